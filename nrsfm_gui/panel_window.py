@@ -207,7 +207,6 @@ class PanelWindow(QMainWindow):
         self.scene_view.buttons.look_requested.connect(self.appearance_controller.toggle_panel)
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)
-        self.display.refreshed.connect(self.loss_controller.flush)
         self.selection_controller.newest_requested.connect(self.loss_controller.show_newest)
         for view in (self.scene_view, self.tracks_view, self.timeline):
             self.selection_controller.add_view(view)

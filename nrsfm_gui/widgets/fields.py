@@ -8,14 +8,16 @@ scrolls the panel around it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PyQt6.QtCore import QRect, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPalette, QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import (
+    QBoxLayout,
     QComboBox,
     QDoubleSpinBox,
     QHBoxLayout,
+    QLayout,
     QLineEdit,
     QPushButton,
     QSizePolicy,
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from PyQt6.QtCore import QModelIndex
     from PyQt6.QtGui import QKeyEvent, QPainter, QWheelEvent
 
+SomeWidget = TypeVar("SomeWidget", bound=QWidget)
+SomeLayout = TypeVar("SomeLayout", bound=QBoxLayout)
+
 # Ten presses of an arrow key are one decade, and every step is a round number.
 DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
 
@@ -54,6 +59,38 @@ def stepped(value: float, steps: int) -> float:
     return float(f"{DECADE[k]:g}e{exponent + decades}")
 
 
+def explained(widget: SomeWidget, name: str, tip: str) -> SomeWidget:
+    """Give a widget its name for screen readers and its tip; return it."""
+    widget.setAccessibleName(name)
+    widget.setToolTip(tip)
+    return widget
+
+
+def filled(
+    layout: SomeLayout,
+    *parts: QWidget | QLayout | None,
+    grows: QWidget | QLayout | None = None,
+    spacing: int | None = None,
+    margins: tuple[int, int, int, int] = (0, 0, 0, 0),
+) -> SomeLayout:
+    """Put parts into a layout, one after the other, and return it.
+
+    `grows` is the part that takes what is left; a part that is None is empty space that does.
+    """
+    layout.setContentsMargins(*margins)
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for part in parts:
+        stretch = int(part is grows)
+        if isinstance(part, QWidget):
+            layout.addWidget(part, stretch)
+        elif isinstance(part, QLayout):
+            layout.addLayout(part, stretch)
+        else:
+            layout.addStretch(1)
+    return layout
+
+
 def push_button(title: str, tip: str, function: Callable[[], object]) -> QPushButton:
     """Return a button that calls a function."""
     button = QPushButton(title)
@@ -67,12 +104,10 @@ def tool_button(
     text: str, tip: str, name: str = "", *, object_name: str = "", keyboard: bool = True
 ) -> QToolButton:
     """Return a flat button."""
-    button = QToolButton()
+    button = explained(QToolButton(), name, tip)
     button.setObjectName(object_name)
     button.setText(text)
     button.setAutoRaise(True)
-    button.setToolTip(tip)
-    button.setAccessibleName(name)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus if keyboard else Qt.FocusPolicy.NoFocus)
     return button
 
@@ -324,12 +359,9 @@ class PairField(QWidget):
     def __init__(self, between: str, names: tuple[str, str], *, integer: bool = True) -> None:
         super().__init__()
         self.first, self.second = NumberField(integer=integer), NumberField(integer=integer)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
+        row = filled(QHBoxLayout(self), spacing=6)
         for field, name, word in zip((self.first, self.second), names, (between, ""), strict=True):
-            field.setAccessibleName(name)
-            field.setToolTip(name)
+            explained(field, name, name)
             field.textChanged.connect(lambda _text: self.edited.emit())
             row.addWidget(field, 1)
             if word:

@@ -39,11 +39,16 @@ def tip_as_html(tip: str) -> str:
 
 
 class PlainLabel(QLabel):
-    """A label that shows a text as it is, with tags if it has any."""
+    """A label that shows a text as it is, with tags if it has any; the style sheet knows its `role`."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, text: str = "", parent: QWidget | None = None, *, role: str = "", wraps: bool = False
+    ) -> None:
         super().__init__(text, parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wraps)
+        if role:
+            self.setProperty("role", role)
 
 
 class ElidedLabel(PlainLabel):
@@ -52,8 +57,8 @@ class ElidedLabel(PlainLabel):
     It paints its text itself: setting the text of a QLabel requests a layout of the window each time.
     """
 
-    def __init__(self, *, alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft) -> None:
-        super().__init__()
+    def __init__(self, *, alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, role: str = "") -> None:
+        super().__init__(role=role)
         self._full_text = ""
         self.setAlignment(alignment | Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -110,11 +115,9 @@ class EmptyLabel(PlainLabel):
     """
 
     def __init__(self, text: str, plot: QWidget, *, margin: int = 12) -> None:
-        super().__init__(text, plot)
+        super().__init__(text, plot, role="muted", wraps=True)
         self._plot, self._margin = plot, margin
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setWordWrap(True)
-        self.setProperty("role", "muted")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def fill(self) -> None:
@@ -127,8 +130,7 @@ class ClampedLabel(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.label = PlainLabel()
-        self.label.setWordWrap(True)
+        self.label = PlainLabel(wraps=True)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.label.setContentsMargins(8, 0, 4, 0)

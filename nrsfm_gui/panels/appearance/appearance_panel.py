@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,12 +22,10 @@ from nrsfm_gui.model.appearance import (
     Appearance,
 )
 from nrsfm_gui.widgets.colors import color_table
-from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, explained, filled
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from nrsfm_gui.scene.scene import Scene
 
 SWATCH = QSize(56, 12)
@@ -59,50 +57,46 @@ class AppearancePanel(QFrame):
         )
         self.color_map.setIconSize(SWATCH)
         self.low, self.high = self._limit("Lowest value of the color scale"), self._limit("Highest value")
-        self.disorder = PlainLabel("The lowest value must be below the highest one.")
-        self.disorder.setProperty("role", "warning")
+        self.disorder = PlainLabel("The lowest value must be below the highest one.", role="warning")
         self.disorder.hide()
-        self.automatic = QCheckBox("From the data")
-        self.automatic.setToolTip("Take the limits from all frames, without the farthest strays")
-        self.automatic.setAccessibleName("Limits from the data")
+        tip = "Take the limits from all frames, without the farthest strays"
+        self.automatic = explained(QCheckBox("From the data"), "Limits from the data", tip)
         self.automatic.toggled.connect(self._on_automatic_toggled)
-        self.trails = QCheckBox("On")
-        self.trails.setToolTip("Draw where each point was in the frames before (T)")
-        self.trails.setAccessibleName("Trails")
+        tip = "Draw where each point was in the frames before (T)"
+        self.trails = explained(QCheckBox("On"), "Trails", tip)
         self.trails.toggled.connect(lambda on: self._request_layer("trails", on))
-        self.trail_frames = SpinBox()
+        tip = "How many frames back a trail reaches"
+        self.trail_frames = explained(SpinBox(), "Length of the trails in frames", tip)
         self.trail_frames.setRange(1, MOST_TRAIL_FRAMES)
         self.trail_frames.setSuffix(" frames")
-        self.trail_frames.setToolTip("How many frames back a trail reaches")
-        self.trail_frames.setAccessibleName("Length of the trails in frames")
         self.trail_frames.valueChanged.connect(lambda count: self._request(trail_frames=count))
-        self.mesh_mode = ComboBox()
+        self.mesh_mode = explained(ComboBox(), "Drawing of the mesh", "How the mesh is drawn (M)")
         for mode in MESH_MODES:
             self.mesh_mode.addItem(MODE_TITLES[mode], mode)
-        self.mesh_mode.setToolTip("How the mesh is drawn (M)")
-        self.mesh_mode.setAccessibleName("Drawing of the mesh")
         self.mesh_mode.activated.connect(
             lambda _index: self._emit(self._appearance.with_mesh_mode(self.mesh_mode.currentData()))
         )
         self.mesh_source = self._choice(MESH_SOURCES, "mesh_source", "Where the mesh is from")
-        self.load = QPushButton("Load…")
-        self.load.setToolTip("Read triangles from .npz, .obj, .ply or .txt")
-        self.load.setAccessibleName("Load triangulation")
-        self.load.clicked.connect(self._on_load_clicked)
-        self.point_size = SpinBox()
+        tip = "Read triangles from .npz, .obj, .ply or .txt"
+        self.load = explained(QPushButton("Load…"), "Load triangulation", tip)
+        self.load.clicked.connect(lambda _checked: self.hide())
+        self.load.clicked.connect(lambda _checked: self.load_requested.emit())
+        tip = "Size of the points, of the one that suits their number"
+        self.point_size = explained(SpinBox(), "Size of the points in percent", tip)
         self.point_size.setRange(round(100 * POINT_SIZES[0]), round(100 * POINT_SIZES[1]))
         self.point_size.setSingleStep(25)
         self.point_size.setSuffix(" %")
-        self.point_size.setToolTip("Size of the points, of the one that suits their number")
-        self.point_size.setAccessibleName("Size of the points in percent")
         self.point_size.valueChanged.connect(lambda percent: self._request(point_size=percent / 100))
         self.labels = self._choice(LABELS, "labels", "Which points are labeled by their numbers")
         self.layers = {key: self._layer(key) for key in LAYERS if key not in ELSEWHERE}
-        self.drawn_by = PlainLabel()
-        self.drawn_by.setProperty("role", "muted")
-        self.drawn_by.setWordWrap(True)
+        self.drawn_by = PlainLabel(role="muted", wraps=True)
         for index, name in enumerate(COLOR_MAPS):
             self.color_map.setItemIcon(index, _swatch(name))
+        self._fields = (
+            self.color_by, self.color_map, self.low, self.high, self.automatic, self.trails,
+            self.trail_frames, self.mesh_mode, self.mesh_source, self.point_size, self.labels,
+            *self.layers.values(),
+        )  # fmt: skip
         self._build()
         self.set_appearance(self._appearance)
 
@@ -111,15 +105,10 @@ class AppearancePanel(QFrame):
     def set_appearance(self, appearance: Appearance) -> None:
         """Show an appearance. Emits nothing."""
         self._appearance = appearance
-        with _blocked_signals(self._fields()):
-            for box, value in (
-                (self.color_by, appearance.color_by),
-                (self.color_map, appearance.color_map),
-                (self.mesh_mode, appearance.mesh_mode),
-                (self.mesh_source, appearance.mesh_source),
-                (self.labels, appearance.labels),
-            ):
-                box.setCurrentIndex(box.findData(value))
+        with self._blocked_signals():
+            for name in ("color_by", "color_map", "mesh_mode", "mesh_source", "labels"):
+                box = getattr(self, name)
+                box.setCurrentIndex(box.findData(getattr(appearance, name)))
             self.trails.setChecked("trails" in appearance.layers)
             self.trail_frames.setValue(appearance.trail_frames)
             self.point_size.setValue(round(100 * appearance.point_size))
@@ -135,7 +124,7 @@ class AppearancePanel(QFrame):
         if shown == self._shown:  # as it is from frame to frame
             return
         self._shown = shown
-        with _blocked_signals(self._fields()):
+        with self._blocked_signals():
             for box, value in zip((self.low, self.high), limits or (0.0, 1.0), strict=True):
                 if limits is not None and not box.hasFocus():
                     span = limits[1] - limits[0]
@@ -183,10 +172,6 @@ class AppearancePanel(QFrame):
     def _request_layer(self, key: str, on: bool) -> None:
         self._emit(self._appearance.with_layer(key, on))
 
-    def _on_load_clicked(self) -> None:
-        self.hide()
-        self.load_requested.emit()
-
     def _on_automatic_toggled(self, automatic: bool) -> None:
         """Use the limits of the data, or the present ones."""
         low, high = self.low.value(), self.high.value()
@@ -209,37 +194,32 @@ class AppearancePanel(QFrame):
     # -- making ---------------------------------------------------------------------------------------------
 
     def _choice(self, titles: dict[str, str], field: str, tip: str) -> ComboBox:
-        box = ComboBox()
+        box = explained(ComboBox(), tip, tip)
         for key, title in titles.items():
             box.addItem(title, key)
-        box.setToolTip(tip)
-        box.setAccessibleName(tip)
         box.activated.connect(lambda _index: self._request(**{field: box.currentData()}))
         return box
 
     def _limit(self, tip: str) -> DoubleSpinBox:
-        box = DoubleSpinBox()
+        box = explained(DoubleSpinBox(), tip, tip)
         box.setRange(-FARTHEST, FARTHEST)
         box.setKeyboardTracking(False)
         box.setMaximumWidth(110)
-        box.setToolTip(tip)
-        box.setAccessibleName(tip)
         box.valueChanged.connect(lambda _value: self._on_limit_changed())
         return box
 
     def _layer(self, key: str) -> QCheckBox:
-        box = QCheckBox(LAYERS[key])
-        box.setToolTip(f"Show or hide: {LAYERS[key].lower()}")
-        box.setAccessibleName(f"Layer {LAYERS[key]}")
+        title = LAYERS[key]
+        box = explained(QCheckBox(title), f"Layer {title}", f"Show or hide: {title.lower()}")
         box.toggled.connect(lambda on: self._request_layer(key, on))
         return box
 
-    def _fields(self) -> list[QWidget]:
-        return [
-            self.color_by, self.color_map, self.low, self.high, self.automatic, self.trails,
-            self.trail_frames, self.mesh_mode, self.mesh_source, self.point_size, self.labels,
-            *self.layers.values(),
-        ]  # fmt: skip
+    def _blocked_signals(self) -> ExitStack:
+        """Return a context in which no field emits a signal."""
+        blocked = ExitStack()
+        for field in self._fields:
+            blocked.enter_context(QSignalBlocker(field))
+        return blocked
 
     def _build(self) -> None:
         form = QFormLayout(self)
@@ -261,12 +241,7 @@ class AppearancePanel(QFrame):
 
 
 def _row(*widgets: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(7)
-    for widget in widgets:
-        row.addWidget(widget)
-    row.addStretch(1)
-    return row
+    return filled(QHBoxLayout(), *widgets, None, spacing=7)
 
 
 def _swatch(name: str) -> QIcon:
@@ -278,14 +253,3 @@ def _swatch(name: str) -> QIcon:
         pixels.tobytes(), SWATCH.width(), SWATCH.height(), 4 * SWATCH.width(), QImage.Format.Format_RGBA8888
     )
     return QIcon(QPixmap.fromImage(image.copy()))
-
-
-@contextmanager
-def _blocked_signals(widgets: Iterable[QWidget]) -> Iterator[None]:
-    """Block the signals of several widgets."""
-    blockers = [QSignalBlocker(widget) for widget in widgets]
-    try:
-        yield
-    finally:
-        for blocker in blockers:
-            blocker.unblock()

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from core import InputError
@@ -22,7 +22,7 @@ from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import image_suffixes
-from nrsfm_gui.widgets.fields import Slider, SpinBox, tool_button
+from nrsfm_gui.widgets.fields import Slider, SpinBox, explained, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
@@ -51,18 +51,16 @@ class BackgroundBar(QFrame):
         super().__init__(parent)
         self.setProperty("role", "bar")
         self._name = ElidedLabel()
-        self._opacity = Slider(Qt.Orientation.Horizontal)
+        slider, tip = Slider(Qt.Orientation.Horizontal), "Opacity of the background, 0 to 100 %"
+        self._opacity = explained(slider, "Opacity of the background in percent", tip)
         self._opacity.setRange(0, 100)
         self._opacity.setMinimumWidth(SLIDER_WIDTHS[0])
         self._opacity.setMaximumWidth(SLIDER_WIDTHS[1])
-        self._opacity.setToolTip("Opacity of the background, 0 to 100 %")
-        self._opacity.setAccessibleName("Opacity of the background in percent")
         self._opacity.valueChanged.connect(lambda value: self.opacity_requested.emit(value / 100))
-        self._offset = SpinBox()
+        tip = "Frame 1 of the tracks is frame 1 + this of the background"
+        self._offset = explained(SpinBox(), "Frame offset of the background", tip)
         self._offset.setRange(-MOST_OFFSET, MOST_OFFSET)
         self._offset.setKeyboardTracking(False)
-        self._offset.setToolTip("Frame 1 of the tracks is frame 1 + this of the background")
-        self._offset.setAccessibleName("Frame offset of the background")
         self._offset.setFixedWidth(66)
         self._offset.valueChanged.connect(self.offset_requested)
         remove = tool_button("✕", "Remove the background", "Remove the background")
@@ -72,8 +70,7 @@ class BackgroundBar(QFrame):
         layout.setSpacing(6)
         layout.addWidget(self._name, 1)
         for title, editor in (("opacity", self._opacity), ("offset", self._offset)):
-            label = PlainLabel(title)
-            label.setProperty("role", "muted")
+            label = PlainLabel(title, role="muted")
             label.setToolTip(editor.toolTip())
             label.setBuddy(editor)
             layout.addWidget(label)
@@ -85,9 +82,8 @@ class BackgroundBar(QFrame):
         """Show what the background is. Emits nothing."""
         self._name.set_full_text(words)
         for editor, value in ((self._opacity, round(100 * opacity)), (self._offset, offset)):
-            editor.blockSignals(True)
-            editor.setValue(value)
-            editor.blockSignals(False)
+            with QSignalBlocker(editor):
+                editor.setValue(value)
 
 
 class BackgroundView(Protocol):

@@ -38,13 +38,9 @@ PIXEL = 8  # bytes at most
 class ImageSource(Protocol):
     """Pictures of one size, counted from 0."""
 
-    path: Path  # as requested
     files: list[Path]  # all of them
     count: int
-
-    @property
-    def size(self) -> QSize:
-        """Width and height in pixels."""
+    size: QSize  # width and height in pixels
 
     def read(self, index: int) -> QImage:
         """Return a picture. Raises InputError where it cannot be read."""
@@ -56,16 +52,10 @@ class ImageSource(Protocol):
 class ImageFiles:
     """One file for every picture."""
 
-    def __init__(self, path: Path, files: Collection[Path]) -> None:
-        self.path = path
+    def __init__(self, files: Collection[Path]) -> None:
         self.files = list(files)
         self.count = len(self.files)
-        self._size = self.read(0).size()
-
-    @property
-    def size(self) -> QSize:
-        """Width and height in pixels, of the first one."""
-        return self._size
+        self.size = self.read(0).size()
 
     def read(self, index: int) -> QImage:
         """Return an image, rotated by its orientation tag."""
@@ -97,15 +87,9 @@ class VideoFrames:
     """The frames of a video."""
 
     def __init__(self, path: Path, stopped: Callable[[], bool]) -> None:
-        self.path = path
         self.files = [path]
         self._video = Video(path, stopped)
-        self.count = self._video.count
-
-    @property
-    def size(self) -> QSize:
-        """Width and height in pixels."""
-        return QSize(*self._video.size)
+        self.count, self.size = self._video.count, QSize(*self._video.size)
 
     def read(self, index: int) -> QImage:
         """Return a frame."""
@@ -147,14 +131,14 @@ def _source_of(path: Path, stopped: Callable[[], bool]) -> ImageSource:
         files = list_pictures(path, image_suffixes(), stopped=stopped)
         if not files:
             raise InputError(f"{path} holds no pictures; accepted are {', '.join(image_suffixes())}")
-        return ImageFiles(path, files)
+        return ImageFiles(files)
     if not path.exists():
         files = matching_pictures(path, image_suffixes(), stopped)
         if not files:
             raise InputError(f"{path} does not exist; give a folder, a pattern, an image or a video")
-        return ImageFiles(path, files)
+        return ImageFiles(files)
     if path.suffix.lower() in image_suffixes():
-        return ImageFiles(path, _siblings(path, stopped))
+        return ImageFiles(_siblings(path, stopped))
     return VideoFrames(path, stopped)
 
 

@@ -103,9 +103,7 @@ class CompareController(QObject):
         panel.table_requested.connect(self._on_table_requested)
         for signal in (session.compared_changed, session.compare_mode_changed):
             signal.connect(lambda _changed: self._show())
-        for signal in (
-            session.shown_changed, session.runs_changed, session.run_changed
-        ):  # fmt: skip
+        for signal in (session.shown_changed, session.runs_changed, session.run_changed):
             signal.connect(self._updater.request)
         display.errors.incumbent_changed.connect(self._updater.run)
         session.appearance_changed.connect(self._on_appearance_changed)
@@ -158,7 +156,7 @@ class CompareController(QObject):
         elif compared is not None and number == compared.number:
             self.stop()
         else:
-            self._choose(number)
+            self._session.with_run(number, self.compare)
 
     def stop(self) -> None:
         """Show one run alone."""
@@ -180,9 +178,6 @@ class CompareController(QObject):
     def _on_run_chosen(self, key: str) -> None:
         number, _, solution = key.partition("|")
         self._session.with_run(int(number), lambda run: self._session.set_compared(run, solution))
-
-    def _choose(self, number: int) -> None:
-        self._session.with_run(number, self.compare)
 
     # -- what the session and the display have come to ------------------------------------------------------
 

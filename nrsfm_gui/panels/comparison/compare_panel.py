@@ -8,7 +8,7 @@ from PyQt6.QtCore import QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QPainter, QPixmap
 from PyQt6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from nrsfm_gui.widgets.fields import ComboBox, tool_button
+from nrsfm_gui.widgets.fields import ComboBox, explained, filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.style import Themed
 
@@ -45,9 +45,8 @@ class ComparePanel(Themed, QFrame):
         self._first.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._first.setToolTip("The run that is shown; choose another one in the list of runs")
         self._swatches = PlainLabel(), PlainLabel()
-        self._second = ComboBox()
-        self._second.setAccessibleName("Run to compare with")
-        self._second.setToolTip("The run to compare with, in its own color")
+        tip = "The run to compare with, in its own color"
+        self._second = explained(ComboBox(), "Run to compare with", tip)
         self._second.setMinimumContentsLength(10)
         self._second.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._second.setMaximumWidth(240)
@@ -106,23 +105,12 @@ class ComparePanel(Themed, QFrame):
         swap.clicked.connect(self.swap_requested)
         close = _button("Stop comparing", "Show one run alone (Escape, or Ctrl+D)")
         close.clicked.connect(self.closed)
-        runs = QHBoxLayout()
-        runs.setSpacing(4)
-        for widget in (self._swatches[0], self._first, swap, self._swatches[1], self._second):
-            runs.addWidget(widget)
-        runs.addStretch(1)
-        for button in self._modes.values():
-            runs.addWidget(button)
+        chosen = (self._swatches[0], self._first, swap, self._swatches[1], self._second)
+        runs = filled(QHBoxLayout(), *chosen, None, *self._modes.values(), spacing=4)
         runs.addSpacing(8)
         runs.addWidget(close)
-        below = QHBoxLayout()
-        below.addWidget(self._summary, 1)
-        below.addWidget(self._more)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 3, 6, 3)
-        column.setSpacing(1)
-        column.addLayout(runs)
-        column.addLayout(below)
+        below = filled(QHBoxLayout(), self._summary, self._more, grows=self._summary)
+        filled(QVBoxLayout(self), runs, below, spacing=1, margins=(10, 3, 6, 3))
 
     def _on_more_toggled(self, on: bool) -> None:
         self._more.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)

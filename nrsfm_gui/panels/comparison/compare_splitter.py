@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QHeaderView, QLabel, QSplitter, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHeaderView, QSplitter, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import Themed
 
@@ -82,31 +83,24 @@ class CompareSplitter(QSplitter):
     def __init__(self, view: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setChildrenCollapsible(False)
-        self._titles = [PlainLabel(), PlainLabel()]
-        for label, role in zip(self._titles, ("run", "other run"), strict=True):
-            label.setProperty("role", role)
-        self._columns = [_TitledView(self._titles[0], view)]
+        self._titles = [PlainLabel(role="run"), PlainLabel(role="other run")]
+        self._columns = [_below(self._titles[0], view)]
         self.addWidget(self._columns[0])
-        self._second: QWidget | None = None
+        self.second: QWidget | None = None  # view, once there is one
         self.table = CompareTable()
         self.addWidget(self.table)
         self.table.hide()
 
-    @property
-    def second(self) -> QWidget | None:
-        """The second view, once there is one."""
-        return self._second
-
     def add_second_view(self, view: QWidget) -> None:
         """Add a second view."""
-        self._second = view
-        self._columns.append(_TitledView(self._titles[1], view))
+        self.second = view
+        self._columns.append(_below(self._titles[1], view))
         self._columns[1].hide()
         self.insertWidget(1, self._columns[1])
 
     def show_two(self, titles: tuple[str, str] | None) -> None:
         """Show both views under the names of their runs, or the first one alone without a name."""
-        both = titles is not None and self._second is not None
+        both = titles is not None and self.second is not None
         if len(self._columns) > 1:
             was = self._columns[1].isVisibleTo(self)
             self._columns[1].setVisible(both)
@@ -131,14 +125,9 @@ class CompareSplitter(QSplitter):
         self.setSizes([*(each if column in shown else 0 for column in self._columns), table])
 
 
-class _TitledView(QWidget):
-    """A title above a view."""
-
-    def __init__(self, title: QLabel, view: QWidget) -> None:
-        super().__init__()
-        title.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(title)
-        layout.addWidget(view, 1)
+def _below(title: PlainLabel, view: QWidget) -> QWidget:
+    """Return a widget with a view below its title."""
+    column = QWidget()
+    title.hide()
+    filled(QVBoxLayout(column), title, view, grows=view, spacing=0)
+    return column

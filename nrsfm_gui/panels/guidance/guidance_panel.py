@@ -18,7 +18,7 @@ from core.evaluation import HIDING, OBJECTIVE, values_in_range
 from core.reconstruction import SETTINGS
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
 from nrsfm_gui.text.guidance_text import TITLES
-from nrsfm_gui.widgets.fields import Choice, NumberField, push_button
+from nrsfm_gui.widgets.fields import Choice, NumberField, explained, filled, push_button
 from nrsfm_gui.widgets.labels import ClampedLabel, PlainLabel
 from nrsfm_gui.widgets.style import set_property
 
@@ -65,23 +65,17 @@ class GuidancePanel(QWidget):
         self._touched = False  # whether a range was typed
         self._computing = False
         self.plot = GuidancePlot()
-        self._parameter = Choice(MEANINGS, titles=TITLES)
+        choice = Choice(MEANINGS, titles=TITLES)
+        self._parameter = explained(choice, "parameter", "The parameter that the curve is over")
         self._parameter.setMinimumContentsLength(6)
-        self._parameter.setAccessibleName("parameter")
-        self._parameter.setToolTip("The parameter that the curve is over")
         self._parameter.chosen.connect(self._on_parameter_chosen)
-        self._hiding = Choice(HIDING, titles=HIDING_TITLES)
+        choice = Choice(HIDING, titles=HIDING_TITLES)
+        self._hiding = explained(choice, "what is hidden", "What is hidden: " + ";\n".join(HIDING.values()))
         self._hiding.setMinimumContentsLength(8)
-        self._hiding.setAccessibleName("what is hidden")
-        self._hiding.setToolTip("What is hidden: " + ";\n".join(HIDING.values()))
-        self._low, self._high, self._count = (
-            _field(name, tip)
-            for name, tip in (
-                ("lowest value", "The lowest value that is tried"),
-                ("highest value", "The highest value that is tried"),
-                ("number of values", "How many values are tried; of the rank, every one in the range"),
-            )
-        )
+        self._low = _field("lowest value", "The lowest value that is tried")
+        self._high = _field("highest value", "The highest value that is tried")
+        tip = "How many values are tried; of the rank, every one in the range"
+        self._count = _field("number of values", tip)
         for field in (self._low, self._high, self._count):
             field.edited.connect(self._on_range_edited)
         self._compute = push_button("Compute", "Solve for all values; the window stays free", self._request)
@@ -96,8 +90,7 @@ class GuidancePanel(QWidget):
         self._truth.toggled.connect(self.truth_toggled)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
-        self._left = PlainLabel()
-        self._left.setProperty("role", "muted")
+        self._left = PlainLabel(role="muted")
         self._line = ClampedLabel()
         self._build()
         self.setMinimumSize(240, 150)
@@ -179,41 +172,27 @@ class GuidancePanel(QWidget):
 
     def _build(self) -> None:
         self.header = QWidget()
-        bar = QHBoxLayout(self.header)
-        bar.setContentsMargins(8, 2, 4, 2)
+        bar = filled(QHBoxLayout(self.header), margins=(8, 2, 4, 2))
         for choice in (self._parameter, self._hiding):
             choice.setMinimumWidth(LEAST_CHOICE_WIDTH)
             bar.addWidget(choice, 1)
         bar.addWidget(self._cancel)
         bar.addWidget(self._compute)
-        ranges, row = _row()
-        self._range = []  # what is hidden where values are words
+        self._range: list[QWidget] = []  # what is hidden where values are words
         for text, field in (("from", self._low), ("to", self._high), ("values", self._count)):
-            label = PlainLabel(text)
-            label.setProperty("role", "muted")
+            label = PlainLabel(text, role="muted")
             label.setBuddy(field)
-            row.addWidget(label)
-            row.addWidget(field)
             self._range += [label, field]
-        self._words = PlainLabel(f"values {' and '.join(SETTINGS[OBJECTIVE].choices)}")
-        self._words.setProperty("role", "muted")
-        row.addWidget(self._words)
-        row.addStretch(1)
-        progress, below = _row()
-        below.addWidget(self._progress, 1)
-        below.addWidget(self._left)
+        self._words = PlainLabel(f"values {' and '.join(SETTINGS[OBJECTIVE].choices)}", role="muted")
         self._top = QStackedWidget()  # the range, or how far it is
-        self._top.addWidget(ranges)
-        self._top.addWidget(progress)
+        for parts in (
+            (*self._range, self._words, None, self._truth, self._use), (self._progress, self._left)
+        ):  # fmt: skip
+            row = QWidget()
+            filled(QHBoxLayout(row), *parts, grows=self._progress, spacing=6, margins=(8, 2, 8, 2))
+            self._top.addWidget(row)
         self._top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        row.addWidget(self._truth)
-        row.addWidget(self._use)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._top)
-        layout.addWidget(self._line)
-        layout.addWidget(self.plot, 1)
+        filled(QVBoxLayout(self), self._top, self._line, self.plot, grows=self.plot, spacing=0)
 
     # -- what happens in it ---------------------------------------------------------------------------------
 
@@ -266,20 +245,10 @@ class GuidancePanel(QWidget):
         self._words.setVisible(self.parameter == OBJECTIVE)
 
 
-def _row() -> tuple[QWidget, QHBoxLayout]:
-    row = QWidget()
-    layout = QHBoxLayout(row)
-    layout.setContentsMargins(8, 2, 8, 2)
-    layout.setSpacing(6)
-    return row, layout
-
-
 def _field(name: str, tip: str) -> NumberField:
     integer = name == "number of values"
-    field = NumberField(integer=integer)
+    field = explained(NumberField(integer=integer), name, tip)
     field.setFixedWidth(COUNT_WIDTH if integer else FIELD_WIDTH)
     field.setAlignment(Qt.AlignmentFlag.AlignLeft)
     field.setObjectName(f"guidance {name}")
-    field.setAccessibleName(name)
-    field.setToolTip(tip)
     return field

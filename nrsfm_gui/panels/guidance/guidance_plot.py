@@ -12,6 +12,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.fields import explained, filled
 from nrsfm_gui.widgets.labels import EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
@@ -59,10 +60,8 @@ class GuidancePlot(Themed, QWidget):
         self._curves: GuidanceCurves | None = None
         self._present: float | None = None
         self._with_truth = False
-        self._widget = PlainPlot()
-        self._widget.setAccessibleName("Error of the held-out observations")
-        self._widget.setToolTip(TIP)
-        self._plot: pg.PlotItem = self._widget.getPlotItem()
+        self.plot_widget = explained(PlainPlot(), "Error of the held-out observations", TIP)
+        self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
         self._low, self._high = pg.PlotCurveItem(), pg.PlotCurveItem()
         self._band = pg.FillBetweenItem(self._low, self._high)
@@ -77,23 +76,15 @@ class GuidancePlot(Themed, QWidget):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
         self._now.setData(INTERACTIVE_ONLY, True)
-        self._empty = EmptyLabel("", self._widget, margin=16)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._widget)
+        self._empty = EmptyLabel("", self.plot_widget, margin=16)
+        filled(QVBoxLayout(self), self.plot_widget)
         self._follow_theme()
-
-    @property
-    def plot_widget(self) -> pg.PlotWidget:
-        """The plot itself."""
-        return self._widget
 
     @property
     def figure(self) -> PlotFigure:
         """The plot, for export."""
-        return PlotFigure(
-            self._widget, self, lambda: "" if self._curves is not None else "run Guidance first"
-        )
+        missing = "run Guidance first"
+        return PlotFigure(self.plot_widget, self, lambda: "" if self._curves is not None else missing)
 
     def set_empty(self, sentence: str) -> None:
         """Set the text that is shown without a curve."""
@@ -116,7 +107,7 @@ class GuidancePlot(Themed, QWidget):
         self._draw()
 
     def _apply_theme(self, theme: Theme) -> None:
-        apply_plot_theme(self._widget, theme)
+        apply_plot_theme(self.plot_widget, theme)
         band = pg.mkColor(theme.accent)
         band.setAlpha(BAND_ALPHA)
         self._band.setBrush(pg.mkBrush(band))
@@ -155,9 +146,7 @@ class GuidancePlot(Themed, QWidget):
         self._low.setData(x, low)
         self._high.setData(x, high)
         self._held.setData(x, held)
-        best = curves.best
-        if curves.advised is not None:
-            best = curves.advised
+        best = curves.best if curves.advised is None else curves.advised
         self._lowest.setData([x[best]], [held[best]])
         shown = format_number(float(f"{curves.values[best]:.3g}"))
         self._label.setText(f"{curves.name} {curves.words[best] if curves.words else shown}")

@@ -10,7 +10,7 @@ from PyQt6.QtGui import QFontDatabase, QGuiApplication
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.log_records import LINES, Level, LogLine
-from nrsfm_gui.widgets.fields import ComboBox, tool_button
+from nrsfm_gui.widgets.fields import ComboBox, explained, filled, tool_button
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -42,14 +42,15 @@ class LogPanel(Themed, QWidget):
         super().__init__(parent)
         self._lines: list[LogLine] = []
         self._stale = False  # lines came while the panel could not be seen
-        self._level = ComboBox()
+        self._level = explained(ComboBox(), "Level", "Which lines are shown, by how much they matter")
         self._level.addItems(LEVELS)
         self._level.setCurrentText("from notes")
-        self._filter = QLineEdit()
+        self._filter = explained(QLineEdit(), "Filter", "Show lines with this text only")
         self._filter.setPlaceholderText("Filter")
         self._filter.setClearButtonEnabled(True)
         self._filter.setMinimumWidth(NARROWEST)
-        self._text = QPlainTextEdit()
+        tip = "The messages of the application: time, level, source, text"
+        self._text = explained(QPlainTextEdit(), "Log", tip)
         self._text.setReadOnly(True)
         self._text.setMaximumBlockCount(4 * LINES)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
@@ -60,26 +61,12 @@ class LogPanel(Themed, QWidget):
         copy = tool_button("Copy", "Copy the lines that are shown, or what is selected", "Copy the log")
         save = tool_button("Save…", "Save all lines as a text file", "Save the log")
         clear = tool_button("Clear", "Forget all lines", "Clear the log")
-        for widget, name, tip in (
-            (self._level, "Level", "Which lines are shown, by how much they matter"),
-            (self._filter, "Filter", "Show lines with this text only"),
-            (self._text, "Log", "The messages of the application: time, level, source, text"),
-        ):
-            widget.setAccessibleName(name)
-            widget.setToolTip(tip)
         self._level.setMinimumWidth(NARROWEST)  # a panel as wide as all texts would squeeze its neighbors
         self._level.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.header = QWidget()
-        row = QHBoxLayout(self.header)
-        row.setContentsMargins(6, 2, 2, 2)
-        row.setSpacing(3)
-        row.addWidget(self._level)
-        row.addWidget(self._filter, 1)
-        for button in (copy, save, clear):
-            row.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._text, 1)
+        parts = (self._level, self._filter, copy, save, clear)
+        filled(QHBoxLayout(self.header), *parts, grows=self._filter, spacing=3, margins=(6, 2, 2, 2))
+        filled(QVBoxLayout(self), self._text)
         self._level.currentTextChanged.connect(self._rebuild)
         self._filter.textChanged.connect(self._rebuild)
         copy.clicked.connect(self._on_copy_clicked)

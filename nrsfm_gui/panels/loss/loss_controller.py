@@ -59,19 +59,19 @@ class LossController(QObject):
         super().__init__(parent)
         self._session, self._control, self._display, self._plot = session, control, display, plot
         self._notifier = session.notifier
-        self._gone_back_to: tuple[Run, Settings] | None = (
-            None  # a run, and the settings before a change of it
-        )
+        # A run, and the settings before a change of it.
+        self._gone_back_to: tuple[Run, Settings] | None = None
         self._shown: LossState | None = None
         # A picture of a plot costs as much as one of the scene.
-        self._updater = PanelUpdater(self._resolve, self._apply, self, milliseconds=2 * READING_MILLISECONDS)
+        self.updater = PanelUpdater(self._resolve, self._apply, self, milliseconds=2 * READING_MILLISECONDS)
         for signal in (
             session.runs_changed, session.shown_changed, session.compared_changed, session.run_changed,
             session.settings_changed, session.alignment_changed, display.errors.traces.changed,
         ):  # fmt: skip
-            signal.connect(self._updater.request)
+            signal.connect(self.updater.request)
         # The line ends where all numbers are of, at any moment.
-        display.errors.incumbent_changed.connect(lambda _incumbent: self._updater.run())
+        display.errors.incumbent_changed.connect(lambda _incumbent: self.updater.run())
+        display.refreshed.connect(self.updater.flush)
         session.moment_changed.connect(plot.set_moment)
         session.compared_changed.connect(self._on_compared_changed)
         plot.moment_requested.connect(self.show_record)
@@ -199,17 +199,13 @@ class LossController(QObject):
         """Draw losses by their base-10 logarithm, or as they are."""
         self._session.change_appearance(log_loss=on)
 
-    def flush(self) -> None:
-        """Show at once what has changed."""
-        self._updater.flush()
-
     # -- what the session has come to -----------------------------------------------------------------------
 
     def _on_compared_changed(self, run: Run | None) -> None:
         """Show both curves where comparing begins, and one where it ends."""
         if self._comparing != (run is not None):
             self._comparing = run is not None
-            self._updater.run()
+            self.updater.run()
             self._plot.set_all(self._comparing)
 
     def _resolve(self) -> LossState:

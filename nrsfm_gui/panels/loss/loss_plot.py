@@ -20,7 +20,7 @@ from PyQt6.QtGui import QAction, QActionGroup, QContextMenuEvent, QFontMetrics
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSplitter, QVBoxLayout, QWidget
 
 from core.foundation import DEPTHS, phase_text
-from nrsfm_gui.panels.loss.attempts_table import AttemptsTable
+from nrsfm_gui.panels.loss.attempts import AttemptsTable
 from nrsfm_gui.panels.loss.best_line import objectives, steps
 from nrsfm_gui.panels.loss.loss_curves import (
     LossCurves,
@@ -33,7 +33,7 @@ from nrsfm_gui.panels.loss.loss_curves import (
 from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks, SpanMarks
 from nrsfm_gui.scene.run_errors import TRUTH
 from nrsfm_gui.scene.summaries import duration, measure, objective_text
-from nrsfm_gui.widgets.fields import ComboBox, tool_button
+from nrsfm_gui.widgets.fields import ComboBox, explained, filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
 from nrsfm_gui.widgets.plots.plot_style import (
@@ -93,45 +93,26 @@ class RunDetails:
 class LossHeader(QWidget):
     """The header of the loss plot: choices, and the value under the mouse."""
 
-    mode_chosen = pyqtSignal(str)
-    axis_chosen = pyqtSignal(str)
-    fit_requested = pyqtSignal()
-    residuals_requested = pyqtSignal(bool)
-    attempts_requested = pyqtSignal(bool)
-    newest_requested = pyqtSignal()
-
     def __init__(self) -> None:
         super().__init__()
-        self.reading = ElidedLabel()
-        self.reading.setProperty("role", "muted")
+        self.reading = ElidedLabel(role="muted")
         self._moment = ""
-        self._newest = tool_button("Newest", "go back to the newest iteration, and to its parameters (Esc)")
-        self._newest.clicked.connect(lambda _checked: self.newest_requested.emit())
-        self._mode, self._axis = ComboBox(), ComboBox()
-        self._mode.setAccessibleName("What the loss plot shows")
-        self._mode.addItems(MODES)
-        self._mode.setToolTip("the lowest loss of the final objective, or all that was tried")
-        self._mode.currentTextChanged.connect(self.mode_chosen)
-        self._axis.setAccessibleName("Horizontal axis of the loss")
-        self._axis.addItems(list(AXES))
-        self._axis.setToolTip("what the horizontal axis counts")
-        self._axis.currentTextChanged.connect(self.axis_chosen)
+        self.newest = tool_button("Newest", "go back to the newest iteration, and to its parameters (Esc)")
+        tip = "the lowest loss of the final objective, or all that was tried"
+        self.mode = explained(ComboBox(), "What the loss plot shows", tip)
+        self.mode.addItems(MODES)
+        self.axis = explained(ComboBox(), "Horizontal axis of the loss", "what the horizontal axis counts")
+        self.axis.addItems(list(AXES))
         self.residuals = tool_button("Residuals", "ADMM's relative residuals too: dashed primal, dotted dual")
-        self._attempts = tool_button("Starts", "list the candidates and starts, and how each ended")
+        self.attempts = tool_button("Starts", "list the candidates and starts, and how each ended")
         self.fit = tool_button("Fit", "show the complete run again, and follow it")
-        for button, signal in (
-            (self.residuals, self.residuals_requested),
-            (self._attempts, self.attempts_requested),
-        ):
-            button.setCheckable(True)
-            button.clicked.connect(signal)
-        self.fit.clicked.connect(lambda _checked: self.fit_requested.emit())
-        bar = QHBoxLayout(self)
-        bar.setContentsMargins(8, 2, 4, 2)
-        bar.addWidget(self.reading, 1)
-        for widget in (self._newest, self.fit, self._attempts, self.residuals, self._mode, self._axis):
-            bar.addWidget(widget)
-        for button in (self._newest, self.fit, self._attempts, self.residuals):
+        buttons = (self.newest, self.fit, self.attempts, self.residuals)
+        filled(
+            QHBoxLayout(self), self.reading, *buttons, self.mode, self.axis,
+            grows=self.reading, margins=(8, 2, 4, 2),
+        )  # fmt: skip
+        for button in buttons:
+            button.setCheckable(button in (self.attempts, self.residuals))
             button.hide()
 
     def set_reading(self, text: str) -> None:
@@ -143,18 +124,13 @@ class LossHeader(QWidget):
         if self.reading.full_text in ("", self._moment):
             self.reading.set_full_text(text)
         self._moment = text
-        self._newest.setVisible(not newest)
+        self.newest.setVisible(not newest)
 
     def set_axes(self, mode: str, axis: str) -> None:
         """Show what is drawn, and what the axis counts."""
-        self._mode.setCurrentText(mode)
-        self._axis.setCurrentText(axis)
-        self._axis.setVisible(mode == EVERYTHING)
-
-    def offer_attempts(self, there: bool, *, shown: bool) -> None:
-        """Show the button for the table, or hide it where there is nothing to list."""
-        self._attempts.setVisible(there)
-        self._attempts.setChecked(shown)
+        self.mode.setCurrentText(mode)
+        self.axis.setCurrentText(axis)
+        self.axis.setVisible(mode == EVERYTHING)
 
 
 class LossPlot(Themed, QWidget):
@@ -179,10 +155,9 @@ class LossPlot(Themed, QWidget):
         self._zoomed = self._all = False
         self._details = RunDetails()
         self._table_wanted: bool | None = None  # None until it was chosen: where there is room
-        self._widget = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
-        self._widget.setAccessibleName("Loss over iterations or seconds")
-        self._widget.setToolTip(TIP)
-        self._plot: pg.PlotItem = self._widget.getPlotItem()
+        plot = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
+        self.plot_widget = explained(plot, "Loss over iterations or seconds", TIP)
+        self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
         self._phases, self._spans = PhaseMarks(self._plot), SpanMarks(self._plot)
         self._curves = LossCurves(self._plot)
@@ -198,7 +173,7 @@ class LossPlot(Themed, QWidget):
         box.sigResized.connect(self._place_marks)
         box.sigResized.connect(lambda _box: self._name_values())
         box.sigRangeChangedManually.connect(lambda _axes: self._set_zoomed(True))
-        self._empty = EmptyLabel(EMPTY, self._widget)
+        self._empty = EmptyLabel(EMPTY, self.plot_widget)
         self._residuals = ResidualCurves(self._plot)
         self._right = RightCurve(self._plot)
         self._table = AttemptsTable()
@@ -210,12 +185,12 @@ class LossPlot(Themed, QWidget):
         self._hold_out.linkActivated.connect(lambda _link: self.hold_out_requested.emit())
         self._hold_out.hide()
         self.header = LossHeader()
-        self.header.mode_chosen.connect(self.set_mode)
-        self.header.axis_chosen.connect(self.set_axis)
-        self.header.fit_requested.connect(lambda: self._set_zoomed(False))
-        self.header.residuals_requested.connect(self.refresh)
-        self.header.attempts_requested.connect(self._on_attempts_requested)
-        self.header.newest_requested.connect(lambda: self.moment_requested.emit(None))
+        self.header.mode.currentTextChanged.connect(self.set_mode)
+        self.header.axis.currentTextChanged.connect(self.set_axis)
+        self.header.fit.clicked.connect(lambda _checked: self._set_zoomed(False))
+        self.header.residuals.clicked.connect(self.refresh)
+        self.header.attempts.clicked.connect(self._on_attempts_requested)
+        self.header.newest.clicked.connect(lambda _checked: self.moment_requested.emit(None))
         self._splitter = QSplitter()
         self._splitter.setChildrenCollapsible(False)
         self._names = QLabel()
@@ -223,37 +198,24 @@ class LossPlot(Themed, QWidget):
         self._names.setMinimumWidth(1)
         self._names.hide()
         curves = QWidget()
-        column = QVBoxLayout(curves)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._names)
-        column.addWidget(self._widget, 1)
+        filled(QVBoxLayout(curves), self._names, self.plot_widget, grows=self.plot_widget, spacing=0)
         self._splitter.addWidget(curves)
         self._splitter.addWidget(self._table)
         self._splitter.setStretchFactor(0, 1)
         self._table.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._splitter, 1)
-        layout.addWidget(self._hold_out)
-        self._widget.scene().sigMouseMoved.connect(self._on_mouse_moved)
-        self._widget.scene().sigMouseClicked.connect(self._on_mouse_clicked)
+        filled(QVBoxLayout(self), self._splitter, self._hold_out, grows=self._splitter, spacing=0)
+        self.plot_widget.scene().sigMouseMoved.connect(self._on_mouse_moved)
+        self.plot_widget.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         self._follow_theme()
         self.set_mode(BEST)
 
     # -- setters --------------------------------------------------------------------------------------------
 
     @property
-    def plot_widget(self) -> pg.PlotWidget:
-        """The plot itself, for export."""
-        return self._widget
-
-    @property
     def figure(self) -> StackedFigure:
         """The plot for export, with the names of its curves above."""
-        title = str(self._widget.accessibleName())
-        return StackedFigure(title, self, lambda: [(self._widget, 0)], self._seen_names)
+        title = str(self.plot_widget.accessibleName())
+        return StackedFigure(title, self, lambda: [(self.plot_widget, 0)], self._seen_names)
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size in which the curve can be read."""
@@ -331,17 +293,13 @@ class LossPlot(Themed, QWidget):
         self._axis = axis
         self._set_axes()
 
-    def fit(self) -> None:
-        """Show all of the current run, and follow it."""
-        self.set_all(False)
-
     def set_all(self, on: bool) -> None:
         """Show and follow all runs, or the run in front alone."""
         self._all = on
         self._set_zoomed(False)
 
     def _apply_theme(self, theme: Theme) -> None:
-        apply_plot_theme(self._widget, theme)
+        apply_plot_theme(self.plot_widget, theme)
         marks = (self._ticks, self._cursor, self._reading, self._phases, self._spans)
         for part in (self._curves, self._residuals, self._right, *marks):
             part.set_colors(theme)
@@ -351,15 +309,12 @@ class LossPlot(Themed, QWidget):
 
     # -- drawing --------------------------------------------------------------------------------------------
 
-    @property
-    def _everything(self) -> bool:
-        return self._mode == EVERYTHING
-
     def _set_axes(self) -> None:
         self.header.set_axes(self._mode, self._axis)
-        seconds = not self._everything or self._axis == "seconds"
+        everything = self._mode == EVERYTHING
+        seconds = not everything or self._axis == "seconds"
         self._plot.setLabel("bottom", AXES["seconds" if seconds else "iterations"])
-        self._curves.set_axes(everything=self._everything, seconds=seconds)
+        self._curves.set_axes(everything=everything, seconds=seconds)
         self._zoomed = False
         self._show_table()
         self.refresh()
@@ -375,7 +330,7 @@ class LossPlot(Themed, QWidget):
         if history is None or self._zoomed:
             return
         shown = self._curves.histories if self._all else [history]
-        left = min(float(self._curves.x(each)[0]) for each in shown) if self._everything else 0.0
+        left = min(float(self._curves.x(each)[0]) for each in shown) if self._curves.everything else 0.0
         right = max(float(self._curves.x(each)[-1]) for each in shown)
         low, high = self._curves.range(all_runs=self._all)
         low, high = min(low, self._residuals.bounds[0]), max(high, self._residuals.bounds[1])
@@ -397,7 +352,7 @@ class LossPlot(Themed, QWidget):
 
     def _show_names(self) -> None:
         """Write above the plot the names that there is room for, or nothing."""
-        metrics, room = QFontMetrics(self._names.font()), self._widget.width() - 2 * PADDED
+        metrics, room = QFontMetrics(self._names.font()), self.plot_widget.width() - 2 * PADDED
         shown: list[str] = []
         for name, color in self._seen_names():
             room -= metrics.horizontalAdvance(f"{NAMED}    ")
@@ -414,7 +369,8 @@ class LossPlot(Themed, QWidget):
         there = len(self._details.attempts) > 1
         wanted = self.width() >= NARROW if self._table_wanted is None else self._table_wanted
         shown = there and wanted
-        self.header.offer_attempts(there, shown=shown)
+        self.header.attempts.setVisible(there)
+        self.header.attempts.setChecked(shown)
         if shown and self._table.isHidden():
             least, usual = TABLE_WIDTHS
             width = min(max(round(TABLE_SHARE * self.width()), least), usual)
@@ -429,7 +385,7 @@ class LossPlot(Themed, QWidget):
         text = ""
         if history is not None and moment is not None:
             last, seen = history.records[-1], history.records[min(moment, len(history) - 1)]
-            if self._everything:
+            if self._curves.everything:
                 text = f"iteration {seen.iteration} of {last.iteration}"
             else:
                 text = f"{duration(seen.seconds)} of {duration(last.seconds)}"
@@ -439,7 +395,7 @@ class LossPlot(Themed, QWidget):
     def _show_residuals(self) -> None:
         """Draw the residuals of the current run, if it has some and they are switched on."""
         history = self._curves.front
-        there = self._everything and history is not None and history.has_residuals
+        there = self._curves.everything and history is not None and history.has_residuals
         there = there and self._curves.is_logarithmic
         self.header.residuals.setVisible(there)
         shown = history if there and self.header.residuals.isChecked() else None
@@ -453,11 +409,11 @@ class LossPlot(Themed, QWidget):
     def _place_marks(self, *_: object) -> None:
         history = self._curves.front
         x = np.zeros(0) if history is None else self._curves.x(history)
-        if history is None or not self._everything:
+        if history is None or not self._curves.everything:
             self._phases.clear()
         else:
             self._phases.place(history, x)
-        self._spans.place(history, x, self._curves.stage, named=not self._everything)
+        self._spans.place(history, x, self._curves.stage, named=not self._curves.everything)
         if history is not None and history.ticks:  # the places of other stages are of the range
             self._ticks.show(history, x, self._curves.places)
 
@@ -482,7 +438,7 @@ class LossPlot(Themed, QWidget):
         record, spent = history.records[index], duration(history.records[index].seconds)
         value = objective_text(float(self._curves.values(history)[index]), record.objective, DIGITS)
         phase = phase_text(record.phase)
-        if self._everything:
+        if self._curves.everything:
             residuals = (
                 "" if record.primal is None else f" · residuals {record.primal:.1e}, {record.dual:.1e}"
             )
@@ -528,7 +484,7 @@ class LossPlot(Themed, QWidget):
             menu.addAction("energy, always linear").setEnabled(False)  # type: ignore[union-attr]
         menu.addSeparator()
         fit = QAction("Fit", menu)
-        fit.triggered.connect(lambda _checked: self.fit())
+        fit.triggered.connect(lambda _checked: self.set_all(False))
         menu.addAction(fit)
         return menu
 

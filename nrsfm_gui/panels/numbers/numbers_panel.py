@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -10,10 +11,12 @@ from PyQt6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QVBox
 
 from core.reconstruction import VERDICT_ACTIONS
 from nrsfm_gui.widgets.dock_title import mark_dock_of
-from nrsfm_gui.widgets.fields import push_button, tool_button
+from nrsfm_gui.widgets.fields import filled, push_button, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from core.reconstruction import Verdict
     from nrsfm_gui.model.numbers import LabeledValue
 
@@ -28,29 +31,23 @@ class NumbersPanel(QScrollArea):
         super().__init__(parent)
         # The selection comes first: below the numbers of the run it would not be visible.
         self._point, self._frame, self._main = _Block(), _Block(), _Block()
-        self._main.set_title("Reconstruction")
+        self._main.heading.setText("Reconstruction")
         self._verdicts = _Verdicts()
         self._verdicts.chosen.connect(self.verdict_chosen)
         self._verdicts.dismissed.connect(self.verdict_dismissed)
-        self._hint = PlainLabel("Click a point in the 3-D or 2-D view to see its numbers.")
-        self._empty = PlainLabel("The numbers of the reconstruction appear here when there is one.")
-        for label in (self._hint, self._empty):
-            label.setProperty("role", "muted")
-            label.setWordWrap(True)
+        hint = "Click a point in the 3-D or 2-D view to see its numbers."
+        empty = "The numbers of the reconstruction appear here when there is one."
+        self._hint, self._empty = (PlainLabel(text, role="muted", wraps=True) for text in (hint, empty))
         content = QWidget()
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(12, 6, 12, 10)
-        layout.setSpacing(10)
-        for part in (self._point, self._verdicts, self._frame, self._main, self._empty, self._hint):
-            layout.addWidget(part)
-        layout.addStretch(1)
+        parts = (self._point, self._verdicts, self._frame, self._main, self._empty, self._hint)
+        filled(QVBoxLayout(content), *parts, None, spacing=10, margins=(12, 6, 12, 10))
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumHeight(90)
         self._title_main()
 
-    def set_numbers(self, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
+    def set_numbers(self, numbers: Collection[LabeledValue]) -> None:
         """Show the numbers of the reconstruction."""
         self._main.set_rows(numbers)
         self._empty.setVisible(not numbers)
@@ -65,16 +62,16 @@ class NumbersPanel(QScrollArea):
         mark_dock_of(self, f"{count} remark{'s' * (count > 1)}" if count else "")
         self._title_main()
 
-    def set_frame(self, title: str, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
+    def set_frame(self, title: str, numbers: Collection[LabeledValue]) -> None:
         """Show the numbers of the frame that is shown; none are given where nothing is known of it."""
-        self._frame.set_title(title)
+        self._frame.heading.setText(title)
         self._frame.set_rows(numbers)
         self._title_main()
 
-    def set_point(self, title: str, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
+    def set_point(self, title: str, numbers: Collection[LabeledValue]) -> None:
         """Show the numbers of a point; none are given where no point is selected."""
         appears = bool(numbers) and self._point.isHidden()
-        self._point.set_title(title)
+        self._point.heading.setText(title)
         self._point.set_rows(numbers)
         self._hint.setVisible(not numbers)
         self._title_main()
@@ -97,18 +94,11 @@ class _Verdicts(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        heading, line = PlainLabel("What may be wrong"), QFrame()
-        heading.setProperty("role", "heading")
-        line.setProperty("role", "line")
         self._grid = QGridLayout()
         self._grid.setColumnStretch(0, 1)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addWidget(heading)
-        layout.addWidget(line)
-        layout.addLayout(self._grid)
+        heading = PlainLabel("What may be wrong", role="heading")
+        filled(QVBoxLayout(self), heading, _line(), self._grid, spacing=6)
         self.hide()
 
     def set_verdicts(self, verdicts: tuple[Verdict, ...]) -> None:
@@ -118,8 +108,7 @@ class _Verdicts(QWidget):
             widget.hide()
             widget.deleteLater()
         for row, verdict in enumerate(verdicts):
-            sentence = PlainLabel(verdict.sentence)
-            sentence.setWordWrap(True)
+            sentence = PlainLabel(verdict.sentence, wraps=True)
             sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self._grid.addWidget(sentence, row, 0)
             close = tool_button("✕", "Show this no more (Ctrl+Z shows it again)", "Dismiss this remark")
@@ -138,68 +127,50 @@ class _Verdicts(QWidget):
 
 
 class _Block(QWidget):
-    """A heading, a line and a table; hidden where there are no rows."""
+    """A heading, a line and pairs of label and value; hidden where there are none.
+
+    Widgets are kept as long as the labels stay.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self._heading = PlainLabel()
-        self._heading.setProperty("role", "heading")
-        self._line = QFrame()
-        self._line.setProperty("role", "line")
-        self._table = _NumbersTable()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        for part in (self._heading, self._line, self._table):
-            layout.addWidget(part)
-        self.hide()
-
-    def set_title(self, title: str) -> None:
-        self._heading.setText(title)
-
-    def show_title(self, on: bool) -> None:
-        self._heading.setVisible(on)
-        self._line.setVisible(on)
-
-    def set_rows(self, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
-        self._table.set_rows(numbers)
-        self.setVisible(bool(numbers))
-
-
-class _NumbersTable(QWidget):
-    """Label and value pairs; widgets are kept as long as the labels stay."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._grid = QGridLayout(self)
+        self.heading, self._line = PlainLabel(role="heading"), _line()
+        self._grid = QGridLayout()
+        filled(QVBoxLayout(self), self.heading, self._line, self._grid, spacing=6)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(1, 1)
         self._rows: list[tuple[PlainLabel, PlainLabel]] = []
+        self.hide()
 
-    def set_rows(self, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
+    def show_title(self, on: bool) -> None:
+        self.heading.setVisible(on)
+        self._line.setVisible(on)
+
+    def set_rows(self, numbers: Collection[LabeledValue]) -> None:
         while len(self._rows) < len(numbers):
             row = len(self._rows)
-            label, value = PlainLabel(), PlainLabel()
-            label.setProperty("role", "muted")
+            label, value = PlainLabel(role="muted"), PlainLabel(wraps=True)
             label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             value.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
-            value.setWordWrap(True)
             value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             self._grid.addWidget(label, row, 0)
             self._grid.addWidget(value, row, 1)
             self._rows.append((label, value))
-        for row, (label, value) in enumerate(self._rows):
-            shown = row < len(numbers)
-            label.setVisible(shown)
-            value.setVisible(shown)
-            if shown:
-                number = numbers[row]
-                if label.text() != number.label:
-                    label.setText(number.label)
-                if value.text() != number.value:
-                    value.setText(number.value)
-                label.setToolTip(plain_tip(number.tip))
-                value.setToolTip(plain_tip(number.tip))
+        for (label, value), number in zip_longest(self._rows, numbers):
+            label.setVisible(number is not None)
+            value.setVisible(number is not None)
+            if number is not None:
+                for part, text in ((label, number.label), (value, number.value)):
+                    part.setToolTip(plain_tip(number.tip))
+                    if part.text() != text:
+                        part.setText(text)
+        self.setVisible(bool(numbers))
+
+
+def _line() -> QFrame:
+    line = QFrame()
+    line.setProperty("role", "line")
+    return line

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -18,7 +18,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.panels.outliers.outliers_plot import OutliersPlot
-from nrsfm_gui.widgets.fields import push_button
+from nrsfm_gui.widgets.fields import explained, filled, push_button
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
     from core.evaluation import Outliers
 
-EMPTY = (
-    "Which tracks are wrong? Run the solver first: observations that the reconstruction does not fit have "
-    "large residuals."
-)
 MOST_ROWS = 300
 LIST_WIDTH = 180
 HIDE_TIP = "Hide all that are listed from the solver, in one step that can be undone (Ctrl+Z)"
@@ -81,19 +77,17 @@ class OutliersPanel(QWidget):
         super().__init__(parent)
         self.setMinimumSize(240, 150)
         self.plot = OutliersPlot()
-        self.plot.set_empty(EMPTY)
         self.plot.threshold_moved.connect(self.threshold_requested)
         self._unit = ""
         self._sentence = ElidedLabel()
-        self.list = QTreeWidget()
-        self.list.setAccessibleName("Outliers")
+        tip = "The worst ones; click one to go to its frame and select its point"
+        self.list = explained(QTreeWidget(), "Outliers", tip)
         self.list.setRootIsDecorated(False)
         self.list.setUniformRowHeights(True)
         self.list.setAlternatingRowColors(True)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setFixedWidth(LIST_WIDTH)
         self.list.setHeaderLabels(["point", "frame", "residual"])
-        self.list.setToolTip("The worst ones; click one to go to its frame and select its point")
         self.list.currentItemChanged.connect(lambda item, _before: self._on_chosen(item))
         self.list.itemClicked.connect(lambda item, _column: self._on_chosen(item))
         heading = self.list.header()
@@ -108,24 +102,10 @@ class OutliersPanel(QWidget):
         self._show = push_button("Show all", SHOW_TIP, self.show_requested.emit)
         self._suggest = push_button("Reset", SUGGEST_TIP, lambda: self.threshold_requested.emit(None))
         self.header = QWidget()
-        bar = QHBoxLayout(self.header)
-        bar.setContentsMargins(8, 2, 4, 2)
-        bar.addStretch(1)
-        for button in (self._hide, self._solve, self._show):
-            bar.addWidget(button)
-        top = QHBoxLayout()
-        top.setContentsMargins(2, 2, 8, 2)
-        top.addWidget(self._sentence, 1)
-        top.addWidget(self._suggest)
-        row = QHBoxLayout()
-        row.setSpacing(1)
-        row.addWidget(self.plot, 1)
-        row.addWidget(self.list)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(top)
-        layout.addLayout(row, 1)
+        filled(QHBoxLayout(self.header), None, self._hide, self._solve, self._show, margins=(8, 2, 4, 2))
+        top = filled(QHBoxLayout(), self._sentence, self._suggest, grows=self._sentence, margins=(2, 2, 8, 2))
+        row = filled(QHBoxLayout(), self.plot, self.list, grows=self.plot, spacing=1)
+        filled(QVBoxLayout(self), top, row, grows=row, spacing=0)
         self.set_outliers(None, 0.0, "", "")
         self.set_sentence("")
         self.set_possible(hide=False, solve=False, show=False)
@@ -144,7 +124,7 @@ class OutliersPanel(QWidget):
         rows = [] if outliers is None else outlier_rows(outliers)
         self._suggest.setVisible(outliers is not None and outliers.threshold != suggested)
         self.list.setVisible(outliers is not None)
-        self.list.blockSignals(True)
+        blocker = QSignalBlocker(self.list)
         self.list.clear()
         self.list.setHeaderLabels(["point", "frame", unit or "residual"])
         for each in rows:
@@ -156,7 +136,7 @@ class OutliersPanel(QWidget):
             if each.drifting:
                 item.setToolTip(1, f"Point {each.point + 1} drifts from frame {each.frame + 1} on")
             self.list.addTopLevelItem(item)
-        self.list.blockSignals(False)
+        blocker.unblock()
 
     def set_sentence(self, sentence: str) -> None:
         """Show what was found, in words."""

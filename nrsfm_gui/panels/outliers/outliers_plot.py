@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
+from nrsfm_gui.widgets.fields import explained, filled
 from nrsfm_gui.widgets.labels import EmptyLabel
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 TIP = (
     "How many observations have which residual, both on logarithmic scales. Drag the line:\n"
     "what lies to the right of it is listed. Dashed: the threshold that the residuals suggest."
+)
+EMPTY = (
+    "Which tracks are wrong? Run the solver first: observations that the reconstruction does not fit have "
+    "large residuals."
 )
 BINS = 48
 DECADES_BELOW = 2.0  # of the threshold: smaller residuals are counted in the first bin
@@ -40,11 +45,9 @@ class OutliersPlot(Themed, QWidget):
         super().__init__(parent)
         self._shown: tuple[int, float] | None = None  # the residuals that the bins are of, by identity
         self._edges: Floats = np.zeros(0)
-        self._counts: Floats = np.zeros(0)
+        self.counts: Floats = np.zeros(0)  # (N,) observations in the bins
         self._limit = 0.0
-        self._widget = PlainPlot()
-        self._widget.setAccessibleName("Histogram of the residuals")
-        self._widget.setToolTip(TIP)
+        self._widget = explained(PlainPlot(), "Histogram of the residuals", TIP)
         self._widget.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
@@ -55,21 +58,10 @@ class OutliersPlot(Themed, QWidget):
         for item in (self._kept, self._beyond, self._suggested, self._line):
             self._plot.addItem(item, ignoreBounds=True)
         self._line.sigPositionChanged.connect(self._on_line_moved)
-        self._empty = EmptyLabel("", self._widget, margin=16)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._widget)
+        self._empty = EmptyLabel(EMPTY, self._widget, margin=16)
+        filled(QVBoxLayout(self), self._widget)
         self._follow_theme()
         self.set_outliers(None, 0.0, "", "")
-
-    @property
-    def counts(self) -> Floats:
-        """(N,) observations in the bins."""
-        return self._counts
-
-    def set_empty(self, sentence: str) -> None:
-        """Set the text that is shown without a histogram."""
-        self._empty.setText(sentence)
 
     def set_outliers(self, outliers: Outliers | None, suggested: float, unit: str, solution: str) -> None:
         """Show the residuals of a solution with their outliers, and both thresholds; or nothing."""
@@ -90,9 +82,8 @@ class OutliersPlot(Themed, QWidget):
             words = [*solution.split()[1:2], "residual", f"({unit})"]  # the bilinear solution: "bilinear"
             self._plot.setLabel("bottom", html.escape(" ".join(words)))
         self._limit = outliers.threshold
-        self._line.blockSignals(True)
-        self._line.setValue(float(np.log10(self._limit)))
-        self._line.blockSignals(False)
+        with QSignalBlocker(self._line):
+            self._line.setValue(float(np.log10(self._limit)))
         self._draw_bars()
 
     def _bin(self, residuals: Floats, suggested: float) -> None:
@@ -104,10 +95,10 @@ class OutliersPlot(Themed, QWidget):
         left = max(left, float(places.min()))
         right = float(np.log10(largest))
         self._edges = np.linspace(left, max(right, left + 0.1) + 1e-9, BINS + 1)
-        self._counts = np.histogram(places, self._edges)[0].astype(float)
+        self.counts = np.histogram(places, self._edges)[0].astype(float)
         self._suggested.setValue(float(np.log10(suggested)))
         self._line.setBounds((left, float(self._edges[-1])))
-        top = max(float(np.log10(max(self._counts.max(), 1.0))), 0.5)
+        top = max(float(np.log10(max(self.counts.max(), 1.0))), 0.5)
         width = float(self._edges[-1]) - left
         self._plot.setRange(
             xRange=(left - PADDING * width, float(self._edges[-1]) + PADDING * width),
@@ -135,7 +126,7 @@ class OutliersPlot(Themed, QWidget):
         """Draw the bars, those beyond the threshold in another color."""
         theme = self._theme
         middles = 0.5 * (self._edges[1:] + self._edges[:-1])
-        heights = np.where(self._counts > 0, np.log10(np.maximum(self._counts, 1.0)) - BASE, 0.0)
+        heights = np.where(self.counts > 0, np.log10(np.maximum(self.counts, 1.0)) - BASE, 0.0)
         beyond = middles > np.log10(self._limit)
         width = 0.92 * float(self._edges[1] - self._edges[0])
         for item, which, color in (

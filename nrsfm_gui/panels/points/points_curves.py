@@ -9,6 +9,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
@@ -42,16 +43,10 @@ class PointsCurves(Themed, QWidget):
         self._names.setWordWrap(True)
         self._names.setContentsMargins(8, 3, 8, 0)
         self._names.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._empty = PlainLabel(EMPTY)
+        self._empty = PlainLabel(EMPTY, role="muted", wraps=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setWordWrap(True)
-        self._empty.setProperty("role", "muted")
         self._empty.setMargin(16)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(self._names)
-        self._column.addWidget(self._empty, 1)
+        self._column = filled(QVBoxLayout(self), self._names, self._empty, grows=self._empty, spacing=0)
         self._follow_theme()
 
     @property

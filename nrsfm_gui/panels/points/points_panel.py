@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QWidget
 
 from nrsfm_gui.panels.points.points_curves import MOST_POINTS, PointsCurves
 from nrsfm_gui.panels.points.points_table import PointsTable
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel
 from nrsfm_gui.widgets.plots.frame_chart import Plot
 
@@ -37,7 +37,6 @@ PAGES = {
 class PointsPanel(QWidget):
     """Table and curves side by side, or one of them where there is little space."""
 
-    points_selected = pyqtSignal(object, bool)
     frame_requested = pyqtSignal(int)
     # A click with the right button on a row of the table, at a place of the screen.
     menu_requested = pyqtSignal(object)
@@ -54,23 +53,17 @@ class PointsPanel(QWidget):
         self.table.setToolTip("All points with their errors; click a heading to sort, a row to select")
         self.curves = PointsCurves()
         self.header = QWidget()
-        self._count = ElidedLabel()
-        self._count.setProperty("role", "muted")
+        self._count = ElidedLabel(role="muted")
         self._buttons = {name: self._button(name) for name in PAGES}
         group = QButtonGroup(self)
         for button in self._buttons.values():
             group.addButton(button)
-        bar = QHBoxLayout(self.header)
-        bar.setContentsMargins(8, 2, 4, 2)
-        bar.addWidget(self._count, 1)
-        for button in self._buttons.values():
-            bar.addWidget(button)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(1)
-        row.addWidget(self.table)
-        row.addWidget(self.curves, 1)
-        self.table.points_selected.connect(self.points_selected)
+        parts = (self._count, *self._buttons.values())
+        filled(QHBoxLayout(self.header), *parts, grows=self._count, margins=(8, 2, 4, 2))
+        filled(QHBoxLayout(self), self.table, self.curves, grows=self.curves, spacing=1)
+        self.points_selected = self.table.points_selected
+        self.set_hidden = self.table.set_hidden
+        self.set_frame, self.set_range = self.curves.set_frame, self.curves.set_range
         self.table.frame_requested.connect(self.frame_requested)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._on_menu_requested)
@@ -92,18 +85,6 @@ class PointsPanel(QWidget):
         """Show points over the frames; units are those of the tracks and of the shapes."""
         self._courses, self._units = tuple(courses), units
         self._show_curves()
-
-    def set_hidden(self, hidden: frozenset[int]) -> None:
-        """Gray the points that are not drawn."""
-        self.table.set_hidden(hidden)
-
-    def set_frame(self, frame: int) -> None:
-        """Mark a frame in the curves."""
-        self.curves.set_frame(frame)
-
-    def set_range(self, frames: tuple[int, int] | None) -> None:
-        """Show which frames are played, None for all."""
-        self.curves.set_range(frames)
 
     def showEvent(self, event: QShowEvent | None) -> None:
         """Emit `became_visible`."""
@@ -158,14 +139,10 @@ class PointsPanel(QWidget):
 
 
 def _errors(courses: Collection[PointCourse], track_unit: str, unit: str) -> list[Plot]:
-    kinds = (
-        ("reproj.", track_unit, [course.reprojection for course in courses]),
-        ("3-D", unit, [course.error for course in courses]),
-    )
-    found = [
-        (title, its, tuple(curve for curve in curves if curve is not None)) for title, its, curves in kinds
-    ]
-    return [Plot(title, its, curves) for title, its, curves in found if curves]
+    reprojections = tuple(course.reprojection for course in courses if course.reprojection is not None)
+    errors = tuple(course.error for course in courses if course.error is not None)
+    kinds = Plot("reproj.", track_unit, reprojections), Plot("3-D", unit, errors)
+    return [kind for kind in kinds if kind.curves]
 
 
 def _paths(courses: Collection[PointCourse], unit: str) -> list[Plot]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,22 +27,14 @@ NO_INDEX = QModelIndex()
 MOST_RANGES = 1500  # of selected rows; for more, Qt needs seconds, and they are only highlighted
 
 
-@dataclass(frozen=True)
-class _ColumnSpec:
-    title: str
-    tip: str
-
-
-COLUMNS = (
-    _ColumnSpec("point", "Number of the point, beginning with 1"),
-    _ColumnSpec(
-        "repr.", "Mean distance of reprojection and track, over the frames in which the point is seen"
-    ),
-    _ColumnSpec("3-D", "Mean distance of estimate and {truth}, over the frames that have one"),
-    _ColumnSpec("worst", "Frame with the largest 3-D error, or reprojection error where there is no {truth}"),
-    _ColumnSpec("seen", "Share of the frames in which the point was measured"),
-    _ColumnSpec("±", "Uncertainty: one standard deviation of the place of the point, mean over frames"),
-    _ColumnSpec("weight", "Mean weight of its observations under the robust loss: 1 is full, 0 none"),
+COLUMNS = (  # titles and tips
+    ("point", "Number of the point, beginning with 1"),
+    ("repr.", "Mean distance of reprojection and track, over the frames in which the point is seen"),
+    ("3-D", "Mean distance of estimate and {truth}, over the frames that have one"),
+    ("worst", "Frame with the largest 3-D error, or reprojection error where there is no {truth}"),
+    ("seen", "Share of the frames in which the point was measured"),
+    ("±", "Uncertainty: one standard deviation of the place of the point, mean over frames"),
+    ("weight", "Mean weight of its observations under the robust loss: 1 is full, 0 none"),
 )
 ERROR, WORST, SEEN, UNCERTAINTY, WEIGHT = 2, 3, 4, 5, 6
 LENGTHS = (1, ERROR, UNCERTAINTY)  # the columns that have units
@@ -59,18 +50,13 @@ class PointsModel(QAbstractTableModel):
         self._size = ""
         self._alignment, self._truth = "", GROUND_TRUTH
         self._names: tuple[str, ...] | None = None  # of the points
-        self._order: Ints = np.zeros(0, dtype=int)  # the point of every row
-        self._row_of: Ints = self._order
+        self.order: Ints = np.zeros(0, dtype=int)  # the point of every row
+        self._row_of: Ints = self.order
         self._by, self._descending = 0, False
         self._hidden: frozenset[int] = frozenset()
         self._muted = QBrush(QColor("gray"))
         self._marked: Bools = np.zeros(0, dtype=bool)  # (P,)
         self._mark = QBrush()
-
-    @property
-    def order(self) -> Ints:
-        """(P,) the point of every row."""
-        return self._order
 
     def rows_of(self, points: Ints) -> Ints:
         """Return the rows of points."""
@@ -79,7 +65,7 @@ class PointsModel(QAbstractTableModel):
 
     def worst_frame(self, row: int) -> int | None:
         """Return the worst frame of the point in a row, None where it has no error."""
-        frame = self._columns[WORST][self._order[row]]
+        frame = self._columns[WORST][self.order[row]]
         return int(frame) if np.isfinite(frame) else None
 
     def set_table(self, table: PointTable | None) -> None:
@@ -107,7 +93,7 @@ class PointsModel(QAbstractTableModel):
         """Highlight the rows of points, or none."""
         if points is None and not self._marked.any():
             return
-        self._marked = np.zeros(len(self._order), dtype=bool)
+        self._marked = np.zeros(len(self.order), dtype=bool)
         if points is not None:
             self._marked[points[points < len(self._marked)]] = True
             self._mark = QBrush(QColor(color))
@@ -117,7 +103,7 @@ class PointsModel(QAbstractTableModel):
 
     def rowCount(self, parent: QModelIndex = NO_INDEX) -> int:
         """Return how many points there are."""
-        return 0 if parent.isValid() else len(self._order)
+        return 0 if parent.isValid() else len(self.order)
 
     def columnCount(self, parent: QModelIndex = NO_INDEX) -> int:
         """Return how many columns there are."""
@@ -126,7 +112,7 @@ class PointsModel(QAbstractTableModel):
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a cell as text, its alignment and color."""
         if role == Qt.ItemDataRole.DisplayRole:
-            point = int(self._order[index.row()])
+            point = int(self.order[index.row()])
             if index.column() == 0 and self._names is not None:
                 return f"{point + 1} {self._names[point]}"
             return self._text(index.column(), self._columns[index.column()][point])
@@ -135,10 +121,10 @@ class PointsModel(QAbstractTableModel):
         if (
             role == Qt.ItemDataRole.BackgroundRole
             and self._marked.any()
-            and self._marked[self._order[index.row()]]
+            and self._marked[self.order[index.row()]]
         ):
             return self._mark
-        if role == Qt.ItemDataRole.ForegroundRole and int(self._order[index.row()]) in self._hidden:
+        if role == Qt.ItemDataRole.ForegroundRole and int(self.order[index.row()]) in self._hidden:
             return self._muted
         return None
 
@@ -148,15 +134,15 @@ class PointsModel(QAbstractTableModel):
         """Return the title of a column, with its unit, and its tip."""
         if orientation != Qt.Orientation.Horizontal:
             return None
-        column = COLUMNS[section]
+        title, tip = COLUMNS[section]
         if role == Qt.ItemDataRole.DisplayRole:
             unit = self._units[0 if section == 1 else 1]
-            return f"{column.title} ({unit})" if section in LENGTHS else column.title
+            return f"{title} ({unit})" if section in LENGTHS else title
         if role == Qt.ItemDataRole.ToolTipRole:
             how = f" ({self._alignment})" if section == ERROR and self._alignment else ""
-            tip = column.tip.format(truth=self._truth)
             if self._size and section in (ERROR, UNCERTAINTY):
                 how += f"; {self._size}"
+            tip = tip.format(truth=self._truth)
             return plain_tip(f"{tip}{how}. Click: sort; double click on a row: go to its worst frame.")
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignCenter)  # which leaves space for the mark of the sorted column
@@ -175,17 +161,17 @@ class PointsModel(QAbstractTableModel):
         values = self._columns[self._by] if self._columns else np.zeros(0)
         keys = np.where(np.isfinite(values), -values if self._descending else values, np.inf)
         order = np.argsort(keys, kind="stable")
-        if np.array_equal(order, self._order):
+        if np.array_equal(order, self.order):
             return False
         self.beginResetModel()
-        self._order, self._row_of = order, np.argsort(order)
+        self.order, self._row_of = order, np.argsort(order)
         self._marked = np.zeros(len(order), dtype=bool)
         self.endResetModel()
         return True
 
     def _emit_data_changed(self) -> None:
-        if len(self._order):
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._order) - 1, len(COLUMNS) - 1))
+        if len(self.order):
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.order) - 1, len(COLUMNS) - 1))
 
     @staticmethod
     def _text(column: int, value: float) -> str:

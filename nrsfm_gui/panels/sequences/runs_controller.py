@@ -15,6 +15,9 @@ from nrsfm_gui.text.run_numbers import remarks_on
 from nrsfm_gui.text.run_rows import SequenceRow, run_row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core import Sequence
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
@@ -40,38 +43,31 @@ class RunsController(QObject):
         super().__init__(parent)
         self._session, self._control, self._errors = session, control, display.errors
         self._notifier = session.notifier
-        self._updater = PanelUpdater(self._resolve, lambda state: panel.set_rows(*state), self)
+
+        def act(sequence: Sequence | None, number: int, function: Callable[[Run], object]) -> None:
+            session.with_run(number, function, sequence=sequence)
+
+        self.updater = PanelUpdater(self._resolve, lambda state: panel.set_rows(*state), self)
         for signal in (
-            session.sequence_changed,
-            session.runs_changed,
-            session.shown_changed,
-            session.compared_changed,
-            session.run_changed,
-            display.errors.found,
-            session.alignment_changed,
-        ):
-            signal.connect(self._updater.request)
-        display.errors.incumbent_changed.connect(self._updater.run)
-        display.refreshed.connect(self._updater.flush)
+            session.sequence_changed, session.runs_changed, session.shown_changed, session.compared_changed,
+            session.run_changed, display.errors.found, session.alignment_changed,
+        ):  # fmt: skip
+            signal.connect(self.updater.request)
+        display.errors.incumbent_changed.connect(self.updater.run)
+        display.refreshed.connect(self.updater.flush)
         session.changed.connect(self._on_changed)
         self._settings = session.settings  # that were seen last
         panel.run_requested.connect(self.show)
         panel.pin_requested.connect(
-            lambda sequence, number, on: session.with_run(
-                number, lambda run: session.pin_run(run, on), sequence=sequence
-            )
+            lambda of, number, on: act(of, number, lambda run: session.pin_run(run, on))
         )
         panel.title_changed.connect(
-            lambda sequence, number, text: session.with_run(
-                number, lambda run: self._rename(run, text), sequence=sequence
-            )
+            lambda of, number, name: act(of, number, lambda run: self._rename(run, name))
         )
         panel.note_changed.connect(
-            lambda number, note: session.with_run(number, lambda run: session.set_note(run, note))
+            lambda number, note: act(None, number, lambda run: session.set_note(run, note))
         )
-        panel.delete_requested.connect(
-            lambda sequence, number: session.with_run(number, self.forget, sequence=sequence)
-        )
+        panel.delete_requested.connect(lambda of, number: act(of, number, self.forget))
         panel.forget_requested.connect(lambda sequence: self._forget_all(session.runs_of(sequence)))
         self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
         self._rest = Debounce(self._announce_branch, IDLE_MILLISECONDS, self)
@@ -84,10 +80,6 @@ class RunsController(QObject):
         """Show a run with its parameters."""
         self._notifier.clear()
         self._session.with_run(number, self._control.select)
-
-    def flush(self) -> None:
-        """Show at once what has changed."""
-        self._updater.flush()
 
     def forget(self, run: Run) -> None:
         """Forget a run, with the offer to undo it; a pinned one only after a confirmation."""
@@ -166,20 +158,15 @@ class RunsController(QObject):
     def _resolve(self) -> tuple[tuple[SequenceRow, ...], int | None]:
         session = self._session
         shown, compared = session.shown, session.compared
-        rows = tuple(
-            SequenceRow(
-                sequence,
-                sequence is session.sequence,
-                tuple(
-                    run_row(
-                        run, self._errors.of_run(run), shown=_of(shown, runs), compared=_of(compared, runs)
-                    )
-                    for run in reversed(runs)
-                ),
-            )
-            for sequence, runs, _shown in session.everything()
-        )
-        return rows, None if shown is None else shown.number
+        rows = []
+        for sequence, runs, _shown in session.everything():
+            here = {
+                "shown": shown if shown in runs else None,
+                "compared": compared if compared in runs else None,
+            }
+            listed = tuple(run_row(run, self._errors.of_run(run), **here) for run in reversed(runs))
+            rows.append(SequenceRow(sequence, sequence is session.sequence, listed))
+        return tuple(rows), None if shown is None else shown.number
 
     def _on_changed(self) -> None:
         before, self._settings = self._settings, self._session.settings
@@ -188,14 +175,9 @@ class RunsController(QObject):
 
     def _on_run_ended(self, run: Run) -> None:
         """Warn where a run has ended with nothing; a rank that a penalty lowers is among the numbers."""
-        self._updater.request()
+        self.updater.request()
         if run.state is not RunState.FINISHED or run is not self._session.shown or run.last is None:
             return
         best = run.last.best
         if is_collapsed(best.problem, best.factors):
             self._notifier.warn(f"Run {sentence_name(run)}: {' '.join(remarks_on(run))}")
-
-
-def _of(run: Run | None, runs: list[Run]) -> Run | None:
-    """Return a run where it is one of these."""
-    return run if run in runs else None

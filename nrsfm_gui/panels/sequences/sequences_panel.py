@@ -21,7 +21,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.panels.sequences.row_delegate import RUN, SEQUENCE
 from nrsfm_gui.panels.sequences.sequence_tree import COLUMNS, ENTRY, SequenceTree
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import explained, filled, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -35,55 +35,37 @@ MORE = "What can be done with the run that is shown"
 
 
 class SequencesPanel(QWidget):
-    """The filter, the tree, and the note on the shown run with a button for all that can be done with it."""
+    """The filter, the tree, and the note on the shown run with a button for all that can be done with it.
 
-    # A sequence of the list; or one that the session holds, with the run to show, -1 for none of them.
-    sequence_requested = pyqtSignal(object)
-    left_requested = pyqtSignal(object, int)
-    # The number of the run to show, or to compare with the one shown; -1 leaves the choice open.
-    run_requested = pyqtSignal(int)
-    compare_requested = pyqtSignal(int)
-    # What to do with a run of a sequence, which need not be open.
-    pin_requested = pyqtSignal(object, int, bool)
-    delete_requested = pyqtSignal(object, int)
-    # The number of the run of the open sequence whose parameters are to be set.
+    The signals of the tree are also emitted for what its menus request.
+    """
+
+    pin_requested = pyqtSignal(object, int, bool)  # a run of a sequence, which need not be open
     forget_requested = pyqtSignal(object)  # the runs of a sequence are to be forgotten
-    # Tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
-    remove_requested = pyqtSignal(object, object)
-    # The new text, of a run of any sequence or of the open one; "" removes it.
-    title_changed = pyqtSignal(object, int, str)
-    note_changed = pyqtSignal(int, str)
+    note_changed = pyqtSignal(int, str)  # the new text, of a run of the open sequence; "" removes it
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._listed = False  # whether there is something that can be opened
-        self._filter = QLineEdit()
+        tip = "Show what contains these words: object, path, camera, run or note"
+        self._filter = explained(QLineEdit(), "Filter the sequences and runs", tip)
         self._filter.setPlaceholderText("Filter")
-        self._filter.setAccessibleName("Filter the sequences and runs")
-        self._filter.setToolTip("Show what contains these words: object, path, camera, run or note")
         self._filter.setClearButtonEnabled(True)
-        self.tree = SequenceTree()
-        self.tree.setToolTip(
+        self.tree = tree = SequenceTree()
+        tree.setToolTip(
             "Click a name to open its sequence, or a run to see it. "
             "P: with a perspective camera; O: with an orthogonal one"
         )
-        self._filter.textChanged.connect(self.tree.set_filter)
-        for signal, of_tree in (
-            (self.sequence_requested, self.tree.sequence_requested),
-            (self.left_requested, self.tree.left_requested),
-            (self.run_requested, self.tree.run_requested),
-            (self.compare_requested, self.tree.compare_requested),
-            (self.title_changed, self.tree.title_changed),
-            (self.delete_requested, self.tree.delete_requested),
-            (self.remove_requested, self.tree.remove_requested),
-        ):
-            of_tree.connect(signal)
-        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.tree.customContextMenuRequested.connect(self._on_context_menu_requested)
-        self._note = QLineEdit()
+        self._filter.textChanged.connect(tree.set_filter)
+        self.sequence_requested, self.left_requested = tree.sequence_requested, tree.left_requested
+        self.run_requested, self.compare_requested = tree.run_requested, tree.compare_requested
+        self.delete_requested, self.remove_requested = tree.delete_requested, tree.remove_requested
+        self.title_changed = tree.title_changed
+        tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        tree.customContextMenuRequested.connect(self._on_context_menu_requested)
+        tip = "Write something down about the run that is shown; its row gets a mark"
+        self._note = explained(QLineEdit(), "Note on the run that is shown", tip)
         self._note.setPlaceholderText("Note on this run")
-        self._note.setAccessibleName("Note on the run that is shown")
-        self._note.setToolTip("Write something down about the run that is shown; its row gets a mark")
         self._note.editingFinished.connect(self._commit_note)
         self._noted = -1  # the run that the note is on
         self._more = tool_button("⋯", MORE, MORE, object_name="run menu")
@@ -207,24 +189,13 @@ class SequencesPanel(QWidget):
     # -- construction ---------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        hint = PlainLabel(HINT)
+        hint = PlainLabel(HINT, role="muted", wraps=True)
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        hint.setWordWrap(True)
-        hint.setProperty("role", "muted")
-        self._bar = QWidget()
-        bar = QHBoxLayout(self._bar)
-        bar.setContentsMargins(0, 2, 0, 3)
-        bar.setSpacing(2)
-        bar.addWidget(self._note, 1)
-        bar.addWidget(self._more)
+        self._bar, listing = QWidget(), QWidget()
+        bar, column = QHBoxLayout(self._bar), QVBoxLayout(listing)
+        filled(bar, self._note, self._more, grows=self._note, spacing=2, margins=(0, 2, 0, 3))
         self._bar.hide()
-        listing = QWidget()
-        column = QVBoxLayout(listing)
-        column.setContentsMargins(6, 6, 6, 0)
-        column.setSpacing(4)
-        column.addWidget(self._filter)
-        column.addWidget(self.tree, 1)
-        column.addWidget(self._bar)
+        filled(column, self._filter, self.tree, self._bar, grows=self.tree, spacing=4, margins=(6, 6, 6, 0))
         self._stack = QStackedLayout(self)
         self._stack.addWidget(hint)
         self._stack.addWidget(listing)

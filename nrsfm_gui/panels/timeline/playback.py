@@ -43,17 +43,12 @@ class Playback(QObject):
         self._frame = 0
         self._loop = Loop.AGAIN
         self._rate = FRAMES_PER_SECOND
-        self._playing = False
+        self.playing = False
         self._began = 0.0  # when the first of the steps was due
         self._steps = 0  # frames since then
         self._place = 0  # in the round of frames, at that time
         self._drawn = 0
         self._counted_from = 0.0
-
-    @property
-    def playing(self) -> bool:
-        """Whether playback is active."""
-        return self._playing
 
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames; playing stops, since the sequence is another one."""
@@ -87,9 +82,9 @@ class Playback(QObject):
         """Start or stop. At the last frame without a loop, playing starts from the first."""
         first, last = self._ends
         playing = playing and last > first
-        if playing == self._playing:
+        if playing == self.playing:
             return
-        self._playing = playing
+        self.playing = playing
         if playing:
             outside = not first <= self._frame <= last
             if outside or (self._loop is Loop.ONCE and self._frame == last):
@@ -102,7 +97,7 @@ class Playback(QObject):
 
     def count_drawn(self) -> None:
         """Count a drawn frame."""
-        if not self._playing:
+        if not self.playing:
             return
         self._drawn += 1
         passed = self._clock() - self._counted_from
@@ -116,7 +111,7 @@ class Playback(QObject):
 
     def _begin(self) -> None:
         """Count from the frame that is shown."""
-        if not self._playing:
+        if not self.playing:
             return
         first, last = self._ends
         self._place = min(max(self._frame, first), last) - first
@@ -135,7 +130,7 @@ class Playback(QObject):
         if steps > self._steps:
             self._steps = steps
             self._request_due_frame()
-        if self._playing:
+        if self.playing:
             self._schedule()
 
     def _request_due_frame(self) -> None:

@@ -13,17 +13,14 @@ from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.transport import Transport
+from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
 from nrsfm_gui.widgets.point_view import PointSignals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from PyQt6.QtWidgets import QWidget
 
-    from core.foundation import Bools
-    from nrsfm_gui.model.playback_order import Loop
     from nrsfm_gui.scene.scene import ErrorSeries
 
 MESSAGE_MILLISECONDS = 10_000  # that a sentence about a frame stays
@@ -33,14 +30,10 @@ MESSAGE_PADDING = 16  # pixels that a tip is wider than its text, and is placed 
 
 
 class Timeline(PointSignals):
-    """Buttons on the left; curve, slider and heat-strip on one axis to their right."""
+    """Buttons on the left; curve, slider and heat-strip on one axis to their right. Setters emit nothing."""
 
     frame_requested = pyqtSignal(int)  # the frame to show, and those that playing loops over
     range_requested = pyqtSignal(object)
-    playing_requested = pyqtSignal(bool)
-    speed_requested = pyqtSignal(float)
-    loop_requested = pyqtSignal(object)
-    worst_requested = pyqtSignal()  # to go to the frame with the largest mean error, or on to the next one
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,26 +50,19 @@ class Timeline(PointSignals):
             "Frame that is shown; drag, or click anywhere. K: the frame that intrinsics can be estimated from"
         )
         self.strip = HeatStrip()
-        for name in ("frame", "playing", "speed", "loop", "worst"):
-            getattr(self.transport, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
+        self.worst_requested = self.transport.worst_requested
         self.transport.kind_requested.connect(self._on_kind_requested)
         self.transport.sort_requested.connect(self.strip.set_sorted)
-        for part in (self.curve, self.slider, self.strip):
+        for part in (self.transport, self.curve, self.slider, self.strip):
             part.frame_requested.connect(self.frame_requested)
         for part in (self.slider, self.strip):
             part.range_requested.connect(self.range_requested)
         for name in ("point_selected", "point_toggled", "points_selected", "point_hovered", "menu_requested"):
             getattr(self.strip, name).connect(getattr(self, name))
-        charts = QVBoxLayout()
-        charts.setSpacing(0)
-        charts.addWidget(self.curve, 4)
-        charts.addWidget(self.slider)
-        charts.addWidget(self.strip, 5)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 4, 4, 6)
-        row.setSpacing(4)
-        row.addWidget(self.transport)
-        row.addLayout(charts, 1)
+        charts = filled(QVBoxLayout(), self.curve, self.slider, self.strip, spacing=0)
+        charts.setStretch(0, 4)
+        charts.setStretch(2, 5)
+        filled(QHBoxLayout(self), self.transport, charts, grows=charts, spacing=4, margins=(10, 4, 4, 6))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.set_frame_count(0)
 
@@ -92,8 +78,6 @@ class Timeline(PointSignals):
     def series(self) -> ErrorSeries | None:
         """The errors that are shown."""
         return self._kinds[self._kind] if self._kinds else None
-
-    # Setters emit nothing.
 
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames."""
@@ -128,22 +112,6 @@ class Timeline(PointSignals):
         self._kind = names.index(self._chosen) if self._chosen in names else 0
         self._show_kind()
 
-    def set_truth_frames(self, frames: tuple[int, ...], reference: int = -1) -> None:
-        """Mark the frames that have ground truth, and the one that intrinsics are estimated from."""
-        self.slider.set_truth_frames(frames, reference)
-
-    def set_selection(self, points: Iterable[int], last: int) -> None:
-        """Mark points in the heat-strip; `last` of them was selected last, or -1."""
-        self.strip.set_selection(points, last)
-
-    def set_hidden(self, hidden: frozenset[int]) -> None:
-        """Gray the points that are not drawn."""
-        self.strip.set_hidden(hidden)
-
-    def set_excluded(self, excluded: Bools | None) -> None:
-        """Mark the observations (F, P) that are hidden from the solver, None for none."""
-        self.strip.set_excluded(excluded)
-
     def show_message(self, frame: int, sentence: str) -> None:
         """Show a message beside a frame of the heat-strip, for some seconds or until the mouse moves."""
         if not self.isVisible():
@@ -163,24 +131,6 @@ class Timeline(PointSignals):
         QToolTip.showText(
             strip.mapToGlobal(place), plain_tip("\n".join(lines)), strip, strip.rect(), MESSAGE_MILLISECONDS
         )
-
-    def set_playing(self, playing: bool) -> None:
-        """Show whether frames are playing."""
-        self.transport.set_playing(playing)
-
-    def set_rate(self, rate: float) -> None:
-        """Show how many frames per second are drawn while playing."""
-        self.transport.set_rate(rate)
-
-    def set_speed(self, speed: float) -> None:
-        """Show a speed of `playback.SPEEDS`."""
-        self.transport.set_speed(speed)
-
-    def set_loop(self, loop: Loop) -> None:
-        """Show what comes after the last frame."""
-        self.transport.set_loop(loop)
-
-    # Kinds of errors
 
     def _on_kind_requested(self) -> None:
         self._kind = (self._kind + 1) % max(len(self._kinds), 1)

@@ -42,16 +42,17 @@ class TimelineController(QObject):
         self._session, self._display = session, display
         self._errors: ErrorSeries | None = None
         self.playback = playback = Playback(self)
+        transport, slider, strip = timeline.transport, timeline.slider, timeline.strip
         self._updater = PanelUpdater(
             self._resolve,
             {
                 "frame_count": timeline.set_frame_count,
-                "truth_frames": lambda frames: timeline.set_truth_frames(*frames),
+                "truth_frames": lambda frames: slider.set_truth_frames(*frames),
                 "frame": timeline.set_frame,
                 "frame_range": timeline.set_range,
-                "hidden": timeline.set_hidden,
-                "hide": lambda _text: timeline.set_excluded(session.excluded),
-                "selection": lambda chosen: timeline.set_selection(*chosen),
+                "hidden": strip.set_hidden,
+                "hide": lambda _text: strip.set_excluded(session.excluded),
+                "selection": lambda chosen: strip.set_selection(*chosen),
                 "series": timeline.set_series,
             },
             self,
@@ -71,12 +72,12 @@ class TimelineController(QObject):
         display.refreshed.connect(self._updater.flush)
         timeline.frame_requested.connect(session.set_frame)
         timeline.range_requested.connect(session.set_frame_range)
-        timeline.playing_requested.connect(playback.set_playing)
-        timeline.speed_requested.connect(playback.set_speed)
-        timeline.loop_requested.connect(playback.set_loop)
+        transport.playing_requested.connect(playback.set_playing)
+        transport.speed_requested.connect(playback.set_speed)
+        transport.loop_requested.connect(playback.set_loop)
         playback.frame_requested.connect(session.set_frame)
-        playback.playing_changed.connect(timeline.set_playing)
-        playback.rate_measured.connect(timeline.set_rate)
+        playback.playing_changed.connect(transport.set_playing)
+        playback.rate_measured.connect(transport.set_rate)
 
     # -- what the actions call ------------------------------------------------------------------------------
 

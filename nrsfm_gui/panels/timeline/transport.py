@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
@@ -10,7 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, 
 
 from nrsfm_gui.model.playback_order import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.scene.comparison import SERIES_NAME
-from nrsfm_gui.widgets.fields import ComboBox, NumberField, tool_button
+from nrsfm_gui.widgets.fields import ComboBox, NumberField, explained, filled, tool_button
 from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.labels import PlainLabel
 
@@ -31,6 +32,7 @@ LOOPS = {  # icon and tip
 }
 WORST_TIP = "Go to the frame with the largest mean error; again: to the next one (W)"
 DIFFER_TIP = "Go to the frame in which the runs differ most; again: to the next one (W)"
+NO_KIND = "Which errors are shown: after a run"
 SORT_TIP = "Order of the points below: by number, or by mean error with the worst on top"
 FIELD_WIDTH = 50
 FADED = QPalette.ColorRole.Mid  # of icons of what is disabled: that of borders
@@ -55,17 +57,20 @@ class Transport(QWidget):
         self._frame = 0
         self._playing = False
         self._loop = Loop.AGAIN
-        self._field = NumberField(integer=True)
+        tip = "Frame: type a number, or step with the arrow keys"
+        self._field = explained(NumberField(integer=True), "frame", tip)
         self._label = PlainLabel()
-        self._rate = PlainLabel()
-        self._buttons = {name: self._button(name, tip, self._pressing(name)) for name, tip in TIPS.items()}
-        self._speed = ComboBox()
+        self._rate = PlainLabel(role="muted")
+        self._buttons = {
+            name: self._button(name, tip, partial(self._press, name)) for name, tip in TIPS.items()
+        }
+        self._speed = explained(ComboBox(), "speed", f"Speed: 1× is {FRAMES_PER_SECOND:g} frames per second")
         self._again = self._button("loop", "", self._on_loop_clicked)
         self._worst = self._button("worst", WORST_TIP, self.worst_requested.emit)
         self._worst.setText("Worst")
         self._worst.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._kind = self._button("kind", "", self.kind_requested.emit)
-        self._sort = self._button("sort", SORT_TIP, lambda: self._on_sort_clicked())
+        self._sort = self._button("sort", SORT_TIP, self._on_sort_clicked)
         self._sort.setCheckable(True)
         for button in (self._kind, self._sort):
             button.setAutoRaise(False)  # so that they look like buttons
@@ -100,12 +105,6 @@ class Transport(QWidget):
         """Show how many frames per second are drawn."""
         self._rate.setText(f"{rate:.0f} fps")
 
-    def set_speed(self, speed: float) -> None:
-        """Show a speed of `playback.SPEEDS`."""
-        self._speed.blockSignals(True)
-        self._speed.setCurrentIndex(SPEEDS.index(speed))
-        self._speed.blockSignals(False)
-
     def set_loop(self, loop: Loop) -> None:
         """Show what comes after the last frame."""
         self._loop = loop
@@ -121,15 +120,10 @@ class Transport(QWidget):
         self._kind.setEnabled(others)
         distances = name == SERIES_NAME
         self._worst.setText("Apart" if distances else "Worst")
-        self._worst.setToolTip(DIFFER_TIP if distances else WORST_TIP)
-        self._worst.setAccessibleName(DIFFER_TIP if distances else WORST_TIP)
-        self._kind.setToolTip(
-            f"Shown: {name}. Click for the next kind."
-            if others
-            else f"Shown: {name}, the only kind of error there is."
-            if name
-            else "Which errors are shown: after a run"
-        )
+        tip = DIFFER_TIP if distances else WORST_TIP
+        explained(self._worst, tip, tip)
+        only = f"Shown: {name}, the only kind of error there is." if name else NO_KIND
+        self._kind.setToolTip(f"Shown: {name}. Click for the next kind." if others else only)
 
     # Construction
 
@@ -146,20 +140,15 @@ class Transport(QWidget):
         self._field.setObjectName("frame")
         self._field.setFixedWidth(FIELD_WIDTH)
         self._field.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._field.setToolTip("Frame: type a number, or step with the arrow keys")
-        self._field.setAccessibleName("frame")
         self._field.edited.connect(self._on_frame_typed)
         self._field.editingFinished.connect(lambda: self.set_frame(self._frame))
         self._label.setObjectName("frames")
         self._label.setIndent(4)
-        self._rate.setProperty("role", "muted")
         self._rate.setToolTip("Frames per second that are drawn")
         self._rate.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._rate.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._speed.addItems([f"{speed:g}×" for speed in SPEEDS])
         self._speed.setCurrentIndex(SPEEDS.index(1.0))
-        self._speed.setToolTip(f"Speed: 1× is {FRAMES_PER_SECOND:g} frames per second")
-        self._speed.setAccessibleName("speed")
         self._speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._speed.currentIndexChanged.connect(lambda index: self.speed_requested.emit(SPEEDS[index]))
         self._sort.setText(f"by point {ORDER}")
@@ -171,28 +160,14 @@ class Transport(QWidget):
         self.setFixedWidth(sum(widths) + ROW_SPACING)
         rows = (
             (self._field, self._label, self._rate),
-            tuple(self._buttons.values()),
-            (self._speed, self._again, self._worst),
-            (self._kind, self._sort),
+            (*self._buttons.values(), None),
+            (self._speed, self._again, self._worst, None),
+            (self._kind, self._sort, None),
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3)
-        column.addStretch()
-        for widgets in rows:
-            row = QHBoxLayout()
-            row.setSpacing(ROW_SPACING)
-            for widget in widgets:
-                row.addWidget(widget, 1 if widget is self._rate else 0)
-            if self._rate not in widgets:
-                row.addStretch()
-            column.addLayout(row)
-        column.addStretch()
+        layouts = [filled(QHBoxLayout(), *row, grows=self._rate, spacing=ROW_SPACING) for row in rows]
+        filled(QVBoxLayout(self), None, *layouts, None, spacing=3)
 
     # What was pressed
-
-    def _pressing(self, name: str) -> Callable[[], None]:
-        return lambda: self._press(name)
 
     def _press(self, name: str) -> None:
         if name == "play":

@@ -67,8 +67,8 @@ def test_the_timeline_survives_whatever_errors_it_is_given(qapp, show, series):
     for by_error in (False, True):
         timeline.strip.set_sorted(by_error)
         timeline.set_series(series)
-        timeline.set_selection(range(points), 0)
-        timeline.set_hidden(frozenset(range(0, points, 2)))
+        timeline.strip.set_selection(range(points), 0)
+        timeline.strip.set_hidden(frozenset(range(0, points, 2)))
         for seed, part in enumerate((timeline.strip, timeline.slider, timeline.curve)):
             wiggle(part, seed)
         apply_theme(qapp, LIGHT)

@@ -78,7 +78,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert listed(window) == []
     window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
-    window.runs_controller.flush()
+    window.runs_controller.updater.flush()
     assert listed(window) == [1]  # runs are numbered in each sequence
     again = reads(first)
     show(window, again)
@@ -100,7 +100,7 @@ def test_a_run_that_was_left_is_chosen_in_the_tree_and_its_sequence_opens(
         qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
     runs = list(window.session.runs)
     show(window, second)
-    window.runs_controller.flush()
+    window.runs_controller.updater.flush()
     tree = window.sequences_panel.tree
     assert [(row.sequence, row.open, len(row.runs)) for row in tree.rows] == [
         (second, True, 0),
@@ -242,7 +242,7 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
         with qtbot.waitSignal(window.run_control.refused):
             start()
         assert window.session.shown is good
-        window.runs_controller.flush()
+        window.runs_controller.updater.flush()
         assert listed(window) == [2, 1]
         assert window.message_bar.text == "rank 3 is refused"
 
@@ -288,7 +288,7 @@ def test_the_list_keeps_what_was_opened_until_it_is_removed(qtbot, make_window, 
     opening, tree, session = window.sequence_opening, window.sequences_panel.tree, window.session
 
     def names():
-        window.runs_controller.flush()
+        window.runs_controller.updater.flush()
         return [tree.topLevelItem(k).text(0) for k in range(tree.topLevelItemCount())]
 
     def open_(path):
@@ -333,8 +333,8 @@ def test_a_sequence_of_no_file_stays_in_the_list_when_it_is_left_without_runs(
     window = make_window(make_stream())
     show(window, first)
     show(window, tracked("second", "2"))
-    window.runs_controller.flush()
+    window.runs_controller.updater.flush()
     assert [row.sequence.name for row in window.sequences_panel.tree.rows] == ["second", "first"]
     window.sequences_panel.remove_requested.emit((), (first,))
-    window.runs_controller.flush()
+    window.runs_controller.updater.flush()
     assert [row.sequence.name for row in window.sequences_panel.tree.rows] == ["second"]

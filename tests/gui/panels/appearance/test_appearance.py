@@ -196,7 +196,7 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
     for theme in (DARK, LIGHT):
         apply_theme(qapp, theme)
         panel.open_near(parts.scene_view.buttons.look, parts.scene_view.drawn_by)
-        for field in (*panel._fields(), panel.load):
+        for field in (*panel._fields, panel.load):
             assert field.toolTip(), field
             assert field.accessibleName(), field
             if field in (panel.low, panel.high):

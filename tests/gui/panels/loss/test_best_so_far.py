@@ -15,8 +15,7 @@ from core.foundation import Phase, PhaseKind, RunStage
 from core.reconstruction import StartReport
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.loss.attempts import Attempt, attempts_of
-from nrsfm_gui.panels.loss.attempts_table import LOSS, AttemptsTable
+from nrsfm_gui.panels.loss.attempts import LOSS, Attempt, AttemptsTable, attempts_of
 from nrsfm_gui.panels.loss.best_line import MOST_VERTICES, best_line, best_range, line_starts
 from nrsfm_gui.panels.loss.loss_plot import BEST, NARROW, LossPlot, RunDetails
 from nrsfm_gui.scene.run_errors import ErrorTrace
@@ -258,7 +257,7 @@ def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(qtbot, b
 def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(qtbot, best_plot, searched, last):
     best_plot.set_details(RunDetails(attempts=attempts_of(searched, last)))
     best_plot.set_histories({1: searched}, 1)
-    table, button = best_plot.findChild(AttemptsTable), best_plot.header._attempts
+    table, button = best_plot.findChild(AttemptsTable), best_plot.header.attempts
     best_plot.resize(NARROW - 20, 200)
     assert not table.isVisible() and not button.isChecked() and button.isVisibleTo(best_plot.header)
     button.click()

@@ -49,7 +49,6 @@ class Parts:
 def parts(session, control, display, plot, add_solved_run, known) -> Parts:
     """Return the parts with a run that is over."""
     controller = LossController(session, control, display, plot, session)
-    display.refreshed.connect(controller.flush)
     statuses: list[str] = []
     session.notifier.status_changed.connect(statuses.append)
     add_solved_run(session, known.sequence, QUICK)
@@ -74,8 +73,8 @@ def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot
     assert len(run.history) == count  # it is only looked at
     qtbot.waitUntil(lambda: parts.display.drawn is parts.session.seen)
     assert "eta 0.05 → 0.3" in parts.statuses[-1]
-    assert parts.loss_plot.header._newest.isVisibleTo(parts.loss_plot.header)
-    parts.loss_plot.header._newest.click()
+    assert parts.loss_plot.header.newest.isVisibleTo(parts.loss_plot.header)
+    parts.loss_plot.header.newest.click()
     assert parts.session.moment is None
     assert parts.session.settings.eta == 0.3
     qtbot.wait(50)
@@ -180,7 +179,7 @@ def test_the_cursor_is_dragged_through_the_iterations(qtbot, parts):
     line.moving = False
     line.sigPositionChangeFinished.emit(line)
     assert line.value() == run.history.iterations[-1]
-    assert plot.header.reading.full_text == "" and not plot.header._newest.isVisibleTo(plot.header)
+    assert plot.header.reading.full_text == "" and not plot.header.newest.isVisibleTo(plot.header)
 
 
 def test_a_run_from_a_file_has_no_iterations_to_look_at(qtbot, parts):
@@ -231,7 +230,7 @@ def test_the_line_and_the_error_end_where_the_published_numbers_are(qtbot, parts
     assert plot._right_values().y[-1] == pytest.approx(incumbent.error, rel=1e-12)
     run.state = RunState.RUNNING
     parts.session.report_run(run)
-    parts.loss_controller.flush()
+    parts.loss_controller.updater.flush()
     assert plot._details.until == incumbent.record and plot._details.trying
     run.state = RunState.FINISHED
 
@@ -241,7 +240,7 @@ def test_a_run_has_no_line_before_its_numbers_are_published(parts):
     run = session.add_run(before.settings)
     run.history.extend(before.history.records)
     run.last = before.last
-    parts.loss_controller.flush()
+    parts.loss_controller.updater.flush()
     assert plot._curves.front is run.history
     assert plot._curves._curves[run.number].item.getOriginalDataset() == (None, None)
     run.state = RunState.FINISHED

@@ -438,7 +438,7 @@ def test_all_runs_are_shown_together_on_request(plot, history):
     plot.refresh()
     (_left, right), (bottom, _top) = ranges(plot)
     assert right >= 549 and bottom <= -9  # it is followed
-    plot.fit()
+    plot.set_all(False)
     assert ranges(plot)[1][1] < 2
 
 

@@ -169,7 +169,7 @@ def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_resto
     left, runs = session.sequence, list(session.runs)
     session.set_sequence(make_known(frames=6).sequence)
     other = session.add_run(QUICK)
-    parts.runs_controller.flush()
+    parts.runs_controller.updater.flush()
 
     def row_of(number):
         return panel.tree.item(number, left)
@@ -320,7 +320,7 @@ def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, part
     run = session.add_run(QUICK, warm_from=session.runs[0])
     run.state = RunState.STOPPED
     session.report_run(run)
-    parts.runs_controller.flush()
+    parts.runs_controller.updater.flush()
     item = tree.item(run.number)
     assert item.text(0) == f"{run_title(run)} ← 1, stopped"
     tree.rename(item)
@@ -334,17 +334,17 @@ def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, part
 def test_the_name_of_a_run_is_the_same_whatever_other_runs_there_are_and_follows_its_parameters(parts):
     session, tree = parts.session, parts.sequences_panel.tree
     run = session.add_run(Settings(rank=3, eta=0.07))
-    parts.runs_controller.flush()
+    parts.runs_controller.updater.flush()
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07"
     assert tree.row(run.number).tip.startswith(f"{run.number} bilinear, rank 3, eta 0.07")
     session.add_run(Settings(rank=3))
     session.drop_run(session.runs[0])
-    parts.runs_controller.flush()
+    parts.runs_controller.updater.flush()
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07"
     assert tree.row(run.number + 1).name == "bilinear, rank 3"
     run.settings = run.settings.with_changes(starts=5)  # it is steered
     session.report_run(run)
-    parts.runs_controller.flush()
+    parts.runs_controller.updater.flush()
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07, starts 5"
     session.rename_run(run, "mine")
     assert numbered_title(run) == f"{run.number} mine"

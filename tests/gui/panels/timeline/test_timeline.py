@@ -12,7 +12,7 @@ from nrsfm_gui.model.playback_order import Loop
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.error_curve import curve_top
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
-from nrsfm_gui.panels.timeline.heat_strip import heat_image
+from nrsfm_gui.panels.timeline.heat_strip import HeatStrip, heat_image
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
 from nrsfm_gui.scene.ranking import known_means, next_worst, worst_first
@@ -88,11 +88,14 @@ def test_a_click_requests_the_frame_under_the_mouse(timeline, qtbot, name):
 
 def test_setters_ask_for_nothing(timeline, qtbot):
     asked = []
-    for signal in (timeline.frame_requested, timeline.playing_requested, timeline.speed_requested):
+    for signal in (
+        timeline.frame_requested,
+        timeline.transport.playing_requested,
+        timeline.transport.speed_requested,
+    ):
         signal.connect(asked.append)
     timeline.set_frame(5)
-    timeline.set_playing(True)
-    timeline.set_speed(2.0)
+    timeline.transport.set_playing(True)
     timeline.set_frame_count(10)
     assert asked == []
     assert timeline.findChild(NumberField, "frame").text() == "6"
@@ -111,18 +114,18 @@ def test_buttons_ask_for_frames(timeline, qtbot, button, frame):
 
 def test_play_requests_the_opposite_of_what_is_shown(timeline, qtbot):
     for playing in (False, True):
-        timeline.set_playing(playing)
-        with qtbot.waitSignal(timeline.playing_requested) as caught:
+        timeline.transport.set_playing(playing)
+        with qtbot.waitSignal(timeline.transport.playing_requested) as caught:
             qtbot.mouseClick(timeline.findChild(QToolButton, "play"), Qt.MouseButton.LeftButton)
         assert caught.args == [not playing]
 
 
 def test_speed_and_loop_are_requested(timeline, qtbot):
-    with qtbot.waitSignal(timeline.speed_requested) as caught:
+    with qtbot.waitSignal(timeline.transport.speed_requested) as caught:
         timeline.findChild(QComboBox).setCurrentText("4×")
     assert caught.args == [4.0]
     for loop in (Loop.BACK, Loop.ONCE, Loop.AGAIN):
-        with qtbot.waitSignal(timeline.loop_requested) as caught:
+        with qtbot.waitSignal(timeline.transport.loop_requested) as caught:
             qtbot.mouseClick(timeline.findChild(QToolButton, "loop"), Qt.MouseButton.LeftButton)
         assert caught.args == [loop]
 
@@ -211,7 +214,7 @@ def test_curve_tops_are_round_and_above_all():
 def test_ground_truth_frames_are_marked(timeline, near):
     red = near(timeline.slider.grab().toImage(), DARK.truth, tolerance=40)
     assert not red.any()
-    timeline.set_truth_frames((4, 20), 20)
+    timeline.slider.set_truth_frames((4, 20), 20)
     red = near(timeline.slider.grab().toImage(), DARK.truth, tolerance=60)
     columns = np.unique(np.nonzero(red)[1])
     for frame in (4, 20):
@@ -223,7 +226,7 @@ def test_the_mark_of_the_intrinsics_differs_from_that_of_the_worst_frame(qapp, t
     apply_theme(qapp, theme)
     slider = timeline.slider
     before = slider.grab().toImage()
-    timeline.set_truth_frames(tuple(range(FRAMES)), 20)
+    timeline.slider.set_truth_frames(tuple(range(FRAMES)), 20)
     picture = slider.grab().toImage()
     assert not near(picture, theme.truth, tolerance=40).any()
     assert not near(picture, theme.warning, tolerance=40).any()
@@ -350,7 +353,7 @@ def test_sorting_puts_the_worst_point_on_top_and_clicks_still_find_it(timeline, 
     strip = timeline.strip
     for row in (0, 4, POINTS - 1):
         assert strip.cell_at(QPointF(cell(strip, 9, row))) == (9, order[row])
-    timeline.set_selection((int(order[2]),), int(order[2]))
+    timeline.strip.set_selection((int(order[2]),), int(order[2]))
     marked = near(strip.grab().toImage(), DARK.selection, tolerance=40)
     assert abs(np.flatnonzero(marked[:, LEFT - 4]).mean() - cell(strip, 0, 2).y()) <= 1.5
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -359,7 +362,7 @@ def test_sorting_puts_the_worst_point_on_top_and_clicks_still_find_it(timeline, 
 
 def test_every_selected_point_is_marked(timeline, near):
     strip, chosen = timeline.strip, (1, 5, 10)
-    timeline.set_selection(chosen, 5)
+    timeline.strip.set_selection(chosen, 5)
     column = np.flatnonzero(near(strip.grab().toImage(), DARK.selection, tolerance=40)[:, LEFT - 4])
     for point in chosen:
         assert np.abs(column - cell(strip, 0, point).y()).min() <= 1.5
@@ -368,7 +371,7 @@ def test_every_selected_point_is_marked(timeline, near):
 def test_hidden_points_are_gray(timeline):
     strip = timeline.strip
     colored = strip.grab().toImage().pixelColor(cell(strip, 33, 10))
-    timeline.set_hidden(frozenset({10}))
+    timeline.strip.set_hidden(frozenset({10}))
     gray = strip.grab().toImage().pixelColor(cell(strip, 33, 10))
     assert colored.saturation() > 100
     assert gray.saturation() < 60
@@ -486,11 +489,14 @@ def test_many_changes_of_the_session_are_one_update_and_only_what_differs_is_sho
 ):
     called = []
 
-    def count(name, method):
-        monkeypatch.setattr(Timeline, name, lambda *given: called.append(name) or method(*given))
+    def count(view, name):
+        method = getattr(view, name)
+        monkeypatch.setattr(view, name, lambda *given: called.append(name) or method(*given))
 
-    for name in ("set_frame_count", "set_frame", "set_range", "set_hidden", "set_selection", "set_series"):
-        count(name, getattr(Timeline, name))
+    for name in ("set_frame_count", "set_frame", "set_range", "set_series"):
+        count(Timeline, name)
+    for name in ("set_hidden", "set_selection"):
+        count(HeatStrip, name)
     timeline = Timeline()
     show(timeline, 1000, 140)
     controller = TimelineController(session, display, timeline)
@@ -522,13 +528,13 @@ def test_excluded_observations_are_crossed_out_in_the_strip(timeline, show, near
     excluded = np.zeros((FRAMES, POINTS), dtype=bool)
     excluded[9, 4] = True
     before = near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60)
-    timeline.set_excluded(excluded)
+    timeline.strip.set_excluded(excluded)
     marks = near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60) & ~before
     y, x = np.nonzero(marks)
     assert len(x) > 5
     middle = cell(timeline.strip, 9, 4)
     assert abs(x.mean() - middle.x()) < 3 and abs(y.mean() - middle.y()) < 3
-    timeline.set_excluded(None)
+    timeline.strip.set_excluded(None)
     assert not (near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60) & ~before).any()
 
 
@@ -541,7 +547,7 @@ def test_the_right_button_selects_the_point_and_asks_for_its_menu(timeline, qtbo
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, timeline.strip.mapToGlobal(place))
     QCoreApplication.sendEvent(timeline.strip, event)
     assert (selected, frames, asked) == ([4], [9], [timeline.strip.mapToGlobal(place)])
-    timeline.set_selection((4, 5), 5)
+    timeline.strip.set_selection((4, 5), 5)
     QCoreApplication.sendEvent(timeline.strip, event)
     assert selected == [4] and len(asked) == 2  # several stay selected
 
