@@ -86,17 +86,12 @@ class AttemptsModel(QAbstractTableModel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._attempts: tuple[Attempt, ...] = ()
+        self.attempts: tuple[Attempt, ...] = ()  # in the order of time
         self._rows: list[Attempt] = []
         self._by, self._descending = -1, False  # in the order of time
         self._bold = QFont()
         self._bold.setBold(True)
         self.best = self.muted = QBrush()
-
-    @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """In the order of time."""
-        return self._attempts
 
     def at(self, row: int) -> Attempt:
         """Return the attempt of a row."""
@@ -104,9 +99,9 @@ class AttemptsModel(QAbstractTableModel):
 
     def set_attempts(self, attempts: tuple[Attempt, ...]) -> None:
         """Show other attempts, in the same kind of order."""
-        if attempts != self._attempts:
+        if attempts != self.attempts:
             self.beginResetModel()
-            self._attempts = attempts
+            self.attempts = attempts
             self._arrange()
             self.endResetModel()
 
@@ -152,7 +147,7 @@ class AttemptsModel(QAbstractTableModel):
         self.endResetModel()
 
     def _arrange(self) -> None:
-        self._rows = list(self._attempts)
+        self._rows = list(self.attempts)
         if self._by in (NAME, AGREES):
             key = "name" if self._by == NAME else "agrees"
             self._rows.sort(key=lambda attempt: str(getattr(attempt, key)), reverse=self._descending)

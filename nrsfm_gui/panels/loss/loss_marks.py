@@ -37,7 +37,7 @@ class _Mark:
     """A vertical line and the name at its upper end."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
-        self.line = pg.InfiniteLine(angle=90, movable=False)
+        self.line = pg.InfiniteLine(angle=90, movable=False)  # the line itself
         self.text = pg.TextItem(anchor=(0, 0))
         for item in (self.line, self.text):
             item.setZValue(BEHIND)
@@ -270,7 +270,7 @@ class ChangeTicks(QObject):
 
     def __init__(self, plot: pg.PlotItem) -> None:
         super().__init__(plot)
-        self._texts: list[str] = []
+        self.texts: list[str] = []  # the changes, as text
         self._item = pg.ScatterPlotItem(symbol="t", size=TICK_SIZE, hoverable=True, hoverSize=TICK_SIZE + 4)
         self._item.opts["tip"] = self._tip
         self._item.setZValue(20)
@@ -278,18 +278,13 @@ class ChangeTicks(QObject):
         self._item.sigClicked.connect(self._on_tick_clicked)
         plot.addItem(self._item, ignoreBounds=True)
 
-    @property
-    def texts(self) -> list[str]:
-        """The changes, as text."""
-        return self._texts
-
     def show(self, history: History | None, x: Floats, places: Callable[[Ints], Floats]) -> None:
         """Show the changes of a history, none without one.
 
         `x`: (N,) where its records are; `places` returns where records are on the vertical axis.
         """
         ticks = [] if history is None else [tick for tick in history.ticks if tick.first < len(x)]
-        self._texts = [tick.text for tick in ticks]
+        self.texts = [tick.text for tick in ticks]
         ends = [(tick.first, min(tick.last, len(x) - 1)) for tick in ticks]
         firsts, lasts = np.array(ends, dtype=np.int64).reshape(-1, 2).T
         self._item.setData(x=x[firsts], y=places(lasts), data=np.arange(len(ticks)))
@@ -300,7 +295,7 @@ class ChangeTicks(QObject):
         self._item.setPen(pg.mkPen(theme.panel))
 
     def _tip(self, x: float, y: float, data: object) -> str:
-        return f"{self._texts[int(str(data))]}\nClick to go back to before it."
+        return f"{self.texts[int(str(data))]}\nClick to go back to before it."
 
     def _on_tick_clicked(self, _item: object, points: object) -> None:
         clicked = list(points) if isinstance(points, list | tuple | np.ndarray) else []
@@ -317,47 +312,42 @@ class IterationCursor(QObject):
         super().__init__(plot)
         self._x: Floats | None = None
         self._moment: int | None = None
-        self._line = pg.InfiniteLine(
+        self.line = pg.InfiniteLine(
             angle=90, movable=True, label="", labelOpts={"position": 0.5, "anchors": [(0, 0.5), (1, 0.5)]}
         )
-        self._line.addMarker("v", position=1.0, size=HANDLE_SIZE)
-        self._line.setData(INTERACTIVE_ONLY, True)
-        self._line.setZValue(15)
-        self._line.setCursor(Qt.CursorShape.SizeHorCursor)
-        self._line.sigDragged.connect(lambda line: self.go_to(line.value()))
-        self._line.sigPositionChangeFinished.connect(self._place)
-        self._line.hide()
-        plot.addItem(self._line, ignoreBounds=True)
-
-    @property
-    def line(self) -> pg.InfiniteLine:
-        """The line itself."""
-        return self._line
+        self.line.addMarker("v", position=1.0, size=HANDLE_SIZE)
+        self.line.setData(INTERACTIVE_ONLY, True)
+        self.line.setZValue(15)
+        self.line.setCursor(Qt.CursorShape.SizeHorCursor)
+        self.line.sigDragged.connect(lambda line: self.go_to(line.value()))
+        self.line.sigPositionChangeFinished.connect(self._place)
+        self.line.hide()
+        plot.addItem(self.line, ignoreBounds=True)
 
     def show(self, x: Floats | None, moment: int | None) -> None:
         """Place the line at a record of x (N,), with None at the newest; hide it without records."""
         self._x, self._moment = (x if x is not None and len(x) else None), moment
-        self._line.setVisible(self._x is not None)
-        if not self._line.moving:
+        self.line.setVisible(self._x is not None)
+        if not self.line.moving:
             self._place()
 
     def set_text(self, text: str) -> None:
         """Show a text next to the line."""
-        self._line.label.setFormat(text)
-        self._line.label.setVisible(bool(text))  # without text its ground would cut the line
+        self.line.label.setFormat(text)
+        self.line.label.setVisible(bool(text))  # without text its ground would cut the line
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        self._line.setPen(pg.mkPen(theme.muted, width=1))
-        self._line.setHoverPen(pg.mkPen(theme.accent, width=1))
-        self._line.label.setColor(theme.text)
-        self._line.label.fill = pg.mkBrush(theme.panel)
+        self.line.setPen(pg.mkPen(theme.muted, width=1))
+        self.line.setHoverPen(pg.mkPen(theme.accent, width=1))
+        self.line.label.setColor(theme.text)
+        self.line.label.fill = pg.mkBrush(theme.panel)
 
     def _place(self, _line: object = None) -> None:
         if self._x is not None:
             last = len(self._x) - 1
             record = last if self._moment is None else min(self._moment, last)
-            self._line.setValue(float(self._x[record]))
+            self.line.setValue(float(self._x[record]))
 
     def go_to(self, place: float) -> None:
         """Request the record nearest to a value of the horizontal axis."""

@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core import METHODS, InputError
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.widgets.fields import Choice, NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.form import Form, value_details
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ class MethodEditor(QWidget):
             editor = self._editor(option)
             self._editors[option.name] = editor
             self.rare.add(option.name, option.name.replace("_", " "), editor, tip=option.tip)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.usual)
+        filled(QVBoxLayout(self), self.usual)
         self._show_options({})
 
     @property

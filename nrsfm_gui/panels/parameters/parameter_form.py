@@ -7,10 +7,10 @@ too. `parameters_panel` reads the values.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, pyqtSignal
-from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core import METHODS, PRESETS, CameraModel, ExplicitWeights, Settings
 from core.foundation import DEPTHS, WNN
@@ -27,14 +27,19 @@ from core.reconstruction import (
 )
 from core.solvers import PROBLEMS
 from nrsfm_gui.model.changes import Difference, differences
-from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.panels.parameters.given_intrinsics import GivenIntrinsics
 from nrsfm_gui.panels.parameters.method_editor import METHOD_TIP, MethodEditor
 from nrsfm_gui.panels.parameters.penalty_editor import FIRST, PenaltyEditor
-from nrsfm_gui.panels.parameters.source_choice import SourceChoice
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.parameters.value_editors import (
+    Editor,
+    GivenIntrinsics,
+    ModesField,
+    SourceChoice,
+    TextField,
+    WordChoice,
+)
 from nrsfm_gui.widgets.drag_number import scale_of
-from nrsfm_gui.widgets.fields import Choice, NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.form import ROW_GAP, FoldedSections, Form, align, value_details
 from nrsfm_gui.widgets.labels import PlainLabel
 
@@ -75,14 +80,10 @@ TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
     "method": METHOD_TIP,
     "mode_weights": MODES_TIP,
 }
-NUMBERS = {
-    name: described for name, described in SETTINGS.items() if not (described.text or described.choices)
-}
 DETAILS = {name: value_details(described, getattr(Settings(), name)) for name, described in SETTINGS.items()}
 AUTOMATIC = "auto"  # in the field of a number that need not be given, next to a slider
 ALIKE = "1: all alike"  # in the empty field of the weights of the modes
 SOURCES = ("rotations", "intrinsics")  # texts that have editors of their own
-TEXTS = tuple(name for name, described in SETTINGS.items() if described.text and name not in SOURCES)
 OF_DEPTHS = tuple(name for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS)
 USUAL_CAMERAS = ("camera_model", "intrinsics")  # the other parameters of cameras are folded
 START = "The weighted nuclear norm gives the start. Changes here are for the next run."
@@ -181,66 +182,6 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
     return reasons
 
 
-class Editor(Protocol):
-    """Edits the value of a setting."""
-
-    def value(self) -> object:
-        """Return the value. Raises ValueError with a sentence, where what is typed is not accepted."""
-
-    def set_value(self, value: Any, /) -> None:
-        """Show a value."""
-
-
-class TextField(QLineEdit):
-    """A line for a text, which is None where it is empty."""
-
-    def __init__(self, absent: str) -> None:
-        super().__init__()
-        self.setPlaceholderText(absent)
-
-    def value(self) -> object:
-        """Return what was typed, None where nothing was."""
-        return self.text().strip() or None
-
-    def set_value(self, value: Any, /) -> None:
-        """Show a text; where it is the same, the cursor stays."""
-        if self.text() != (value or ""):
-            self.setText(value or "")
-
-
-class ModesField(TextField):
-    """A line for the weights of the modes."""
-
-    def value(self) -> tuple[float, ...]:
-        """Return the weights. Raises ValueError where they are no numbers."""
-        text = self.text().strip().strip(",")
-        try:
-            return tuple(map(float, text.split(","))) if text else Settings().mode_weights
-        except ValueError:
-            raise ValueError(f"weights are {text!r}; accepted are numbers such as 1, 1, 20") from None
-
-    def set_value(self, value: Any, /) -> None:
-        """Show weights; where the text has these already, the cursor stays."""
-        try:
-            shown = self.value()
-        except ValueError:
-            shown = ()
-        if value != shown:
-            self.setText("" if value == Settings().mode_weights else ", ".join(map(format_number, value)))
-
-
-class WordChoice(Choice):
-    """A choice of one word of a few."""
-
-    def value(self) -> str:
-        """Return the word."""
-        return self.key
-
-    def set_value(self, value: Any, /) -> None:
-        """Show a word."""
-        self.set_key(value)
-
-
 class ParameterForm(QWidget):
     """An editor for every setting."""
 
@@ -255,16 +196,12 @@ class ParameterForm(QWidget):
         self.forms: dict[str, Form] = {}  # that the row of a setting is in
         self.preset = Choice({name: PRESET_TIPS[name] for name in (*PRESETS, "custom")}, explained=True)
         self.method = MethodEditor()
-        self.rotations = SourceChoice(
-            ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip="an .npz file that holds R (F, 3, 3)"
-        )
+        tip = "an .npz file that holds R (F, 3, 3)"
+        self.rotations = SourceChoice(ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip=tip)
         self.camera_model = WordChoice(CAMERA_MODELS, titles=CAMERA_TITLES)
-        self.given = GivenIntrinsics()
+        self.given, tip = GivenIntrinsics(), "a file that holds K (3, 3)"
         self.intrinsics = SourceChoice(
-            INTRINSICS_SOURCES,
-            titles=INTRINSICS_TITLES,
-            file_tip="a file that holds K (3, 3)",
-            numbers=self.given,
+            INTRINSICS_SOURCES, titles=INTRINSICS_TITLES, file_tip=tip, numbers=self.given
         )
         self.penalty = PenaltyEditor()
         self.objective = Choice(
@@ -282,7 +219,7 @@ class ParameterForm(QWidget):
         self.penalty.moved.connect(self.dragged)
 
     def set_noise_estimate(self, noise: float | None, unit: str) -> None:
-        """Show in the empty field of the noise what was estimated; None where nothing is known yet."""
+        """Show the noise that the last refinement estimated, in the units of the tracks; None for none."""
         known = AUTOMATIC if noise is None else f"{noise:.2g} {unit}"
         self.forms["noise"].set_automatic("noise", known, noise)
 
@@ -356,12 +293,10 @@ class ParameterForm(QWidget):
             self._add_setting(cameras, name)
         self._norm = QWidget()  # of the weighted nuclear norm, as objective or as start
         self._of_norm = (self.method.usual, norm, self.penalty.usual)
-        _column(self._norm, self.method, norm, self.penalty, spacing=2 * ROW_GAP)
+        filled(QVBoxLayout(self._norm), self.method, norm, self.penalty, spacing=2 * ROW_GAP)
         content: dict[str, tuple[QWidget, ...]] = {}
         forms = [model, *self._of_norm, depths, cameras]
-        self._start_note = PlainLabel(START)
-        self._start_note.setProperty("role", "muted")
-        self._start_note.setWordWrap(True)
+        self._start_note = PlainLabel(START, role="muted", wraps=True)
         content["Start"] = self._start_note, self.penalty.rare, self.penalty.weights_list, self.method.rare
         forms += [self.method.rare, self.penalty.rare]
         for title in FOLDED[1:]:
@@ -372,27 +307,26 @@ class ParameterForm(QWidget):
             content[title] = (form,)
             forms.append(form)
         inner = {title: QWidget() for title in content}
-        columns = {title: _column(inner[title], *parts, spacing=4) for title, parts in content.items()}
+        columns = {
+            title: filled(QVBoxLayout(inner[title]), *parts, spacing=4) for title, parts in content.items()
+        }
         self._start = columns["Start"]
-        folded = FoldedSections(inner)
-        self._top = QVBoxLayout(self)
-        self._top.setContentsMargins(12, 4, 10, 6)
-        self._top.setSpacing(2 * ROW_GAP)
-        for part in (model, self._norm, self.spectrum_plot, depths, cameras, folded):
-            self._top.addWidget(part, int(part is self.spectrum_plot))
+        folded, plot = FoldedSections(inner), self.spectrum_plot
+        parts = (model, self._norm, plot, depths, cameras, folded)
+        self._top = filled(QVBoxLayout(self), *parts, grows=plot, spacing=2 * ROW_GAP, margins=(12, 4, 10, 6))
         self._top.addStretch(0)
         self._all_forms = tuple(forms)
         return folded
 
     def _add_setting(self, form: Form, name: str) -> None:
-        if name in NUMBERS:
+        described = SETTINGS[name]
+        if described.choices or name in SOURCES:  # an attribute has its name
+            self.editors[name] = getattr(self, name)
+            self._add(form, name, described.title, getattr(self, name))
+        elif described.text:
+            self._add_text(form, name, described.title, TextField(described.absent))
+        else:
             self._add_number(form, name)
-        elif name in TEXTS:
-            self._add_text(form, name, SETTINGS[name].title, TextField(SETTINGS[name].absent))
-        else:  # an attribute has its name
-            editor = getattr(self, name)
-            self.editors[name] = editor
-            self._add(form, name, SETTINGS[name].title, editor)
 
     def _add_text(self, form: Form, name: str, label: str, field: TextField) -> None:
         field.textEdited.connect(lambda _text: self.edited.emit())
@@ -404,7 +338,7 @@ class ParameterForm(QWidget):
         self.forms[name] = form
 
     def _add_number(self, form: Form, name: str) -> None:
-        described = NUMBERS[name]
+        described = SETTINGS[name]
         field = NumberField(integer=described.integer, optional=described.optional)
         if described.optional:
             field.setPlaceholderText(described.absent if described.slider is None else AUTOMATIC)
@@ -414,19 +348,8 @@ class ParameterForm(QWidget):
         if described.slider is None:
             self._add(form, name, described.title, field)
             return
-        default = getattr(Settings(), name)
-        scale = scale_of(described)
         form.add_draggable(
-            name, described.title, field, scale, tip=described.tip, default=default, details=DETAILS[name]
-        )
+            name, described.title, field, scale_of(described), tip=described.tip,
+            default=getattr(Settings(), name), details=DETAILS[name],
+        )  # fmt: skip
         self.forms[name] = form
-
-
-def _column(parent: QWidget, *parts: QWidget, spacing: int) -> QVBoxLayout:
-    """Put widgets below each other into one without margins."""
-    layout = QVBoxLayout(parent)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(spacing)
-    for part in parts:
-        layout.addWidget(part)
-    return layout

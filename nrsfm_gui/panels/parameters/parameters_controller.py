@@ -82,8 +82,9 @@ class ParametersController(QObject):
         self._diamonds = PanelUpdater(
             self._resolve_plot, plot.set_state, self, milliseconds=FRAME_MILLISECONDS
         )
+        differs = panel.differs
         self._difference = PanelUpdater(
-            self._resolve_difference, lambda state: panel.set_difference(*state), self
+            self._resolve_difference, lambda state: differs.set_difference(*state), self
         )
         self._noise = PanelUpdater(self._resolve_noise, lambda known: panel.set_noise_estimate(*known), self)
         self._camera = PanelUpdater(self._resolve_camera, panel.set_calibration, self)
@@ -147,14 +148,9 @@ class ParametersController(QObject):
     def flush(self) -> None:
         """Show at once what has changed."""
         for updater in (
-            self._form,
-            self._values,
-            self._movement,
-            self._diamonds,
-            self._difference,
-            self._noise,
+            self._form, self._values, self._movement, self._diamonds, self._difference, self._noise,
             self._camera,
-        ):
+        ):  # fmt: skip
             updater.flush()
 
     def shut_down(self) -> None:

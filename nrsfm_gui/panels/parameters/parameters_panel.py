@@ -30,9 +30,9 @@ from nrsfm_gui.panels.parameters.parameter_form import (
     without_effect,
 )
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
-from nrsfm_gui.panels.parameters.source_choice import SourceChoice
+from nrsfm_gui.panels.parameters.value_editors import SourceChoice
 from nrsfm_gui.text.import_text import calibration_text
-from nrsfm_gui.widgets.fields import Choice, NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from core import Sequence
     from core.cameras import Calibration
     from core.foundation import Floats
-    from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
 LEAST_WIDTH = 300
 LINE_MARGIN = 2  # pixels above and below the line under the parameters
@@ -64,17 +63,14 @@ class DifferenceBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._number = -1
-        self.text, self.changed = ElidedLabel(), ElidedLabel()
-        self.text.setProperty("role", "warning")
-        self.changed.setProperty("role", "muted")
+        self.text, self.changed = ElidedLabel(role="warning"), ElidedLabel(role="muted")
         self.use = QPushButton()
         self.use.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.use.clicked.connect(lambda _checked: self.requested.emit(self._number))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(6, LINE_MARGIN, 10, LINE_MARGIN)
-        row.addWidget(self.text, 1)
-        row.addWidget(self.changed, 1)
-        row.addWidget(self.use)
+        margins = (6, LINE_MARGIN, 10, LINE_MARGIN)
+        row = filled(QHBoxLayout(self), self.text, self.changed, self.use, margins=margins)
+        row.setStretch(0, 1)
+        row.setStretch(1, 1)
         self.set_difference(-1, "")
 
     def sizeHint(self) -> QSize:
@@ -118,18 +114,21 @@ class ParametersPanel(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # the tab key leads to the first field
-        self._settings = Settings()
-        self._refusal = ""
+        self.settings = Settings()  # the last accepted parameters
+        self.refusal = ""  # the first sentence below a field, "" where all is accepted
         self._sequence: Sequence | None = None
         self._calibration: Calibration | None = None  # of a run with these parameters
         self._replaced: ReplacedPenalty | None = None  # penalty, while a method has another one in its place
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = Debounce(self.flush, TYPING_MILLISECONDS, self)
         self._dragged = Debounce(self._accept, 0, self)  # all events of the mouse that wait are one change
-        self._derived = PanelUpdater(lambda: self._settings, self._show_derived, self)
+        self._derived = PanelUpdater(lambda: self.settings, self._show_derived, self)
         self._form = form = ParameterForm()
+        self.spectrum_plot = form.spectrum_plot
+        self.set_noise_estimate = form.set_noise_estimate
         self._forms = form.forms
         self._penalty = form.penalty
+        self.reset_weight = form.penalty.reset_weight
         self._reasons: dict[str, str] = {}  # why rows have no effect
         form.sections.toggled.connect(lambda: self.sections_toggled.emit(self.open_sections))
         form.edited.connect(self._on_form_edited)
@@ -144,19 +143,9 @@ class ParametersPanel(QScrollArea):
         self.differs = DifferenceBar(self)  # below what scrolls
         form.folded_changed.connect(self.differs.set_folded)
         self.differs.requested.connect(self.run_parameters_requested)
-        self.set_settings(self._settings)
+        self.set_settings(self.settings)
 
     # -- what it shows --------------------------------------------------------------------------------------
-
-    @property
-    def settings(self) -> Settings:
-        """The last accepted parameters."""
-        return self._settings
-
-    @property
-    def spectrum_plot(self) -> SpectrumPlot:
-        """The plot in which the weights are edited."""
-        return self._form.spectrum_plot
 
     @property
     def open_sections(self) -> tuple[str, ...]:
@@ -169,7 +158,7 @@ class ParametersPanel(QScrollArea):
 
     def parameter_entries(self) -> tuple[ParameterEntry, ...]:
         """Return the parameters that the present problem, method and penalty have."""
-        words = tips(self._settings.problem)
+        words = tips(self.settings.problem)
         rows = [
             ParameterEntry(
                 name,
@@ -180,7 +169,7 @@ class ParametersPanel(QScrollArea):
             )
             for name, form in self._form.entries()
         ]
-        if self._settings.objective == DEPTHS:  # the row of the modes has the same weights
+        if self.settings.objective == DEPTHS:  # the row of the modes has the same weights
             return tuple(rows)
         return (*rows, ParameterEntry("weights", "weights", SYMBOLS["weights"], WEIGHTS_TIP))
 
@@ -227,18 +216,13 @@ class ParametersPanel(QScrollArea):
     @property
     def valid(self) -> bool:
         """Whether every field holds an accepted value, and they are offered together."""
-        return not self._refusal
-
-    @property
-    def refusal(self) -> str:
-        """The first sentence below a field, "" where all is accepted."""
-        return self._refusal
+        return not self.refusal
 
     def set_settings(self, settings: Settings) -> None:
         """Show parameters."""
-        if settings != self._settings:
+        if settings != self.settings:
             self._replaced = None
-        self._settings = settings
+        self.settings = settings
         for name, editor in self._form.editors.items():
             editor.set_value(getattr(settings, name))
         self._form.set_objective(settings)
@@ -253,17 +237,15 @@ class ParametersPanel(QScrollArea):
         if sequence is not self._sequence:
             self._penalty.set_spectrum(None, None)  # of another sequence
         self._sequence = sequence
-        self._form.rotations.set_available(
-            "truth", sequence.rotations is not None, why_not="This sequence has no true cameras."
-        )
-        self._form.rotations.set_available(
-            "companion", sequence.companion is not None, why_not="This sequence has no companion tracks."
-        )
+        rotations, intrinsics = self._form.rotations.choice, self._form.intrinsics.choice
+        for choice, key, there, what in (
+            (rotations, "truth", sequence.rotations, "true cameras"),
+            (rotations, "companion", sequence.companion, "companion tracks"),
+            (intrinsics, "gt", sequence.truth, "ground truth"),
+        ):
+            choice.set_available(key, there is not None, why_not=f"This sequence has no {what}.")
         self._form.camera_model.setItemText(0, f"auto: {sequence.camera.value}")
         self._form.given.set_side(max(image_size_of(sequence)[0]))
-        self._form.intrinsics.set_available(
-            "gt", sequence.truth is not None, why_not="This sequence has no ground truth."
-        )
         self._read()
 
     def set_spectrum(
@@ -288,10 +270,6 @@ class ParametersPanel(QScrollArea):
         self._calibration = calibration
         self._show_calibration()
 
-    def set_noise_estimate(self, noise: float | None, unit: str) -> None:
-        """Show the noise that the last refinement estimated, in the units of the tracks; None for none."""
-        self._form.set_noise_estimate(noise, unit)
-
     @property
     def reference(self) -> Floats | None:
         """(K,) sigma(X0#) of the sequence, as far as runs of it have shown them."""
@@ -301,10 +279,6 @@ class ParametersPanel(QScrollArea):
     def pending(self) -> bool:
         """Whether something was typed or dragged that `flush` has not read yet."""
         return self._timer.isActive() or self._dragged.isActive()
-
-    def set_difference(self, number: int, names: str) -> None:
-        """Show which parameters differ from those of the shown run; "" for none."""
-        self.differs.set_difference(number, names)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Keep the line below the parameters as wide as they are."""
@@ -331,10 +305,6 @@ class ParametersPanel(QScrollArea):
             self.updateGeometry()
             self._place_line()
 
-    def reset_weight(self, k: int) -> None:
-        """Reset a weight (0-based) to what the last rule gives it."""
-        self._penalty.reset_weight(k)
-
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
         editor = self._form.editors.get(name)
@@ -358,8 +328,8 @@ class ParametersPanel(QScrollArea):
         self._timer.cancel()
         self._dragged.cancel()
         read = self._read()
-        if read is not None and read != self._settings:
-            self._settings = read
+        if read is not None and read != self.settings:
+            self.settings = read
             self.settings_changed.emit(read)
             self._derived.request()
 
@@ -395,8 +365,8 @@ class ParametersPanel(QScrollArea):
         for name, editor in self._form.editors.items():
             try:
                 value: Any = editor.value()
-                if value != getattr(self._settings, name):
-                    self._settings.with_changes(**{name: value})
+                if value != getattr(self.settings, name):
+                    self.settings.with_changes(**{name: value})
                 if name == "rank":
                     self._check_rank(value)
                 if name == "hide" and value is not None and self._sequence is not None:
@@ -406,7 +376,7 @@ class ParametersPanel(QScrollArea):
             except ValueError as refusal:  # InputError is one
                 self._set_message(name, str(refusal))
                 refusals.append(str(refusal))
-        rank = changes.get("rank") or self._settings.rank
+        rank = changes.get("rank") or self.settings.rank
         readers: dict[str, Callable[[], object]] = {
             "options": self._form.method.read,
             "penalty": lambda: self._penalty.read(rank),
@@ -418,12 +388,12 @@ class ParametersPanel(QScrollArea):
                 refusals.append(str(refusal))
                 exact = name == "options" or self._penalty.refused_in_rare
                 self._unfold(self._form.method.rare if exact else self._penalty)
-        settings = self._settings.with_changes(**changes)
+        settings = self.settings.with_changes(**changes)
         self._form.set_objective(settings)
         refusals += self._show_what_applies(settings)
         if "intrinsics" in changes:
             self._show_calibration()
-        self._refusal = "".join(refusals[:1])
+        self.refusal = "".join(refusals[:1])
         return None if refusals else settings
 
     def _show_what_applies(self, settings: Settings) -> list[str]:
@@ -485,7 +455,7 @@ class ParametersPanel(QScrollArea):
 
     def _on_objective_chosen(self, key: str) -> None:
         """Choose an objective; another problem has the rank and the penalty that it had last."""
-        before = self._settings
+        before = self.settings
         problem = "lowrank" if key == LOWRANK else "nonrigid"
         if problem != before.problem:
             self._models[before.problem] = before.rank, before.penalty
@@ -500,8 +470,8 @@ class ParametersPanel(QScrollArea):
         A penalty that was replaced is restored by the next method that supports it, unless it was changed
         meanwhile. A method that brings another objective than the one before it replaces that, too.
         """
-        method, rank, problem = self._form.method.method, self._settings.rank, self._settings.problem
-        brought, before = (gives_depths(each, problem) for each in (method, self._settings.method))
+        method, rank, problem = self._form.method.method, self.settings.rank, self.settings.problem
+        brought, before = (gives_depths(each, problem) for each in (method, self.settings.method))
         if brought != before:
             self._form.objective.set_key(DEPTHS if brought else WNN)
         try:
@@ -519,11 +489,11 @@ class ParametersPanel(QScrollArea):
 
     def _on_preset_chosen(self, name: str) -> None:
         self._timer.cancel()
-        if name in PRESETS and PRESETS[name] != self._settings:
+        if name in PRESETS and PRESETS[name] != self.settings:
             self.set_settings(PRESETS[name])
             self.preset_chosen.emit(name)
         else:
-            self._form.set_preset(self._settings)
+            self._form.set_preset(self.settings)
 
 
 @lru_cache(maxsize=8)  # the fields are read at every key

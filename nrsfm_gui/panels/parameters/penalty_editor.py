@@ -18,7 +18,7 @@ from core.penalties import EXPLICIT, is_spectral, penalty_name
 from core.reconstruction import RECOMMENDED_PENALTY
 from nrsfm_gui.panels.parameters.weights_list import WeightsList, enforce_order
 from nrsfm_gui.widgets.drag_number import scale_of
-from nrsfm_gui.widgets.fields import Choice, NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.form import Form, value_details
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ class PenaltyEditor(QWidget):
             form.add_draggable(name, described.title, field, scale, tip="", default=scale.lowest)
         self.weights_list = WeightsList()
         self.weights_list.weights_edited.connect(self._apply_weights)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.usual)
+        filled(QVBoxLayout(self), self.usual)
         self.set_penalty(RECOMMENDED_PENALTY, 1)
 
     @property

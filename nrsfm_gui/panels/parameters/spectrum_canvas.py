@@ -66,31 +66,16 @@ class SpectrumItems:
         self._number.hide()
         self._level.hide()
         self.grows = True  # whether there is a place for one more
-        self._heights = np.zeros(0)
-        self._shares = np.zeros(0)
+        self.heights = np.zeros(0)  # (N,) how high the bars are, 0 to 1
+        self.shares = np.zeros(0)  # (K,) the heights of the handles, 0 to 1
         self._kept = 0
         self._pointed: int | None = None  # a bar, 0-based
         self._active: int | None = None  # a handle
-        self._barrier: int | None = None  # a handle that stopped another one
+        self.barrier: int | None = None  # a handle that stopped another one
         self._brushes = {alpha: pg.mkBrush("gray") for alpha in (KEPT, DROPPED, POINTED)}
         self._colors = {"handle": pg.mkBrush("gray"), "active": pg.mkBrush("w"), "barrier": pg.mkBrush("r")}
         self._edge = pg.mkPen("k")
         self._muted, self._accent = pg.mkColor("gray"), pg.mkColor("w")
-
-    @property
-    def shares(self) -> Floats:
-        """(K,) the heights of the handles, 0 to 1."""
-        return self._shares
-
-    @property
-    def heights(self) -> Floats:
-        """(N,) how high the bars are, 0 to 1."""
-        return self._heights
-
-    @property
-    def barrier(self) -> int | None:
-        """The handle that is marked because it stopped another one."""
-        return self._barrier
 
     @property
     def number(self) -> str:
@@ -100,18 +85,18 @@ class SpectrumItems:
     @property
     def columns(self) -> int:
         """How many there are, without the place for one more."""
-        return max(len(self._heights), len(self._shares))
+        return max(len(self.heights), len(self.shares))
 
     def set_bars(self, heights: Floats, kept: int) -> None:
         """Show bars; those from `kept` on are to be dropped."""
-        self._heights, self._kept = heights, kept
+        self.heights, self._kept = heights, kept
         self._draw_bars()
         self.place_ghost()
 
     def set_handles(self, shares: Floats) -> None:
         """Show handles."""
-        others = len(shares) != len(self._shares)
-        self._shares = shares
+        others = len(shares) != len(self.shares)
+        self.shares = shares
         self._draw_handles()
         if others:
             self.place_ghost()
@@ -134,10 +119,10 @@ class SpectrumItems:
         """Mark a handle and show a number next to it."""
         changed = handle != self._active
         self._active = handle
-        there = handle is not None and handle < len(self._shares)
+        there = handle is not None and handle < len(self.shares)
         self._number.setVisible(there)
         if handle is not None and there:
-            share = float(self._shares[handle])
+            share = float(self.shares[handle])
             self._number.setText(text)
             self._number.setPos(handle + 1, share)
             self._number.setAnchor((self._inside(handle + 1), 1.3 if share < NEAR_TOP else -0.3))
@@ -153,8 +138,8 @@ class SpectrumItems:
 
     def set_barrier(self, handle: int | None) -> None:
         """Mark a handle that stopped another one."""
-        if handle != self._barrier:
-            self._barrier = handle
+        if handle != self.barrier:
+            self.barrier = handle
             self._draw_handles()
 
     def set_colors(self, theme: Theme) -> None:
@@ -188,30 +173,30 @@ class SpectrumItems:
         return pen
 
     def _draw_bars(self) -> None:
-        count = len(self._heights)
+        count = len(self.heights)
         kept = self._kept if self._pointed is None else self._pointed + 1
         pointed = self._pointed is not None
         brushes = [
             self._brushes[(POINTED if pointed else KEPT) if k < kept else DROPPED] for k in range(count)
         ]
         self._bars.setOpts(
-            x=np.arange(1, count + 1), y0=np.zeros(count), height=self._heights, brushes=brushes
+            x=np.arange(1, count + 1), y0=np.zeros(count), height=self.heights, brushes=brushes
         )
 
     def _draw_handles(self) -> None:
-        count = len(self._shares)
+        count = len(self.shares)
         k = np.arange(1, count + 1)
         marks = [
-            "barrier" if i == self._barrier else "active" if i == self._active else "handle" for i in k - 1
+            "barrier" if i == self.barrier else "active" if i == self._active else "handle" for i in k - 1
         ]
         self._handles.setData(
             x=k,
-            y=self._shares,
+            y=self.shares,
             brush=[self._colors[mark] for mark in marks],
             size=[HANDLE if mark == "handle" else ACTIVE_HANDLE for mark in marks],
             pen=self._edge,
         )
-        self._line.setData(k, self._shares)
+        self._line.setData(k, self.shares)
 
     def place_ghost(self) -> None:
         """Put the place for one more behind the last bar, wide enough for the mouse."""
@@ -262,8 +247,8 @@ class SpectrumCanvas(PlainPlot):
         plot: pg.PlotItem = self.getPlotItem()
         plot.setMouseEnabled(x=False, y=False)
         self.parts = SpectrumItems(plot)
-        self._target: Target | None = None
-        self._dragged_handle: int | None = None
+        self.target: Target | None = None  # what is under the mouse
+        self.dragged_handle: int | None = None  # the handle that is being dragged
         self._y = 0.0  # of the mouse when it last moved the handle, in pixels
         self._share = 0.0  # of the handle, unclipped
         self._labels = {"left": ("", ""), "right": ("", "")}  # of the axes, short and in full
@@ -323,16 +308,6 @@ class SpectrumCanvas(PlainPlot):
             self._marked[side] = ticks
             self.getPlotItem().getAxis(side).setTicks([ticks])
 
-    @property
-    def dragged_handle(self) -> int | None:
-        """The handle that is being dragged."""
-        return self._dragged_handle
-
-    @property
-    def target(self) -> Target | None:
-        """What is under the mouse."""
-        return self._target
-
     def pixel(self, column: float, share: float) -> QPointF:
         """Return where a place of the plot is, in pixels of this widget."""
         scene = self.getPlotItem().getViewBox().mapViewToScene(QPointF(column, share))
@@ -366,16 +341,16 @@ class SpectrumCanvas(PlainPlot):
         if event.button() is not Qt.MouseButton.LeftButton:
             return
         self._update_target(event.position())
-        if self._target is not None and self._target.kind == "handle":
-            self._dragged_handle = self._target.index
-            self._y, self._share = event.position().y(), float(self.parts.shares[self._dragged_handle])
+        if self.target is not None and self.target.kind == "handle":
+            self.dragged_handle = self.target.index
+            self._y, self._share = event.position().y(), float(self.parts.shares[self.dragged_handle])
             self._show_cursor()
-            self.handle_pressed.emit(self._dragged_handle)
+            self.handle_pressed.emit(self.dragged_handle)
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
         """Drag the pressed handle, or update the target under the mouse."""
         assert event is not None
-        if self._dragged_handle is None:
+        if self.dragged_handle is None:
             self._update_target(event.position())
             return
         height = self.pixel(1, 0.0).y() - self.pixel(1, 1.0).y()
@@ -393,23 +368,23 @@ class SpectrumCanvas(PlainPlot):
         assert event is not None
         if event.button() is not Qt.MouseButton.LeftButton:
             return
-        if self._dragged_handle is not None:
-            self._dragged_handle = None
+        if self.dragged_handle is not None:
+            self.dragged_handle = None
             self.handle_released.emit()
         elif (
-            self._target is not None
-            and self._target.kind != "handle"
-            and self._target == self.target_at(event.position())
+            self.target is not None
+            and self.target.kind != "handle"
+            and self.target == self.target_at(event.position())
         ):
-            self.bar_clicked.emit(self._target.index + 1)
+            self.bar_clicked.emit(self.target.index + 1)
         self._update_target(event.position(), again=True)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
         """Request what the rule gives a handle; elsewhere, count as another press."""
         assert event is not None
         self._update_target(event.position())
-        if self._target is not None and self._target.kind == "handle":
-            self.handle_reset.emit(self._target.index)
+        if self.target is not None and self.target.kind == "handle":
+            self.handle_reset.emit(self.target.index)
         else:
             self.mousePressEvent(event)
 
@@ -420,26 +395,26 @@ class SpectrumCanvas(PlainPlot):
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Clear what belongs to the point under the mouse."""
-        if self._dragged_handle is None:
+        if self.dragged_handle is None:
             self._set_target(None)
         super().leaveEvent(event)
 
     def _update_target(self, position: QPointF, *, again: bool = False) -> None:
         target = self.target_at(position)
         if again:
-            self._target = None
+            self.target = None
         self._set_target(target)
 
     def _set_target(self, target: Target | None) -> None:
-        if target != self._target:
-            self._target = target
+        if target != self.target:
+            self.target = target
             self._show_cursor()
             self.target_changed.emit(target)
 
     def _show_cursor(self) -> None:
         shape = Qt.CursorShape.ArrowCursor
-        if self._target is not None:
-            handle = self._target.kind == "handle"
+        if self.target is not None:
+            handle = self.target.kind == "handle"
             shape = Qt.CursorShape.SizeVerCursor if handle else Qt.CursorShape.PointingHandCursor
         self.viewport().setCursor(shape)
 

@@ -31,7 +31,7 @@ from nrsfm_gui.panels.parameters.weights_list import (
     limit_weight,
     short,
 )
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
@@ -223,8 +223,7 @@ class SpectrumPlot(Themed, QWidget):
         self.canvas.setAccessibleName("singular values and their weights")
         self._items = self.canvas.parts
         self._empty = EmptyLabel(WORDS[WNN].empty, self.canvas)
-        self._hint = ElidedLabel()
-        self._hint.setProperty("role", "muted")
+        self._hint = ElidedLabel(role="muted")
         self._rule, self._note = "wnn", ""
         self._state = SpectrumState()
         self._words = WORDS[WNN]
@@ -245,17 +244,8 @@ class SpectrumPlot(Themed, QWidget):
         canvas.handle_step_requested.connect(self._on_handle_step_requested)
         canvas.weight_step_requested.connect(self._on_weight_step_requested)
         canvas.focus_changed.connect(self._on_focus_changed)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        line = QHBoxLayout()
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(2)
-        line.addWidget(self._hint, 1)
-        line.addWidget(self._by)
-        line.addWidget(self.back)
-        layout.addWidget(canvas, 1)
-        layout.addLayout(line)
+        line = filled(QHBoxLayout(), self._hint, self._by, self.back, grows=self._hint, spacing=2)
+        filled(QVBoxLayout(self), canvas, line, grows=canvas, spacing=0)
         self.setMaximumHeight(MOST_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._follow_theme()

@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import Scale
-from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.fields import NumberField, explained, filled
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -73,13 +73,12 @@ class WeightsList(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._weights: tuple[float, ...] = ()
+        self.weights: tuple[float, ...] = ()  # the weights shown, (K,)
         self._rows: list[tuple[PlainLabel, PlainLabel, NumberField]] = []
-        self._note, self._warning = PlainLabel(), PlainLabel()
-        for label, role in ((self._note, "muted"), (self._warning, "warning")):
-            label.setWordWrap(True)
-            label.setProperty("role", role)
-            label.hide()
+        self._note = PlainLabel(role="muted", wraps=True)
+        self._warning = PlainLabel(role="warning", wraps=True)
+        self._note.hide()
+        self._warning.hide()
         self._table = QWidget()
         self._grid = QGridLayout(self._table)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -87,20 +86,10 @@ class WeightsList(QWidget):
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(2, 1)
         for column, (title, tip) in enumerate(HEADINGS):
-            heading = PlainLabel(title)
-            heading.setProperty("role", "muted")
+            heading = PlainLabel(title, role="muted")
             heading.setToolTip(tip)
             self._grid.addWidget(heading, 0, column)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        for part in (self._table, self._warning, self._note):
-            layout.addWidget(part)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weights shown, (K,)."""
-        return self._weights
+        filled(QVBoxLayout(self), self._table, self._warning, self._note, spacing=4)
 
     @property
     def refused(self) -> bool:
@@ -121,7 +110,7 @@ class WeightsList(QWidget):
         """
         if len(weights) != len(self._rows):
             self._rebuild(len(weights))
-        self._weights = tuple(float(weight) for weight in weights)
+        self.weights = tuple(float(weight) for weight in weights)
         values = list(singular_values) if singular_values is not None else []
         largest = max(values, default=1.0)
         for k, (_label, sigma, field) in enumerate(self._rows):
@@ -129,7 +118,7 @@ class WeightsList(QWidget):
             _write(sigma, "–" if value is None else "0" if value < NEGLIGIBLE * largest else f"{value:.3g}")
             sigma.setToolTip("" if value is None else f"singular value of X#: {value:.6g}")
             if not field.hasFocus() or not field.isModified():
-                _write(field, short(self._weights[k]))
+                _write(field, short(self.weights[k]))
         self._table.setVisible(bool(self._rows))
         if values and len(values) != len(self._rows) > 0:
             note = f"{note} σ is of the run shown, which has {len(values)} of them.".strip()
@@ -148,11 +137,9 @@ class WeightsList(QWidget):
                 widget.deleteLater()
         self._rows = []
         for k in range(count):
-            label, sigma, field = PlainLabel(str(k + 1)), PlainLabel(), NumberField()
-            label.setProperty("role", "muted")
+            label, sigma = PlainLabel(str(k + 1), role="muted"), PlainLabel()
+            field = explained(NumberField(), f"weight {k + 1}", f"weight a{k + 1}, 0 or more")
             sigma.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            field.setToolTip(f"weight a{k + 1}, 0 or more")
-            field.setAccessibleName(f"weight {k + 1}")
             field.edited.connect(lambda k=k: self._on_weight_typed(k))
             for column, cell in enumerate((label, sigma, field)):
                 self._grid.addWidget(cell, k + 1, column)
@@ -165,8 +152,8 @@ class WeightsList(QWidget):
         except ValueError as refusal:
             self.set_warning(f"weight {k + 1}: {refusal}")
             return
-        self._weights = (*self._weights[:k], weight, *self._weights[k + 1 :])
-        self.weights_edited.emit(self._weights)
+        self.weights = (*self.weights[:k], weight, *self.weights[k + 1 :])
+        self.weights_edited.emit(self.weights)
 
 
 def _write(widget: QLabel | NumberField, text: str) -> None:

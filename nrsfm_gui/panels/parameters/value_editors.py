@@ -1,0 +1,245 @@
+"""The editors of single parameters: texts, words, K that is given, and where something comes from."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
+
+from core import Settings
+from core.foundation import printable
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.fields import Choice, NumberField, explained, filled
+from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
+from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
+from nrsfm_gui.widgets.path_dialog import ask_for_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Intrinsics = tuple[float, float, float, float]
+
+CENTER_TIP = (
+    "Principal point: where the camera's axis meets the picture, in pixels from its upper left corner."
+)
+FILE, NUMBERS = "\0file", "\0numbers"
+
+
+class Editor(Protocol):
+    """Edits the value of a setting."""
+
+    def value(self) -> object:
+        """Return the value. Raises ValueError with a sentence, where what is typed is not accepted."""
+
+    def set_value(self, value: Any, /) -> None:
+        """Show a value."""
+
+
+class TextField(QLineEdit):
+    """A line for a text, which is None where it is empty."""
+
+    def __init__(self, absent: str) -> None:
+        super().__init__()
+        self.setPlaceholderText(absent)
+
+    def value(self) -> object:
+        """Return what was typed, None where nothing was."""
+        return self.text().strip() or None
+
+    def set_value(self, value: Any, /) -> None:
+        """Show a text; where it is the same, the cursor stays."""
+        if self.text() != (value or ""):
+            self.setText(value or "")
+
+
+class ModesField(TextField):
+    """A line for the weights of the modes."""
+
+    def value(self) -> tuple[float, ...]:
+        """Return the weights. Raises ValueError where they are no numbers."""
+        text = self.text().strip().strip(",")
+        try:
+            return tuple(map(float, text.split(","))) if text else Settings().mode_weights
+        except ValueError:
+            raise ValueError(f"weights are {text!r}; accepted are numbers such as 1, 1, 20") from None
+
+    def set_value(self, value: Any, /) -> None:
+        """Show weights; where the text has these already, the cursor stays."""
+        try:
+            shown = self.value()
+        except ValueError:
+            shown = ()
+        if value != shown:
+            self.setText("" if value == Settings().mode_weights else ", ".join(map(format_number, value)))
+
+
+class WordChoice(Choice):
+    """A choice of one word of a few."""
+
+    def value(self) -> str:
+        """Return the word."""
+        return self.key
+
+    def set_value(self, value: Any, /) -> None:
+        """Show a word."""
+        self.set_key(value)
+
+
+class GivenIntrinsics(QWidget):
+    """Edits fx, fy, cx and cy; the ratio of fx and fy stays what it is."""
+
+    edited = pyqtSignal()  # something was typed, whether or not it is accepted
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._focals: tuple[float, float] | None = None  # until the focal length is edited
+        self._ratio = 1.0  # of fy to fx
+        self.known = False  # whether some numbers were set or typed
+        self._focal = FocalLengthEditor()
+        self._cx, self._cy = NumberField(), NumberField()
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setHorizontalSpacing(6)
+        layout.setVerticalSpacing(4)
+        layout.addWidget(self._focal, 0, 0, 1, 3)
+        label = PlainLabel("center")
+        label.setToolTip(CENTER_TIP)
+        layout.addWidget(label, 1, 0)
+        for column, (name, field) in enumerate((("cx", self._cx), ("cy", self._cy)), start=1):
+            field.setObjectName(name)
+            explained(field, f"Principal point, {name[1]}", CENTER_TIP)
+            field.edited.connect(self.edited)
+            layout.addWidget(field, 1, column)
+        self._focal.edited.connect(self._on_focal_edited)
+        self.setFocusProxy(self._focal)
+
+    def set_side(self, side: float | None) -> None:
+        """Set the longer image side in pixels, None where it is not known."""
+        self._focal.set_side(side)
+
+    def set_value(self, value: Intrinsics) -> None:
+        """Show fx, fy, cx and cy."""
+        fx, fy, cx, cy = value
+        self._focals, self._ratio, self.known = (fx, fy), fy / fx, True
+        self._focal.set_focal_length(math.sqrt(fx * fy) if fx != fy else fx)
+        for field, number in ((self._cx, cx), (self._cy, cy)):
+            if not field.hasFocus():
+                field.set_value(number)
+
+    def offer(self, value: Intrinsics) -> None:
+        """Show numbers to begin with; they are not among those that were set or typed."""
+        self.set_value(value)
+        self.known = False
+
+    def value(self) -> Intrinsics:
+        """Return fx, fy, cx and cy.
+
+        Raises ValueError with a sentence, where something that is typed is not accepted.
+        """
+        if self._focals is None:
+            focal, root = self._focal.focal_length(), math.sqrt(self._ratio)
+            fx, fy = focal / root, focal * root
+        else:
+            fx, fy = self._focals
+        center = []
+        for name, field in (("cx", self._cx), ("cy", self._cy)):
+            try:
+                number = field.value()
+            except ValueError as error:
+                raise ValueError(f"principal point, {name}: {error}") from None
+            assert number is not None  # the fields are not optional
+            center.append(float(number))
+        return fx, fy, center[0], center[1]
+
+    def _on_focal_edited(self) -> None:
+        self._focals, self.known = None, True
+        self.edited.emit()
+
+
+class SourceChoice(QWidget):
+    """A choice of an entry, a file, and optionally numbers in an editor below."""
+
+    edited = pyqtSignal()  # something else was chosen or typed
+
+    def __init__(
+        self,
+        entries: Mapping[str, str],
+        *,
+        file_tip: str,
+        numbers: GivenIntrinsics | None = None,
+        titles: Mapping[str, str],
+    ) -> None:
+        super().__init__()
+        self._file: Path | None = None
+        self._before = next(iter(entries))
+        self.choice = Choice(entries, titles=titles)
+        self._numbers = numbers
+        if numbers is not None:
+            self.choice.add(NUMBERS, "given", "focal length and principal point")
+        self.choice.add(FILE, "from a file…", file_tip)
+        self.choice.setAccessibleName("Where it comes from")
+        self.choice.chosen.connect(self._on_source_chosen)
+        layout = filled(QVBoxLayout(self), self.choice, spacing=4)
+        if numbers is not None:
+            numbers.edited.connect(self.edited)
+            numbers.hide()
+            layout.addWidget(numbers)
+
+    def set_value(self, value: str | Path | Intrinsics) -> None:
+        """Show a key, a file or four numbers."""
+        if isinstance(value, tuple):
+            assert self._numbers is not None  # no other setting is given in numbers
+            self.choice.set_key(NUMBERS)
+            self._numbers.set_value(value)
+        elif isinstance(value, Path):
+            self._show_file(value)
+        else:
+            self.choice.set_key(value)
+        self._before = self.choice.key
+        self._show_numbers()
+
+    def value(self) -> str | Path | Intrinsics:
+        """Return the key, the file or the four numbers.
+
+        Raises ValueError with a sentence, where what is typed is not accepted.
+        """
+        if self.choice.key == FILE:
+            assert self._file is not None  # only `_show_file` leaves this entry chosen
+            return self._file
+        if self.choice.key != NUMBERS:
+            return self.choice.key
+        assert self._numbers is not None  # else there is no such entry
+        return self._numbers.value()
+
+    def _show_file(self, path: Path) -> None:
+        self._file = path
+        index = self.choice.findData(FILE)
+        self.choice.setItemText(index, f"file: {printable(path.name)}")
+        self.choice.setItemData(index, plain_tip(printable(str(path))), Qt.ItemDataRole.ToolTipRole)
+        self.choice.setCurrentIndex(index)
+
+    def _on_source_chosen(self, key: str) -> None:
+        if key == FILE:
+            # The dialog stops nothing: until a file is chosen, the source is the one before.
+            self.choice.set_key(self._before)
+            ask_for_path(self, "Open", self._choose_file, filters="NumPy arrays (*.npz);;All files (*)")
+        else:
+            self._finish_choice(key)
+
+    def _choose_file(self, path: Path) -> None:
+        self._show_file(path)
+        self._finish_choice(FILE)
+
+    def _finish_choice(self, key: str) -> None:
+        self._before = key
+        self._show_numbers()
+        if key == NUMBERS and self._numbers is not None:
+            self._numbers.setFocus()
+        self.edited.emit()
+
+    def _show_numbers(self) -> None:
+        if self._numbers is not None:
+            self._numbers.setVisible(self.choice.key == NUMBERS)
