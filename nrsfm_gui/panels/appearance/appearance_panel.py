@@ -245,7 +245,6 @@ def _row(*widgets: QWidget) -> QHBoxLayout:
 
 
 def _swatch(name: str) -> QIcon:
-    """Return a small picture of a color map."""
     table = color_table(name)
     row = table[np.linspace(0, len(table) - 1, SWATCH.width()).astype(int)]
     pixels = np.ascontiguousarray(np.repeat(row[None], SWATCH.height(), axis=0))

@@ -86,23 +86,18 @@ class BackgroundBar(QFrame):
                 editor.setValue(value)
 
 
-class BackgroundView(Protocol):
+class _View(Protocol):
     """A view that can show pictures behind its content."""
 
-    def set_background(self, image: QImage | None, opacity: float) -> None:
-        """Show a picture, or none."""
-
-    def show_axes(self, on: bool) -> None:
-        """Show axes around what is measured, or none."""
-
-    def add_below(self, widget: QWidget) -> None:
-        """Place a widget below the picture."""
+    def set_background(self, image: QImage | None, opacity: float) -> None: ...
+    def show_axes(self, on: bool) -> None: ...
+    def add_below(self, widget: QWidget) -> None: ...
 
 
 class BackgroundController(QObject):
     """Opens the pictures of the session's background, and shows that of the current frame once it is read."""
 
-    def __init__(self, session: Session, view: BackgroundView, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, view: _View, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._view, self._notifier = session, view, session.notifier
         self._reader: BackgroundReader | None = None

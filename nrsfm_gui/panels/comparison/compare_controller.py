@@ -32,31 +32,20 @@ if TYPE_CHECKING:
 ALONE = "There is one run only: change a parameter, run again (Ctrl+R), and compare the two."
 
 
-class CompareView(Protocol):
+class _View(Protocol):
     """What this needs of a 3-D view, which is a QWidget."""
 
     camera_changed: pyqtBoundSignal
     camera_locked_changed: pyqtBoundSignal
 
     @property
-    def orbit(self) -> Orbit:
-        """The viewpoint."""
-
+    def orbit(self) -> Orbit: ...
     @property
-    def camera_locked(self) -> bool:
-        """Whether it is seen through the camera of the frame."""
-
-    def set_orbit(self, orbit: Orbit) -> None:
-        """Set the viewpoint."""
-
-    def set_camera_locked(self, on: bool) -> None:
-        """See it through the camera of the frame, or not."""
-
-    def set_scene(self, scene: Scene) -> None:
-        """Show a scene."""
-
-    def setAccessibleName(self, name: str | None) -> None:
-        """Name it for screen readers."""
+    def camera_locked(self) -> bool: ...
+    def set_orbit(self, orbit: Orbit) -> None: ...
+    def set_camera_locked(self, on: bool) -> None: ...
+    def set_scene(self, scene: Scene) -> None: ...
+    def setAccessibleName(self, name: str | None) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -80,9 +69,9 @@ class CompareController(QObject):
         display: Display,
         panel: ComparePanel,
         stage: CompareSplitter,
-        scene_view: CompareView,
+        scene_view: _View,
         *,
-        make_view: Callable[[], CompareView],
+        make_view: Callable[[], _View],
         select: Callable[[Run], object],
         parent: QObject | None = None,
     ) -> None:
@@ -92,7 +81,7 @@ class CompareController(QObject):
         self._make_view, self._select = make_view, select
         self._listing = False  # whether the table of what differs is asked for
         self._colored_before = "role"  # what the points were colored by before the difference
-        self._second: CompareView | None = None
+        self._second: _View | None = None
         self._drawn: RunComparison | None = None  # the comparison that the table has the numbers of
         self._updater = PanelUpdater(self._resolve, self._apply, self)
         panel.hide()
@@ -192,7 +181,6 @@ class CompareController(QObject):
         self._updater.run()
 
     def _show(self) -> None:
-        """Show which two runs are compared, and how."""
         session = self._session
         differenced = self.on and session.compare_mode == "difference"
         by = session.appearance.color_by
@@ -267,8 +255,7 @@ class CompareController(QObject):
         )
         view.set_orbit(self._scene_view.orbit)
 
-    def _second_view(self) -> CompareView:
-        """Return the second view, made when it is first needed."""
+    def _second_view(self) -> _View:
         if self._second is None:
             self._second = view = self._make_view()
             view.setAccessibleName("3-D view of the compared run")

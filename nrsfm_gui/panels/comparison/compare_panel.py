@@ -126,7 +126,6 @@ def _short(name: str) -> str:
 
 
 def _swatch(color: str) -> QPixmap:
-    """Return a bar of a color."""
     picture = QPixmap(3 * SWATCH, 3 * SWATCH)
     picture.fill(Qt.GlobalColor.transparent)
     picture.setDevicePixelRatio(3)

@@ -118,7 +118,6 @@ class CompareSplitter(QSplitter):
             self._share()
 
     def _share(self) -> None:
-        """Give the table its width, and the views the same share of the rest."""
         table = min(TABLE_WIDTH, self.width() // 2) if self.table.isVisibleTo(self) else 0
         shown = [column for column in self._columns if column.isVisibleTo(self)]
         each = (self.width() - table) // max(len(shown), 1)
@@ -126,7 +125,6 @@ class CompareSplitter(QSplitter):
 
 
 def _below(title: PlainLabel, view: QWidget) -> QWidget:
-    """Return a widget with a view below its title."""
     column = QWidget()
     title.hide()
     filled(QVBoxLayout(column), title, view, grows=view, spacing=0)

@@ -112,7 +112,6 @@ def beyond(line: HoldoutCurve, plan: HoldoutPlan) -> tuple[float, ...]:
 
 
 def _error_3d(sequence: Sequence, start: Iterate, trial: HoldoutTrial) -> float:
-    """Return the 3-D error of a trial, NaN where nothing is known of it."""
     if sequence.truth is None:
         return float("nan")
     solution = trial.solution

@@ -120,6 +120,5 @@ def differences(before: dict[str, Any], after: dict[str, Any], *, within: str = 
 
 
 def _short(value: object) -> str:
-    """Return a value as a short text."""
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 60 else f"{text[:59]}…"

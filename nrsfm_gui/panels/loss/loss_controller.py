@@ -230,7 +230,6 @@ class LossController(QObject):
             )
 
     def _details(self) -> RunDetails:
-        """Return what belongs to the run in front."""
         run, session, errors = self._session.shown, self._session, self._display.errors
         if run is None:
             return RunDetails()

@@ -301,7 +301,6 @@ class LossCurves:
         return max(begin, first), last
 
     def _draw_others(self) -> None:
-        """Draw the other stages of the run in front where they have changed."""
         history, stage = self.front, self.stage
         spans = [] if history is None else [each for each in history.stage_spans if each[0] != stage]
         changes = [] if history is None else history.changes.tolist()
@@ -339,7 +338,6 @@ class LossCurves:
 
 
 def _is_seen(item: pg.PlotDataItem) -> bool:
-    """Return whether a part of a curve is inside the range of the axes."""
     x, y = item.getOriginalDataset()
     if x is None or not len(x):
         return False

@@ -324,7 +324,6 @@ class LossPlot(Themed, QWidget):
         self._apply_range()
 
     def _apply_range(self) -> None:
-        """Set the range that is followed."""
         self.header.fit.setVisible(self._zoomed)
         history = self._curves.front
         if history is None or self._zoomed:
@@ -338,7 +337,6 @@ class LossPlot(Themed, QWidget):
         self._plot.setYRange(*below_names(low, high, self._plot.getViewBox().height()), padding=0)
 
     def _name_values(self) -> None:
-        """Name what the axis at the left has."""
         stage = self._curves.stage
         if stage is not None:
             losses = ("log10 loss",) if self._curves.logarithmic else ("loss",)
@@ -379,7 +377,6 @@ class LossPlot(Themed, QWidget):
         self._table.setVisible(shown)
 
     def _show_cursor(self) -> None:
-        """Place the cursor at the shown moment, with its number."""
         history, moment = self._curves.front, self._curves.moment
         self._cursor.show(None if history is None else self._curves.x(history), moment)
         text = ""
@@ -402,7 +399,6 @@ class LossPlot(Themed, QWidget):
         self._residuals.show(shown, None if shown is None else self._curves.x(shown))
 
     def _right_values(self) -> RightValues | None:
-        """Return what is drawn over the axis at the right."""
         history, trace = self._curves.front, self._details.trace
         return None if history is None or trace is None else _errors(history, self._curves.x(history), trace)
 
@@ -422,13 +418,11 @@ class LossPlot(Themed, QWidget):
         self._show_table()
 
     def _on_attempt_hovered(self, attempt: Attempt | None) -> None:
-        """Highlight the curve of a attempt, or of none."""
         self._curves.mark(None if attempt is None else attempt.records)
         self._curves.draw()
         self._apply_range()
 
     def _on_mouse_moved(self, position: object) -> None:
-        """Show the value of the current curve under the mouse."""
         history, box = self._curves.front, self._plot.getViewBox()
         if history is None or not box.sceneBoundingRect().contains(position):
             self._clear_reading()

@@ -81,7 +81,6 @@ class NumbersPanel(QScrollArea):
             bar.setValue(0)
 
     def _title_main(self) -> None:
-        """Show the title of the reconstruction where other numbers are above it."""
         above = (self._point, self._frame, self._verdicts)
         self._main.show_title(any(not part.isHidden() for part in above))
 

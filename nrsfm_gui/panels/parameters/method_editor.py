@@ -131,6 +131,5 @@ class MethodEditor(QWidget):
 
 
 def _all_options() -> list[Parameter]:
-    """Return every option once, in the order of the table."""
     found = {option.name: option for method in METHODS.values() for option in method.options}
     return list(found.values())

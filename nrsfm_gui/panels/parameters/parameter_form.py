@@ -251,7 +251,6 @@ class ParameterForm(QWidget):
         self.folded_changed.emit(", ".join(name for names in folded.values() for name in names))
 
     def _form_of(self, key: str) -> Form | None:
-        """Return the form of what differs between settings."""
         name = "penalty" if key == "weights" else key.rpartition(" ")[2]
         return next((form for form in self._all_forms if name in form), None)
 

@@ -344,7 +344,6 @@ class ParametersPanel(QScrollArea):
             self._unfold(self._forms[name])
 
     def _unfold(self, part: QWidget) -> None:
-        """Open the section that something is folded in."""
         sections = self._form.sections
         sections.set_open({*sections.open, sections.section_of(part)})
 
@@ -445,7 +444,6 @@ class ParametersPanel(QScrollArea):
         self._forms["intrinsics"].set_message("intrinsics", "" if given else sentence, refused=False)
 
     def _check_rank(self, rank: int) -> None:
-        """Raise ValueError where the open sequence does not allow a rank."""
         if self._sequence is None:
             return
         frames, points = self._sequence.frame_count, self._sequence.point_count
@@ -513,7 +511,6 @@ def _resolve(
 
 
 def _choice_of(editor: QWidget) -> Choice | None:
-    """Return the list of the values of a parameter, None where it is typed."""
     if isinstance(editor, SourceChoice):
         return editor.choice
     return editor if isinstance(editor, Choice) else None

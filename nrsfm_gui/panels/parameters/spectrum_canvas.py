@@ -265,7 +265,6 @@ class SpectrumCanvas(PlainPlot):
         return QSize(200, LEAST_HEIGHT)
 
     def _adapt_axes(self) -> None:
-        """Name the axes, and mark places on them, as there is room."""
         self.parts.place_ghost()
         for side in self._ticks:
             self._show_ticks(side)

@@ -374,7 +374,6 @@ class SpectrumPlot(Themed, QWidget):
         self._mark(0 if self._active is None and self.canvas.hasFocus() else self._active)
 
     def _mark(self, handle: int | None) -> None:
-        """Mark a handle and show its weight."""
         if handle is not None and handle >= len(self.weights):
             handle = None
         self._active = handle
@@ -392,7 +391,6 @@ class SpectrumPlot(Themed, QWidget):
         return self._note or (KEYS_HINT if self.canvas.hasFocus() else self._words.hint)
 
     def _rest(self) -> None:
-        """Show what can be done, or what was done last."""
         self._set_hint(self._resting_hint)
 
     def _set_hint(self, sentence: str, *, role: str = "muted") -> None:
@@ -426,7 +424,6 @@ class SpectrumPlot(Themed, QWidget):
             self._set_hint(f"Click to keep {these}: rank {target.index + 1}.")
 
     def _bar_hint(self, count: int) -> str:
-        """Return what a click on the bar of a mode does."""
         if count not in (self._kept, len(self.weights)):
             return f"Click to suppress the modes behind {count}."
         return "Click to give the others back." if self._kept < len(self.weights) else "None is suppressed."

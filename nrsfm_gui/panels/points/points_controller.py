@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
-from nrsfm_gui.panels.points.points_curves import MOST_POINTS
+from nrsfm_gui.panels.points.points_panel import MOST_POINTS
 from nrsfm_gui.text.point_table import point_courses, point_table
 
 if TYPE_CHECKING:

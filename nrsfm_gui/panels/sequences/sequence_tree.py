@@ -231,7 +231,6 @@ class SequenceTree(Themed, QTreeWidget):
             row.setToolTip(0, plain_tip(f"{entry.frames} frames × {entry.points} points\n{entry.file}"))
 
     def _entry_of(self, sequence: Sequence) -> SequenceEntry | None:
-        """Return the entry of the list that a sequence was read from."""
         found = [entry for entry in self._entries if entry.file == sequence.source]
         return next(
             (entry for entry in found if entry.camera is sequence.camera), found[0] if found else None
@@ -495,6 +494,5 @@ def _children(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
 
 
 def _text_of(item: QTreeWidgetItem) -> str:
-    """Return the text of a sequence that the filter searches."""
     entries = (item.data(column, ENTRY) for column in COLUMNS.values())
     return " ".join([item.text(0), *(describe(entry) for entry in entries if entry is not None)])

@@ -96,7 +96,6 @@ class SequencesController(QObject):
             self._session.set_settings(settings, undoable=False)
 
     def _on_left_requested(self, sequence: Sequence, number: int) -> None:
-        """Open a sequence that the session holds, and show one of its runs."""
         self._opening.open_sequence(sequence)
         if number >= 0:
             self._session.with_run(number, self._control.select)

@@ -134,7 +134,6 @@ class ErrorCurve(Themed, QWidget):
             painter.drawEllipse(QPointF(x, y), 3.0, 3.0)
 
     def _paint_worst(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
-        """Mark the frame with the largest mean error, with its number."""
         assert self._values is not None  # checked by the caller
         if np.isfinite(self._values).sum() < 2 or not np.nanmax(self._values) > 0:
             return  # a single value is no maximum, nor is one of many that are 0

@@ -302,7 +302,6 @@ class HeatStrip(Themed, PointSignals):
             painter.drawLine(QLineF(area.left(), y, area.right(), y))
 
     def _paint_drag(self, painter: QPainter, area: QRectF) -> None:
-        """Outline the rectangle of a drag that selects points."""
         if self._rectangle is not None:
             painter.setPen(QPen(qcolor(self._theme.selection), 1.2))
             painter.setBrush(qcolor(self._theme.selection, 0.15))
