@@ -39,21 +39,18 @@ class AlignmentMenu(QMenu):
         self._mirrors: dict[Mirror, QAction] = {}
         group = QActionGroup(self)
         for kind in Kind:
-            self._kinds[kind] = self._radio(self, group, f"&{kind.label.capitalize()}", kind.meaning)
+            self._kinds[kind] = _checkable(self, group, f"&{kind.label.capitalize()}", kind.meaning)
             self._kinds[kind].triggered.connect(lambda _on, kind=kind: self._request(kind=kind))
         self.addSeparator()
         submenu = QMenu("&Mirror image", self)
         submenu.setToolTipsVisible(True)
         group = QActionGroup(submenu)
         for mirror, words in MIRRORS.items():
-            self._mirrors[mirror] = self._radio(submenu, group, words, mirror.meaning)
+            self._mirrors[mirror] = _checkable(submenu, group, words, mirror.meaning)
             self._mirrors[mirror].triggered.connect(lambda _on, mirror=mirror: self._request(mirror=mirror))
         self.addMenu(submenu)
-        self._outliers = QAction("&Without outliers of the truth", self)
-        self._outliers.setCheckable(True)
-        self._outliers.setToolTip(_sentence(WITHOUT_OUTLIERS))
+        self._outliers = _checkable(self, None, "&Without outliers of the truth", WITHOUT_OUTLIERS)
         self._outliers.triggered.connect(lambda on: self._request(outliers=not on))
-        self.addAction(self._outliers)
         self.set_state(self._alignment, {})
 
     def set_state(self, alignment: Alignment, obstacles: Mapping[Kind, str]) -> None:
@@ -73,18 +70,18 @@ class AlignmentMenu(QMenu):
     def _request(self, **changes: Kind | Mirror | bool) -> None:
         self.alignment_requested.emit(replace(self._alignment, **changes))  # type: ignore[arg-type]
 
-    @staticmethod
-    def _radio(menu: QMenu, group: QActionGroup, title: str, meaning: str) -> QAction:
-        action = QAction(title, menu)
-        action.setCheckable(True)
-        action.setToolTip(_sentence(meaning))
-        group.addAction(action)
-        menu.addAction(action)
-        return action
-
 
 def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
+
+
+def _checkable(menu: QMenu, group: QActionGroup | None, title: str, meaning: str) -> QAction:
+    action = QAction(title, menu)
+    action.setCheckable(True)
+    action.setActionGroup(group)
+    action.setToolTip(_sentence(meaning))
+    menu.addAction(action)
+    return action
 
 
 class AlignmentController(QObject):

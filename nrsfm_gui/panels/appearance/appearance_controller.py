@@ -77,11 +77,11 @@ class AppearanceController(QObject):
         self._display.refresh()
         scene = self._display.scene
         if on and sequence is not None and scene is not None and scene.path is None:
-            self._notifier.inform(
-                "There is no camera path: cameras of parallel rays have no place."
-                if scene.camera is not None and scene.camera.orthogonal
-                else "There is no camera path yet: run the solver (Ctrl+R)."
+            parallel = scene.camera is not None and scene.camera.orthogonal
+            why = (
+                ": cameras of parallel rays have no place." if parallel else " yet: run the solver (Ctrl+R)."
             )
+            self._notifier.inform(f"There is no camera path{why}")
         self._show_cameras()
 
     def cycle_mesh(self) -> None:

@@ -98,8 +98,6 @@ class CompareController(QObject):
         session.appearance_changed.connect(self._on_appearance_changed)
         display.scene_shown.connect(lambda _scene: self._on_scene_shown())
         display.refreshed.connect(self._updater.flush)
-        scene_view.camera_changed.connect(self._on_camera_changed)
-        scene_view.camera_locked_changed.connect(self._on_camera_locked_changed)
 
     @property
     def on(self) -> bool:
@@ -260,18 +258,12 @@ class CompareController(QObject):
             self._second = view = self._make_view()
             view.setAccessibleName("3-D view of the compared run")
             view.camera_changed.connect(self._scene_view.set_orbit)
+            self._scene_view.camera_changed.connect(view.set_orbit)
             view.set_camera_locked(self._scene_view.camera_locked)
+            self._scene_view.camera_locked_changed.connect(view.set_camera_locked)
             assert isinstance(view, QWidget)
             self._stage.add_second_view(view)
         return self._second
-
-    def _on_camera_changed(self, orbit: Orbit) -> None:
-        if self._second is not None:
-            self._second.set_orbit(orbit)
-
-    def _on_camera_locked_changed(self, on: bool) -> None:
-        if self._second is not None:
-            self._second.set_camera_locked(on)
 
 
 def _key(run: Run, solution: str) -> str:

@@ -433,11 +433,11 @@ class LossPlot(Themed, QWidget):
         value = objective_text(float(self._curves.values(history)[index]), record.objective, DIGITS)
         phase = phase_text(record.phase)
         if self._curves.everything:
-            residuals = (
-                "" if record.primal is None else f" · residuals {record.primal:.1e}, {record.dual:.1e}"
-            )
-            self.header.set_reading(f"{record.iteration}: {value} · {phase} · {spent}{residuals}")
             text = f"{record.iteration}: {value}"
+            parts = [text, phase, spent]
+            if record.primal is not None:
+                parts.append(f"residuals {record.primal:.1e}, {record.dual:.1e}")
+            self.header.set_reading(" · ".join(parts))
         else:
             parts, trace = [value] if np.isfinite(history.lowest[index]) else [], self._details.trace
             if trace is not None and parts:

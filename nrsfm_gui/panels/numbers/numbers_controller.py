@@ -117,13 +117,8 @@ class NumbersController(QObject):
         if scene is None or sequence is None or self._changing or scene.shapes is self._shapes:
             return
         shapes = scene.shapes
-        self._jobs.start(
-            Job(
-                lambda _job: find(sequence, shapes),
-                done=partial(self._on_examined, shapes),
-                failed=self.failed,
-            )
-        )
+        done = partial(self._on_examined, shapes)
+        self._jobs.start(Job(lambda _job: find(sequence, shapes), done=done, failed=self.failed))
 
     def _on_examined(self, shapes: Shapes, found: Findings | None) -> None:
         scene = None if self._jobs.over else self._display.scene

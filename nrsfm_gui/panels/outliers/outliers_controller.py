@@ -39,9 +39,8 @@ class OutliersController(QObject):
     def __init__(self, session: Session, panel: OutliersPanel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._panel, self._notifier = session, panel, session.notifier
-        self._residuals: tuple[Iterate, str | None, Floats] | None = (
-            None  # of an iterate, under what is hidden
-        )
+        # Of an iterate, under what is hidden.
+        self._residuals: tuple[Iterate, str | None, Floats] | None = None
         self._threshold: float | None = None  # that was dragged; None for the suggested one
         self._suggested = 0.0
         self._found: Outliers | None = None
@@ -162,7 +161,7 @@ class OutliersController(QObject):
             return ""
         head = f"Round {self.round}: " if self.round > 1 else ""
         more = " more" if self.round > 1 else ""
-        limit = ("" if found is None else measure(found.threshold, unit)) + (f" in {of}" if of else "")
+        limit = measure(found.threshold, unit) + (f" in {of}" if of else "")
         if not found.count:
             return f"{head}no{more} observation exceeds {limit}"
         drifting = len(found.drifting)

@@ -9,6 +9,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core import METHODS, InputError
 from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.panels.parameters.value_editors import WordChoice
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.form import Form, value_details
 
@@ -41,8 +42,8 @@ class MethodEditor(QWidget):
         # The method, and its options for a section that is folded.
         self.usual, self.rare = Form(), Form()
         self.usual.add("method", "method", self._choice, tip=METHOD_TIP)
-        self._editors: dict[str, NumberField | Choice] = {}
-        for option in _all_options():
+        self._editors: dict[str, NumberField | WordChoice] = {}
+        for option in {each.name: each for method in METHODS.values() for each in method.options}.values():
             editor = self._editor(option)
             self._editors[option.name] = editor
             self.rare.add(option.name, option.name.replace("_", " "), editor, tip=option.tip)
@@ -83,9 +84,9 @@ class MethodEditor(QWidget):
             raise InputError(refusal)
         return tuple(values)
 
-    def _editor(self, option: Parameter) -> NumberField | Choice:
+    def _editor(self, option: Parameter) -> NumberField | WordChoice:
         if option.choices:
-            choice = Choice(dict.fromkeys(option.choices, option.tip))
+            choice = WordChoice(dict.fromkeys(option.choices, option.tip))
             choice.chosen.connect(lambda _key: self.chosen.emit())
             return choice
         field = NumberField(integer=option.integer, optional=True)
@@ -93,8 +94,7 @@ class MethodEditor(QWidget):
         return field
 
     def _value(self, option: Parameter) -> ParameterValue | None:
-        editor = self._editors[option.name]
-        value = editor.key if isinstance(editor, Choice) else editor.value()
+        value = self._editors[option.name].value()
         return None if value is None else option.checked(value)
 
     def _on_method_chosen(self, _key: str) -> None:
@@ -122,14 +122,9 @@ class MethodEditor(QWidget):
                 continue
             default = method.default(name)
             value = given.get(name, default)
-            if isinstance(editor, Choice):
-                editor.set_key(str(value))
+            if isinstance(editor, WordChoice):
+                editor.set_value(value)
             else:
                 editor.set_value(float(value))
                 editor.setPlaceholderText(f"default: {format_number(float(default))}")
             self.rare.set_tip(name, f"{own[name].tip} {value_details(own[name], default)}")
-
-
-def _all_options() -> list[Parameter]:
-    found = {option.name: option for method in METHODS.values() for option in method.options}
-    return list(found.values())

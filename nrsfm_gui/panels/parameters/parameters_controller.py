@@ -312,14 +312,13 @@ class ParametersController(QObject):
         sequence = self._session.sequence
         if seen is None or sequence is None or sequence.frame_count <= MANY_FRAMES:
             self._show_spectrum(seen)
-        else:
-            self._jobs.start(
-                Job(
-                    lambda _job: seen.spectrum,
-                    done=lambda _found: None if self._jobs.over else self._show_spectrum(seen),
-                    failed=self.failed,
-                )
-            )
+            return
+
+        def show(_found: object) -> None:
+            if not self._jobs.over:
+                self._show_spectrum(seen)
+
+        self._jobs.start(Job(lambda _job: seen.spectrum, done=show, failed=self.failed))
 
     def _show_spectrum(self, seen: Iterate | None) -> None:
         """Show the singular values of what is looked at; the weights of a penalty follow from its start's."""

@@ -191,14 +191,12 @@ class ParametersPanel(QScrollArea):
 
     def choose_value(self, key: str, value: str) -> None:
         """Choose one of the `value_entries` as a person does, and show its parameter."""
-        self.focus_parameter(key)
-        for name, form in self._form.entries():
-            if name == key and (choice := _choice_of(form.editor(name))) is not None:
-                choice.choose(value)
-                return
+        choice = _choice_of(self.focus_parameter(key))
+        if choice is not None:
+            choice.choose(value)
 
-    def focus_parameter(self, key: str) -> None:
-        """Show the field of a parameter, in its section where it is folded, and let it have the focus."""
+    def focus_parameter(self, key: str) -> QWidget:
+        """Show the field of a parameter, in its section where it is folded; give it the focus, return it."""
         field: QWidget = self.spectrum_plot.canvas
         for name, form in self._form.entries():
             if name == key:
@@ -212,6 +210,7 @@ class ParametersPanel(QScrollArea):
         field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         if isinstance(field, QLineEdit):
             field.selectAll()
+        return field
 
     @property
     def valid(self) -> bool:
@@ -308,7 +307,7 @@ class ParametersPanel(QScrollArea):
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
         editor = self._form.editors.get(name)
-        field = editor if isinstance(editor, NumberField) else self._penalty.field(name)
+        field = editor if isinstance(editor, NumberField) else self._penalty.fields[name]
         field.drag_to(value)
 
     def choose_penalty(self, kind: str) -> None:

@@ -57,13 +57,13 @@ class PenaltyEditor(QWidget):
         # The kind and the numbers that are changed often; the others, for a section that is folded.
         self.usual, self.rare = Form(), Form()
         self.usual.add("penalty", "penalty", self._choice, tip=PENALTY_TIP)
-        self._fields: dict[str, NumberField] = {}
+        self.fields: dict[str, NumberField] = {}  # of the penalties' numbers
         self._forms: dict[str, Form] = {}  # that the row of a number is in
         for name, described in NUMBERS.items():
             field = NumberField(integer=described.integer)
             field.edited.connect(self.edited)
             field.dragged.connect(self.moved)
-            self._fields[name] = field
+            self.fields[name] = field
             scale = scale_of(described)
             form = self._forms[name] = self.rare if name in RARE_NUMBERS else self.usual
             form.add_draggable(name, described.title, field, scale, tip="", default=scale.lowest)
@@ -88,10 +88,6 @@ class PenaltyEditor(QWidget):
             self._known[kind] = penalty
         self._show_kind()
         self.show_weights(penalty, rank)
-
-    def field(self, name: str) -> NumberField:
-        """Return the field of one of the penalties' numbers."""
-        return self._fields[name]
 
     def choose(self, kind: str) -> None:
         """Choose a kind of penalty, as its box does."""
@@ -132,7 +128,7 @@ class PenaltyEditor(QWidget):
     def _number(self, name: str) -> float | int:
         """Read one number, try it alone in its penalty, and note what is wrong with it."""
         try:
-            value = self._fields[name].value()
+            value = self.fields[name].value()
             assert value is not None  # no field here is optional
             PENALTIES[self._choice.key](**{name: value})
         except ValueError as refusal:
@@ -145,15 +141,13 @@ class PenaltyEditor(QWidget):
     def show_weights(self, penalty: Penalty, rank: int) -> None:
         """Show what a penalty gives each singular value."""
         self._rank = rank
-        weights, note = self._derived(penalty)
+        weights, note = derive_weights(penalty, rank, self.reference, self._singular)
         self.weights_list.set_values(weights, self._singular, note=note)
-
-    def _derived(self, penalty: Penalty) -> tuple[Floats | tuple[float, ...], str]:
-        return derive_weights(penalty, self._rank, self.reference, self._singular)
 
     def reset_weight(self, k: int) -> None:
         """Reset a weight (0-based) to the value of the last rule, where that is known, and others with it."""
-        given, _note = self._derived(self._known[self._derived_kind])
+        rule = self._known[self._derived_kind]
+        given, _note = derive_weights(rule, self._rank, self.reference, self._singular)
         weights = self.weights_list.weights
         if k < min(len(given), len(weights)) and self._choice.key == EXPLICIT:
             moved = enforce_order((*weights[:k], float(given[k]), *weights[k + 1 :]), k)
@@ -178,7 +172,7 @@ class PenaltyEditor(QWidget):
             form.set_message(name, "")
             if name in shown:
                 first = getattr(FIRST[self._derived_kind], name)
-                self._fields[name].set_value(getattr(known, name))
+                self.fields[name].set_value(getattr(known, name))
                 form.set_tip(name, shown[name].tip, details=value_details(shown[name], first))
                 form.set_default(name, float(first))
 

@@ -281,8 +281,7 @@ class SequenceTree(Themed, QTreeWidget):
         rows = sorted(rows, key=lambda row: COLUMNS[row.sequence.camera])  # whichever is open
         wanted = [(row, run) for row in rows for run in row.runs]
         several = len({row.sequence.camera for row, _run in wanted}) > 1
-        there = [(item.child(k).data(0, SEQUENCE), item.child(k).data(0, RUN).number)  # type: ignore[union-attr]
-                 for k in range(item.childCount())]  # fmt: skip
+        there = [(child.data(0, SEQUENCE), child.data(0, RUN).number) for child in _children(item)]
         if [(row.sequence, run.number) for row, run in wanted] != there:
             first = not item.childCount()
             item.takeChildren()
@@ -290,16 +289,11 @@ class SequenceTree(Themed, QTreeWidget):
             item.setData(0, COUNT, len(wanted))
             if first and wanted:
                 self._expand(item)
-        for k, (row, run) in enumerate(wanted):
-            child = item.child(k)
-            assert child is not None  # there are as many
+        for child, (row, run) in zip(_children(item), wanted, strict=True):
             camera = f"{row.sequence.camera.value} camera\n" if several else ""
             shown = row.open and run.number == self.shown
-            if (child.data(0, SEQUENCE), child.data(0, RUN), child.data(0, SHOWN)) != (
-                row.sequence,
-                run,
-                shown,
-            ):
+            before = child.data(0, SEQUENCE), child.data(0, RUN), child.data(0, SHOWN)
+            if before != (row.sequence, run, shown):
                 name = f"{run.name} {run.origin}" if run.origin else run.name
                 child.setText(0, f"{LETTERS[row.sequence.camera]} {name}" if several else name)
                 child.setToolTip(0, plain_tip(camera + run.tip))
@@ -338,13 +332,8 @@ class SequenceTree(Themed, QTreeWidget):
 
     def _run(self, sequence: Sequence, number: int) -> QTreeWidgetItem | None:
         item = self._row_of(sequence)
-        for k in range(0 if item is None else item.childCount()):
-            child = item.child(k)  # type: ignore[union-attr]
-            if (
-                child is not None
-                and child.data(0, SEQUENCE) is sequence
-                and child.data(0, RUN).number == number
-            ):
+        for child in () if item is None else _children(item):
+            if child.data(0, SEQUENCE) is sequence and child.data(0, RUN).number == number:
                 return child
         return None
 
@@ -366,10 +355,8 @@ class SequenceTree(Themed, QTreeWidget):
             item.setHidden(not (matches or found))
             if self._words and found and not matches:
                 item.setExpanded(True)
-        for k in range(self.topLevelItemCount()):
-            top = self.topLevelItem(k)
-            assert top is not None  # k is below the count
-            if top not in self._others and top not in self._paths.values():
+        for _entries, top in self._tops.values():
+            if top not in self._paths.values():
                 shown = any(not row.isHidden() for row in _children(top))
                 top.setHidden(not shown)
                 if self._words and shown:
@@ -426,7 +413,7 @@ class SequenceTree(Themed, QTreeWidget):
         else:
             item.setExpanded(not item.isExpanded())
 
-    def _on_item_double_clicked(self, item: QTreeWidgetItem) -> None:
+    def _on_item_double_clicked(self, item: QTreeWidgetItem, _column: int) -> None:
         if self.number_of(item) >= 0:
             self.rename(item)
 
@@ -466,7 +453,7 @@ class SequenceTree(Themed, QTreeWidget):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemClicked.connect(self._on_item_clicked)
-        self.itemDoubleClicked.connect(lambda item, _column: self._on_item_double_clicked(item))
+        self.itemDoubleClicked.connect(self._on_item_double_clicked)
         self.currentItemChanged.connect(self._on_current_item_changed)
         cell, row = _Cell(self), RowDelegate(self)
         self.setItemDelegateForColumn(0, row)

@@ -142,9 +142,8 @@ class ErrorCurve(Themed, QWidget):
         painter.setClipping(False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(qcolor(self._theme.warning))
-        painter.drawPolygon(
-            QPolygonF([QPointF(x - 4.5, top - 2), QPointF(x + 4.5, top - 2), QPointF(x, top + 5)])
-        )
+        corners = [QPointF(x - 4.5, top - 2), QPointF(x + 4.5, top - 2), QPointF(x, top + 5)]
+        painter.drawPolygon(QPolygonF(corners))
         painter.setFont(small_font(self.font()))
         painter.setPen(qcolor(self._theme.warning))
         words = f"{'differ most' if self._name == SERIES_NAME else 'worst'}: frame {worst + 1}"
@@ -157,7 +156,7 @@ class ErrorCurve(Themed, QWidget):
         painter.drawText(place, words)
 
     def _paint_scale(self, painter: QPainter, area: QRectF, top: float) -> None:
-        theme = self._theme
+        theme, flag = self._theme, Qt.AlignmentFlag
         painter.setPen(QPen(qcolor(theme.grid), 1.0))
         for share in (0.0, 0.5, 1.0):
             y = area.bottom() - share * area.height()
@@ -165,16 +164,10 @@ class ErrorCurve(Themed, QWidget):
         painter.setFont(small_font(self.font()))
         painter.setPen(qcolor(theme.muted))
         beside = QRectF(0, area.top() - 3, area.left() - 8, area.height() + 6)
-        painter.drawText(
-            beside,
-            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop,
-            f"{format_number(top)} {self._unit}",
-        )
-        painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, "0")
+        painter.drawText(beside, flag.AlignRight | flag.AlignTop, f"{format_number(top)} {self._unit}")
+        painter.drawText(beside, flag.AlignRight | flag.AlignBottom, "0")
         name = QRectF(area.right() + 8, area.top(), self.width() - area.right() - 8, area.height())
-        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter) | int(
-            Qt.TextFlag.TextWordWrap
-        )
+        flags = int(flag.AlignLeft | flag.AlignVCenter) | int(Qt.TextFlag.TextWordWrap)
         painter.drawText(name, flags, self._name)
 
     def _paint_curve(self, painter: QPainter, area: QRectF, axis: FrameAxis, top: float) -> None:

@@ -110,11 +110,7 @@ def frame_heading(series: ErrorSeries, frame: int) -> str:
     known = series.per_frame[np.isfinite(series.per_frame)]
     mean, middle = float(series.per_frame[frame]), float(np.median(known))
     if series.name == SERIES_NAME:
-        which = (
-            "The runs differ most in frame"
-            if place == 1
-            else f"The runs differ {ordinal(place)} most in frame"
-        )
+        which = f"The runs differ {'' if place == 1 else f'{ordinal(place)} '}most in frame"
     else:
         which = "Worst frame:" if place == 1 else f"Frame that is {ordinal(place)} worst:"
     return (
