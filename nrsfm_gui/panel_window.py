@@ -17,8 +17,7 @@ from nrsfm_gui.panels.appearance.appearance_controller import AppearanceControll
 from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
 from nrsfm_gui.panels.background.background_controller import BackgroundController
 from nrsfm_gui.panels.comparison.compare_controller import CompareController
-from nrsfm_gui.panels.comparison.compare_panel import ComparePanel
-from nrsfm_gui.panels.comparison.compare_splitter import CompareSplitter
+from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareSplitter
 from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 from nrsfm_gui.panels.log.log_controller import LogController

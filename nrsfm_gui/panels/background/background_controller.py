@@ -8,7 +8,7 @@ over the frame of the video that the sequence names where it names them.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -159,10 +159,9 @@ class BackgroundController(QObject):
 
     def still(self) -> FrozenBackground:
         """Return the background as of now; for movies."""
-        pictures = self._reader.pictures if self._reader is not None else None
-        return FrozenBackground(
-            self._session.background, self._session.sequence, pictures if self._count else None
-        )
+        pictures = self._reader.pictures if self._reader is not None and self._count else None
+        shared = None if pictures is None else pictures.share()
+        return FrozenBackground(self._session.background, self._session.sequence, shared)
 
     def shut_down(self) -> None:
         """Close the file."""
@@ -263,21 +262,20 @@ class BackgroundController(QObject):
             reader.cancel()  # it may still be opening a long video
 
 
+@dataclass(frozen=True)
 class FrozenBackground:
     """A copy of a background that later changes in the window do not affect; to be closed."""
 
-    def __init__(
-        self, background: Background | None, sequence: Sequence | None, pictures: ImageCache | None
-    ) -> None:
-        self._background, self._sequence = background, sequence
-        self._pictures = None if pictures is None else pictures.share()
+    background: Background | None
+    sequence: Sequence | None
+    pictures: ImageCache | None  # a share of them
 
     def picture(self, frame: int) -> tuple[QImage | None, float]:
         """Return picture and opacity of a frame, None where there is no picture; it waits for the picture."""
-        background, pictures = self._background, self._pictures
+        background, pictures = self.background, self.pictures
         if background is None or pictures is None:
             return None, 1.0
-        index = background.picture(frame, self._sequence)
+        index = background.picture(frame, self.sequence)
         if not 0 <= index < pictures.count:
             return None, 1.0
         try:
@@ -287,8 +285,8 @@ class FrozenBackground:
 
     def close(self) -> None:
         """Close the pictures."""
-        if self._pictures is not None:
-            self._pictures.release()
+        if self.pictures is not None:
+            self.pictures.release()
 
 
 def doubts(sequence: Sequence, size: QSize) -> str:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.appearance import Appearance
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.comparison.compare_panel import ComparePanel
-    from nrsfm_gui.panels.comparison.compare_splitter import CompareSplitter
+    from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareSplitter
     from nrsfm_gui.scene.comparison import RunComparison
     from nrsfm_gui.scene.display import Display
     from nrsfm_gui.scene.orbit_camera import Orbit

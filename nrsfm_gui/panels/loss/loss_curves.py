@@ -150,8 +150,10 @@ class LossCurves:
         """Whether the axis at the left has logarithms."""
         return self.logarithmic and self.stage is not None and self.stage.objective == WNN
 
-    def x(self, history: History) -> Floats:
+    def x(self, history: History | None) -> Floats:
         """Return where a history has its records (N,) along the axis."""
+        if history is None:
+            return np.zeros(0)
         return history.seconds if self.seconds else history.iterations
 
     def scaled(self, values: Floats, stage: RunStage) -> Floats:
@@ -462,10 +464,10 @@ class ResidualCurves:
         for item in self._items:
             item.setZValue(5)
 
-    def show(self, history: History | None, x: Floats | None) -> None:
+    def show(self, history: History | None, x: Floats) -> None:
         """Draw the residuals of a history at `x` (N,), or nothing."""
         self.bounds = (np.inf, -np.inf)
-        if history is None or x is None:
+        if history is None:
             for item in self._items:
                 self._plot.removeItem(item)
             return

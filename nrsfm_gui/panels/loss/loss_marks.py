@@ -310,7 +310,7 @@ class IterationCursor(QObject):
 
     def __init__(self, plot: pg.PlotItem) -> None:
         super().__init__(plot)
-        self._x: Floats | None = None
+        self._x: Floats = np.zeros(0)
         self._moment: int | None = None
         self.line = pg.InfiniteLine(
             angle=90, movable=True, label="", labelOpts={"position": 0.5, "anchors": [(0, 0.5), (1, 0.5)]}
@@ -324,10 +324,10 @@ class IterationCursor(QObject):
         self.line.hide()
         plot.addItem(self.line, ignoreBounds=True)
 
-    def show(self, x: Floats | None, moment: int | None) -> None:
+    def show(self, x: Floats, moment: int | None) -> None:
         """Place the line at a record of x (N,), with None at the newest; hide it without records."""
-        self._x, self._moment = (x if x is not None and len(x) else None), moment
-        self.line.setVisible(self._x is not None)
+        self._x, self._moment = x, moment
+        self.line.setVisible(len(x) > 0)
         if not self.line.moving:
             self._place()
 
@@ -344,17 +344,16 @@ class IterationCursor(QObject):
         self.line.label.fill = pg.mkBrush(theme.panel)
 
     def _place(self, _line: object = None) -> None:
-        if self._x is not None:
+        if len(self._x):
             last = len(self._x) - 1
             record = last if self._moment is None else min(self._moment, last)
             self.line.setValue(float(self._x[record]))
 
     def go_to(self, place: float) -> None:
         """Request the record nearest to a value of the horizontal axis."""
-        if self._x is None:
-            return
-        record = int(np.abs(self._x - place).argmin())
-        self.requested.emit(None if record == len(self._x) - 1 else record)
+        if len(self._x):
+            record = int(np.abs(self._x - place).argmin())
+            self.requested.emit(None if record == len(self._x) - 1 else record)
 
 
 class CurveReading:

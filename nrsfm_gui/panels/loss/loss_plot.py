@@ -279,8 +279,7 @@ class LossPlot(Themed, QWidget):
         self._right.show(self._right_values())
         self._place_marks()
         history = self._curves.front
-        x = np.zeros(0) if history is None else self._curves.x(history)
-        self._ticks.show(history, x, self._curves.places)
+        self._ticks.show(history, self._curves.x(history), self._curves.places)
         self._show_names()
 
     def set_mode(self, mode: str) -> None:
@@ -378,7 +377,7 @@ class LossPlot(Themed, QWidget):
 
     def _show_cursor(self) -> None:
         history, moment = self._curves.front, self._curves.moment
-        self._cursor.show(None if history is None else self._curves.x(history), moment)
+        self._cursor.show(self._curves.x(history), moment)
         text = ""
         if history is not None and moment is not None:
             last, seen = history.records[-1], history.records[min(moment, len(history) - 1)]
@@ -396,7 +395,7 @@ class LossPlot(Themed, QWidget):
         there = there and self._curves.is_logarithmic
         self.header.residuals.setVisible(there)
         shown = history if there and self.header.residuals.isChecked() else None
-        self._residuals.show(shown, None if shown is None else self._curves.x(shown))
+        self._residuals.show(shown, self._curves.x(shown))
 
     def _right_values(self) -> RightValues | None:
         history, trace = self._curves.front, self._details.trace
@@ -404,7 +403,7 @@ class LossPlot(Themed, QWidget):
 
     def _place_marks(self, *_: object) -> None:
         history = self._curves.front
-        x = np.zeros(0) if history is None else self._curves.x(history)
+        x = self._curves.x(history)
         if history is None or not self._curves.everything:
             self._phases.clear()
         else:

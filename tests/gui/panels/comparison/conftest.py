@@ -10,8 +10,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core import Settings
 from nrsfm_gui.panels.comparison.compare_controller import CompareController
-from nrsfm_gui.panels.comparison.compare_panel import ComparePanel
-from nrsfm_gui.panels.comparison.compare_splitter import CompareSplitter
+from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareSplitter
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ def test_nothing_moves_where_what_is_changed_is_named(closed, opened):
     before = places()
     closed.set_settings(Settings(objective=DEPTHS, eta=0.2))
     assert closed.differs.changed.isVisibleTo(closed) and places() == before
-    closed.set_difference(1, "eta")
+    closed.differs.set_difference(1, "eta")
     assert closed.differs.use.isVisibleTo(closed) and places() == before
 
 
