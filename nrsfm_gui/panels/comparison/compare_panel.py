@@ -79,7 +79,16 @@ class ComparePanel(Themed, QFrame):
         self._more.setArrowType(Qt.ArrowType.RightArrow)
         self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._more.toggled.connect(self._on_more_toggled)
-        self._build()
+        swap = _button("⇄", "Let the two runs change their places")
+        swap.clicked.connect(self.swap_requested)
+        close = _button("Stop comparing", "Show one run alone (Escape, or Ctrl+D)")
+        close.clicked.connect(self.closed)
+        chosen = (self._swatches[0], self._first, swap, self._swatches[1], self._second)
+        runs = filled(QHBoxLayout(), *chosen, None, *self._modes.values(), spacing=4)
+        runs.addSpacing(8)
+        runs.addWidget(close)
+        below = filled(QHBoxLayout(), self._summary, self._more, grows=self._summary)
+        filled(QVBoxLayout(self), runs, below, spacing=1, margins=(10, 3, 6, 3))
         self.set_mode("overlay")
         self._follow_theme()
 
@@ -112,20 +121,6 @@ class ComparePanel(Themed, QFrame):
     def _apply_theme(self, theme: Theme) -> None:
         for label, color in zip(self._swatches, (theme.estimate, theme.other), strict=True):
             label.setPixmap(_swatch(color))
-
-    # -- construction ---------------------------------------------------------------------------------------
-
-    def _build(self) -> None:
-        swap = _button("⇄", "Let the two runs change their places")
-        swap.clicked.connect(self.swap_requested)
-        close = _button("Stop comparing", "Show one run alone (Escape, or Ctrl+D)")
-        close.clicked.connect(self.closed)
-        chosen = (self._swatches[0], self._first, swap, self._swatches[1], self._second)
-        runs = filled(QHBoxLayout(), *chosen, None, *self._modes.values(), spacing=4)
-        runs.addSpacing(8)
-        runs.addWidget(close)
-        below = filled(QHBoxLayout(), self._summary, self._more, grows=self._summary)
-        filled(QVBoxLayout(self), runs, below, spacing=1, margins=(10, 3, 6, 3))
 
     def _on_more_toggled(self, on: bool) -> None:
         self._more.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)

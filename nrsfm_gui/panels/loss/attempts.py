@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QAbstractTableModel, QModelIndex, Qt, pyqtSignal
-from PyQt6.QtGui import QBrush, QColor, QFont
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QBrush, QColor, QFont, QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.foundation import PhaseKind
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 GIVEN_UP = "given up"
 OF_ROTATIONS = "candidate for the rotations, whose losses are of another objective than those of the others"
-NO_INDEX = QModelIndex()
 NAME, LOSS, AGREES = range(3)
 WIDTHS = (62, 60)  # pixels of the columns after the name, at least
 DIGITS = 4
@@ -81,80 +80,51 @@ def attempts_of(history: History, last: Iterate | None) -> tuple[Attempt, ...]:
     return tuple(found)
 
 
-class AttemptsModel(QAbstractTableModel):
+class AttemptsModel(QStandardItemModel):
     """A table of attempts; the order of its rows is its own."""
 
     def __init__(self) -> None:
         super().__init__()
         self.attempts: tuple[Attempt, ...] = ()  # in the order of time
-        self._rows: list[Attempt] = []
+        self.rows: list[Attempt] = []
         self._by, self._descending = -1, False  # in the order of time
+        self.best = self.muted = QBrush()
         self._bold = QFont()
         self._bold.setBold(True)
-        self.best = self.muted = QBrush()
-
-    def at(self, row: int) -> Attempt:
-        """Return the attempt of a row."""
-        return self._rows[row]
-
-    def set_attempts(self, attempts: tuple[Attempt, ...]) -> None:
-        """Show other attempts, in the same kind of order."""
-        if attempts != self.attempts:
-            self.beginResetModel()
-            self.attempts = attempts
-            self._arrange()
-            self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex = NO_INDEX) -> int:
-        """Return how many attempts there are."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: QModelIndex = NO_INDEX) -> int:
-        """Return how many columns there are."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell as text, its alignment, font, color and tip."""
-        attempt = self._rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            loss = NONE if attempt.log_loss is None else signed(attempt.log_loss, DIGITS)
-            return (attempt.name, loss, attempt.agrees)[index.column()]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(f"{attempt.name}: {attempt.note}" if attempt.note else attempt.name)
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == LOSS:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        if attempt.best and role == Qt.ItemDataRole.FontRole:
-            return self._bold
-        if role == Qt.ItemDataRole.ForegroundRole and (attempt.best or attempt.candidate):
-            return self.best if attempt.best else self.muted
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Return the title of a column, and its tip."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section][0]
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.ToolTipRole:
-            return f"{COLUMNS[section][1]}. Click: sort."
-        return None
+        for column, (title, tip) in enumerate(COLUMNS):
+            heading = QStandardItem(title)
+            heading.setToolTip(f"{tip}. Click: sort.")
+            self.setHorizontalHeaderItem(column, heading)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Put the rows in the order of a column, with -1 in that of time; what is missing comes last."""
-        self.beginResetModel()
         self._by, self._descending = column, order == Qt.SortOrder.DescendingOrder
-        self._arrange()
-        self.endResetModel()
+        self.fill()
 
-    def _arrange(self) -> None:
-        self._rows = list(self.attempts)
+    def fill(self) -> None:
+        """Show the attempts, in the order that was chosen."""
+        self.rows = list(self.attempts)
         if self._by in (NAME, AGREES):
             key = "name" if self._by == NAME else "agrees"
-            self._rows.sort(key=lambda attempt: str(getattr(attempt, key)), reverse=self._descending)
+            self.rows.sort(key=lambda attempt: str(getattr(attempt, key)), reverse=self._descending)
         elif self._by == LOSS:
             sign = -1.0 if self._descending else 1.0
             missing = float("inf")
-            self._rows.sort(key=lambda t: missing if t.log_loss is None else sign * t.log_loss)
+            self.rows.sort(key=lambda t: missing if t.log_loss is None else sign * t.log_loss)
+        self.setRowCount(0)
+        for attempt in self.rows:
+            loss = NONE if attempt.log_loss is None else signed(attempt.log_loss, DIGITS)
+            cells = [QStandardItem(text) for text in (attempt.name, loss, attempt.agrees)]
+            cells[LOSS].setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            for cell in cells:
+                cell.setToolTip(
+                    plain_tip(f"{attempt.name}: {attempt.note}" if attempt.note else attempt.name)
+                )
+                if attempt.best:
+                    cell.setFont(self._bold)
+                if attempt.best or attempt.candidate:
+                    cell.setForeground(self.best if attempt.best else self.muted)
+            self.appendRow(cells)
 
 
 class AttemptsTable(Themed, QTableView):
@@ -177,7 +147,7 @@ class AttemptsTable(Themed, QTableView):
             needed = header.fontMetrics().horizontalAdvance(COLUMNS[column][0]) + 4 * ROW_PADDING
             header.resizeSection(column, max(width, needed))
         self._follow_theme()
-        self.entered.connect(lambda index: self.hovered.emit(self._model.at(index.row())))
+        self.entered.connect(lambda index: self.hovered.emit(self._model.rows[index.row()]))
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
@@ -185,8 +155,10 @@ class AttemptsTable(Themed, QTableView):
         return self._model.attempts
 
     def set_attempts(self, attempts: tuple[Attempt, ...]) -> None:
-        """Show other attempts."""
-        self._model.set_attempts(attempts)
+        """Show other attempts, in the same kind of order."""
+        if attempts != self._model.attempts:
+            self._model.attempts = attempts
+            self._model.fill()
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Signal that no row is under the mouse."""
@@ -195,3 +167,4 @@ class AttemptsTable(Themed, QTableView):
 
     def _apply_theme(self, theme: Theme) -> None:
         self._model.best, self._model.muted = QBrush(QColor(theme.accent)), QBrush(QColor(theme.muted))
+        self._model.fill()

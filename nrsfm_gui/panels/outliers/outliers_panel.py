@@ -217,6 +217,7 @@ class OutliersPanel(QWidget):
         self.plot.threshold_moved.connect(self.threshold_requested)
         self._unit = ""
         self._sentence = ElidedLabel()
+        self.set_sentence = self._sentence.set_full_text
         tip = "The worst ones; click one to go to its frame and select its point"
         self.list = explained(QTreeWidget(), "Outliers", tip)
         self.list.setRootIsDecorated(False)
@@ -274,10 +275,6 @@ class OutliersPanel(QWidget):
                 item.setToolTip(1, f"Point {each.point + 1} drifts from frame {each.frame + 1} on")
             self.list.addTopLevelItem(item)
         blocker.unblock()
-
-    def set_sentence(self, sentence: str) -> None:
-        """Show what was found, in words."""
-        self._sentence.set_full_text(sentence)
 
     def set_possible(self, *, hide: bool, solve: bool, show: bool) -> None:
         """Enable what is possible."""

@@ -36,7 +36,7 @@ from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from PyQt6.QtGui import QResizeEvent
 
@@ -125,7 +125,7 @@ class ParametersPanel(QScrollArea):
         self._derived = PanelUpdater(lambda: self.settings, self._show_derived, self)
         self._form = form = ParameterForm()
         self.spectrum_plot = form.spectrum_plot
-        self.set_noise_estimate = form.set_noise_estimate
+        self.set_noise_estimate, self.set_open_sections = form.set_noise_estimate, form.sections.set_open
         self._forms = form.forms
         self._penalty = form.penalty
         self.reset_weight = form.penalty.reset_weight
@@ -151,10 +151,6 @@ class ParametersPanel(QScrollArea):
     def open_sections(self) -> tuple[str, ...]:
         """The names of the sections that are open, of `parameter_form.FOLDED`."""
         return self._form.sections.open
-
-    def set_open_sections(self, names: Collection[str]) -> None:
-        """Open these sections, and close the others."""
-        self._form.sections.set_open(names)
 
     def parameter_entries(self) -> tuple[ParameterEntry, ...]:
         """Return the parameters that the present problem, method and penalty have."""

@@ -70,7 +70,17 @@ class SequencesPanel(QWidget):
         self._noted = -1  # the run that the note is on
         self._more = tool_button("⋯", MORE, MORE, object_name="run menu")
         self._more.clicked.connect(self._on_more_clicked)
-        self._build()
+        hint = PlainLabel(HINT, role="muted", wraps=True)
+        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._bar, listing = QWidget(), QWidget()
+        bar, column = QHBoxLayout(self._bar), QVBoxLayout(listing)
+        filled(bar, self._note, self._more, grows=self._note, spacing=2, margins=(0, 2, 0, 3))
+        self._bar.hide()
+        filled(column, self._filter, self.tree, self._bar, grows=self.tree, spacing=4, margins=(6, 6, 6, 0))
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(hint)
+        self._stack.addWidget(listing)
+        self.setMinimumHeight(80)
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""
@@ -185,18 +195,3 @@ class SequencesPanel(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if not menu.isEmpty():
             menu.popup(place)
-
-    # -- construction ---------------------------------------------------------------------------------------
-
-    def _build(self) -> None:
-        hint = PlainLabel(HINT, role="muted", wraps=True)
-        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._bar, listing = QWidget(), QWidget()
-        bar, column = QHBoxLayout(self._bar), QVBoxLayout(listing)
-        filled(bar, self._note, self._more, grows=self._note, spacing=2, margins=(0, 2, 0, 3))
-        self._bar.hide()
-        filled(column, self._filter, self.tree, self._bar, grows=self.tree, spacing=4, margins=(6, 6, 6, 0))
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(hint)
-        self._stack.addWidget(listing)
-        self.setMinimumHeight(80)
