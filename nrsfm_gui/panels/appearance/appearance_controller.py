@@ -78,10 +78,8 @@ class AppearanceController(QObject):
         scene = self._display.scene
         if on and sequence is not None and scene is not None and scene.path is None:
             parallel = scene.camera is not None and scene.camera.orthogonal
-            why = (
-                ": cameras of parallel rays have no place." if parallel else " yet: run the solver (Ctrl+R)."
-            )
-            self._notifier.inform(f"There is no camera path{why}")
+            why = ": cameras of parallel rays have no place" if parallel else " yet: run the solver (Ctrl+R)"
+            self._notifier.inform(f"There is no camera path{why}.")
         self._show_cameras()
 
     def cycle_mesh(self) -> None:

@@ -27,8 +27,7 @@ from core.evaluation import (
 from core.reconstruction import SETTINGS, geometry_of
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import PanelUpdater
-from nrsfm_gui.panels.guidance.guidance_panel import MEANINGS
-from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves
+from nrsfm_gui.panels.guidance.guidance_panel import MEANINGS, GuidanceCurves
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
 from nrsfm_gui.text.guidance_text import TITLES, advised, by_truth, recommendation, value_label
 from nrsfm_gui.widgets.dock_title import show_dock_of

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import numpy as np
+import pyqtgraph as pg
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QCheckBox,
@@ -16,12 +21,28 @@ from PyQt6.QtWidgets import (
 
 from core.evaluation import HIDING, OBJECTIVE, values_in_range
 from core.reconstruction import SETTINGS
-from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
+from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.text.guidance_text import TITLES
 from nrsfm_gui.widgets.fields import Choice, NumberField, explained, filled, push_button
-from nrsfm_gui.widgets.labels import ClampedLabel, PlainLabel
-from nrsfm_gui.widgets.style import set_property
+from nrsfm_gui.widgets.labels import ClampedLabel, EmptyLabel, PlainLabel
+from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
+from nrsfm_gui.widgets.style import Themed, set_property
 
+if TYPE_CHECKING:
+    from core.foundation import Floats
+    from nrsfm_gui.model.theme import Theme
+
+TIP = (
+    "Left axis: the reprojection error of the tracks that were hidden from the solver; the lower,\n"
+    "the better they were predicted. Right axis: that of the tracks it used. The ring is on the value to use."
+)
+PADDING = 0.06  # of a range, on each side
+WORD_PADDING = 0.2  # of a range over words, which have to fit below its ends
+HEADROOM = 0.4  # of a range, above it: for the name of the lowest point
+BAND_ALPHA = 60  # of 255
+LEAST_SPAN = 0.1  # decades of error that an axis spans
+MOST_ABOVE = 0.7  # decades above the lowest held-out error that are in view: what collapsed is far above
 EMPTY = (
     "Which value suits these tracks, without ground truth? A part of them is hidden, the rest is solved for "
     "several values of a parameter, and the curve shows how well what was hidden is predicted."
@@ -48,6 +69,194 @@ USE_TIP = (
 MOST_VALUES = 40
 FIELD_WIDTH, COUNT_WIDTH = 54, 38
 LEAST_CHOICE_WIDTH = 66
+
+
+@dataclass(frozen=True, eq=False)
+class GuidanceCurves:
+    """What is drawn; all by value in increasing order."""
+
+    values: Floats  # (N,)
+    held: Floats  # (N,) in the units of the tracks
+    deviation: Floats  # (N,) standard error, NaN where it is not known
+    kept: Floats  # (N,)
+    best: int  # index of the lowest
+    name: str  # of the parameter
+    unit: str
+    integer: bool  # whether values are counts: then the axis is linear
+    words: tuple[str, ...] | None = None  # (N) what values that are whole numbers stand for
+    truth: Floats | None = None  # (N,) 3-D errors, NaN where unknown
+    truth_unit: str = "mm"
+    advised: int | None = None  # index of the value to use, where that is not the lowest
+
+
+class GuidancePlot(Themed, QWidget):
+    """A plot of `GuidanceCurves`, or a text where there are none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._curves: GuidanceCurves | None = None
+        self._present: float | None = None
+        self._with_truth = False
+        self.plot_widget = explained(PlainPlot(), "Error of the held-out observations", TIP)
+        self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
+        self._plot.setMouseEnabled(x=False, y=False)
+        self._low, self._high = pg.PlotCurveItem(), pg.PlotCurveItem()
+        self._band = pg.FillBetweenItem(self._low, self._high)
+        self._right_curve = pg.PlotCurveItem()  # what has the right axis
+        self._held = pg.PlotDataItem(symbol="o", symbolSize=6)
+        self._now = pg.InfiniteLine(angle=90)
+        self._lowest = pg.ScatterPlotItem(symbol="o", size=14)
+        self._label = pg.TextItem("", anchor=(0.5, 1.35))
+        for depth, item in enumerate(
+            (self._band, self._now, self._right_curve, self._held, self._lowest, self._label)
+        ):
+            item.setZValue(depth)
+            self._plot.addItem(item, ignoreBounds=True)
+        self._now.setData(INTERACTIVE_ONLY, True)
+        self._empty = EmptyLabel("", self.plot_widget, margin=16)
+        filled(QVBoxLayout(self), self.plot_widget)
+        self._follow_theme()
+
+    @property
+    def figure(self) -> PlotFigure:
+        """The plot, for export."""
+        missing = "run Guidance first"
+        return PlotFigure(self.plot_widget, self, lambda: "" if self._curves is not None else missing)
+
+    def set_empty(self, sentence: str) -> None:
+        """Set the text that is shown without a curve."""
+        self._empty.setText(sentence)
+
+    def set_curves(self, curves: GuidanceCurves | None) -> None:
+        """Draw curves, or none."""
+        self._curves = curves
+        self._draw()
+
+    def set_present(self, value: float | None) -> None:
+        """Mark the value that the parameter has now."""
+        if value != self._present:
+            self._present = value
+            self._draw()
+
+    def set_with_truth(self, on: bool) -> None:
+        """Draw the 3-D error on the right axis, where it is known, instead of the error of what was used."""
+        self._with_truth = on
+        self._draw()
+
+    def _apply_theme(self, theme: Theme) -> None:
+        apply_plot_theme(self.plot_widget, theme)
+        band = pg.mkColor(theme.accent)
+        band.setAlpha(BAND_ALPHA)
+        self._band.setBrush(pg.mkBrush(band))
+        self._held.setPen(pg.mkPen(theme.accent, width=1))
+        self._held.setSymbolBrush(pg.mkBrush(theme.accent))
+        self._held.setSymbolPen(pg.mkPen(theme.panel))
+        self._pens = {
+            "used": pg.mkPen(theme.muted, width=1),
+            "truth": pg.mkPen(theme.truth, width=1, style=Qt.PenStyle.DashLine),
+        }
+        self._now.setPen(pg.mkPen(theme.residual, width=1, style=Qt.PenStyle.DashLine))
+        self._lowest.setPen(pg.mkPen(theme.selection, width=2))
+        self._lowest.setBrush(pg.mkBrush(None))
+        self._label.setColor(theme.text)
+        self._label.fill = pg.mkBrush(theme.raised)
+        self._label.border = pg.mkPen(theme.border)
+        self._plot.getAxis("left").setTextPen(theme.accent)
+        self._draw()
+
+    # -- drawing --------------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        curves = self._curves
+        self._empty.setVisible(curves is None)
+        for side in ("left", "right", "bottom"):
+            if self._plot.getAxis(side).isVisible() != (curves is not None):
+                self._plot.showAxis(side, curves is not None)
+        for item in (self._band, self._right_curve, self._held, self._lowest, self._label, self._now):
+            item.setVisible(curves is not None)
+        if curves is None:
+            return
+        x = curves.values if curves.integer else np.log10(curves.values)
+        held, deviation = _log(curves.held), np.nan_to_num(curves.deviation)
+        low = _log(np.maximum(curves.held - deviation, 0.3 * curves.held))
+        high = _log(curves.held + deviation)
+        self._low.setData(x, low)
+        self._high.setData(x, high)
+        self._held.setData(x, held)
+        best = curves.best if curves.advised is None else curves.advised
+        self._lowest.setData([x[best]], [held[best]])
+        shown = format_number(float(f"{curves.values[best]:.3g}"))
+        self._label.setText(f"{curves.name} {curves.words[best] if curves.words else shown}")
+        self._label.setAnchor((0.0 if best == 0 else 1.0 if best == len(x) - 1 else 0.5, 1.35))
+        self._label.setPos(float(x[best]), float(held[best]))
+        across = self._place_now(x, curves)
+        bottom = float(low.min())
+        up = _wide_enough(bottom, min(float(high.max()), bottom + MOST_ABOVE))
+        self._set_range(curves, across, up)
+        self._draw_right_curve(x, curves, up)
+
+    def _place_now(self, x: Floats, curves: GuidanceCurves) -> tuple[float, float]:
+        """Mark the present value; return the horizontal range, with it where it is not far outside."""
+        left, right = float(x[0]), float(x[-1])
+        width = max(right - left, 1.0 if curves.integer else 0.1)
+        now = self._present
+        there = now is not None and (curves.integer or now > 0)
+        if now is not None and there:
+            place = now if curves.integer else float(np.log10(now))
+            there = left - width < place < right + width
+            if there:
+                self._now.setValue(place)
+                left, right = min(left, place), max(right, place)
+        self._now.setVisible(there)
+        return left, max(right, left + 0.1)
+
+    def _set_range(
+        self, curves: GuidanceCurves, across: tuple[float, float], up: tuple[float, float]
+    ) -> None:
+        plot = self._plot
+        aside = (WORD_PADDING if curves.words else PADDING) * (across[1] - across[0])
+        plot.setRange(
+            xRange=(across[0] - aside, across[1] + aside),
+            yRange=(up[0] - PADDING * (up[1] - up[0]), up[1] + HEADROOM * (up[1] - up[0])),
+            padding=0,
+        )
+        plot.setLabel("bottom", curves.name)
+        plot.setLabel("left", f"hidden ({html.escape(curves.unit)})")
+        plot.getAxis("left").setTicks([_ticks(*plot.getViewBox().viewRange()[1])])
+        if curves.integer:
+            texts = curves.words or [f"{value:g}" for value in curves.values]
+            ticks = [(float(value), text) for value, text in zip(curves.values, texts, strict=True)]
+        else:
+            ticks = log_ticks(*plot.getViewBox().viewRange()[0])
+        plot.getAxis("bottom").setTicks([ticks])
+
+    def _draw_right_curve(self, x: Floats, curves: GuidanceCurves, up: tuple[float, float]) -> None:
+        """Draw the error of what was used, or the 3-D error, on an axis of its own."""
+        with_truth = self._with_truth and curves.truth is not None
+        errors = curves.truth if with_truth and curves.truth is not None else curves.kept
+        name, unit = ("3-D", curves.truth_unit) if with_truth else ("used", curves.unit)
+        pen = self._pens["truth" if with_truth else "used"]
+        known = np.isfinite(errors)
+        self._right_curve.setVisible(bool(known.any()))
+        axis = self._plot.getAxis("right")
+        axis.setLabel(f"{name} ({html.escape(unit)})")
+        axis.setTextPen(pen.color())
+        if not known.any():
+            axis.setTicks([[]])
+            return
+        logs = _log(errors[known])
+        least, most = _wide_enough(
+            float(logs.min()), min(float(logs.max()), float(logs.min()) + 2 * MOST_ABOVE)
+        )
+        scale = (up[1] - up[0]) / (most - least)
+        self._right_curve.setPen(pen)
+        self._right_curve.setData(x[known], up[0] + scale * (logs - least))
+        axis.setTicks([[(up[0] + scale * (place - least), text) for place, text in _ticks(least, most)]])
+
+    def resizeEvent(self, event: object) -> None:
+        """Keep the text of the empty state centered."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._empty.fill()
 
 
 class GuidancePanel(QWidget):
@@ -252,3 +461,26 @@ def _field(name: str, tip: str) -> NumberField:
     field.setAlignment(Qt.AlignmentFlag.AlignLeft)
     field.setObjectName(f"guidance {name}")
     return field
+
+
+def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return places on a logarithmic axis and names of round numbers, at least two where it is short, too."""
+    found = log_ticks(low, high)
+    if len(found) > 1:
+        return found
+    first, last = 10.0**low, 10.0**high
+    step = 10.0 ** np.floor(np.log10((last - first) / 2))
+    step *= next(factor for factor in (5, 2, 1) if (last - first) / (factor * step) >= 2)
+    values = np.arange(np.ceil(first / step), np.floor(last / step) + 1) * step
+    return [(float(np.log10(value)), format_number(float(value))) for value in values]
+
+
+def _wide_enough(low: float, high: float) -> tuple[float, float]:
+    missing = max(LEAST_SPAN - (high - low), 0.0)
+    return low - missing / 2, high + missing / 2
+
+
+def _log(values: Floats) -> Floats:
+    """Return logarithms of errors; what is not finite, or zero, is brought to where it can be drawn."""
+    finite = np.nan_to_num(values, nan=1e9, posinf=1e9)
+    return np.asarray(np.log10(np.clip(finite, 1e-9, 1e9)))

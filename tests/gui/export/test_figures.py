@@ -15,7 +15,7 @@ from core import InputError
 from nrsfm_gui.export.export_request import FIGURES, parse_frames
 from nrsfm_gui.export.figures import make_figure
 from nrsfm_gui.model.theme import DARK, PAPER
-from nrsfm_gui.panels.guidance.guidance_plot import GuidancePlot
+from nrsfm_gui.panels.guidance.guidance_panel import GuidancePlot
 from nrsfm_gui.panels.points.points_controller import PointsController
 from nrsfm_gui.panels.points.points_panel import PointsCurves, PointsPanel
 from nrsfm_gui.panels.view3d.scene_view import SceneView

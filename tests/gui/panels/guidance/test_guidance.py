@@ -18,8 +18,7 @@ from core.evaluation import HoldoutCurve, HoldoutPlan, gather_curve, present_noi
 from core.evaluation.cross_validation import FOLDS
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController, beyond
-from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
-from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, _ticks
+from nrsfm_gui.panels.guidance.guidance_panel import GuidanceCurves, GuidancePanel, _ticks
 from nrsfm_gui.text.guidance_text import advised, by_truth, recommendation
 from nrsfm_gui.widgets.style import apply_theme
 
