@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPainterPath, QPen, QPixmap, QPolygonF
-from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PyQt6.QtWidgets import QToolTip, QWidget
 
 from nrsfm_gui.model.nice_ticks import nice_step
 from nrsfm_gui.model.numbers import format_number
@@ -15,17 +15,15 @@ from nrsfm_gui.panels.timeline.heat_strip import small_font
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.labels import plain_tip
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
-from nrsfm_gui.widgets.style import Themed
+from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FramePicture
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
 
     from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
 
 
-class ErrorCurve(Themed, QWidget):
+class ErrorCurve(FramePicture, QWidget):
     """The mean error of every frame; a click or a drag requests frames."""
 
     frame_requested = pyqtSignal(int)
@@ -34,15 +32,8 @@ class ErrorCurve(Themed, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setMouseTracking(True)
         self.setMinimumHeight(36)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._count = 0
-        self._frame = 0
         self._values: Floats | None = None
-        self._unit = ""
-        self._name = self._alignment = ""
-        self._range = FrameRange()
         self._background: QPixmap | None = None  # all but the current frame and the range
         self.setAccessibleName("error by frame")
         self._follow_theme()
@@ -51,28 +42,10 @@ class ErrorCurve(Themed, QWidget):
         """Return the preferred size."""
         return QSize(640, 44)
 
-    def set_frame_count(self, count: int) -> None:
-        """Set the number of frames."""
-        self._count = count
-        self._redraw()
-
-    def set_frame(self, frame: int) -> None:
-        """Mark a frame."""
-        self._frame = frame
-        self.update()
-
     def set_errors(self, values: Floats | None, unit: str, name: str, alignment: str = "") -> None:
         """Show errors (F,), NaN where there is none, of shapes that were aligned in a way."""
         self._values = values if values is not None and np.isfinite(values).any() else None
         self._unit, self._name, self._alignment = unit, name, alignment
-        self._redraw()
-
-    def set_range(self, frames: tuple[int, int] | None) -> None:
-        """Show which frames are played, or None for all."""
-        self._range.frames = frames
-        self.update()
-
-    def _apply_theme(self, _theme: Theme) -> None:
         self._redraw()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
@@ -81,7 +54,7 @@ class ErrorCurve(Themed, QWidget):
 
     def _redraw(self) -> None:
         self._background = None
-        self.update()
+        super()._redraw()
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the curve, and over it the current frame."""
@@ -91,15 +64,14 @@ class ErrorCurve(Themed, QWidget):
         painter.drawPixmap(0, 0, self._background)
         if self._values is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            axis, area = FrameAxis(self._count, self.width()), self._area()
+            axis, area = self._axis, self._area()
             self._range.paint_shade(painter, axis, area, self._theme)
             self._paint_frame(painter, area, axis)
             self._paint_worst(painter, area, axis)  # last, or the line of the frame would strike it through
         painter.end()
 
     def _area(self) -> QRectF:
-        axis = FrameAxis(self._count, self.width())
-        return QRectF(axis.left, 3, axis.span, self.height() - 5)
+        return QRectF(self._axis.left, 3, self._axis.span, self.height() - 5)
 
     def _drawn_curve(self) -> QPixmap:
         """Return all that stays the same from frame to frame: while playing, it is only copied."""
@@ -116,22 +88,20 @@ class ErrorCurve(Themed, QWidget):
             painter.setPen(qcolor(theme.muted))
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "Error by frame: after a run")
         else:
-            axis, top = FrameAxis(self._count, self.width()), curve_top(self._values)
+            top = curve_top(self._values)
             self._paint_scale(painter, area, top)
-            self._paint_curve(painter, area, axis, top)
+            self._paint_curve(painter, area, self._axis, top)
         painter.end()
         return picture
 
     def _paint_frame(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
         assert self._values is not None  # as in paintEvent
-        x = axis.center(self._frame)
-        painter.setPen(QPen(qcolor(self._theme.text), 1.0))
-        painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
+        self._paint_line(painter, area)
         if self._frame < len(self._values) and np.isfinite(self._values[self._frame]):
             y = area.bottom() - self._values[self._frame] / curve_top(self._values) * area.height()
             painter.setPen(QPen(qcolor(self._theme.accent), 1.0))
             painter.setBrush(qcolor(self._theme.accent))
-            painter.drawEllipse(QPointF(x, y), 3.0, 3.0)
+            painter.drawEllipse(QPointF(axis.center(self._frame), y), 3.0, 3.0)
 
     def _paint_worst(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
         assert self._values is not None  # checked by the caller
@@ -202,7 +172,7 @@ class ErrorCurve(Themed, QWidget):
         self._point_to(event, asking=bool(event.buttons() & Qt.MouseButton.LeftButton))
 
     def _point_to(self, event: QMouseEvent, *, asking: bool) -> None:
-        axis = FrameAxis(self._count, self.width())
+        axis = self._axis
         if not self._count or not axis.left <= event.position().x() <= axis.right:
             return
         frame = axis.frame_at(event.position().x())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QCursor, QFont, QImage, QPainter, QPen
-from PyQt6.QtWidgets import QSizePolicy, QToolTip
+from PyQt6.QtWidgets import QToolTip
 
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.scene.ranking import known_means, worst_first
@@ -15,9 +15,8 @@ from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import error_levels, error_table, qcolor
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
+from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FramePicture
 from nrsfm_gui.widgets.point_view import PointSignals
-from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -144,7 +143,7 @@ def small_font(font: QFont) -> QFont:
     return small
 
 
-class HeatStrip(Themed, PointSignals):
+class HeatStrip(FramePicture, PointSignals):
     """Frames x points, colored by error.
 
     A click requests a frame and a point, with Ctrl it adds or removes the point. A drag sets the frames that
@@ -165,12 +164,8 @@ class HeatStrip(Themed, PointSignals):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setMouseTracking(True)
         self.setMinimumHeight(40)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("error by frame and point")
-        self._count = 0
-        self._frame = 0
         self._selected, self._last = np.zeros(0, dtype=int), -1
         self._hidden: frozenset[int] = frozenset()
         self._errors: Floats | None = None
@@ -179,9 +174,6 @@ class HeatStrip(Themed, PointSignals):
         self._order: Ints = np.zeros(0, dtype=int)  # the point of every row
         self._row_of: Ints = self._order
         self._top = 1.0
-        self._unit = ""
-        self._name = self._alignment = ""
-        self._range = FrameRange()
         self._rest = Debounce(self._on_mouse_rested, IDLE_MILLISECONDS, self)
         self._pressed: QPointF | None = None
         self._dragged = False
@@ -196,16 +188,6 @@ class HeatStrip(Themed, PointSignals):
 
     # What is shown
 
-    def set_frame_count(self, count: int) -> None:
-        """Set the number of frames."""
-        self._count = count
-        self.update()
-
-    def set_frame(self, frame: int) -> None:
-        """Mark a frame."""
-        self._frame = frame
-        self.update()
-
     def set_selection(self, points: Iterable[int], last: int) -> None:
         """Mark points; `last` of them was selected last, or -1."""
         self._selected, self._last = np.array(sorted(points), dtype=int), last
@@ -214,19 +196,12 @@ class HeatStrip(Themed, PointSignals):
     def set_hidden(self, hidden: frozenset[int]) -> None:
         """Gray the points that are not drawn elsewhere."""
         self._hidden = hidden
-        self._image = None
-        self.update()
+        self._redraw()
 
     def set_excluded(self, excluded: Bools | None) -> None:
         """Mark the observations (F, P) that are hidden from the solver, None for none."""
         self._excluded = excluded
-        self._image = None
-        self.update()
-
-    def set_range(self, frames: tuple[int, int] | None) -> None:
-        """Show which frames are played, or None for all."""
-        self._range.frames = frames
-        self.update()
+        self._redraw()
 
     def set_errors(self, errors: Floats | None, unit: str, name: str, alignment: str = "") -> None:
         """Show errors (F, P), NaN where there is none, of shapes that were aligned in a way."""
@@ -245,25 +220,23 @@ class HeatStrip(Themed, PointSignals):
         self._by_error = by_error
         self._arrange()
 
-    def _apply_theme(self, _theme: Theme) -> None:
+    def _redraw(self) -> None:
         self._image = None
-        self.update()
+        super()._redraw()
 
     def _arrange(self) -> None:
         if self._errors is not None:
             means = known_means(self._errors, 0)
             self._order = worst_first(means) if self._by_error else np.arange(len(means))
             self._row_of = np.argsort(self._order)
-        self._image = None
-        self.update()
+        self._redraw()
 
     # Painting
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, the marks and the color bar."""
         painter = QPainter(self)
-        axis, theme = FrameAxis(self._count, self.width()), self._theme
-        area = self._area()
+        area, theme = self._area(), self._theme
         painter.fillRect(area, qcolor(theme.panel))
         painter.setPen(qcolor(theme.muted))
         if self._errors is None:
@@ -271,10 +244,8 @@ class HeatStrip(Themed, PointSignals):
             painter.end()
             return
         painter.drawImage(area, self._picture(max(int(area.width()), 1), max(int(area.height()), 1)))
-        self._range.paint_shade(painter, axis, area, theme)
-        x = axis.center(self._frame)
-        painter.setPen(QPen(qcolor(theme.text), 1.0))
-        painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
+        self._range.paint_shade(painter, self._axis, area, theme)
+        self._paint_line(painter, area)
         self._paint_selection(painter, area)
         self._paint_drag(painter, area)
         ends = ("worst", "best") if self._by_error else ("point 1", f"{len(self._order)}")
@@ -308,8 +279,7 @@ class HeatStrip(Themed, PointSignals):
             painter.drawRect(self._rectangle & area)
 
     def _area(self) -> QRectF:
-        axis = FrameAxis(self._count, self.width())
-        return QRectF(axis.left, 2, axis.span, self.height() - 4)
+        return QRectF(self._axis.left, 2, self._axis.span, self.height() - 4)
 
     def _picture(self, width: int, height: int) -> QImage:
         assert self._errors is not None  # as in paintEvent
@@ -332,7 +302,7 @@ class HeatStrip(Themed, PointSignals):
         if self._errors is None or not area.contains(position):
             return None
         row = self._row_at(position.y())
-        return FrameAxis(self._count, self.width()).frame_at(position.x()), int(self._order[row])
+        return self._axis.frame_at(position.x()), int(self._order[row])
 
     def _row_at(self, y: float) -> int:
         area, rows = self._area(), len(self._order)
@@ -343,22 +313,21 @@ class HeatStrip(Themed, PointSignals):
         assert event is not None
         if event.button() != Qt.MouseButton.LeftButton or self._errors is None:
             return
-        axis = FrameAxis(self._count, self.width())
-        if not self._range.grab_edge(axis, event.position().x()) and self._area().contains(event.position()):
-            self._pressed = event.position()
+        place = event.position()
+        if not self._range.grab_edge(self._axis, place.x()) and self._area().contains(place):
+            self._pressed = place
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
         """Drag the edge or the rectangle; else show the value under the mouse."""
         assert event is not None
-        axis, x = FrameAxis(self._count, self.width()), event.position().x()
+        axis, x = self._axis, event.position().x()
         if self._range.is_dragging:
             self.range_requested.emit(self._range.moved(axis, x))
         elif self._pressed is not None:
             self._drag(event, axis)
         else:
             edge = self._range.edge_at(axis, x)
-            shape = Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor
-            self.setCursor(shape)
+            self.setCursor(Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor)
             self._update_tip(event.position())
             self._rest.request()
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtCore import QLineF, QPointF, QRectF, Qt
 from PyQt6.QtGui import QPainter, QPen
+from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
@@ -127,3 +129,47 @@ class FrameRange:
                 ((x, bottom), (x + out, bottom)),
             ):
                 painter.drawLine(QPointF(*start), QPointF(*end))
+
+
+class FramePicture(Themed):
+    """A picture over the frames: what stays the same from frame to frame is drawn once and kept."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._count = self._frame = 0
+        self._range = FrameRange()
+        self._unit = self._name = self._alignment = ""  # of the errors that are shown
+
+    def set_frame_count(self, count: int) -> None:
+        """Set the number of frames."""
+        self._count = count
+        self._redraw()
+
+    def set_frame(self, frame: int) -> None:
+        """Mark a frame."""
+        self._frame = frame
+        self.update()
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames are played, or None for all."""
+        self._range.frames = frames
+        self.update()
+
+    @property
+    def _axis(self) -> FrameAxis:
+        return FrameAxis(self._count, self.width())
+
+    def _apply_theme(self, _theme: Theme) -> None:
+        self._redraw()
+
+    def _redraw(self) -> None:
+        """Draw anew what was kept; a subclass forgets it."""
+        self.update()
+
+    def _paint_line(self, painter: QPainter, area: QRectF) -> None:
+        """Draw a line at the frame that is shown."""
+        x = self._axis.center(self._frame)
+        painter.setPen(QPen(qcolor(self._theme.text), 1.0))
+        painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
