@@ -164,8 +164,7 @@ class _Block(QWidget):
             if number is not None:
                 for part, text in ((label, number.label), (value, number.value)):
                     part.setToolTip(plain_tip(number.tip))
-                    if part.text() != text:
-                        part.setText(text)
+                    part.setText(text)
         self.setVisible(bool(numbers))
 
 

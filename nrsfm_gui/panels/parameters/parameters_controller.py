@@ -147,10 +147,7 @@ class ParametersController(QObject):
 
     def flush(self) -> None:
         """Show at once what has changed."""
-        for updater in (
-            self._form, self._values, self._movement, self._diamonds, self._difference, self._noise,
-            self._camera,
-        ):  # fmt: skip
+        for updater in self.findChildren(PanelUpdater):
             updater.flush()
 
     def shut_down(self) -> None:

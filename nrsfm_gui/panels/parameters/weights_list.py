@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import Scale
@@ -115,19 +115,21 @@ class WeightsList(QWidget):
         largest = max(values, default=1.0)
         for k, (_label, sigma, field) in enumerate(self._rows):
             value = float(values[k]) if k < len(values) else None
-            _write(sigma, "–" if value is None else "0" if value < NEGLIGIBLE * largest else f"{value:.3g}")
+            sigma.setText("–" if value is None else "0" if value < NEGLIGIBLE * largest else f"{value:.3g}")
             sigma.setToolTip("" if value is None else f"singular value of X#: {value:.6g}")
             if not field.hasFocus() or not field.isModified():
-                _write(field, short(self.weights[k]))
+                text = short(self.weights[k])
+                if field.text() != text:  # else the cursor stays
+                    field.setText(text)
         self._table.setVisible(bool(self._rows))
         if values and len(values) != len(self._rows) > 0:
             note = f"{note} σ is of the run shown, which has {len(values)} of them.".strip()
-        _write(self._note, note)
+        self._note.setText(note)
         self._note.setVisible(bool(note))
 
     def set_warning(self, sentence: str) -> None:
         """Show why the weights are refused, "" where they are not."""
-        _write(self._warning, sentence)
+        self._warning.setText(sentence)
         self._warning.setVisible(bool(sentence))
 
     def _rebuild(self, count: int) -> None:
@@ -154,12 +156,6 @@ class WeightsList(QWidget):
             return
         self.weights = (*self.weights[:k], weight, *self.weights[k + 1 :])
         self.weights_edited.emit(self.weights)
-
-
-def _write(widget: QLabel | NumberField, text: str) -> None:
-    """Put a text into a widget, which is painted anew only where it is another one."""
-    if widget.text() != text:
-        widget.setText(text)
 
 
 def short(weight: float) -> str:
