@@ -11,11 +11,9 @@ from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.scene.frame_analysis import Findings, find
 from nrsfm_gui.scene.frame_causes import frame_numbers
-from nrsfm_gui.text import run_numbers
-from nrsfm_gui.text.run_numbers import selection_numbers, selection_title
+from nrsfm_gui.text.run_numbers import numbers, selection_numbers, selection_title, verdicts_on
 
 if TYPE_CHECKING:
-    from core.reconstruction import Verdict
     from nrsfm_gui.model.numbers import LabeledValue
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
@@ -42,7 +40,7 @@ class NumbersController(QObject):
         self._jobs = Jobs(self, Order.NEWEST)
         self._rest = Debounce(self._on_rested, TYPING_MILLISECONDS, self)
         self._run = PanelUpdater(self._resolve_run, panel.set_numbers, self)
-        self._verdicts = PanelUpdater(self._resolve_verdicts, panel.set_verdicts, self)
+        self._verdicts = PanelUpdater(lambda: verdicts_on(session.seen_run), panel.set_verdicts, self)
         self._frame = PanelUpdater(self._resolve_frame, lambda block: panel.set_frame(*block), self)
         self._point = PanelUpdater(self._resolve_point, lambda block: panel.set_point(*block), self)
         for signal in (
@@ -88,10 +86,7 @@ class NumbersController(QObject):
         run = session.seen_run
         if run is not None and found is not None and run.number != found.run:
             run = next((other for other in session.runs if other.number == found.run), None)
-        return tuple(run_numbers.numbers(run, found, session.sequence, session.settings, verdicts=False))
-
-    def _resolve_verdicts(self) -> tuple[Verdict, ...]:
-        return run_numbers.verdicts_on(self._session.seen_run)
+        return tuple(numbers(run, found, session.sequence, session.settings, verdicts=False))
 
     def _resolve_frame(self) -> Block:
         scene = self._display.scene
@@ -101,8 +96,8 @@ class NumbersController(QObject):
         if scene.shapes is not self._shapes:
             self._rest.request()
         else:
-            numbers = tuple(frame_numbers(self._findings, scene.frame))
-            self._examined = f"Frame {scene.frame + 1}", numbers
+            found = tuple(frame_numbers(self._findings, scene.frame))
+            self._examined = f"Frame {scene.frame + 1}", found
         return self._examined
 
     def _resolve_point(self) -> Block:

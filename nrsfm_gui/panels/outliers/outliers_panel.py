@@ -103,7 +103,9 @@ class OutliersPlot(Themed, QWidget):
         self._line.addMarker("v", 1.0, 8)
         for item in (self._kept, self._beyond, self._suggested, self._line):
             self._plot.addItem(item, ignoreBounds=True)
-        self._line.sigPositionChanged.connect(self._on_line_moved)
+        self._line.sigPositionChanged.connect(
+            lambda line: self.threshold_moved.emit(float(10.0 ** line.value()))
+        )
         self._empty = EmptyLabel(EMPTY, self._widget, margin=16)
         filled(QVBoxLayout(self), self._widget)
         self._follow_theme()
@@ -181,9 +183,6 @@ class OutliersPlot(Themed, QWidget):
                 x=middles[which], y0=BASE, height=heights[which], width=width,
                 pen=pg.mkPen(None), brush=pg.mkBrush(color),
             )  # fmt: skip
-
-    def _on_line_moved(self) -> None:
-        self.threshold_moved.emit(float(10.0 ** self._line.value()))
 
     def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self._widget, theme)

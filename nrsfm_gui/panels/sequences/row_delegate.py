@@ -83,7 +83,8 @@ class RowDelegate(QStyledItemDelegate):
         self, painter: QPainter, area: QRect, font: QFont, row: RunRow, shown: bool, theme: Theme
     ) -> None:
         color = badge_color(row, theme, shown=shown)
-        left = area.left() + _paint_badge(painter, area, str(row.number), font, color, _ink(color)) + GAP
+        ink = DARK_INK if QColor(color).lightnessF() > HALF else LIGHT_INK
+        left = area.left() + _paint_badge(painter, area, str(row.number), font, color, ink) + GAP
         for name, present in (("pin", row.pinned), ("note", bool(row.note))):
             if present:
                 mark = QRectF(left, area.center().y() - MARK / 2 + 1, MARK, MARK)
@@ -140,10 +141,6 @@ def badge_color(row: RunRow, theme: Theme, *, shown: bool) -> str:
     if row.compared:
         return theme.other
     return theme.accent if shown else theme.runs[row.number % len(theme.runs)]
-
-
-def _ink(color: str) -> str:
-    return DARK_INK if QColor(color).lightnessF() > HALF else LIGHT_INK
 
 
 def _badge_width(font: QFont, text: str) -> int:

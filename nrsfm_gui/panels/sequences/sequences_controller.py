@@ -61,7 +61,7 @@ class SequencesController(QObject):
         opening.guessed.connect(self._notifier.inform)
         found = opening.inspected, opening.sweep_found, opening.video_found
         for ended in (opening.failed, opening.given_up, *found):
-            ended.connect(lambda *_: self._show_activity())
+            ended.connect(self._on_reading_ended)
         panel.sequence_requested.connect(opening.open_entry)
         panel.left_requested.connect(self._on_left_requested)
         panel.remove_requested.connect(self._on_remove_requested)
@@ -83,7 +83,7 @@ class SequencesController(QObject):
         self._notifier.clear()
         self._notifier.show_status(f"Reading {name}")
 
-    def _show_activity(self) -> None:
+    def _on_reading_ended(self, *_: object) -> None:
         session = self._session
         self._notifier.show_status(status_text.activity(session.active_run or session.shown))
 

@@ -43,7 +43,7 @@ class WorstFrame(QObject):
         self._of: tuple[object, ...] = ()  # the errors that it was found by
         self._point: int | None = None
         self._where: tuple[object, ...] = ()  # the frame and the errors that the point was found in
-        session.selection_changed.connect(self._forget_point)
+        session.selection_changed.connect(self._on_selection_changed)
         timeline.worst_requested.connect(self.go_to_frame)
 
     def go_to_frame(self) -> None:
@@ -99,9 +99,8 @@ class WorstFrame(QObject):
         errors[[point for point in self._session.hidden if point < len(errors)]] = np.nan
         return errors
 
-    def _forget_point(self) -> None:
-        """Begin with the worst point again: another selection was made."""
-        self._where = ()
+    def _on_selection_changed(self) -> None:
+        self._where = ()  # begin with the worst point again
 
 
 def frame_heading(series: ErrorSeries, frame: int) -> str:
