@@ -59,7 +59,7 @@ def stepped(value: float, steps: int) -> float:
     return float(f"{DECADE[k]:g}e{exponent + decades}")
 
 
-def explained(widget: SomeWidget, name: str, tip: str) -> SomeWidget:
+def with_tip(widget: SomeWidget, name: str, tip: str) -> SomeWidget:
     """Give a widget its name for screen readers and its tip; return it."""
     widget.setAccessibleName(name)
     widget.setToolTip(tip)
@@ -104,7 +104,7 @@ def tool_button(
     text: str, tip: str, name: str = "", *, object_name: str = "", keyboard: bool = True
 ) -> QToolButton:
     """Return a flat button."""
-    button = explained(QToolButton(), name, tip)
+    button = with_tip(QToolButton(), name, tip)
     button.setObjectName(object_name)
     button.setText(text)
     button.setAutoRaise(True)
@@ -361,7 +361,7 @@ class PairField(QWidget):
         self.first, self.second = NumberField(integer=integer), NumberField(integer=integer)
         row = filled(QHBoxLayout(self), spacing=6)
         for field, name, word in zip((self.first, self.second), names, (between, ""), strict=True):
-            explained(field, name, name)
+            with_tip(field, name, name)
             field.textChanged.connect(lambda _text: self.edited.emit())
             row.addWidget(field, 1)
             if word:

@@ -22,7 +22,7 @@ from nrsfm_gui.model.appearance import (
     Appearance,
 )
 from nrsfm_gui.widgets.colors import color_table
-from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, explained, filled
+from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, filled, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -60,17 +60,17 @@ class AppearancePanel(QFrame):
         self.disorder = PlainLabel("The lowest value must be below the highest one.", role="warning")
         self.disorder.hide()
         tip = "Take the limits from all frames, without the farthest strays"
-        self.automatic = explained(QCheckBox("From the data"), "Limits from the data", tip)
+        self.automatic = with_tip(QCheckBox("From the data"), "Limits from the data", tip)
         self.automatic.toggled.connect(self._on_automatic_toggled)
         tip = "Draw where each point was in the frames before (T)"
-        self.trails = explained(QCheckBox("On"), "Trails", tip)
+        self.trails = with_tip(QCheckBox("On"), "Trails", tip)
         self.trails.toggled.connect(lambda on: self._request_layer("trails", on))
         tip = "How many frames back a trail reaches"
-        self.trail_frames = explained(SpinBox(), "Length of the trails in frames", tip)
+        self.trail_frames = with_tip(SpinBox(), "Length of the trails in frames", tip)
         self.trail_frames.setRange(1, MOST_TRAIL_FRAMES)
         self.trail_frames.setSuffix(" frames")
         self.trail_frames.valueChanged.connect(lambda count: self._request(trail_frames=count))
-        self.mesh_mode = explained(ComboBox(), "Drawing of the mesh", "How the mesh is drawn (M)")
+        self.mesh_mode = with_tip(ComboBox(), "Drawing of the mesh", "How the mesh is drawn (M)")
         for mode in MESH_MODES:
             self.mesh_mode.addItem(MODE_TITLES[mode], mode)
         self.mesh_mode.activated.connect(
@@ -78,11 +78,11 @@ class AppearancePanel(QFrame):
         )
         self.mesh_source = self._choice(MESH_SOURCES, "mesh_source", "Where the mesh is from")
         tip = "Read triangles from .npz, .obj, .ply or .txt"
-        self.load = explained(QPushButton("Load…"), "Load triangulation", tip)
+        self.load = with_tip(QPushButton("Load…"), "Load triangulation", tip)
         self.load.clicked.connect(lambda _checked: self.hide())
         self.load.clicked.connect(lambda _checked: self.load_requested.emit())
         tip = "Size of the points, of the one that suits their number"
-        self.point_size = explained(SpinBox(), "Size of the points in percent", tip)
+        self.point_size = with_tip(SpinBox(), "Size of the points in percent", tip)
         self.point_size.setRange(round(100 * POINT_SIZES[0]), round(100 * POINT_SIZES[1]))
         self.point_size.setSingleStep(25)
         self.point_size.setSuffix(" %")
@@ -194,14 +194,14 @@ class AppearancePanel(QFrame):
     # -- making ---------------------------------------------------------------------------------------------
 
     def _choice(self, titles: dict[str, str], field: str, tip: str) -> ComboBox:
-        box = explained(ComboBox(), tip, tip)
+        box = with_tip(ComboBox(), tip, tip)
         for key, title in titles.items():
             box.addItem(title, key)
         box.activated.connect(lambda _index: self._request(**{field: box.currentData()}))
         return box
 
     def _limit(self, tip: str) -> DoubleSpinBox:
-        box = explained(DoubleSpinBox(), tip, tip)
+        box = with_tip(DoubleSpinBox(), tip, tip)
         box.setRange(-FARTHEST, FARTHEST)
         box.setKeyboardTracking(False)
         box.setMaximumWidth(110)
@@ -210,7 +210,7 @@ class AppearancePanel(QFrame):
 
     def _layer(self, key: str) -> QCheckBox:
         title = LAYERS[key]
-        box = explained(QCheckBox(title), f"Layer {title}", f"Show or hide: {title.lower()}")
+        box = with_tip(QCheckBox(title), f"Layer {title}", f"Show or hide: {title.lower()}")
         box.toggled.connect(lambda on: self._request_layer(key, on))
         return box
 

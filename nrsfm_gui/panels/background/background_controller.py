@@ -22,7 +22,7 @@ from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import image_suffixes
-from nrsfm_gui.widgets.fields import Slider, SpinBox, explained, tool_button
+from nrsfm_gui.widgets.fields import Slider, SpinBox, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
@@ -52,13 +52,13 @@ class BackgroundBar(QFrame):
         self.setProperty("role", "bar")
         self._name = ElidedLabel()
         slider, tip = Slider(Qt.Orientation.Horizontal), "Opacity of the background, 0 to 100 %"
-        self._opacity = explained(slider, "Opacity of the background in percent", tip)
+        self._opacity = with_tip(slider, "Opacity of the background in percent", tip)
         self._opacity.setRange(0, 100)
         self._opacity.setMinimumWidth(SLIDER_WIDTHS[0])
         self._opacity.setMaximumWidth(SLIDER_WIDTHS[1])
         self._opacity.valueChanged.connect(lambda value: self.opacity_requested.emit(value / 100))
         tip = "Frame 1 of the tracks is frame 1 + this of the background"
-        self._offset = explained(SpinBox(), "Frame offset of the background", tip)
+        self._offset = with_tip(SpinBox(), "Frame offset of the background", tip)
         self._offset.setRange(-MOST_OFFSET, MOST_OFFSET)
         self._offset.setKeyboardTracking(False)
         self._offset.setFixedWidth(66)

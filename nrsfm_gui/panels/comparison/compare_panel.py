@@ -20,7 +20,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.widgets.fields import ComboBox, explained, filled, tool_button
+from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import Themed
 
@@ -61,7 +61,7 @@ class ComparePanel(Themed, QFrame):
         self._first.setToolTip("The run that is shown; choose another one in the list of runs")
         self._swatches = PlainLabel(), PlainLabel()
         tip = "The run to compare with, in its own color"
-        self._second = explained(ComboBox(), "Run to compare with", tip)
+        self._second = with_tip(ComboBox(), "Run to compare with", tip)
         self._second.setMinimumContentsLength(10)
         self._second.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._second.setMaximumWidth(240)

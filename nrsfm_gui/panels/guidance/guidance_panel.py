@@ -23,7 +23,7 @@ from core.evaluation import HIDING, OBJECTIVE, values_in_range
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.text.guidance_text import TITLES
-from nrsfm_gui.widgets.fields import Choice, NumberField, explained, filled, push_button
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled, push_button, with_tip
 from nrsfm_gui.widgets.labels import ClampedLabel, EmptyLabel, PlainLabel
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
@@ -97,7 +97,7 @@ class GuidancePlot(Themed, QWidget):
         self._curves: GuidanceCurves | None = None
         self._present: float | None = None
         self._with_truth = False
-        self.plot_widget = explained(PlainPlot(), "Error of the held-out observations", TIP)
+        self.plot_widget = with_tip(PlainPlot(), "Error of the held-out observations", TIP)
         self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
         self._low, self._high = pg.PlotCurveItem(), pg.PlotCurveItem()
@@ -275,11 +275,11 @@ class GuidancePanel(QWidget):
         self._computing = False
         self.plot = GuidancePlot()
         choice = Choice(MEANINGS, titles=TITLES)
-        self._parameter = explained(choice, "parameter", "The parameter that the curve is over")
+        self._parameter = with_tip(choice, "parameter", "The parameter that the curve is over")
         self._parameter.setMinimumContentsLength(6)
         self._parameter.chosen.connect(self._on_parameter_chosen)
         choice = Choice(HIDING, titles=HIDING_TITLES)
-        self._hiding = explained(choice, "what is hidden", "What is hidden: " + ";\n".join(HIDING.values()))
+        self._hiding = with_tip(choice, "what is hidden", "What is hidden: " + ";\n".join(HIDING.values()))
         self._hiding.setMinimumContentsLength(8)
         self._low = _field("lowest value", "The lowest value that is tried")
         self._high = _field("highest value", "The highest value that is tried")
@@ -456,7 +456,7 @@ class GuidancePanel(QWidget):
 
 def _field(name: str, tip: str) -> NumberField:
     integer = name == "number of values"
-    field = explained(NumberField(integer=integer), name, tip)
+    field = with_tip(NumberField(integer=integer), name, tip)
     field.setFixedWidth(COUNT_WIDTH if integer else FIELD_WIDTH)
     field.setAlignment(Qt.AlignmentFlag.AlignLeft)
     field.setObjectName(f"guidance {name}")

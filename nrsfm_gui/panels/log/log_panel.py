@@ -10,7 +10,7 @@ from PyQt6.QtGui import QFontDatabase, QGuiApplication
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.log_records import LINES, Level, LogLine
-from nrsfm_gui.widgets.fields import ComboBox, explained, filled, tool_button
+from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -42,15 +42,15 @@ class LogPanel(Themed, QWidget):
         super().__init__(parent)
         self._lines: list[LogLine] = []
         self._stale = False  # lines came while the panel could not be seen
-        self._level = explained(ComboBox(), "Level", "Which lines are shown, by how much they matter")
+        self._level = with_tip(ComboBox(), "Level", "Which lines are shown, by how much they matter")
         self._level.addItems(LEVELS)
         self._level.setCurrentText("from notes")
-        self._filter = explained(QLineEdit(), "Filter", "Show lines with this text only")
+        self._filter = with_tip(QLineEdit(), "Filter", "Show lines with this text only")
         self._filter.setPlaceholderText("Filter")
         self._filter.setClearButtonEnabled(True)
         self._filter.setMinimumWidth(NARROWEST)
         tip = "The messages of the application: time, level, source, text"
-        self._text = explained(QPlainTextEdit(), "Log", tip)
+        self._text = with_tip(QPlainTextEdit(), "Log", tip)
         self._text.setReadOnly(True)
         self._text.setMaximumBlockCount(4 * LINES)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))

@@ -33,7 +33,7 @@ from nrsfm_gui.panels.loss.loss_curves import (
 from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks, SpanMarks
 from nrsfm_gui.scene.run_errors import TRUTH
 from nrsfm_gui.scene.summaries import duration, measure, objective_text
-from nrsfm_gui.widgets.fields import ComboBox, explained, filled, tool_button
+from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
 from nrsfm_gui.widgets.plots.plot_style import (
@@ -99,9 +99,9 @@ class LossHeader(QWidget):
         self._moment = ""
         self.newest = tool_button("Newest", "go back to the newest iteration, and to its parameters (Esc)")
         tip = "the lowest loss of the final objective, or all that was tried"
-        self.mode = explained(ComboBox(), "What the loss plot shows", tip)
+        self.mode = with_tip(ComboBox(), "What the loss plot shows", tip)
         self.mode.addItems(MODES)
-        self.axis = explained(ComboBox(), "Horizontal axis of the loss", "what the horizontal axis counts")
+        self.axis = with_tip(ComboBox(), "Horizontal axis of the loss", "what the horizontal axis counts")
         self.axis.addItems(list(AXES))
         self.residuals = tool_button("Residuals", "ADMM's relative residuals too: dashed primal, dotted dual")
         self.attempts = tool_button("Starts", "list the candidates and starts, and how each ended")
@@ -156,7 +156,7 @@ class LossPlot(Themed, QWidget):
         self._details = RunDetails()
         self._table_wanted: bool | None = None  # None until it was chosen: where there is room
         plot = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
-        self.plot_widget = explained(plot, "Loss over iterations or seconds", TIP)
+        self.plot_widget = with_tip(plot, "Loss over iterations or seconds", TIP)
         self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
         self._phases, self._spans = PhaseMarks(self._plot), SpanMarks(self._plot)

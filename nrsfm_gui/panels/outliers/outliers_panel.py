@@ -19,7 +19,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.widgets.fields import explained, filled, push_button
+from nrsfm_gui.widgets.fields import filled, push_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
@@ -93,7 +93,7 @@ class OutliersPlot(Themed, QWidget):
         self._edges: Floats = np.zeros(0)
         self.counts: Floats = np.zeros(0)  # (N,) observations in the bins
         self._limit = 0.0
-        self._widget = explained(PlainPlot(), "Histogram of the residuals", TIP)
+        self._widget = with_tip(PlainPlot(), "Histogram of the residuals", TIP)
         self._widget.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
@@ -218,7 +218,7 @@ class OutliersPanel(QWidget):
         self._sentence = ElidedLabel()
         self.set_sentence = self._sentence.set_full_text
         tip = "The worst ones; click one to go to its frame and select its point"
-        self.list = explained(QTreeWidget(), "Outliers", tip)
+        self.list = with_tip(QTreeWidget(), "Outliers", tip)
         self.list.setRootIsDecorated(False)
         self.list.setUniformRowHeights(True)
         self.list.setAlternatingRowColors(True)

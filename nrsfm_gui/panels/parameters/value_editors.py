@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
 from core import Settings
 from core.foundation import printable
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.widgets.fields import Choice, NumberField, explained, filled
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.path_dialog import ask_for_path
@@ -110,7 +110,7 @@ class GivenIntrinsics(QWidget):
         layout.addWidget(label, 1, 0)
         for column, (name, field) in enumerate((("cx", self._cx), ("cy", self._cy)), start=1):
             field.setObjectName(name)
-            explained(field, f"Principal point, {name[1]}", CENTER_TIP)
+            with_tip(field, f"Principal point, {name[1]}", CENTER_TIP)
             field.edited.connect(self.edited)
             layout.addWidget(field, 1, column)
         self._focal.edited.connect(self._on_focal_edited)

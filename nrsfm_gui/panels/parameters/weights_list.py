@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import Scale
-from nrsfm_gui.widgets.fields import NumberField, explained, filled
+from nrsfm_gui.widgets.fields import NumberField, filled, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class WeightsList(QWidget):
         self._rows = []
         for k in range(count):
             label, sigma = PlainLabel(str(k + 1), role="muted"), PlainLabel()
-            field = explained(NumberField(), f"weight {k + 1}", f"weight a{k + 1}, 0 or more")
+            field = with_tip(NumberField(), f"weight {k + 1}", f"weight a{k + 1}, 0 or more")
             sigma.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             field.edited.connect(lambda k=k: self._on_weight_typed(k))
             for column, cell in enumerate((label, sigma, field)):

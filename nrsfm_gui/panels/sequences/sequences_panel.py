@@ -21,7 +21,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.panels.sequences.row_delegate import RUN, SEQUENCE
 from nrsfm_gui.panels.sequences.sequence_tree import COLUMNS, ENTRY, SequenceTree
-from nrsfm_gui.widgets.fields import explained, filled, tool_button
+from nrsfm_gui.widgets.fields import filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SequencesPanel(QWidget):
         super().__init__(parent)
         self._listed = False  # whether there is something that can be opened
         tip = "Show what contains these words: object, path, camera, run or note"
-        self._filter = explained(QLineEdit(), "Filter the sequences and runs", tip)
+        self._filter = with_tip(QLineEdit(), "Filter the sequences and runs", tip)
         self._filter.setPlaceholderText("Filter")
         self._filter.setClearButtonEnabled(True)
         self.tree = tree = SequenceTree()
@@ -64,7 +64,7 @@ class SequencesPanel(QWidget):
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         tree.customContextMenuRequested.connect(self._on_context_menu_requested)
         tip = "Write something down about the run that is shown; its row gets a mark"
-        self._note = explained(QLineEdit(), "Note on the run that is shown", tip)
+        self._note = with_tip(QLineEdit(), "Note on the run that is shown", tip)
         self._note.setPlaceholderText("Note on this run")
         self._note.editingFinished.connect(self._commit_note)
         self._noted = -1  # the run that the note is on

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, 
 
 from nrsfm_gui.model.playback_order import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.scene.comparison import SERIES_NAME
-from nrsfm_gui.widgets.fields import ComboBox, NumberField, explained, filled, tool_button
+from nrsfm_gui.widgets.fields import ComboBox, NumberField, filled, tool_button, with_tip
 from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.labels import PlainLabel
 
@@ -58,13 +58,13 @@ class Transport(QWidget):
         self._playing = False
         self._loop = Loop.AGAIN
         tip = "Frame: type a number, or step with the arrow keys"
-        self._field = explained(NumberField(integer=True), "frame", tip)
+        self._field = with_tip(NumberField(integer=True), "frame", tip)
         self._label = PlainLabel()
         self._rate = PlainLabel(role="muted")
         self._buttons = {
             name: self._button(name, tip, partial(self._press, name)) for name, tip in TIPS.items()
         }
-        self._speed = explained(ComboBox(), "speed", f"Speed: 1× is {FRAMES_PER_SECOND:g} frames per second")
+        self._speed = with_tip(ComboBox(), "speed", f"Speed: 1× is {FRAMES_PER_SECOND:g} frames per second")
         self._again = self._button("loop", "", self._on_loop_clicked)
         self._worst = self._button("worst", WORST_TIP, self.worst_requested.emit)
         self._worst.setText("Worst")
@@ -121,7 +121,7 @@ class Transport(QWidget):
         distances = name == SERIES_NAME
         self._worst.setText("Apart" if distances else "Worst")
         tip = DIFFER_TIP if distances else WORST_TIP
-        explained(self._worst, tip, tip)
+        with_tip(self._worst, tip, tip)
         only = f"Shown: {name}, the only kind of error there is." if name else NO_KIND
         self._kind.setToolTip(f"Shown: {name}. Click for the next kind." if others else only)
 
