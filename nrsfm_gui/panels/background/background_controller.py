@@ -86,7 +86,7 @@ class BackgroundBar(QFrame):
                 editor.setValue(value)
 
 
-class _View(Protocol):
+class _BackgroundView(Protocol):
     """A view that can show pictures behind its content."""
 
     def set_background(self, image: QImage | None, opacity: float) -> None: ...
@@ -97,7 +97,7 @@ class _View(Protocol):
 class BackgroundController(QObject):
     """Opens the pictures of the session's background, and shows that of the current frame once it is read."""
 
-    def __init__(self, session: Session, view: _View, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, view: _BackgroundView, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._view, self._notifier = session, view, session.notifier
         self._reader: BackgroundReader | None = None

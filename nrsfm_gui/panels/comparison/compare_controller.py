@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ALONE = "There is one run only: change a parameter, run again (Ctrl+R), and compare the two."
 
 
-class _View(Protocol):
+class _CompareView(Protocol):
     """What this needs of a 3-D view, which is a QWidget."""
 
     camera_changed: pyqtBoundSignal
@@ -68,9 +68,9 @@ class CompareController(QObject):
         display: Display,
         panel: ComparePanel,
         stage: CompareSplitter,
-        scene_view: _View,
+        scene_view: _CompareView,
         *,
-        make_view: Callable[[], _View],
+        make_view: Callable[[], _CompareView],
         select: Callable[[Run], object],
         parent: QObject | None = None,
     ) -> None:
@@ -80,7 +80,7 @@ class CompareController(QObject):
         self._make_view, self._select = make_view, select
         self._listing = False  # whether the table of what differs is asked for
         self._colored_before = "role"  # what the points were colored by before the difference
-        self._second: _View | None = None
+        self._second: _CompareView | None = None
         self._drawn: RunComparison | None = None  # the comparison that the table has the numbers of
         self._updater = PanelUpdater(self._resolve, self._apply, self)
         panel.hide()
@@ -252,7 +252,7 @@ class CompareController(QObject):
         )
         view.set_orbit(self._scene_view.orbit)
 
-    def _second_view(self) -> _View:
+    def _second_view(self) -> _CompareView:
         if self._second is None:
             self._second = view = self._make_view()
             view.setAccessibleName("3-D view of the compared run")

@@ -46,15 +46,16 @@ class ErrorCurve(FramePicture, QWidget):
         """Show errors (F,), NaN where there is none, of shapes that were aligned in a way."""
         self._values = values if values is not None and np.isfinite(values).any() else None
         self._unit, self._name, self._alignment = unit, name, alignment
-        self._redraw()
+        self.redraw()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Draw the curve anew."""
-        self._redraw()
+        self.redraw()
 
-    def _redraw(self) -> None:
+    def redraw(self) -> None:
+        """Draw the curve anew."""
         self._background = None
-        super()._redraw()
+        super().redraw()
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the curve, and over it the current frame."""

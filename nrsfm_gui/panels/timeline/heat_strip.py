@@ -196,12 +196,12 @@ class HeatStrip(FramePicture, PointSignals):
     def set_hidden(self, hidden: frozenset[int]) -> None:
         """Gray the points that are not drawn elsewhere."""
         self._hidden = hidden
-        self._redraw()
+        self.redraw()
 
     def set_excluded(self, excluded: Bools | None) -> None:
         """Mark the observations (F, P) that are hidden from the solver, None for none."""
         self._excluded = excluded
-        self._redraw()
+        self.redraw()
 
     def set_errors(self, errors: Floats | None, unit: str, name: str, alignment: str = "") -> None:
         """Show errors (F, P), NaN where there is none, of shapes that were aligned in a way."""
@@ -220,16 +220,17 @@ class HeatStrip(FramePicture, PointSignals):
         self._by_error = by_error
         self._arrange()
 
-    def _redraw(self) -> None:
+    def redraw(self) -> None:
+        """Color the cells anew."""
         self._image = None
-        super()._redraw()
+        super().redraw()
 
     def _arrange(self) -> None:
         if self._errors is not None:
             means = known_means(self._errors, 0)
             self._order = worst_first(means) if self._by_error else np.arange(len(means))
             self._row_of = np.argsort(self._order)
-        self._redraw()
+        self.redraw()
 
     # Painting
 

@@ -145,7 +145,7 @@ class FramePicture(Themed):
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames."""
         self._count = count
-        self._redraw()
+        self.redraw()
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame."""
@@ -162,9 +162,9 @@ class FramePicture(Themed):
         return FrameAxis(self._count, self.width())
 
     def _apply_theme(self, _theme: Theme) -> None:
-        self._redraw()
+        self.redraw()
 
-    def _redraw(self) -> None:
+    def redraw(self) -> None:
         """Draw anew what was kept; a subclass forgets it."""
         self.update()
 
