@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
+from ...data.masks import known_points
 from ...data.sequence import GROUND_TRUTH, MIN_FRAMES, MIN_POINTS
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
@@ -82,9 +83,19 @@ class Parts:
     __repr__ = one_line_repr
 
     @property
+    def seen(self) -> Bools:
+        """(F, P) which points are visible."""
+        return known_points(self.tracks) if self.visible is None else self.visible
+
+    @property
     def tracks_name(self) -> str:
         """The variable that holds the tracks."""
         return next(iter(self.roles), "tracks")
+
+
+def joined(*notes: str) -> str:
+    """Return sentences as one, without those that are empty."""
+    return "; ".join(filter(None, notes))
 
 
 def without_unseen(parts: Parts) -> Parts:
@@ -93,8 +104,7 @@ def without_unseen(parts: Parts) -> Parts:
     No shape can be reconstructed in such a frame, and no depth of such a point. What is given per frame or
     point (truth, cameras, names, edges) follows, and a sentence names what is left out.
     """
-    finite: Bools = np.asarray(np.isfinite(parts.tracks).all(axis=1))
-    visible: Bools = finite if parts.visible is None else parts.visible
+    visible = parts.seen
     frames: Bools = np.ones(len(visible), dtype=np.bool_)
     points: Bools = np.ones(visible.shape[1], dtype=np.bool_)
     while True:
@@ -129,7 +139,7 @@ def without_unseen(parts: Parts) -> Parts:
         translations=None if parts.translations is None else parts.translations[frames],
         edges=edges,
         point_names=None if names is None else tuple(compress(names, points)),
-        provenance="; ".join(filter(None, (parts.provenance, *notes))),
+        provenance=joined(parts.provenance, *notes),
         left_out=(*parts.left_out, *notes),
     )
 

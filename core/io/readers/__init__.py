@@ -25,9 +25,8 @@ from .arrays.layouts import LAYOUTS
 from .arrays.npz import entries_of, sequence_from, write_npz, write_tracks
 from .challenge import challenge_file
 from .entry import SequenceEntry, entry_of
-from .inspection import ArrayEntry, FileContents, inspect_file
 from .listing import list_sequences
-from .read import read_sequence
+from .read import ArrayEntry, FileContents, inspect_file, read_sequence
 from .reader import Reader, ReaderPlugin
 from .samples import bundled_samples, resolve, sample_name, sample_path
 from .table import READERS, installed_plugins, installed_readers, is_self_contained, is_sequence_folder

@@ -1,24 +1,89 @@
-"""Sequences from files and folders."""
+"""Sequences from files and folders, and what was understood of a file before it is opened."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ...data.masks import known_points
+from ...data.sequence import CameraModel, GroundTruth, Sequence
 from ...foundation.exceptions import InputError
-from ..files.contents import check_camera, refusing_damage
-from ..files.reading_options import ReadingOptions
+from ...foundation.representation import one_line_repr
+from ..files.contents import check_camera, digest, refusing_damage, sequence_name
+from ..files.reading_options import NO_MASK, READING_OPTIONS, ReadingOptions
+from ..files.variables import joined, size_of, without_unseen
 from . import challenge
-from .assembly import as_sequence
 from .challenge import ChallengeFile, challenge_file, find
 from .samples import resolve
-from .table import accepted_folders, interpret_file, is_sequence_folder, load_file
+from .table import accepted_folders, is_sequence_folder, load_file
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
-    from ...data.sequence import CameraModel, Sequence
+    from ...foundation.types import Bools
+    from ..files.variables import LoadedFile, Parts, Variables
+    from .reader import Reader
+
+CHALLENGE = "NRSfM Challenge"
+OWN = "nrsfm"
+PIXELS = 20.0  # units that tracks in pixels extend over at least
+BELOW = (
+    0.05  # share of their extent by which tracks in pixels may leave the picture at its first row or column
+)
+
+
+@dataclass(frozen=True)
+class ArrayEntry:
+    """One array of a file, and what it is taken for."""
+
+    name: str
+    size: str  # "60 x 41 x 2", "12 cells of 3 x 41"
+    dtype: str  # "float32"; "" for what is no array
+    # "tracks", "visibility", "intrinsics", "cameras", "truth", "names", "edges", "scores" or "not read"; ""
+    # where the tracks were not found.
+    role: str = ""
+
+    __repr__ = one_line_repr
+
+
+@dataclass(frozen=True, eq=False)
+class FileContents:
+    """What was understood of a file.
+
+    `problem` is the sentence that reading the file would raise; then there is no `sequence`.
+    """
+
+    path: Path
+    producer: str = ""  # "CoTracker", "NumPy arrays"
+    arrays: tuple[ArrayEntry, ...] = ()
+    sequence: Sequence | None = None
+    problem: str = ""
+    guesses: tuple[str, ...] = ()  # sentences on what the file leaves open
+    left_out: tuple[str, ...] = ()  # and on what is not used of it
+    individuals: tuple[str, ...] = ()  # of which one is to be chosen
+    columns: tuple[str, ...] = ()  # of a table
+    reading: Mapping[str, str] = field(default_factory=dict)  # the reading options in effect, given or found
+
+    __repr__ = one_line_repr
+
+    @property
+    def states_all(self) -> bool:
+        """Whether the format states what each array is: this program's or the Challenge's."""
+        return self.producer in (CHALLENGE, OWN)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """All sentences on it."""
+        return (*self.left_out, *self.guesses)
+
+    @property
+    def clear(self) -> bool:
+        """Whether the file could be read and nothing was guessed."""
+        return self.sequence is not None and not self.guesses
 
 
 def read_sequence(
@@ -102,35 +167,113 @@ def read_sequence(
         columns=columns,
     )
     path = resolve(Path(path))
-    if path.is_dir() and not is_sequence_folder(path):
-        return read_challenge(_chosen(path, options.camera_model, path_name), options)
-    item = challenge_file(path)
-    if item is not None and reads_as_challenge(options):
-        return read_challenge(item, options)
-    return read_file(path, options)
+    item = _challenge_item(path, options, path_name)
+    return read_file(path, options) if item is None else _read_challenge(item, options)
 
 
-def reads_as_challenge(options: ReadingOptions) -> bool:
-    """Return whether a file in the Challenge's folders is read with what lies around it there."""
-    return not options.given().keys() - {"camera", "frame_base"}
+def inspect_file(path: str | os.PathLike[str], **reading: Any) -> FileContents:
+    """Return what a file holds and how it is understood; what is wrong with it is a sentence in the answer.
 
+    Parameters
+    ----------
+    path
+        as `read_sequence` accepts it.
+    **reading
+        the reading options of `read_sequence`.
 
-def read_challenge(item: ChallengeFile, options: ReadingOptions) -> Sequence:
-    """Return a sequence of the Challenge. Raises InputError with the file at fault."""
-    check_camera(item.camera, options.camera_model, item.file)
-    reading = {"frame_base": options.frame_base} if options.frame_base != 1 else {}
-    with refusing_damage(item.file):
-        return replace(challenge.read(item, options.frame_base), reading=reading)
+    Returns
+    -------
+    FileContents
+        with the sequence that `read_sequence` returns with the same options, or the problem.
 
-
-def read_file(path: Path, options: ReadingOptions) -> Sequence:
-    """Return the sequence in a file of a format in the table.
-
-    Raises InputError where the file is not what it should be.
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> from core.io.readers import inspect_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "paper.csv")
+    ...     core.write_csv(core.simulate("paper", frames=12, points=20), file)
+    ...     inspect_file(file).sequence.frame_count
+    12
     """
-    options = replace(options, frame_base=1)  # only the Challenge's truth has a number of a frame
-    reader, file = load_file(path)
-    return as_sequence(interpret_file(reader, file, options), file, options)
+    found = FileContents(Path(path))
+    try:
+        options = ReadingOptions(**reading)
+        found = replace(found, path=resolve(found.path))
+        item = _challenge_item(found.path, options)
+        if item is not None:
+            return _of_sequence(found, CHALLENGE, _read_challenge(item, options))
+        reader, file = load_file(found.path)
+        found = replace(
+            found,
+            producer=reader.label,
+            arrays=_entries(file.variables, {}),
+            individuals=file.individuals,
+            columns=file.columns,
+        )
+        sequence, parts = _interpreted(reader, file, options)
+        if parts is None:
+            return _of_sequence(found, OWN, sequence)
+        camera = {"camera": sequence.camera.value} if parts.camera_assumed else {}
+        return replace(
+            found,
+            producer=parts.producer or reader.label,
+            arrays=_entries(file.variables, parts.roles),
+            guesses=parts.guesses,
+            left_out=parts.left_out,
+            reading={**parts.reading, **camera},
+            sequence=sequence,
+        )
+    except InputError as error:
+        return replace(found, problem=str(error))
+
+
+def _of_sequence(found: FileContents, producer: str, sequence: Sequence) -> FileContents:
+    """Return the contents of a file in a format that states what each array is."""
+    parts: dict[str, tuple[str, Any]] = {
+        "tracks": ("tracks", sequence.tracks),
+        "visible": ("visibility", sequence.visible),
+        "intrinsics": ("intrinsics", sequence.intrinsics),
+        "rotations": ("cameras", sequence.rotations),
+        "truth": ("truth", None if sequence.truth is None else sequence.truth.points),
+        "edges": ("edges", sequence.edges),
+    }
+    arrays = tuple(
+        ArrayEntry(name, size_of(value), str(value.dtype), role)
+        for name, (role, value) in parts.items()
+        if value is not None
+    )
+    return replace(found, producer=producer, arrays=arrays, sequence=sequence)
+
+
+def _entries(variables: Variables, roles: Mapping[str, str]) -> tuple[ArrayEntry, ...]:
+    """Return every array with its role: that which was read first, then the others by name."""
+    names = [name for name in roles if name in variables] + sorted(set(variables) - set(roles))
+    return tuple(
+        ArrayEntry(
+            name,
+            size_of(variables[name]),
+            str(variables[name].dtype) if isinstance(variables[name], np.ndarray) else "",
+            roles.get(name, "not read" if roles else ""),
+        )
+        for name in names
+    )
+
+
+# -- the Challenge -------------------------------------------------------------------------------------------
+
+
+def _challenge_item(
+    path: Path, options: ReadingOptions, path_name: str | None = None
+) -> ChallengeFile | None:
+    """Return the sequence of the Challenge that a path is, None where it is a file of the table.
+
+    A file in the Challenge's folders that is read by other options is read without what lies around it there.
+    """
+    if not path.is_dir():
+        plain = not options.given().keys() - {"camera", "frame_base"}
+        return challenge_file(path) if plain else None
+    return None if is_sequence_folder(path) else _chosen(path, options.camera_model, path_name)
 
 
 def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> ChallengeFile:
@@ -148,3 +291,114 @@ def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> 
         asked = "/".join((camera.value if camera else "any", path_name or "any"))
         raise InputError(f"{folder}: has no {asked}; there are {there}")
     return wanted[0]
+
+
+def _read_challenge(item: ChallengeFile, options: ReadingOptions) -> Sequence:
+    check_camera(item.camera, options.camera_model, item.file)
+    reading = {"frame_base": options.frame_base} if options.frame_base != 1 else {}
+    with refusing_damage(item.file):
+        return replace(challenge.read(item, options.frame_base), reading=reading)
+
+
+# -- the formats of the table --------------------------------------------------------------------------------
+
+
+def read_file(path: Path, options: ReadingOptions) -> Sequence:
+    """Return the sequence in a file of a format in the table."""
+    return _interpreted(*load_file(path), options)[0]
+
+
+def _interpreted(reader: Reader, file: LoadedFile, options: ReadingOptions) -> tuple[Sequence, Parts | None]:
+    """Return the sequence in the content of a file, and its parts where the file does not state all of them.
+
+    Raises InputError where the tracks are not found, the parts do not agree, and where the format does not
+    accept an option that is given.
+    """
+    options = replace(options, frame_base=1)  # only the Challenge's truth has a number of a frame
+    given = options.given()
+    for name in given:
+        if name not in (*reader.options, "camera"):
+            accepted = ", ".join(each for each in READING_OPTIONS if each in (*reader.options, "camera"))
+            raise InputError(
+                f"{file.path}: {name} is {getattr(options, name)!r}; a {reader.suffix} file accepts only "
+                f"{accepted}"
+            )
+    with refusing_damage(file.path):
+        found = reader.interpret(file, options)
+        if isinstance(found, Sequence):
+            sequence, parts = found, None
+        else:
+            parts = _complete(found, options)
+            sequence = _sequence_of(parts, file, options)
+    return replace(sequence, reading=given) if given else sequence, parts
+
+
+def _complete(parts: Parts, options: ReadingOptions) -> Parts:
+    """Return parts without frames and points that cannot be reconstructed, and with a camera model.
+
+    Tracks in pixels are a perspective camera's, whose focal length is unknown where the file has no K; other
+    tracks without K are orthogonal.
+    """
+    parts = without_unseen(_without_zeros(parts, options))
+    if not parts.camera_assumed or options.camera is not None:
+        return parts
+    perspective, guesses = parts.camera is CameraModel.PERSPECTIVE, parts.guesses
+    if not perspective and _look_like_pixels(parts):
+        perspective = True
+        guesses += ("the numbers look like pixels of a camera with perspective (--camera orthogonal if not)",)
+    model = CameraModel.PERSPECTIVE if perspective else CameraModel.ORTHOGONAL
+    unknown = " with an unknown focal length" if perspective and parts.intrinsics is None else ""
+    note = f"the file does not name its camera: {model.value} is assumed{unknown} (camera=, --camera)"
+    return replace(parts, camera=model, guesses=guesses, provenance=joined(parts.provenance, note))
+
+
+def _without_zeros(parts: Parts, options: ReadingOptions) -> Parts:
+    """Return parts whose points at (0, 0) are hidden, where no mask says what is: many programs write so."""
+    if options.visible == NO_MASK or {"visibility", "scores"} & set(parts.roles.values()):
+        return parts
+    zero: Bools = np.asarray((parts.tracks == 0).all(axis=1))
+    visible = parts.seen
+    others = parts.tracks.transpose(0, 2, 1)[visible & ~zero]
+    if not (visible & zero).any() or not others.size or others.min() < 0:
+        return parts
+    share = (visible & zero).mean()
+    guess = f"{share:.1%} of the points are at (0, 0) and count as hidden (--visible none: they are seen)"
+    tracks = np.where(zero[:, None], np.nan, parts.tracks)
+    return replace(parts, tracks=tracks, visible=visible & ~zero, guesses=(*parts.guesses, guess))
+
+
+def _look_like_pixels(parts: Parts) -> bool:
+    """Return whether coordinates lie in a picture with first pixel (0, 0): not centered, and not small."""
+    known = parts.tracks.transpose(1, 0, 2)[:, known_points(parts.tracks)]
+    if known.size == 0:
+        return False
+    extent = float(np.ptp(known, axis=1).max())
+    return bool(extent > PIXELS and (known.min(axis=1) >= -BELOW * extent).all())
+
+
+def _sequence_of(parts: Parts, file: LoadedFile, options: ReadingOptions) -> Sequence:
+    model = parts.camera
+    if parts.camera_assumed:
+        model = options.camera_model or model
+    else:
+        check_camera(model, options.camera_model, file.path)
+    perspective = model is CameraModel.PERSPECTIVE
+    return Sequence(
+        parts.tracks,
+        parts.seen,
+        model,
+        sequence_name(file.path),
+        intrinsics=parts.intrinsics if perspective else None,
+        truth=None if parts.shapes is None else GroundTruth.of_all_frames(parts.shapes),
+        rotations=parts.rotations,
+        translations=parts.translations,
+        edges=parts.edges,
+        units="px" if perspective else parts.units,
+        truth_units=parts.truth_units,
+        source=file.path.absolute(),
+        digest=digest(file.content) if file.content else "",
+        provenance=parts.provenance,
+        truth_name=parts.truth_name,
+        image_size=options.image_size or parts.image_size,
+        point_names=parts.point_names,
+    )

@@ -8,10 +8,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ...data.sequence import VIDEO_SUFFIXES, Sequence
+from ...data.sequence import VIDEO_SUFFIXES
 from ...foundation.exceptions import InputError
 from ..files.contents import is_zip, parse_matrix, read_bytes, refusing_damage
-from ..files.reading_options import READING_OPTIONS, ReadingOptions
 from ..files.variables import LoadedFile
 from .arrays.hdf5 import is_hdf5
 from .arrays.layouts import parts_of
@@ -19,7 +18,6 @@ from .arrays.mat import is_mat, load_variables
 from .arrays.npy import interpret_npy, is_npy, load_npy
 from .arrays.npz import interpret_npz, load_npz
 from .arrays.pickles import interpret_pickle, is_pickle, load_pickle
-from .assembly import complete
 from .geometry import markers, scenes
 from .keypoints import mediapipe, openpose, sleap
 from .reader import Reader, ReaderPlugin, find_plugins
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from ..files.reading_options import ReadingOptions
     from ..files.variables import Parts
 
 LONGEST_NAME = 1000  # characters, of arrays, columns and individuals
@@ -184,24 +183,6 @@ def reader_of_folder(path: Path) -> Reader | None:
 def is_sequence_folder(path: Path) -> bool:
     """Return whether a folder is one sequence, as a folder of OpenPose is."""
     return reader_of_folder(path) is not None
-
-
-def interpret_file(reader: Reader, file: LoadedFile, options: ReadingOptions) -> Parts | Sequence:
-    """Return what the content of a file is taken for.
-
-    Raises InputError where the tracks are not found, and where the format does not accept an option that is
-    given.
-    """
-    for name in options.given():
-        if name not in (*reader.options, "camera", "frame_base"):
-            accepted = ", ".join(each for each in READING_OPTIONS if each in (*reader.options, "camera"))
-            raise InputError(
-                f"{file.path}: {name} is {getattr(options, name)!r}; a {reader.suffix} file accepts only "
-                f"{accepted}"
-            )
-    with refusing_damage(file.path):
-        found = reader.interpret(file, options)
-        return found if isinstance(found, Sequence) else complete(found, options)
 
 
 def listed_suffixes() -> list[str]:

@@ -20,6 +20,7 @@ from ...files.variables import (
     intrinsics_of,
     is_array,
     is_numeric,
+    joined,
     numbers,
     pixels,
     real_numbers,
@@ -315,7 +316,7 @@ def _with_cameras(
         raise InputError(f"P{{{camera}}} has columns 1 to 3 that are singular; accepted are cameras K [R t]")
     matrices, rotations, translations = zip(*map(_factor_camera, cameras), strict=True)
     tracks, intrinsics, moved = in_one_camera(tracks, np.stack(matrices))
-    note = "; ".join(filter(None, (note, moved)))
+    note = joined(note, moved)
     return tracks, intrinsics, np.stack(rotations), np.stack(translations), note
 
 

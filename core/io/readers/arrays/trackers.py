@@ -175,8 +175,7 @@ def read_tracker(variables: Variables, options: ReadingOptions, key: str) -> Par
     )
     if options.visible in (None, mask):
         parts = _with_mask(variables, parts, tracker, mask, options.threshold)
-    finite: Bools = np.asarray(np.isfinite(parts.tracks).all(axis=1))
-    seen = finite if parts.visible is None else parts.visible
+    seen = parts.seen
     largest = parts.tracks.max(axis=1, where=seen[:, None], initial=-np.inf).max() if seen.any() else 0.0
     if key == "tapvid":
         return _scaled(variables, parts, options, float(largest))

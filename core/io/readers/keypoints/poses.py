@@ -9,7 +9,7 @@ import numpy as np
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
-from ...files.variables import shortened
+from ...files.variables import joined, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
@@ -52,8 +52,7 @@ def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
 
     Raises InputError where the size of the picture is not given.
     """
-    visible = np.isfinite(parts.tracks).all(axis=1) if parts.visible is None else parts.visible
-    places = parts.tracks.transpose(0, 2, 1)[visible]
+    places = parts.tracks.transpose(0, 2, 1)[parts.seen]
     if options.camera_model is CameraModel.ORTHOGONAL or not _is_relative(places):
         return parts
     size = options.image_size
@@ -70,7 +69,7 @@ def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
         camera=CameraModel.PERSPECTIVE,
         reading={**parts.reading, "size": f"{size[0]}x{size[1]}"},
         units="px",
-        provenance="; ".join(filter(None, (parts.provenance, note))),
+        provenance=joined(parts.provenance, note),
     )
 
 
