@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,14 +41,28 @@ NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they a
 LARGEST = 2**31  # number of points
 SAME = 1e-6  # of the extent of the tracks: largest difference of what R S and W show alike
 CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
+RIGID = "a rigid scene: one 3-D shape for all views"
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
+
+
+def _tracks_and_shapes(
+    variables: Variables, names: tuple[str, str], dimensions: int = 2
+) -> tuple[Floats, Floats]:
+    """Return tracks (F, 2, P) and shapes (F, 3, P), of matrices or of arrays with the frames last."""
+    found = []
+    for name, rows in zip(names, (2, 3), strict=True):
+        array = numbers(variables, name, dimensions=dimensions)
+        if dimensions == 3 and len(array) != rows:
+            raise InputError(f"{name} is {size_of(array)}; accepted is {rows} x points x frames")
+        found.append(interleaved(array, name, rows) if dimensions == 2 else array.transpose(2, 0, 1))
+    tracks, shapes = found
+    check_same_points(tracks, shapes, names)
+    return tracks, shapes
 
 
 def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Motion capture of Akhter et al.: W = Rs S per frame, rows interleaved; `list` counts from 1."""
-    tracks = interleaved(numbers(variables, "W"), "W", 2)
-    shapes = interleaved(numbers(variables, "S"), "S", 3)
-    check_same_points(tracks, shapes, ("W", "S"))
+    tracks, shapes = _tracks_and_shapes(variables, ("W", "S"))
     rotations = translations = None
     if "Rs" in variables:
         rotations = _full_rotations(interleaved(numbers(variables, "Rs"), "Rs", 2), len(tracks))
@@ -94,10 +109,8 @@ def _edges(variables: Variables, points: int) -> Ints | None:
 
 def read_factors(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Tracks W 2 x P x F of shapes S 3 x P x F and rotations R 3 x 3 x F, as in Rabaud's toolbox: W = R S."""
-    tracks, shapes, rotations = (
-        numbers(variables, name, dimensions=3).transpose(2, 0, 1) for name in ("W", "S", "R")
-    )
-    check_same_points(tracks, shapes, ("W", "S"))
+    tracks, shapes = _tracks_and_shapes(variables, ("W", "S"), 3)
+    rotations = numbers(variables, "R", dimensions=3).transpose(2, 0, 1)
     views = _full_rotations(rotations[:, :2], len(tracks), "R")
     offset = tracks - views[:, :2] @ shapes
     translation = offset.mean(axis=2)
@@ -155,11 +168,7 @@ def read_masked(variables: Variables, path: Path, options: ReadingOptions) -> Pa
 
 def read_back(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Back: L_tracks 2 x P x F in pixels, track3D 3 x P x F in millimeters, a missing point all zero."""
-    tracks = numbers(variables, "L_tracks", dimensions=3).transpose(2, 0, 1)
-    shapes = numbers(variables, "track3D", dimensions=3).transpose(2, 0, 1)
-    if tracks.shape[1] != 2 or shapes.shape[1] != 3:
-        raise InputError("L_tracks must be 2 x points x frames, track3D 3 x points x frames")
-    check_same_points(tracks, shapes, ("L_tracks", "track3D"))
+    tracks, shapes = _tracks_and_shapes(variables, ("L_tracks", "track3D"), 3)
     absent = (shapes == 0).all(axis=1, keepdims=True)
     return Parts(
         tracks,
@@ -176,18 +185,11 @@ def read_kinect(variables: Variables, path: Path, options: ReadingOptions) -> Pa
     K is in the file, or is KK of `CAMERA_FILE` in its folder. Asked for an orthogonal camera, x and y of
     the shapes are the tracks and no K is needed.
     """
-    name = "Pgth" if "Pgth" in variables else "res.Pg"
-    shapes = cells(variables["Pgth"] if name == "Pgth" else variables["res"]["Pg"], name, 3)
+    given, name = (variables["Pgth"], "Pgth") if "Pgth" in variables else (variables["res"]["Pg"], "res.Pg")
+    shapes, roles = cells(given, name, 3), {name.partition(".")[0]: "tracks"}
     if options.camera_model is ORTHOGONAL:
-        tracks = f"tracks are x and y of the 3-D points {name} of the file (orthogonal projection)"
-        return Parts(
-            shapes[:, :2],
-            ORTHOGONAL,
-            shapes=shapes,
-            units="mm",
-            provenance=tracks,
-            roles={name.partition(".")[0]: "tracks"},
-        )
+        note = f"tracks are x and y of the 3-D points {name} of the file (orthogonal projection)"
+        return Parts(shapes[:, :2], ORTHOGONAL, shapes=shapes, units="mm", provenance=note, roles=roles)
     intrinsics, origin = intrinsics_of(variables), "K of the file"
     camera_file = path.parent / CAMERA_FILE
     if intrinsics is None and camera_file.is_file():
@@ -204,7 +206,7 @@ def read_kinect(variables: Variables, path: Path, options: ReadingOptions) -> Pa
         intrinsics=intrinsics,
         shapes=shapes,
         provenance=f"tracks are projected from the 3-D points {name} with {origin}, without noise",
-        roles={name.partition(".")[0]: "tracks"},
+        roles=roles,
     )
 
 
@@ -232,24 +234,20 @@ def read_cameras_of_scene(variables: Variables, path: Path, options: ReadingOpti
     scene, count = numbers(variables, "Xgt"), tracks.shape[2]
     if scene.shape != (3, count):
         raise InputError(f"Xgt is {size_of(scene)}; accepted is 3 x {count}")
-    given = _fields(variables["P"], "P")
-    tracks, intrinsics, rotations, translations, note = _with_cameras(tracks, given)
-    return Parts(
+    parts = Parts(
         tracks,
         PERSPECTIVE,
-        intrinsics=intrinsics,
         shapes=np.broadcast_to(scene, (len(tracks), 3, count)),
-        rotations=rotations,
-        translations=translations,
         truth_units="units",
-        provenance=note,
+        provenance=RIGID,
         roles={"W": "tracks", "Xgt": "truth", "P": "cameras", "KK": "intrinsics"},
     )
+    return _with_cameras(parts, _fields(variables["P"], "P"))
 
 
 def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Read Door's views of a rigid scene: a struct {pointnr, points, index from 1}, cameras P, points U."""
-    name = next(key for key, value in variables.items() if _is_views(value))
+    name = next(key for key, value in variables.items() if is_views(value))
     views = variables[name]
     pointnr, positions, columns = views["pointnr"], views["points"], views["index"]
     one = is_numeric(pointnr) and np.size(pointnr) == 1
@@ -271,41 +269,33 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
         if len(np.unique(column)) < len(column):
             raise InputError(f"{where}: index names a point twice")
         tracks[view][:, column] = points[:2] / points[2] if len(points) == 3 else points
-    tracks, intrinsics, rotations, translations, note = _with_cameras(tracks, variables.get("P"))
-    return Parts(
+    shapes = None
+    if "U" in variables:
+        scene = numbers(variables, "U")
+        if scene.shape != (4, count):
+            raise InputError(f"U is {size_of(scene)}; accepted is 4 x {count}")
+        shapes = np.broadcast_to(scene[:3] / scene[3], (len(tracks), 3, count))
+    parts = Parts(
         tracks,
         PERSPECTIVE,
-        intrinsics=intrinsics,
-        shapes=_scene(variables, len(tracks), count),
-        rotations=rotations,
-        translations=translations,
+        shapes=shapes,
         truth_units="units",
-        provenance=note,
+        provenance=RIGID,
         roles={name: "tracks", "P": "cameras", "U": "truth"},
     )
+    return _with_cameras(parts, variables.get("P"))
 
 
-def _is_views(value: object) -> bool:
+def is_views(value: object) -> bool:
+    """Return whether a variable is the struct of Door's views."""
     return isinstance(value, dict) and {"pointnr", "points", "index"} <= value.keys()
 
 
-def _scene(variables: Variables, frames: int, points: int) -> Floats | None:
-    if "U" not in variables:
-        return None
-    scene = numbers(variables, "U")
-    if scene.shape != (4, points):
-        raise InputError(f"U is {scene.shape[0]} x {scene.shape[1]}; accepted is 4 x {points}")
-    return np.broadcast_to(scene[:3] / scene[3], (frames, 3, points))
-
-
-def _with_cameras(
-    tracks: Floats, given: object
-) -> tuple[Floats, Floats | None, Floats | None, Floats | None, str]:
-    """Return tracks in one camera K (3, 3), R (F, 3, 3) and t (F, 3) of cells P = K [R t], and a remark."""
-    note, frames = "a rigid scene: one 3-D shape for all views", len(tracks)
+def _with_cameras(parts: Parts, given: object) -> Parts:
+    """Return parts in one camera K, with R and t of cells P = K [R t] where these are given."""
     if given is None:
-        return tracks, None, None, None, note
-    cameras = cells(given, "P", 3)
+        return parts
+    cameras, frames = cells(given, "P", 3), len(parts.tracks)
     if cameras.shape != (frames, 3, 4):
         raise InputError(
             f"P has {len(cameras)} cells of 3 x {cameras.shape[2]}; accepted are {frames} of 3 x 4"
@@ -315,9 +305,15 @@ def _with_cameras(
         camera = int(ranks.argmin()) + 1
         raise InputError(f"P{{{camera}}} has columns 1 to 3 that are singular; accepted are cameras K [R t]")
     matrices, rotations, translations = zip(*map(_factor_camera, cameras), strict=True)
-    tracks, intrinsics, moved = in_one_camera(tracks, np.stack(matrices))
-    note = joined(note, moved)
-    return tracks, intrinsics, np.stack(rotations), np.stack(translations), note
+    tracks, intrinsics, moved = in_one_camera(parts.tracks, np.stack(matrices))
+    return replace(
+        parts,
+        tracks=tracks,
+        intrinsics=intrinsics,
+        rotations=np.stack(rotations),
+        translations=np.stack(translations),
+        provenance=joined(parts.provenance, moved),
+    )
 
 
 def _factor_camera(camera: Floats) -> tuple[Floats, Floats, Floats]:
@@ -333,9 +329,7 @@ def _factor_camera(camera: Floats) -> tuple[Floats, Floats, Floats]:
 
 def read_estimated(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Pyproximal's copy of pickup: M and X_gt interleaved. Its R is an estimate, so it is no true camera."""
-    tracks = interleaved(numbers(variables, "M"), "M", 2)
-    shapes = interleaved(numbers(variables, "X_gt"), "X_gt", 3)
-    check_same_points(tracks, shapes, ("M", "X_gt"))
+    tracks, shapes = _tracks_and_shapes(variables, ("M", "X_gt"))
     note = "R of the file is an estimate and is not used as the true camera" if "R" in variables else ""
     return Parts(
         tracks,

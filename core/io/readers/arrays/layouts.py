@@ -98,7 +98,7 @@ LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
     ),
     "views": Layout(
         "a struct of pointnr, points, index, with P and U or without",
-        lambda v: any(isinstance(x, dict) and {"pointnr", "points", "index"} <= x.keys() for x in v.values()),
+        lambda v: any(map(known.is_views, v.values())),
         known.read_views,
     ),
     "estimated": Layout("M 2F x P and X_gt 3F x P", _has_estimate, known.read_estimated),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 FORMAT = "nrsfm-sequence 1"
 _TEXTS = ("name", "units", "truth_units", "provenance")
-_ARRAYS = ("intrinsics", "rotations", "translations", "edges", "faces")
+_REAL, _WHOLE = "biuf", "iu"  # kinds of numbers
 
 
 def load_npz(path: Path, content: bytes) -> LoadedFile:
@@ -78,39 +78,30 @@ def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence
 
 
 def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
-    """Return the sequence of the entries that `entries_of` returned; it names no file.
-
-    Raises InputError where an entry is absent or is not what it should be.
-    """
-    return Sequence(
-        _numbers(arrays, "tracks"),
-        _numbers(arrays, "visible"),
-        _camera(arrays),
-        str(_get(arrays, "name")),
-        truth=_truth(arrays),
-        companion=_companion(arrays),
-        units=str(_get(arrays, "units")),
-        truth_units=str(_get(arrays, "truth_units")),
-        provenance=str(_get(arrays, "provenance")),
-        intrinsics=_numbers(arrays, "intrinsics") if "intrinsics" in arrays else None,
-        rotations=_numbers(arrays, "rotations") if "rotations" in arrays else None,
-        translations=_numbers(arrays, "translations") if "translations" in arrays else None,
-        edges=_indices(arrays, "edges") if "edges" in arrays else None,
-        faces=_indices(arrays, "faces") if "faces" in arrays else None,
-        truth_name=str(arrays.get("truth_name", GROUND_TRUTH)),
-        frame_rate=float(_one(arrays, "frame_rate", _numbers)) if "frame_rate" in arrays else None,
-        image_size=_size(arrays) if "image_size" in arrays else None,
-        video=Path(str(arrays["video"])) if "video" in arrays else None,
-        video_frames=_indices(arrays, "video_frames") if "video_frames" in arrays else None,
-        point_names=tuple(str(arrays["point_names"]).split("\n")) if "point_names" in arrays else None,
-    )
+    """Return the sequence of the entries that `entries_of` returned; it names no file."""
+    tracks, visible, camera = _numbers(arrays, "tracks"), _numbers(arrays, "visible"), _camera(arrays)
+    others: dict[str, Any] = {key: str(_get(arrays, key)) for key in _TEXTS}
+    others |= {key: read(arrays, key) for key, read in _OPTIONAL.items() if key in arrays}
+    return Sequence(tracks, visible, camera, truth=_truth(arrays), companion=_companion(arrays), **others)
 
 
-def _get(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+def _get(arrays: Mapping[str, Any], key: str, kinds: str = "") -> npt.NDArray[Any]:
+    """Return an entry, of one of some kinds of numbers."""
     if key not in arrays:
         raise InputError(f"{key} is absent; a file of format {FORMAT!r} needs it")
     entry: npt.NDArray[Any] = np.asarray(arrays[key])
+    if kinds and entry.dtype.kind not in kinds:
+        numbers = "real" if kinds == _REAL else "whole"
+        raise InputError(f"{key} holds {entry.dtype}; accepted are {numbers} numbers")
     return entry
+
+
+def _numbers(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+    return _get(arrays, key, _REAL)
+
+
+def _indices(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+    return _get(arrays, key, _WHOLE)
 
 
 def _camera(arrays: Mapping[str, Any]) -> CameraModel:
@@ -121,32 +112,18 @@ def _camera(arrays: Mapping[str, Any]) -> CameraModel:
     return CameraModel(name)
 
 
-def _numbers(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
-    array = _get(arrays, key)
-    if array.dtype.kind not in "biuf":
-        raise InputError(f"{key} holds {array.dtype}; accepted are real numbers")
-    return array
-
-
-def _indices(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
-    array = _get(arrays, key)
-    if array.dtype.kind not in "iu":
-        raise InputError(f"{key} holds {array.dtype}; accepted are whole numbers")
-    return array
-
-
-def _one(arrays: Mapping[str, Any], key: str, get: Callable[[Mapping[str, Any], str], Any]) -> Any:
+def _one(arrays: Mapping[str, Any], key: str, kinds: str) -> Any:
     """Return a number, which earlier sessions hold as an array of one."""
-    array = get(arrays, key)
+    array = _get(arrays, key, kinds)
     if array.size != 1:
         raise InputError(f"{key} has shape {array.shape}; accepted is one number")
     return array.item()
 
 
-def _size(arrays: Mapping[str, Any]) -> tuple[int, int]:
-    size = _indices(arrays, "image_size").ravel().tolist()
+def _size(arrays: Mapping[str, Any], key: str) -> tuple[int, int]:
+    size = _indices(arrays, key).ravel().tolist()
     if len(size) != 2:
-        raise InputError(f"image_size holds {len(size)} numbers; accepted are width and height")
+        raise InputError(f"{key} holds {len(size)} numbers; accepted are width and height")
     return size[0], size[1]
 
 
@@ -154,7 +131,7 @@ def _truth(arrays: Mapping[str, Any]) -> GroundTruth | None:
     if "truth_points" not in arrays:
         return None
     frames, points = _indices(arrays, "truth_frames"), _numbers(arrays, "truth_points")
-    reference = _one(arrays, "truth_reference", _indices)
+    reference = _one(arrays, "truth_reference", _WHOLE)
     if frames.ndim != 1:
         raise InputError(f"truth_frames has shape {frames.shape}; accepted is (frames,)")
     return GroundTruth(frames, points, int(reference))
@@ -166,16 +143,27 @@ def _companion(arrays: Mapping[str, Any]) -> Observations | None:
     return Observations(_numbers(arrays, "companion_tracks"), _numbers(arrays, "companion_visible"))
 
 
+# The other entries by their names, which are those of the fields.
+_OPTIONAL: dict[str, Callable[[Mapping[str, Any], str], Any]] = {
+    "intrinsics": _numbers,
+    "rotations": _numbers,
+    "translations": _numbers,
+    "edges": _indices,
+    "faces": _indices,
+    "truth_name": lambda arrays, key: str(arrays[key]),
+    "frame_rate": lambda arrays, key: float(_one(arrays, key, _REAL)),
+    "image_size": _size,
+    "video": lambda arrays, key: Path(str(arrays[key])),
+    "video_frames": _indices,
+    "point_names": lambda arrays, key: tuple(str(arrays[key]).split("\n")),
+}
+
+
 def entries_of(sequence: Sequence) -> dict[str, Any]:
     """Return every field of a sequence as the arrays and texts of its file, without the format."""
-    entries: dict[str, Any] = {
-        "tracks": sequence.tracks,
-        "visible": sequence.visible,
-        "camera": sequence.camera.value,
-    }
-    entries |= {
-        key: getattr(sequence, key) for key in (*_TEXTS, *_ARRAYS) if getattr(sequence, key) is not None
-    }
+    keys = ("tracks", "visible", *_TEXTS, *_OPTIONAL)
+    entries = {key: getattr(sequence, key) for key in keys if getattr(sequence, key) is not None}
+    entries["camera"] = sequence.camera.value
     if sequence.truth is not None:
         entries["truth_frames"] = sequence.truth.frames
         entries["truth_points"] = sequence.truth.points
@@ -183,16 +171,12 @@ def entries_of(sequence: Sequence) -> dict[str, Any]:
     if sequence.companion is not None:
         entries["companion_tracks"] = sequence.companion.tracks
         entries["companion_visible"] = sequence.companion.visible
-    if sequence.truth_name != GROUND_TRUTH:
-        entries["truth_name"] = sequence.truth_name
-    if sequence.frame_rate is not None:
-        entries["frame_rate"] = sequence.frame_rate
+    if sequence.truth_name == GROUND_TRUTH:
+        del entries["truth_name"]
     if sequence.image_size is not None:
         entries["image_size"] = np.array(sequence.image_size)
     if sequence.video is not None:
         entries["video"] = str(sequence.video.absolute())
-    if sequence.video_frames is not None:
-        entries["video_frames"] = sequence.video_frames
     if sequence.point_names is not None:
         entries["point_names"] = "\n".join(sequence.point_names)
     return entries

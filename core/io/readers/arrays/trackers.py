@@ -39,7 +39,7 @@ from ...files.variables import (
     without_batch,
 )
 from .array_shapes import SHAPES, axes_contradict
-from .visibility import fits_as_mask, seen_by
+from .visibility import fits_as_mask, with_mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -202,17 +202,8 @@ def _with_mask(
         if known.size == 0 or known.min() < 0 or known.max() > 1:
             return parts  # neither a mask nor scores: likewise
         threshold = tracker.threshold
-    reading = {} if threshold is None else {"threshold": f"{threshold:g}"}
-    return replace(
-        parts,
-        visible=seen_by(value, parts, mask, threshold),
-        roles=dict(list(parts.roles.items())[:1])
-        | {name: "visibility"}
-        | dict(list(parts.roles.items())[1:]),
-        reading={"visible": mask} | reading,
-        provenance=f"{parts.provenance}; {name} is the visibility mask"
-        + (f", seen from {threshold:g} on" if threshold is not None else ""),
-    )
+    note = "" if threshold is None else f", seen from {threshold:g} on"
+    return with_mask(parts, value, mask, threshold, note)
 
 
 def _scaled(variables: Variables, parts: Parts, options: ReadingOptions, largest: float) -> Parts:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ....foundation.exceptions import InputError
 from ...files.reading_options import NO_MASK
-from ...files.variables import INTRINSICS, Unread, shortened, size_of
+from ...files.variables import INTRINSICS, Unread, joined, shortened, size_of
 from .array_shapes import SHAPES
 
 if TYPE_CHECKING:
@@ -52,26 +52,47 @@ def with_visibility(
     others = {name: value for name, value in variables.items() if name not in (*parts.roles, *INTRINSICS)}
     mask = "" if asked == NO_MASK else asked or _paired(others, parts, threshold)
     name = mask.removeprefix("~")
-    visible = _visible(variables, parts, mask, threshold) if mask else parts.visible
-    notes = [parts.provenance, f"{name} is the visibility mask" if mask else ""]
+    if mask and name not in variables:
+        raise InputError(f"{shortened(name)} is absent; accepted is {_accepted(parts)}, or {NO_MASK!r}")
+    if mask:
+        parts = with_mask(parts, variables[name], mask, threshold)
     left_out = [
         f"{shortened(n)} ({size_of(v)})"
         for n, v in sorted(others.items())
         if n != name and fits_as_mask(v, parts)
     ]
     if left_out:
-        notes.append(f"not read: {', '.join(left_out)}")
-    roles = {**parts.roles} | ({name: "visibility"} if mask else {})
-    reading = {**parts.reading} | ({"visible": mask} if mask else {})
-    if threshold is not None and mask:
-        reading["threshold"] = f"{threshold:g}"
-    reading.setdefault("visible", NO_MASK)
-    provenance = "; ".join(note for note in notes if note)
-    parts = replace(parts, provenance=provenance, roles=roles, reading=reading)
-    if visible is None:
-        return parts
-    tracks = _masked(parts.tracks, visible, (parts.tracks_name, name or _own_mask(parts)))
-    return replace(parts, tracks=tracks, visible=visible)
+        parts = replace(parts, provenance=joined(parts.provenance, f"not read: {', '.join(left_out)}"))
+    if not mask:
+        parts = replace(parts, reading={**parts.reading, "visible": parts.reading.get("visible", NO_MASK)})
+    return parts if parts.visible is None else replace(parts, tracks=_masked(parts, parts.visible))
+
+
+def with_mask(parts: Parts, value: Any, mask: str, threshold: float | None, note: str = "") -> Parts:
+    """Return parts with the visibility by a mask "~NAME" with this value; `note`: more on it.
+
+    Raises InputError where its size is not that of the tracks, and where it holds scores without a threshold.
+    """
+    name, hidden = mask.removeprefix("~"), mask.startswith("~")
+    if not fits_as_mask(value, parts):
+        raise InputError(f"{name} is {size_of(value)}; accepted is {_accepted(parts)}, or {NO_MASK!r}")
+    reading = {"visible": mask}
+    if threshold is not None:
+        # Of a score that is NaN both are false: the point is hidden.
+        seen, reading["threshold"] = value < threshold if hidden else value >= threshold, f"{threshold:g}"
+    elif _is_binary(value):
+        seen = (value != 0) != hidden
+    else:
+        raise InputError(
+            f"{name} ({size_of(value)}) holds not only 0 and 1; accepted is a threshold too, --threshold 0.5"
+        )
+    return replace(
+        parts,
+        visible=_arranged(seen, parts),
+        roles={parts.tracks_name: "tracks", name: "visibility"} | dict(parts.roles) | {name: "visibility"},
+        reading={**parts.reading, **reading},
+        provenance=joined(parts.provenance, f"{name} is the visibility mask{note}"),
+    )
 
 
 def split_mask(mask: str) -> tuple[str, float | None]:
@@ -88,17 +109,17 @@ def _own_mask(parts: Parts) -> str:
     return next((name for name, role in parts.roles.items() if role == "visibility"), parts.tracks_name)
 
 
-def _masked(tracks: Floats, visible: Bools, names: tuple[str, str]) -> Floats:
+def _masked(parts: Parts, visible: Bools) -> Floats:
     """Return tracks with NaN for a hidden (0, 0): that marks a missing point, not a position."""
-    unknown: Bools = np.isnan(tracks).any(axis=1) & visible
+    unknown: Bools = np.isnan(parts.tracks).any(axis=1) & visible
     if unknown.any():
         frame, point = np.argwhere(unknown)[0]
         raise InputError(
-            f"{names[0]} is NaN at frame {frame + 1}, point {point + 1}, which {names[1]} marks as seen; "
-            "accepted is NaN only where a point is hidden"
+            f"{parts.tracks_name} is NaN at frame {frame + 1}, point {point + 1}, which {_own_mask(parts)} "
+            "marks as seen; accepted is NaN only where a point is hidden"
         )
-    nowhere: Bools = (tracks == 0).all(axis=1) & ~visible
-    return np.where(nowhere[:, None], np.nan, tracks)
+    nowhere: Bools = (parts.tracks == 0).all(axis=1) & ~visible
+    return np.where(nowhere[:, None], np.nan, parts.tracks)
 
 
 def _paired(others: Variables, parts: Parts, threshold: float | None) -> str:
@@ -148,31 +169,6 @@ def _belongs_to_others(name: str, others: Variables, parts: Parts) -> bool:
         _rest(each) == rest and could_be_tracks(each, value) and SHAPES[parts.shape].fits(value)
         for each, value in others.items()
     )
-
-
-def _visible(variables: Variables, parts: Parts, mask: str, threshold: float | None) -> Bools:
-    name = mask.removeprefix("~")
-    if name not in variables:
-        raise InputError(f"{shortened(name)} is absent; accepted is {_accepted(parts)}, or {NO_MASK!r}")
-    return seen_by(variables[name], parts, mask, threshold)
-
-
-def seen_by(value: Any, parts: Parts, mask: str, threshold: float | None) -> Bools:
-    """Return which points (F, P) are seen by a mask "~NAME" with this value.
-
-    Raises InputError where its size is not that of the tracks, and where it holds scores without a threshold.
-    """
-    name, hidden = mask.removeprefix("~"), mask.startswith("~")
-    if not fits_as_mask(value, parts):
-        raise InputError(f"{name} is {size_of(value)}; accepted is {_accepted(parts)}, or {NO_MASK!r}")
-    if threshold is not None:
-        # Of a score that is NaN both are false: the point is hidden.
-        return _arranged(value < threshold if hidden else value >= threshold, parts)
-    if not _is_binary(value):
-        raise InputError(
-            f"{name} ({size_of(value)}) holds not only 0 and 1; accepted is a threshold too, --threshold 0.5"
-        )
-    return _arranged((value != 0) != hidden, parts)
 
 
 def _meaning(name: str) -> bool | None:
