@@ -26,10 +26,7 @@ TRACK_AXES = 3  # of arrays that become floats; those of pictures have more
 
 
 def memory_limit() -> int:
-    """Return how many bytes the content of one file may need at most.
-
-    Raises InputError where the variable is no positive number.
-    """
+    """Return how many bytes the content of one file may need at most."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return DEFAULT_LIMIT
@@ -51,7 +48,7 @@ def set_memory_limit(size: int) -> None:
 
 
 class Allowance:
-    """What the content of one file may still need. `stored`: the bytes of the file."""
+    """What the content of one file may still need; more is refused. `stored`: the bytes of the file."""
 
     def __init__(self, stored: int, *, ratio: float = LARGEST_RATIO) -> None:
         self._of_process = memory_limit()
@@ -64,18 +61,12 @@ class Allowance:
         return self._limit - self._used
 
     def use(self, size: int) -> None:
-        """Count bytes that the content of the file asks for.
-
-        Raises InputError where the file asks for more than it may.
-        """
+        """Count bytes that the content of the file asks for."""
         self.check(size)
         self._used += size
 
     def check(self, size: int) -> None:
-        """Refuse a file that needs so many bytes for a while, besides those that it uses.
-
-        Raises InputError where the file asks for more than it may.
-        """
+        """Refuse a file that needs so many bytes for a while, besides those that it uses."""
         if self._used + size > self._limit:
             more = f"; {VARIABLE} in GB allows more" if self._limit == self._of_process else ""
             raise InputError(
@@ -84,10 +75,7 @@ class Allowance:
             )
 
     def use_array(self, shape: Iterable[int], itemsize: int) -> None:
-        """Count the bytes of an array, as floats where it could become tracks.
-
-        Raises InputError where the file asks for more than it may.
-        """
+        """Count the bytes of an array, as floats where it could become tracks."""
         shape = tuple(shape)
         self.use(math.prod(shape) * (max(itemsize, FLOAT) if len(shape) <= TRACK_AXES else itemsize))
 

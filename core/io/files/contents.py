@@ -1,8 +1,9 @@
 """The contents of a file: its bytes, the matrix of a text, the arrays of an .npz; and sentences that name it.
 
 This is the one way to everything that is read: sequences, results, meshes, true shapes, cameras, jobs. Only
-regular files are opened, and sizes are checked before memory is used (`allowance`). In a text there is
-whitespace between the numbers, and a line is a row. Arrays are never unpickled.
+regular files are opened, and sizes are checked before memory is used (`allowance`). What is wrong with a file
+raises InputError here and in the readers, with a sentence that names the place, what is there and what is
+accepted. In a text there is whitespace between the numbers, and a line is a row. Arrays are never unpickled.
 """
 
 from __future__ import annotations
@@ -85,10 +86,7 @@ def record_files(*files: Path) -> None:
 
 
 def check_file(path: Path) -> int:
-    """Return the size of a file, of one that is opened by a library, too.
-
-    Raises InputError where it is absent, or is a folder, a pipe, a device or a socket.
-    """
+    """Return the size of a file, of one that is opened by a library, too; refuse folders, pipes, devices."""
     with _refused_by_system(path):
         remove_temporaries(path.parent)  # which makes files whole that were being replaced together
         record_files(path.absolute())
@@ -118,11 +116,7 @@ def _refused_by_system(path: Path) -> Iterator[None]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file.
-
-    Raises InputError as `check_file`, and where the file cannot be read, is empty, or larger than
-    `memory_limit`.
-    """
+    """Return the content of a file that is neither empty nor larger than `memory_limit`."""
     with _refused_by_system(path):
         stream, size = _opened_file(path)
         with stream:
@@ -164,7 +158,7 @@ def reason(error: BaseException) -> str:
 
 
 def digest(content: bytes) -> str:
-    """Return the SHA-256 of a file's bytes, as hexadecimal digits. `content`: the bytes."""
+    """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -216,9 +210,6 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
     """Return the matrix that a text holds.
 
     Blank lines are skipped. NaN and infinities are numbers here: whether they are accepted is for the caller.
-
-    `content`: the bytes of the file. Raises InputError naming the file and the 1-based line, where a row is
-    ragged or holds what is not a number.
     """
     with naming(path):
         check_text(content)
@@ -238,10 +229,7 @@ _LINE, _WORD, _NUMBERS = 64, 30, 5  # bytes of a line as an object; for each byt
 
 
 def check_text(content: bytes) -> None:
-    """Refuse a text whose lines and longest line's words, as objects, need more memory than a file may.
-
-    `content`: the bytes. Raises InputError with the memory that it needs.
-    """
+    """Refuse a text whose lines and longest line's words, as objects, need more memory than a file may."""
     allowance = Allowance(len(content))
     allowance.check(_NUMBERS * len(content))  # before the text is copied
     lines = len(content) - len(content.translate(None, _NEW_LINES))
@@ -272,10 +260,7 @@ _JSON_SIZES = {"{": 232, "[": 72, ",": 64}  # bytes of what begins or follows th
 
 
 def parse_mask(content: bytes, path: Path) -> Bools:
-    """Return which entries of a matrix of numbers are nonzero.
-
-    Raises InputError as `parse_matrix`, and where an entry is NaN.
-    """
+    """Return which entries of a matrix of numbers are nonzero."""
     with naming(path):
         check_text(content)
     digits = content.translate(None, b" \t\r\n")
@@ -339,9 +324,8 @@ def opened_archive(
 ) -> Iterator[zipfile.ZipFile]:
     """Yield an archive whose parts are as many, and unpack to as much, as they may; none is unpacked yet.
 
-    `source`, `path`: the file or its bytes, and its name in messages. Raises InputError where it has too many
-    parts, two of one name, or they are too large: a small file could fill the memory; and where the file
-    cannot be opened; Exception whatever zipfile raises where it is no archive, or a damaged one.
+    `source`, `path`: the file or its bytes, and its name in messages. Raises Exception whatever zipfile
+    raises where it is no archive, or a damaged one.
     """
     if isinstance(source, bytes):
         stream: BinaryIO = io.BytesIO(source)

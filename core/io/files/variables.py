@@ -225,11 +225,7 @@ def is_array(value: Any, dimensions: int) -> TypeGuard[npt.NDArray[Any]]:
 
 
 def numbers(variables: Variables, name: str, *, dimensions: int = 2, missing: bool = False) -> Floats:
-    """Return a variable as an array of real numbers.
-
-    Raises InputError where it is absent, has other dimensions, is complex, or holds an infinity or a NaN that
-    means nothing.
-    """
+    """Return a variable as an array of real numbers; `missing`: whether NaN is a missing value."""
     if name not in variables:
         raise InputError(f"{name} is absent; there are {describe(variables)}")
     value = variables[name]
@@ -318,8 +314,6 @@ def pixels(shapes: Floats, intrinsics: Floats, name: str) -> Floats:
     """Return the (F, 2, P) projection of shapes (F, 3, P) in camera coordinates, NaN where they are.
 
     `intrinsics` is (3, 3), or (F, 3, 3) with one for each frame.
-
-    Raises InputError where a point is not in front of the camera.
     """
     behind: Bools = np.asarray(shapes[:, 2] <= 0)
     if behind.any():

@@ -139,10 +139,7 @@ def object_files(root: Path) -> tuple[Path, ...]:
 
 
 def truth_file(root: Path) -> tuple[Path, int] | None:
-    """Return the `gt_frame_N.txt` of an object and N; None where there is none.
-
-    Raises InputError where there are several.
-    """
+    """Return the `gt_frame_N.txt` of an object and N; None where there is none."""
     folders = [root, root.parent] if root.parent.name == root.name else [root]
     for folder in folders:
         found = [
@@ -163,10 +160,7 @@ def truth_file(root: Path) -> tuple[Path, int] | None:
 
 
 def read(item: ChallengeFile, frame_base: int) -> Sequence:
-    """Return one sequence with its companion, ground truth and cameras.
-
-    Raises InputError with the file and the row at fault.
-    """
+    """Return one sequence with its companion, ground truth and cameras."""
     record_files(*object_files(item.root))
     content = read_bytes(item.file)
     observations = _observations(item, content)

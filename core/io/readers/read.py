@@ -309,11 +309,7 @@ def read_file(path: Path, options: ReadingOptions) -> Sequence:
 
 
 def _interpreted(reader: Reader, file: LoadedFile, options: ReadingOptions) -> tuple[Sequence, Parts | None]:
-    """Return the sequence in the content of a file, and its parts where the file does not state all of them.
-
-    Raises InputError where the tracks are not found, the parts do not agree, and where the format does not
-    accept an option that is given.
-    """
+    """Return the sequence in the content of a file, and its parts where the file does not state all."""
     options = replace(options, frame_base=1)  # only the Challenge's truth has a number of a frame
     given = options.given()
     for name in given:

@@ -146,8 +146,6 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
     """Return the content of a file by names, and its reader.
 
     The reader is found by the first bytes, or by the suffix where these do not decide.
-
-    Raises InputError where the file cannot be read, or is of no format of the table.
     """
     if path.is_dir():
         reader = reader_of_folder(path)
@@ -203,8 +201,6 @@ def is_self_contained(content: bytes) -> bool:
     """Return whether a file of these bytes is read without other files, as npz and csv are.
 
     The others may have visibility, truth, a companion or a camera in files next to them.
-
-    `content`: the bytes of the file.
     """
     return any(
         reader.self_contained and reader.recognizes(content) for reader in installed_readers().values()

@@ -46,10 +46,7 @@ def is_hdf5(content: bytes) -> bool:
 
 
 def load_hdf5(content: bytes, path: Path) -> Variables:
-    """Return the variables of a file: arrays, lists for cells, dicts for groups.
-
-    Raises InputError where the bytes, which `path` names, cannot be read, or h5py is not installed.
-    """
+    """Return the variables of a file: arrays, lists for cells, dicts for groups."""
     if find_spec("h5py") is None:
         raise InputError(
             f"{path}: is HDF5, as MATLAB 7.3, SLEAP and DeepLabCut write it, which needs h5py: pip install "

@@ -109,11 +109,7 @@ LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
 
 
 def parts_of(file: LoadedFile, options: ReadingOptions, *, default: str = "") -> Parts:
-    """Return the tracks that a file's variables hold, and what else they give.
-
-    Raises InputError where the variables fit no layout, or two, or break the one that they fit, and where it
-    is not clear whether or how one of them is the visibility.
-    """
+    """Return the tracks that a file's variables hold, and what else they give."""
     layout, _, rest = (options.layout or default).partition(":")
     variable, _, mask = rest.partition(":")
     if mask and options.visible:

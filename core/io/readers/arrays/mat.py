@@ -46,9 +46,6 @@ def load_variables(content: bytes, path: Path) -> Variables:
     """Return the variables of a MATLAB file: arrays, lists for cells, dicts for structs.
 
     Text, function handles and the like are left out.
-
-    Raises InputError where the bytes, which `path` names, cannot be read, need more memory than a file may,
-    or need h5py and that is not installed.
     """
     if is_hdf5(content):
         return load_hdf5(content, path)
@@ -183,7 +180,7 @@ class _Version5:
 
         Compressed text and the like is left out. Where the others state more bytes than the file may ask for,
         the largest cells, structs and arrays of bytes are left out, too: these are masks and pictures, and a
-        layout that needs one refuses its mark. Raises InputError where the rest states too many.
+        layout that needs one refuses its mark.
         """
         found: list[tuple[int, _Elements]] = []
         optional: list[tuple[int, _Elements]] = []  # the bytes that each states

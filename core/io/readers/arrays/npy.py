@@ -38,10 +38,7 @@ def is_npy(content: bytes) -> bool:
 
 
 def load_npy(path: Path, content: bytes) -> LoadedFile:
-    """Return the array of a file, with the masks in files next to it.
-
-    Raises InputError where the file is broken, or is the mask of tracks in another one.
-    """
+    """Return the array of a file, with the masks in files next to it."""
     value = parse_npy(content, path)
     if isinstance(value, dict):
         return LoadedFile(path, content, named_values(value))
@@ -57,10 +54,7 @@ def load_npy(path: Path, content: bytes) -> LoadedFile:
 
 
 def interpret_npy(file: LoadedFile, options: ReadingOptions) -> Parts:
-    """Return the tracks of an array; of SpatialTracker's, without the depths.
-
-    Raises InputError where the array is no tracks.
-    """
+    """Return the tracks of an array; of SpatialTracker's, without the depths."""
     name = options.tracks or next(iter(file.variables))
     value = without_batch(file.variables.get(name))
     if not is_array(value, 3) or value.shape[2] != 3:
@@ -82,10 +76,7 @@ def interpret_npy(file: LoadedFile, options: ReadingOptions) -> Parts:
 
 
 def parse_npy(content: bytes, path: Path) -> Any:
-    """Return the array of a `.npy`; of one of Python objects the dict or list that it holds.
-
-    Raises InputError where the bytes, which `path` names, are no such array, or fewer than the array needs.
-    """
+    """Return the array of a `.npy`; of one of Python objects the dict or list that it holds."""
     try:
         array = parse_array(content)
         Allowance(len(content)).use_array(array.shape, array.itemsize)

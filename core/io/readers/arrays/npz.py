@@ -47,10 +47,7 @@ _REAL, _WHOLE = "biuf", "iu"  # kinds of numbers
 
 
 def load_npz(path: Path, content: bytes) -> LoadedFile:
-    """Return the arrays of an `.npz` by name; of those that would need unpickling only a mark.
-
-    Raises InputError where the file is broken.
-    """
+    """Return the arrays of an `.npz` by name; of those that would need unpickling only a mark."""
     arrays = load_arrays(content, path)
     return LoadedFile(path, content, dict.fromkeys(names_in(content, path), PYTHON_OBJECTS) | arrays)
 
@@ -59,8 +56,6 @@ def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence
     """Return the sequence that `write_npz` wrote, or what a foreign file's arrays are.
 
     `source` and `digest` of a sequence are those of the file.
-
-    Raises InputError where the file is of another version, a reconstruction, or fits no layout or two.
     """
     arrays = file.variables
     if "format" not in arrays or options.given().keys() - {"camera"}:

@@ -70,11 +70,7 @@ def is_pickle(content: bytes) -> bool:
 
 
 def load_pickle(path: Path, content: bytes) -> LoadedFile:
-    """Return the arrays of a pickle by name; those of one of several videos as "VIDEO/NAME".
-
-    Raises InputError where the pickle holds anything but arrays, dict, list, tuple, text and numbers, or is
-    damaged.
-    """
+    """Return the arrays of a pickle by name; those of one of several videos as "VIDEO/NAME"."""
     value = unpickle(content, path)
     videos = _videos(value)
     if videos is None:
@@ -84,10 +80,7 @@ def load_pickle(path: Path, content: bytes) -> LoadedFile:
 
 
 def interpret_pickle(file: LoadedFile, options: ReadingOptions) -> Parts:
-    """Return the tracks of a pickle, of the video that is chosen where it holds several.
-
-    Raises InputError where it holds several and none is chosen, and where the arrays hold no tracks.
-    """
+    """Return the tracks of a pickle, of the video that is chosen where it holds several."""
     if not file.individuals:
         if options.individual is not None:
             raise InputError(f"individual is {options.individual!r}; the file holds only one video")
@@ -125,8 +118,7 @@ def named_values(value: Any) -> Variables:
 def unpickle(content: bytes, path: Path) -> Any:
     """Return the value of a pickle: arrays, lists and dicts with text as keys.
 
-    `content`, `path`: the bytes, and their name in messages. Raises InputError where it holds anything else,
-    or is damaged.
+    `content`, `path`: the bytes, and their name in messages.
     """
     try:
         _check_operations(content)

@@ -44,11 +44,7 @@ def could_be_tracks(name: str, value: Any) -> bool:
 def with_visibility(
     variables: Variables, parts: Parts, asked: str = "", threshold: float | None = None
 ) -> Parts:
-    """Return what a layout made of a file's variables, with the visibility that is among the others.
-
-    Raises InputError where an array could be a mask and it is not clear whether or how, where the one that is
-    asked for is none, and where a point that is seen is NaN.
-    """
+    """Return what a layout made of a file's variables, with the visibility that is among the others."""
     others = {name: value for name, value in variables.items() if name not in (*parts.roles, *INTRINSICS)}
     mask = "" if asked == NO_MASK else asked or _paired(others, parts, threshold)
     name = mask.removeprefix("~")
@@ -69,10 +65,7 @@ def with_visibility(
 
 
 def with_mask(parts: Parts, value: Any, mask: str, threshold: float | None, note: str = "") -> Parts:
-    """Return parts with the visibility by a mask "~NAME" with this value; `note`: more on it.
-
-    Raises InputError where its size is not that of the tracks, and where it holds scores without a threshold.
-    """
+    """Return parts with the visibility by a mask "~NAME" with this value; `note`: more on it."""
     name, hidden = mask.removeprefix("~"), mask.startswith("~")
     if not fits_as_mask(value, parts):
         raise InputError(f"{name} is {size_of(value)}; accepted is {_accepted(parts)}, or {NO_MASK!r}")

@@ -70,8 +70,6 @@ def load_c3d(path: Path, content: bytes) -> LoadedFile:
     The header has the numbers of points, of the analog values in a frame, of the first and last frame, the
     scale (below 0: the numbers are floats) and the first block of the data. A point is x, y, z and its
     residual, below 0 where it is missing.
-
-    Raises InputError where the file is of a machine with another order of bytes, or too short for its header.
     """
     if not is_c3d(content):
         raise InputError("is no C3D file: its second byte is not 80")
@@ -153,8 +151,6 @@ def load_trc(path: Path, content: bytes) -> LoadedFile:
     Five lines come first, with tabs or commas between their fields: the file, the names and the values of
     what it states (Units among it), the names of the markers, those of their coordinates. A line of a frame
     has its number and time, then x, y and z of each marker, empty where it is missing.
-
-    Raises InputError naming the line that is not so.
     """
     check_text(content)
     lines = content.decode("utf-8", "replace").splitlines()

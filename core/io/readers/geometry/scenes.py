@@ -77,10 +77,7 @@ def is_colmap_folder(path: Path) -> bool:
 
 
 def load_scene(path: Path, content: bytes) -> LoadedFile:
-    """Return tracks (F, P, 2), NaN where a point is not seen, and K of a model.
-
-    Raises InputError where the file, or a file of the folder, is not what it should be.
-    """
+    """Return tracks (F, P, 2), NaN where a point is not seen, and K of a model."""
     if path.is_dir():
         tracks, intrinsics, size, notes = _load_colmap(path)
     else:

@@ -18,8 +18,7 @@ from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
 from ...files.contents import parse_json
 from ...files.variables import LoadedFile, Parts
-from .poses import HALF, in_pixels
-from .skeletons import SKELETONS_OF_MEDIAPIPE
+from .poses import HALF, SKELETONS_OF_MEDIAPIPE, in_pixels
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,10 +32,7 @@ ACCEPTED = (
 
 
 def load_landmarks(path: Path, content: bytes) -> LoadedFile:
-    """Return landmarks (F, P, 2) and visibility (F, P), NaN in frames without any.
-
-    Raises InputError where the file is no such JSON, naming the frame.
-    """
+    """Return landmarks (F, P, 2) and visibility (F, P), NaN in frames without any."""
     value = parse_json(content)
     if isinstance(value, dict) and "people" in value:
         raise InputError("is one frame of OpenPose; accepted is the folder of all its frames")
@@ -74,10 +70,7 @@ def _landmarks(frame: Any, number: int) -> list[tuple[float, float, float]]:
 
 
 def read_landmarks(file: LoadedFile, options: ReadingOptions) -> Parts:
-    """Return landmarks in pixels, visible from a visibility on.
-
-    Raises InputError where they are relative to the picture and its size is not given.
-    """
+    """Return landmarks in pixels, visible from a visibility on."""
     landmarks, visibility = file.variables["landmarks"], file.variables.get("visibility")
     least = HALF if options.threshold is None else options.threshold
     seen = np.isfinite(landmarks).all(axis=2)

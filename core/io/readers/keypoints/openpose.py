@@ -19,16 +19,18 @@ import numpy as np
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
 from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
-from ...files.contents import check_file, parse_json, read_bytes
+from ...files.contents import check_file, naming, parse_json, read_bytes
 from ...files.variables import LoadedFile, Parts
-from .poses import chosen_individual
-from .skeletons import SKELETONS_OF_OPENPOSE
+from .poses import SKELETONS_OF_OPENPOSE, chosen_individual
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ....foundation.types import Floats
     from ...files.reading_options import ReadingOptions
+
+    _Frame = list[tuple[int, dict[str, Floats]]]  # identity and keypoints by kind, of each person
+    _Person = dict[int, dict[str, Floats]]  # keypoints by kind, of each frame
 
 PATTERN = "*_keypoints.json"
 BODY = "pose_keypoints_2d"
@@ -45,11 +47,7 @@ def is_folder(path: Path) -> bool:
 
 
 def load_folder(path: Path) -> LoadedFile:
-    """Return the keypoints of each person, (F, P, 3) with the confidence last.
-
-    Raises InputError naming the file that is no frame of OpenPose; and where the files are too many or too
-    large.
-    """
+    """Return the keypoints of each person, (F, P, 3) with the confidence last."""
     files, stored = _frames_of(path)
     names = list(dict.fromkeys(_parts_of_name(file)[0] for file in files))
     if len(names) > 1:
@@ -99,11 +97,12 @@ def _parts_of_name(file: Path) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else ("", 0)
 
 
-def _people(file: Path) -> list[tuple[int, dict[str, Floats]]]:
+def _people(file: Path) -> _Frame:
     """Return the identity, -1 for none, and the keypoints (P, 3) of each kind of each person of one frame."""
-    try:
+    with naming(file):
         frame = parse_json(read_bytes(file))
-        found = []
+    found = []
+    try:
         for person in frame["people"]:
             arrays = {
                 kind: np.array(values, dtype=np.float64).reshape(-1, 3)
@@ -113,8 +112,6 @@ def _people(file: Path) -> list[tuple[int, dict[str, Floats]]]:
             identity = (person.get("person_id") or [-1])[0]
             if BODY in arrays and (arrays[BODY][:, 2] > 0).any():
                 found.append((int(identity), arrays))
-    except InputError as error:
-        raise InputError(f"{file}: {error}" if str(file) not in str(error) else str(error)) from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise InputError(
             f"{file}: is no frame of OpenPose; accepted is people with {BODY} of x, y, confidence each"
@@ -122,7 +119,7 @@ def _people(file: Path) -> list[tuple[int, dict[str, Floats]]]:
     return found
 
 
-def _body_points(frames: list[list[tuple[int, dict[str, Floats]]]], files: list[Path]) -> int:
+def _body_points(frames: list[_Frame], files: list[Path]) -> int:
     """Return how many keypoints the bodies have, which are of one model."""
     counts = [[len(arrays[BODY]) for _, arrays in found] for found in frames]
     points = max(itertools.chain(*counts), default=0)
@@ -136,21 +133,19 @@ def _check_points(count: int, points: int, file: Path) -> None:
         raise InputError(f"{file}: has {count} keypoints; others have {points}, and all need the same number")
 
 
-def _joined(
-    frames: list[list[tuple[int, dict[str, Floats]]]], points: int
-) -> list[dict[int, dict[str, Floats]]]:
+def _joined(frames: list[_Frame], points: int) -> list[_Person]:
     """Return the people as their keypoints by frame, the one seen best first."""
     from scipy.optimize import linear_sum_assignment  # imported late: only folders should cost it
 
-    people: list[dict[int, dict[str, Floats]]] = []
+    people: list[_Person] = []
     last = np.zeros((0, points, 3))  # of each of them
-    by_identity: dict[int, dict[int, dict[str, Floats]]] = {}
+    by_identity: dict[int, _Person] = {}
     _check_crowd([sum(identity < 0 for identity, _arrays in found) for found in frames], points)
     compared = 0
     for frame, found in enumerate(frames):
-        tracked = [(identity, arrays) for identity, arrays in found if identity >= 0]
-        for identity, arrays in tracked:
-            by_identity.setdefault(identity, {})[frame] = arrays
+        for identity, arrays in found:
+            if identity >= 0:
+                by_identity.setdefault(identity, {})[frame] = arrays
         left = [arrays for identity, arrays in found if identity < 0]
         now = np.array([arrays[BODY] for arrays in left]).reshape(len(left), points, 3)
         compared += len(people) * now.size // 3
@@ -168,7 +163,7 @@ def _joined(
         last = np.concatenate((last, now[new]))
     people += by_identity.values()
 
-    def confidence(person: dict[int, dict[str, Floats]]) -> float:
+    def confidence(person: _Person) -> float:
         return -sum(float(arrays[BODY][:, 2].mean()) for arrays in person.values())
 
     return sorted(people, key=confidence)
@@ -215,10 +210,7 @@ def _stacked(arrays: dict[int, Floats], frames: int, points: int, files: list[Pa
 
 
 def read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
-    """Return the keypoints of one person: the one that is asked for, else the one that is seen best.
-
-    Raises InputError where there is no such person, or no such keypoints.
-    """
+    """Return the keypoints of one person: the one that is asked for, else the one that is seen best."""
     people = file.individuals
     if not people:
         raise InputError("shows no person in any frame; accepted are frames of at least one")
@@ -249,9 +241,8 @@ def read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
             f"no file is of the frames between {numbers[gaps[0]]} and {numbers[gaps[0] + 1]}: the numbers "
             "of the frames after them no longer equal those of the video"
         )
-    points, edges = (
-        SKELETONS_OF_OPENPOSE.get(keypoints.shape[1], (None, None)) if kind == BODY else (None, None)
-    )
+    count = keypoints.shape[1] if kind == BODY else 0
+    points, edges = SKELETONS_OF_OPENPOSE.get(count, (None, None))
     return Parts(
         keypoints[..., :2].transpose(0, 2, 1),
         CameraModel.PERSPECTIVE,

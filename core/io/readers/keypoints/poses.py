@@ -1,4 +1,4 @@
-"""What the formats of pose tools have in common: individuals, scores, positions relative to a picture."""
+"""What the formats of pose tools have in common: individuals, scores, relative positions, body models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...files.variables import joined, shortened
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
 
-    from ....foundation.types import Floats
+    from ....foundation.types import Floats, Ints
     from ...files.reading_options import ReadingOptions
     from ...files.variables import Parts
 
@@ -26,10 +26,7 @@ _INSIDE = 0.95  # share of the positions from 0 to 1 by which all are relative t
 
 
 def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float] | None, asked: str | None) -> int:
-    """Return which of several individuals is read.
-
-    Raises InputError where there are several and none is named, or one that is not there.
-    """
+    """Return which of several individuals is read."""
     listed = [shortened(name) for name in names]
     if shares is not None:
         listed = [
@@ -49,8 +46,6 @@ def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
     """Return parts whose tracks are in pixels, where they are relative to the picture: x / width, y / height.
 
     Tracks are taken for relative ones where nearly all lie between 0 and 1 and none is far outside.
-
-    Raises InputError where the size of the picture is not given.
     """
     places = parts.tracks.transpose(0, 2, 1)[parts.seen]
     if options.camera_model is CameraModel.ORTHOGONAL or not _is_relative(places):
@@ -77,3 +72,54 @@ def _is_relative(places: Floats) -> bool:
     if not places.size or places.min() < -1 or places.max() > 2:
         return False
     return bool(((places >= 0) & (places <= 1)).all(axis=1).mean() >= _INSIDE and np.ptp(places) > 0)
+
+
+# -- body models: the names of their keypoints, and which of these are connected -----------------------------
+
+BODY_25 = (  # OpenPose
+    "Nose Neck RShoulder RElbow RWrist LShoulder LElbow LWrist MidHip RHip RKnee RAnkle LHip LKnee LAnkle "
+    "REye LEye REar LEar LBigToe LSmallToe LHeel RBigToe RSmallToe RHeel"
+)
+BODY_25_EDGES = (
+    "Nose-Neck Neck-MidHip Neck-RShoulder RShoulder-RElbow RElbow-RWrist Neck-LShoulder LShoulder-LElbow "
+    "LElbow-LWrist MidHip-RHip RHip-RKnee RKnee-RAnkle MidHip-LHip LHip-LKnee LKnee-LAnkle Nose-REye "
+    "REye-REar Nose-LEye LEye-LEar LAnkle-LBigToe LBigToe-LSmallToe LAnkle-LHeel RAnkle-RBigToe "
+    "RBigToe-RSmallToe RAnkle-RHeel"
+)
+COCO_18 = (  # OpenPose, older
+    "Nose Neck RShoulder RElbow RWrist LShoulder LElbow LWrist RHip RKnee RAnkle LHip LKnee LAnkle REye "
+    "LEye REar LEar"
+)
+COCO_18_EDGES = (
+    "Nose-Neck Neck-RShoulder RShoulder-RElbow RElbow-RWrist Neck-LShoulder LShoulder-LElbow LElbow-LWrist "
+    "Neck-RHip RHip-RKnee RKnee-RAnkle Neck-LHip LHip-LKnee LKnee-LAnkle Nose-REye REye-REar Nose-LEye "
+    "LEye-LEar"
+)
+BLAZE_POSE = (  # MediaPipe
+    "nose left_eye_inner left_eye left_eye_outer right_eye_inner right_eye right_eye_outer left_ear "
+    "right_ear mouth_left mouth_right left_shoulder right_shoulder left_elbow right_elbow left_wrist "
+    "right_wrist left_pinky right_pinky left_index right_index left_thumb right_thumb left_hip right_hip "
+    "left_knee right_knee left_ankle right_ankle left_heel right_heel left_foot_index right_foot_index"
+)
+BLAZE_POSE_EDGES = (
+    "nose-left_eye_inner left_eye_inner-left_eye left_eye-left_eye_outer left_eye_outer-left_ear "
+    "nose-right_eye_inner right_eye_inner-right_eye right_eye-right_eye_outer right_eye_outer-right_ear "
+    "mouth_left-mouth_right left_shoulder-right_shoulder left_shoulder-left_elbow left_elbow-left_wrist "
+    "left_wrist-left_pinky left_wrist-left_index left_wrist-left_thumb left_pinky-left_index "
+    "right_shoulder-right_elbow right_elbow-right_wrist right_wrist-right_pinky right_wrist-right_index "
+    "right_wrist-right_thumb right_pinky-right_index left_shoulder-left_hip right_shoulder-right_hip "
+    "left_hip-right_hip left_hip-left_knee left_knee-left_ankle left_ankle-left_heel "
+    "left_heel-left_foot_index left_ankle-left_foot_index right_hip-right_knee right_knee-right_ankle "
+    "right_ankle-right_heel right_heel-right_foot_index right_ankle-right_foot_index"
+)
+
+
+def _skeleton(names: str, edges: str) -> tuple[tuple[str, ...], Ints]:
+    """Return the names of a model's points, and its edges (E, 2) from 0."""
+    points = tuple(names.split())
+    index = {name: number for number, name in enumerate(points)}
+    return points, np.array([[index[end] for end in edge.split("-")] for edge in edges.split()])
+
+
+SKELETONS_OF_OPENPOSE = {25: _skeleton(BODY_25, BODY_25_EDGES), 18: _skeleton(COCO_18, COCO_18_EDGES)}
+SKELETONS_OF_MEDIAPIPE = {33: _skeleton(BLAZE_POSE, BLAZE_POSE_EDGES)}

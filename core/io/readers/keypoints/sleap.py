@@ -67,10 +67,7 @@ def individuals_of(variables: Variables) -> tuple[str, ...]:
 
 
 def read_analysis(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
-    """Return the tracks of one individual.
-
-    Raises InputError where several individuals are there and none is chosen.
-    """
+    """Return the tracks of one individual."""
     tracks, scores = _frames_first(variables)
     names = individuals_of(variables)
     seen: Bools = np.asarray(np.isfinite(tracks).all(axis=2))
@@ -119,8 +116,6 @@ def analysis_of(variables: Variables, stored: int) -> Variables:
 
     Of two instances of one frame and track the one placed by hand counts. Instances without a track are of an
     individual "untracked", of which a frame can have one.
-
-    Raises InputError where the project is of several videos, or is not complete.
     """
     try:
         frames, instances = variables["frames"], variables["instances"]

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,10 +92,7 @@ def is_csv(content: bytes) -> bool:
 
 
 def load_csv(path: Path, content: bytes) -> LoadedTable:
-    """Return the columns of a table by their names, those of DeepLabCut as arrays of all points.
-
-    Raises InputError where the file is no delimited text, or has no line after its header.
-    """
+    """Return the columns of a table by their names, those of DeepLabCut as arrays of all points."""
     table = parse_table(content)
     if not table.rows:
         raise InputError("there is no line after the header; at least 2 frames of 4 points are needed")
@@ -109,8 +107,7 @@ def load_csv(path: Path, content: bytes) -> LoadedTable:
 
 def load_poses(path: Path, content: bytes, table: Table) -> LoadedTable:
     """Return the arrays of a table of DeepLabCut."""
-    individuals = deeplabcut.individuals_of(table)
-    return LoadedTable(path, content, deeplabcut.arrays_of(table), individuals, table=table)
+    return LoadedTable(path, content, *deeplabcut.arrays_of(table), table=table)
 
 
 def _values(table: Table, column: int, allowance: Allowance) -> object:
@@ -124,14 +121,11 @@ def _values(table: Table, column: int, allowance: Allowance) -> object:
 
 
 def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
-    """Return the tracks of a table.
-
-    Raises InputError naming the columns where they are not understood, and the line at fault.
-    """
+    """Return the tracks of a table."""
     assert isinstance(file, LoadedTable)  # it is what `load_csv` returned
     table = file.table
     if deeplabcut.is_pose_table(table):
-        return deeplabcut.read(table, options)
+        return deeplabcut.read(file, table, options)
     found = _named_columns(table, options.columns) if options.columns else _found_columns(table)
     if found.keys() >= set(_COLUMNS):
         return in_pixels(_read_long(table, found, options, len(file.content)), options)
@@ -189,12 +183,10 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, sto
     """Return the tracks of a table with one line per observation, of a file of so many bytes."""
     reading = {"columns": ",".join(f"{role}={table.columns[index]}" for role, index in found.items())}
     if "individual" in found:
-        table, name = _of_individual(table, found, options)
-        reading["individual"] = name
+        table, reading["individual"] = _of_individual(table, found, options)
     elif table.parts:
         index = chosen_individual(table.parts, None, options.individual)
-        reading["individual"] = table.parts[index]
-        table = table.part(index)
+        table, reading["individual"] = table.part(index), table.parts[index]
     frames = _whole(table, found["frame"], "frame")
     labels, columns = _points(table, found["point"])
     there, rows = np.unique(frames, return_inverse=True)
@@ -252,9 +244,9 @@ def _of_individual(table: Table, found: dict[str, int], options: ReadingOptions)
     complete = np.isfinite(table.numbers([found["x"], found["y"]])).all(axis=1)
     shares = (np.bincount(index, complete) / np.bincount(index)).tolist()
     name = names[chosen_individual(names, shares, options.individual)]
-    kept = [row for row, other in enumerate(of_line) if other == name]
+    kept = [other == name for other in of_line]
     return replace(
-        table, rows=[table.rows[row] for row in kept], lines=[table.lines[row] for row in kept]
+        table, rows=list(compress(table.rows, kept)), lines=list(compress(table.lines, kept))
     ), name
 
 
@@ -369,10 +361,8 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
     scored = [number for number, name in enumerate(names) if "score" in points[name]]
     if scored and options.visible != NO_MASK:
         first = table.columns[points[names[scored[0]]]["score"]]
-        scores, least = (
-            table.numbers([points[names[number]]["score"] for number in scored]),
-            _least(first, options),
-        )
+        scores = table.numbers([points[names[number]]["score"] for number in scored])
+        least = _least(first, options)
         visible[:, scored] &= scores >= least
         notes.append(f"a point is visible where its score ({first}, ...) is at least {least:g} (threshold)")
         if options.threshold is None and not np.isin(scores[np.isfinite(scores)], (0, 1)).all():

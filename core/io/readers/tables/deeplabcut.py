@@ -28,9 +28,9 @@ from .delimited import Table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ....foundation.types import Bools, Floats
+    from ....foundation.types import Bools
     from ...files.reading_options import ReadingOptions
-    from ...files.variables import Variables
+    from ...files.variables import LoadedFile, Variables
 
 FRAME = "df_with_missing"  # the group of an HDF5 file that holds such a table
 LEVELS = ["scorer", "individuals", "bodyparts", "coords"]  # rows of the header; the second may be absent
@@ -45,10 +45,7 @@ def is_pose_table(table: Table) -> bool:
 
 
 def table_of_frame(variables: Variables, path: Path) -> Table:
-    """Return the table that pandas has written as HDF5, with the fields that the csv would have.
-
-    Raises InputError where the names of its columns are not those of such a table.
-    """
+    """Return the table that pandas has written as HDF5, with the fields that the csv would have."""
     frame = variables[FRAME].get("table", {})
     values, pickled = frame.get("values_block_0"), frame.get("values_block_0_kind")
     if not is_array(values, 2) or pickled is None:
@@ -83,77 +80,63 @@ def _places(table: Table) -> dict[str, dict[str, dict[str, int]]]:
     return found
 
 
-def individuals_of(table: Table) -> tuple[str, ...]:
-    """Return the names of the individuals, none where the table does not name them."""
-    return tuple(name for name in _places(table) if name != _ONE)
-
-
-def _values(table: Table, points: dict[str, dict[str, int]], kind: str) -> Floats | None:
-    """Return one coordinate of all points (F, P), None where the table does not have it."""
-    if not all(kind in columns for columns in points.values()):
-        return None
-    return table.numbers([columns[kind] for columns in points.values()])
-
-
-def _seen(table: Table, points: dict[str, dict[str, int]], least: float) -> Bools:
-    """Return which points (F, P) have a place, and a likelihood from one on where there is any."""
-    x, y, likelihood = (_values(table, points, kind) for kind in _COORDINATES)
-    assert x is not None and y is not None  # every point has both
-    seen: Bools = np.isfinite(x) & np.isfinite(y)
-    return seen if likelihood is None else seen & (likelihood >= least)
-
-
-def arrays_of(table: Table) -> Variables:
-    """Return the points of each individual as an array (F, P, 2), and their likelihood (F, P)."""
+def arrays_of(table: Table) -> tuple[Variables, tuple[str, ...]]:
+    """Return each individual's points (F, P, 2), their likelihood (F, P) and names, and the individuals."""
     arrays: Variables = {}
-    for individual, points in _places(table).items():
-        x, y, likelihood = (_values(table, points, kind) for kind in _COORDINATES)
-        before = f"{individual} " if individual else ""
-        arrays[f"{before}bodyparts"] = np.array(list(points))
-        if x is not None and y is not None:
-            arrays[f"{before}coords"] = np.stack([x, y], axis=2)
-        if likelihood is not None:
-            arrays[f"{before}likelihood"] = likelihood
-    return arrays
+    found = _places(table)
+    for individual, points in found.items():
+        for point, columns in points.items():
+            if not {"x", "y"} <= columns.keys():
+                raise InputError(
+                    f"bodypart {point} has the columns {', '.join(columns)}; accepted are x and y"
+                )
+        values = {
+            kind: table.numbers([columns[kind] for columns in points.values()])
+            for kind in _COORDINATES
+            if all(kind in columns for columns in points.values())
+        }
+        arrays[_name(individual, "bodyparts")] = np.array(list(points))
+        arrays[_name(individual, "coords")] = np.stack([values["x"], values["y"]], axis=2)
+        if "likelihood" in values:
+            arrays[_name(individual, "likelihood")] = values["likelihood"]
+    return arrays, tuple(name for name in found if name != _ONE)
 
 
-def read(table: Table, options: ReadingOptions) -> Parts:
-    """Return the tracks of one individual, visible from a likelihood on.
+def _name(individual: str, array: str) -> str:
+    return f"{individual} {array}".lstrip()
 
-    Raises InputError where several individuals are there and none is chosen, or a point has no x or no y.
-    """
-    places = _places(table)
-    for point, columns in (
-        (point, columns) for points in places.values() for point, columns in points.items()
-    ):
-        if not {"x", "y"} <= columns.keys():
-            raise InputError(f"bodypart {point} has the columns {', '.join(columns)}; accepted are x and y")
-    names = list(places)
+
+def read(file: LoadedFile, table: Table, options: ReadingOptions) -> Parts:
+    """Return the tracks of one individual, visible from a likelihood on."""
     least = CUTOFF if options.threshold is None else options.threshold
-    shares = [float(_seen(table, places[name], least).mean()) for name in names]
+
+    def seen(name: str) -> Bools:
+        likelihood = file.variables.get(_name(name, "likelihood"))
+        placed: Bools = np.isfinite(file.variables[_name(name, "coords")]).all(axis=2)
+        return placed if likelihood is None else placed & (likelihood >= least)
+
+    names = file.individuals or (_ONE,)
+    shares = [float(seen(name).mean()) for name in names]
     individual = names[chosen_individual(names, shares, options.individual)]
-    points = places[individual]
-    x, y, likelihood = (_values(table, points, kind) for kind in _COORDINATES)
-    assert x is not None and y is not None  # it is checked above
-    before = f"{individual} " if individual else ""
-    roles = {f"{before}coords": "tracks", f"{before}bodyparts": "names"}
+    scored = _name(individual, "likelihood") in file.variables
+    roles = {_name(individual, "coords"): "tracks", _name(individual, "bodyparts"): "names"}
     reading = {"individual": individual} if individual else {}
-    if likelihood is not None:
-        roles[f"{before}likelihood"] = "scores"
+    if scored:
+        roles[_name(individual, "likelihood")] = "scores"
         reading["threshold"] = f"{least:g}"
     note = f"a point is visible where its likelihood is at least {least:g} (threshold)"
     guesses: tuple[str, ...] = ()
     if table.rows and not table.texts(0)[0].isdigit():
         guesses = ("the rows are labelled pictures: they may be far apart in time, or of several videos",)
     return Parts(
-        np.stack([x, y], axis=1),
+        file.variables[_name(individual, "coords")].transpose(0, 2, 1),
         CameraModel.PERSPECTIVE,
         camera_assumed=True,
-        visible=_seen(table, points, least),
-        point_names=tuple(points),
+        visible=seen(individual),
+        point_names=tuple(file.variables[_name(individual, "bodyparts")].tolist()),
         producer="DeepLabCut",
         guesses=guesses,
-        provenance="" if likelihood is None else note,
+        provenance=note if scored else "",
         roles=roles,
         reading=reading,
     )

@@ -61,10 +61,7 @@ class Table:
         return tuple(str(number + 1) for number in range(len(self.rows[0]) if self.rows else 0))
 
     def numbers(self, columns: SequenceOf[int]) -> Floats:
-        """Return some columns as numbers (rows, columns), NaN where a field is empty or says so.
-
-        Raises InputError naming the line of a field that is no number, or is infinite.
-        """
+        """Return some columns as numbers (rows, columns), NaN where a field is empty or says so."""
         table = np.empty((len(self.rows), len(columns)))
         for place, column in enumerate(columns):
             try:
@@ -93,8 +90,7 @@ class Table:
 def parse_table(content: bytes) -> Table:
     """Return the fields of a delimited text; the separator is the one that its first line has most of.
 
-    `content`: the bytes of the file, UTF-8 or Latin-1. Raises InputError where a line has more than
-    `MOST_COLUMNS` fields, more or fewer than the first, or is no text.
+    `content`: the bytes of the file, UTF-8 or Latin-1.
     """
     if b"\0" in content:
         raise InputError("holds zero bytes, as a table in UTF-16 does; accepted is a table in UTF-8")
