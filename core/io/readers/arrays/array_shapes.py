@@ -12,8 +12,6 @@ from ....foundation.representation import one_line_repr
 from ...files.variables import blocked, interleaved, is_array, without_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
 
     from ....foundation.types import Floats
@@ -24,12 +22,38 @@ class Shape:
     """A layout of one array, recognized by its shape; NaN marks a missing point."""
 
     summary: str
-    dimensions: int
-    frames_and_points: Callable[[tuple[int, ...]], tuple[int, int] | None]  # of a shape; None where it is not
-    arrange: Callable[[npt.NDArray[Any], str], npt.NDArray[Any]]  # the array and its name, to (F, 2, P)
-    points_first: bool = False  # whether the axis of the points comes before that of the frames
+    axes: str  # F frames, P points, 2 coordinates; without 2 the first axis has x and y of each
+    blocked: bool = False  # whether all x come before all y there, and not the y of each after its x
 
     __repr__ = one_line_repr
+
+    @property
+    def dimensions(self) -> int:
+        """The number of axes."""
+        return len(self.axes)
+
+    @property
+    def points_first(self) -> bool:
+        """Whether the axis of the points comes before that of the frames."""
+        return self.axes.index("P") < self.axes.index("F")
+
+    def frames_and_points(self, shape: tuple[int, ...]) -> tuple[int, int] | None:
+        """Return the sizes F and P of an array; None where it is not of this shape."""
+        if len(shape) != self.dimensions:
+            return None
+        sizes = dict(zip(self.axes, shape, strict=True))
+        coordinates = sizes.get("2", 2)
+        if self.dimensions == 2:
+            sizes[self.axes[0]], odd = divmod(shape[0], 2)
+            coordinates -= odd
+        return (sizes["F"], sizes["P"]) if coordinates == 2 else None
+
+    def arrange(self, array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+        """Return an array (F, 2, P)."""
+        if self.dimensions == 3:
+            return array.transpose([self.axes.index(axis) for axis in "F2P"])
+        rows = blocked(array, name, 2) if self.blocked else interleaved(array, name, 2)
+        return rows.transpose(2, 1, 0) if self.points_first else rows
 
     def fits(self, value: Any) -> bool:
         """Return whether a value has this shape, for a sequence of at least the least size."""
@@ -41,62 +65,15 @@ class Shape:
 
 
 SHAPES: dict[str, Shape] = {
-    "interleaved": Shape(
-        "2F x P, rows x, y of each frame",
-        2,
-        lambda s: (s[0] // 2, s[1]) if s[0] % 2 == 0 else None,
-        lambda array, name: interleaved(array, name, 2),
-    ),
-    "blocked": Shape(
-        "2F x P, x of all frames, then y",
-        2,
-        lambda s: (s[0] // 2, s[1]) if s[0] % 2 == 0 else None,
-        lambda array, name: blocked(array, name, 2),
-    ),
-    "frames-points-xy": Shape(
-        "F x P x 2",
-        3,
-        lambda s: (s[0], s[1]) if s[2] == 2 else None,
-        lambda array, _: array.transpose(0, 2, 1),
-    ),
-    "points-frames-xy": Shape(
-        "P x F x 2",
-        3,
-        lambda s: (s[1], s[0]) if s[2] == 2 else None,
-        lambda array, _: array.transpose(1, 2, 0),
-        points_first=True,
-    ),
-    "xy-points-frames": Shape(
-        "2 x P x F",
-        3,
-        lambda s: (s[2], s[1]) if s[0] == 2 else None,
-        lambda array, _: array.transpose(2, 0, 1),
-        points_first=True,
-    ),
-    "frames-xy-points": Shape(
-        "F x 2 x P", 3, lambda s: (s[0], s[2]) if s[1] == 2 else None, lambda array, _: array
-    ),
-    "points-xy-frames": Shape(
-        "P x 2 x F",
-        3,
-        lambda s: (s[2], s[0]) if s[1] == 2 else None,
-        lambda array, _: array.transpose(2, 1, 0),
-        points_first=True,
-    ),
-    "points-interleaved": Shape(
-        "2P x F, rows x, y of each point",
-        2,
-        lambda s: (s[1], s[0] // 2) if s[0] % 2 == 0 else None,
-        lambda array, name: interleaved(array, name, 2).transpose(2, 1, 0),
-        points_first=True,
-    ),
-    "points-blocked": Shape(
-        "2P x F, x of all points, then y",
-        2,
-        lambda s: (s[1], s[0] // 2) if s[0] % 2 == 0 else None,
-        lambda array, name: blocked(array, name, 2).transpose(2, 1, 0),
-        points_first=True,
-    ),
+    "interleaved": Shape("2F x P, rows x, y of each frame", "FP"),
+    "blocked": Shape("2F x P, x of all frames, then y", "FP", blocked=True),
+    "frames-points-xy": Shape("F x P x 2", "FP2"),
+    "points-frames-xy": Shape("P x F x 2", "PF2"),
+    "xy-points-frames": Shape("2 x P x F", "2PF"),
+    "frames-xy-points": Shape("F x 2 x P", "F2P"),
+    "points-xy-frames": Shape("P x 2 x F", "P2F"),
+    "points-interleaved": Shape("2P x F, rows x, y of each point", "PF"),
+    "points-blocked": Shape("2P x F, x of all points, then y", "PF", blocked=True),
 }
 # Of two shapes that sizes do not tell apart, the one that is read unless the other order is asked for.
 RARER = {
@@ -110,26 +87,17 @@ RARER = {
 CLEARLY = 2.0  # times smoother
 
 
-def axes_contradict(array: Floats, points_first: bool) -> bool:
-    """Return whether tracks (F, P, 2), or (P, F, 2), are clearly smoother along the axis of the points."""
-    return is_smooth(array, 1 - int(points_first), int(points_first))
-
-
-def axes_agree(array: Floats, points_first: bool) -> bool:
-    """Return whether tracks are clearly smoother along the axis of the frames."""
-    return is_smooth(array, int(points_first), 1 - int(points_first))
-
-
-def is_smooth(array: Floats, axis: int, other: int) -> bool:
-    """Return whether neighbors along one axis are clearly closer, and spread less, than along the other.
+def is_smooth(array: Floats, axis: int) -> bool:
+    """Return whether tracks are clearly closer along axis 0 or 1, and spread less, than along the other.
 
     A point moves little from frame to frame, and its path is shorter than the object is wide. The order of
     points in a file may be one of neighbors too, so both are asked for.
     """
     if min(array.shape[:2]) < 2:
         return False
-    steps = [_median(np.abs(np.diff(array, axis=each))) for each in (axis, other)]
-    spreads = [_median(np.ptp(_filled(array, each), axis=each)) for each in (axis, other)]
+    axes = axis, 1 - axis
+    steps = [_median(np.abs(np.diff(array, axis=each))) for each in axes]
+    spreads = [_median(np.ptp(_filled(array, each), axis=each)) for each in axes]
     return CLEARLY * steps[0] < steps[1] and spreads[0] < spreads[1]
 
 

@@ -26,8 +26,8 @@ from ...files.variables import (
 )
 from ..keypoints import sleap
 from . import known_layouts as known
-from .array_shapes import RARER, SHAPES, axes_agree, axes_contradict
-from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
+from .array_shapes import RARER, SHAPES, is_smooth
+from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size, times_size
 from .visibility import could_be_tracks, split_mask, with_visibility
 
 if TYPE_CHECKING:
@@ -148,10 +148,7 @@ def _with_size(parts: Parts, variables: Variables, options: ReadingOptions) -> P
     seen = parts.tracks[np.isfinite(parts.tracks)]
     relative = seen.size > 0 and seen.min() >= 0 and seen.max() <= 1 and parts.camera_assumed
     if relative and options.image_size is not None and parts.image_size is None:
-        size = options.image_size
-        note = f"{parts.provenance}; multiplied by the size of the picture {size[0]} x {size[1]}"
-        scaled = parts.tracks * np.array(size, dtype=np.float64)[:, None]
-        return replace(parts, tracks=scaled, image_size=size, units="px", provenance=note)
+        return times_size(parts, options.image_size)
     if relative and parts.intrinsics is None and parts.image_size is None:
         guess = (
             f"all coordinates of {parts.tracks_name} are between 0 and 1; where they are relative to the "
@@ -298,22 +295,20 @@ def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = Fa
     """Read one array by its shape, with K where the file has one; `guess`: whether nobody named the shape."""
     if name not in variables:
         raise InputError(f"{shortened(name)} is absent; there are {describe(variables)}")
-    array = numbers(
-        {name: without_batch(variables[name])}, name, dimensions=SHAPES[shape].dimensions, missing=True
-    )
-    if SHAPES[shape].dimensions == 3 and SHAPES[shape].frames_and_points(array.shape) is None:
-        sizes = " x ".join(map(str, array.shape))
-        raise InputError(f"{name} is {sizes}; layout {shape} accepts {SHAPES[shape].summary}")
+    form = SHAPES[shape]
+    array = numbers({name: without_batch(variables[name])}, name, dimensions=form.dimensions, missing=True)
+    if form.dimensions == 3 and form.frames_and_points(array.shape) is None:
+        raise InputError(f"{name} is {size_of(array)}; layout {shape} accepts {form.summary}")
     guesses: tuple[str, ...] = ()
-    tracks = SHAPES[shape].arrange(array, name)
+    tracks = form.arrange(array, name)
     if guess and shape in RARER:
         by_points = tracks.transpose(0, 2, 1)
-        if axes_contradict(by_points, points_first=False):
+        if is_smooth(by_points, axis=1):
             raise InputError(
                 f"{name} ({size_of(array)}) is smooth along the axis of its points, so that these are "
                 "probably first: give --order ntxy (order=), or --order tnxy where the frames are"
             )
-        if shape == "frames-points-xy" and not axes_agree(by_points, points_first=False):
+        if shape == "frames-points-xy" and not is_smooth(by_points, axis=0):
             guesses = (f"the first axis of {name} ({size_of(array)}) is taken for the frames (--order)",)
     intrinsics = intrinsics_of(variables)
     return Parts(
@@ -322,7 +317,7 @@ def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = Fa
         camera_assumed=True,
         intrinsics=intrinsics,
         units="units",
-        provenance=f"tracks are {name} of the file, read as {SHAPES[shape].summary}",
+        provenance=f"tracks are {name} of the file, read as {form.summary}",
         layout=f"{shape}:{name}",
         shape=shape,
         guesses=guesses,

@@ -135,10 +135,15 @@ class _Elements:
         return np.frombuffer(self.content, np.dtype(self.order + kind), count, place)
 
 
+def _begin(element: _Elements, size: int) -> bytes:
+    """Return so many bytes of what a compressed variable holds."""
+    stored = memoryview(element.content)[element.place : element.end][:_LOOKED_INTO]
+    return zlib.decompressobj().decompress(stored, size)
+
+
 def _stated(element: _Elements) -> tuple[int, int]:
     """Return the size and the class that a compressed variable states, 0 where it has none."""
-    stored = memoryview(element.content)[element.place : element.end][:_LOOKED_INTO]
-    begin = zlib.decompressobj().decompress(stored, 4 * _BEGINNING)
+    begin = _begin(element, 4 * _BEGINNING)
     if len(begin) < 4 * _BEGINNING:
         return 0, 0
     kind, size, _, _, flags, _ = struct.unpack(f"{element.order}{_BEGINNING}I", begin)
@@ -146,10 +151,8 @@ def _stated(element: _Elements) -> tuple[int, int]:
 
 
 def _stated_name(element: _Elements) -> str:
-    """Return the name of a compressed variable, of which only the beginning is inflated."""
-    stored = memoryview(element.content)[element.place : element.end][:_LOOKED_INTO]
-    begin = zlib.decompressobj().decompress(stored, _WITH_NAME)
-    parts = _Elements(begin, element.order, 8)  # after its type and size
+    """Return the name of a compressed variable."""
+    parts = _Elements(_begin(element, _WITH_NAME), element.order, 8)  # after its type and size
     parts.next()  # the flags
     parts.next()  # the dimensions
     return parts.numbers(_BYTES).tobytes().decode("latin-1")
@@ -182,35 +185,32 @@ class _Version5:
         the largest cells, structs and arrays of bytes are left out, too: these are masks and pictures, and a
         layout that needs one refuses its mark.
         """
-        found: list[tuple[int, _Elements]] = []
-        optional: list[tuple[int, _Elements]] = []  # the bytes that each states
-        number = inflated = 0
+        found: list[tuple[int, _Elements, int]] = []  # with the bytes that each states
+        optional: list[tuple[int, _Elements, int]] = []
         while elements.place + 8 <= elements.end:
-            number += 1
-            if number > _MOST_ITEMS:
+            if len(found) >= _MOST_ITEMS:
                 raise ValueError(f"it holds more than {_MOST_ITEMS} elements")
             kind, element = elements.next()
-            if kind == _COMPRESSED:
-                size, of_class = _stated(element)
-                if of_class in _UNREAD:
-                    continue
-                inflated += size
-                if of_class in _MAY_BE_LEFT_OUT:
-                    optional.append((size, element))
-            found.append((kind, element))
-        left_out: list[tuple[int, _Elements]] = []
-        for size, element in sorted(optional, key=lambda each: each[0], reverse=True):
+            size, of_class = _stated(element) if kind == _COMPRESSED else (0, 0)
+            if of_class in _UNREAD:
+                continue
+            found.append((kind, element, size))
+            if of_class in _MAY_BE_LEFT_OUT:
+                optional.append(found[-1])
+        inflated = sum(size for _, _, size in found)
+        left_out: list[tuple[int, _Elements, int]] = []
+        for each in sorted(optional, key=lambda each: each[2], reverse=True):
             if inflated <= self._inflating.left:
                 break
-            left_out.append((size, element))
-            inflated -= size
+            left_out.append(each)
+            inflated -= each[2]
         if len(left_out) == len(found):  # nothing would be left to read
-            inflated += sum(size for size, _ in left_out)
+            inflated = sum(size for _, _, size in found)
         self._inflating.check(inflated)
-        unread = {id(element) for _, element in left_out}
         why = "{:.0f} MB when unpacked, more than a file of this size may need, and not read"
-        marks = [(_stated_name(element), Unread(why.format(size / 1e6))) for size, element in left_out]
-        return [each for each in found if id(each[1]) not in unread], marks
+        marks = [(_stated_name(element), Unread(why.format(size / 1e6))) for _, element, size in left_out]
+        unread = {id(element) for _, element, _ in left_out}
+        return [(kind, element) for kind, element, _ in found if id(element) not in unread], marks
 
     def _inflated(self, element: _Elements) -> _Elements:
         """Return what a compressed element holds."""

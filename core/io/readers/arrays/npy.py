@@ -45,8 +45,8 @@ def load_npy(path: Path, content: bytes) -> LoadedFile:
     tracks = tracks_of_mask(path)
     if tracks is not None:
         raise InputError(f"{path}: is the visibility of {tracks.name}; open that file")
-    for name, masks in _pairs(path):
-        files = {mask: file for mask, file in masks.items() if file.is_file()}
+    for name, masks in _pairs():
+        files = {mask: file for mask in masks if (file := _beside(path, name, mask)) is not None}
         if files:
             masks_read = {mask: parse_npy(read_bytes(file), file) for mask, file in files.items()}
             return LoadedFile(path, content, {name: value} | masks_read)
@@ -89,27 +89,25 @@ def parse_npy(content: bytes, path: Path) -> Any:
         raise InputError(f"{path}: is not a .npy file that can be read ({error})") from None
 
 
-def _pairs(path: Path) -> list[tuple[str, dict[str, Path]]]:
-    """Return the names of tracks at the end of a file's name, longest first, and the files of their masks."""
-    found = []
-    for tracker in TRACKERS.values():
-        for name in tracker.tracks:
-            if path.stem.endswith(name):
-                start = path.stem[: len(path.stem) - len(name)]
-                masks = {
-                    mask.removeprefix("~"): f"{start}{mask.removeprefix('~')}{SUFFIX}"
-                    for mask in tracker.masks
-                }
-                found.append((name, {mask: path.with_name(file) for mask, file in masks.items()}))
-    return sorted(found, key=lambda pair: -len(pair[0]))
+def _pairs() -> list[tuple[str, list[str]]]:
+    """Return the names of each tracker's tracks with those of its masks, the longest first."""
+    pairs = [
+        (name, [mask.removeprefix("~") for mask in tracker.masks])
+        for tracker in TRACKERS.values()
+        for name in tracker.tracks
+    ]
+    return sorted(pairs, key=lambda pair: -len(pair[0]))
+
+
+def _beside(path: Path, name: str, other: str) -> Path | None:
+    """Return the file with another name after the same beginning, None where there is none."""
+    file = path.with_name(f"{path.stem.removesuffix(name)}{other}{SUFFIX}")
+    return file if path.stem.endswith(name) and file.is_file() else None
 
 
 def tracks_of_mask(path: Path) -> Path | None:
     """Return the file of the tracks that a file is the mask of, None where there is none."""
-    for tracker in TRACKERS.values():
-        for mask in (mask.removeprefix("~") for mask in tracker.masks):
-            for name in tracker.tracks:
-                other = path.with_name(f"{path.stem.removesuffix(mask)}{name}{SUFFIX}")
-                if path.suffix == SUFFIX and path.stem.endswith(mask) and other.is_file():
-                    return other
-    return None
+    if path.suffix != SUFFIX:
+        return None
+    files = (_beside(path, mask, name) for name, masks in _pairs() for mask in masks)
+    return next(filter(None, files), None)

@@ -95,15 +95,10 @@ def interpret_pickle(file: LoadedFile, options: ReadingOptions) -> Parts:
 
 def _videos(value: Any) -> dict[str, dict[str, Any]] | None:
     """Return the values of each video by its name where a pickle holds a dict or list of dicts, else None."""
-    if isinstance(value, dict):
-        items = [(str(name), each) for name, each in value.items()]
-    elif isinstance(value, list):
-        items = [(str(number), each) for number, each in enumerate(value)]
-    else:
+    items = dict(enumerate(value)) if isinstance(value, list) else value
+    if not isinstance(items, dict) or not all(isinstance(each, dict) and each for each in items.values()):
         return None
-    if not items or not all(isinstance(each, dict) and each for _, each in items):
-        return None
-    return {name: named_values(each) for name, each in items}
+    return {str(name): named_values(each) for name, each in items.items()} or None
 
 
 def named_values(value: Any) -> Variables:
@@ -154,9 +149,9 @@ class _Type:
 
     __slots__ = ("allowance", "code", "order")
 
-    def __init__(self, code: Any, allowance: Allowance) -> None:
+    def __init__(self, allowance: Allowance, code: Any, *_: Any) -> None:
         if not isinstance(code, str) or not _TYPE.fullmatch(code):
-            found = repr(code) if isinstance(code, str) else f"a {type(code).__name__.strip('_').lower()}"
+            found = repr(code) if isinstance(code, str) else f"a {_kind_of(code)}"
             raise _Refused(f"it holds an array of type {shortened(found)}")
         self.code, self.order, self.allowance = code, "<", allowance
 
@@ -166,36 +161,33 @@ class _Type:
             raise _Refused("it holds an array with fields")
         self.order = order
 
-    def array(self, data: Any, shape: Any, order: str) -> Any:
-        """Return the array of these bytes; of the single object that `numpy.save` wraps, the object."""
-        if self.code == "O8" and shape == () and isinstance(data, list) and len(data) == 1:
-            return data[0]
-        data = _encoded(data, self.allowance) if isinstance(data, str) else data
-        if self.code == "O8" or not isinstance(data, bytes | bytearray) or not isinstance(shape, tuple):
-            raise _Refused("it holds an array of Python objects")
-        kind: np.dtype[Any] = np.dtype(self.code)
-        if self.order == ">":
-            kind = kind.newbyteorder(">")
-        if len(shape) > 8 or not all(isinstance(size, int) and 0 <= size <= LARGEST_SIZE for size in shape):
-            raise _Refused("it holds an array of no valid shape")
-        if math.prod(shape) * kind.itemsize != len(data):
-            raise _Refused(f"it holds an array of {math.prod(shape):g} elements in {len(data)} bytes")
-        return np.frombuffer(data, kind).reshape(shape, order="F" if order == "F" else "C")
-
 
 class _Array:
-    """An array that a pickle is building."""
+    """An array that a pickle is building; the object itself of a single one that `numpy.save` wraps."""
 
     __slots__ = ("value",)
 
-    def __init__(self) -> None:
+    def __init__(self, _allowance: Allowance, *_: Any) -> None:
         self.value: Any = None
 
     def __setstate__(self, state: Any) -> None:
         _, shape, kind, fortran, data = state
         if not isinstance(kind, _Type):
             raise _Refused("it holds an array of no type")
-        self.value = kind.array(data, shape, "F" if fortran else "C")
+        if kind.code == "O8" and shape == () and isinstance(data, list) and len(data) == 1:
+            self.value = data[0]
+            return
+        data = _encoded(kind.allowance, data) if isinstance(data, str) else data
+        if kind.code == "O8" or not isinstance(data, bytes | bytearray) or not isinstance(shape, tuple):
+            raise _Refused("it holds an array of Python objects")
+        numbers: np.dtype[Any] = np.dtype(kind.code)
+        if kind.order == ">":
+            numbers = numbers.newbyteorder(">")
+        if len(shape) > 8 or not all(isinstance(size, int) and 0 <= size <= LARGEST_SIZE for size in shape):
+            raise _Refused("it holds an array of no valid shape")
+        if math.prod(shape) * numbers.itemsize != len(data):
+            raise _Refused(f"it holds an array of {math.prod(shape):g} elements in {len(data)} bytes")
+        self.value = np.frombuffer(data, numbers).reshape(shape, order="F" if fortran else "C")
 
 
 class _StandIn:
@@ -218,52 +210,38 @@ def _call_class(_allowance: Allowance, *_: Any) -> None:
     raise _Refused("it calls numpy.ndarray")
 
 
-def _make_type(allowance: Allowance, code: Any, *_: Any) -> _Type:
-    return _Type(code, allowance)
-
-
-def _reconstruct(_allowance: Allowance, *_: Any) -> _Array:
-    return _Array()
-
-
 def _from_buffer(
-    _allowance: Allowance, data: Any, kind: Any, shape: Any, order: Any, axes: Any = None
+    allowance: Allowance, data: Any, kind: Any, shape: Any, order: Any, axes: Any = None
 ) -> _Array:
     """Return the array, whose axes were put into another order where these are given."""
-    array = _Array()
+    array = _Array(allowance)
     array.__setstate__((1, shape, kind, order == "F", data))
     if order == "K" and axes is not None:
         array.value = array.value.transpose(axes)
     return array
 
 
-def _scalar(_allowance: Allowance, kind: Any, data: Any) -> _Array:
-    array = _Array()
-    array.__setstate__((1, (), kind, False, data))
-    return array
+def _scalar(allowance: Allowance, kind: Any, data: Any) -> _Array:
+    return _from_buffer(allowance, data, kind, (), "C")
 
 
-def _encode(allowance: Allowance, text: Any, encoding: Any = "latin1") -> bytes:
+def _encoded(allowance: Allowance, text: Any, encoding: Any = "latin1") -> bytes:
+    """Return the bytes of a text; a pickle can ask for those of one text many times."""
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
         raise _Refused("it encodes a text")
-    return _encoded(text, allowance)
-
-
-def _encoded(text: str, allowance: Allowance) -> bytes:
-    """Return the bytes of a text; a pickle can ask for those of one text many times."""
     allowance.use(len(text))
     return text.encode("latin1")
 
 
-_CORES = ("numpy.core", "numpy._core")  # of NumPy 1 and 2
 _FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "ndarray"): _call_class,
-    ("numpy", "dtype"): _make_type,
-    ("_codecs", "encode"): _encode,
-    **{(f"{core}.multiarray", "_reconstruct"): _reconstruct for core in _CORES},
-    **{(f"{core}.multiarray", "scalar"): _scalar for core in _CORES},
-    **{(f"{core}.numeric", "_frombuffer"): _from_buffer for core in _CORES},
+    ("numpy", "dtype"): _Type,
+    ("_codecs", "encode"): _encoded,
 }
+for _core in ("numpy.core", "numpy._core"):  # of NumPy 1 and 2
+    _FUNCTIONS[f"{_core}.multiarray", "_reconstruct"] = _Array
+    _FUNCTIONS[f"{_core}.multiarray", "scalar"] = _scalar
+    _FUNCTIONS[f"{_core}.numeric", "_frombuffer"] = _from_buffer
 
 
 def _checked(operation: bytes, check: Callable[[list[Any]], None]) -> tuple[int, Callable[[Any], None]]:
@@ -351,4 +329,8 @@ class _Converter:
             return []
         if isinstance(value, bytes | bytearray):
             return np.frombuffer(value, np.uint8)
-        raise _Refused(f"it holds a {type(value).__name__.strip('_').lower()}")
+        raise _Refused(f"it holds a {_kind_of(value)}")
+
+
+def _kind_of(value: Any) -> str:
+    return type(value).__name__.strip("_").lower()

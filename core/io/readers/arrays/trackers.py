@@ -38,7 +38,7 @@ from ...files.variables import (
     size_of,
     without_batch,
 )
-from .array_shapes import SHAPES, axes_contradict
+from .array_shapes import SHAPES, is_smooth
 from .visibility import fits_as_mask, with_mask
 
 if TYPE_CHECKING:
@@ -74,17 +74,15 @@ class Tracker:
 
     def pair(self, variables: Variables) -> tuple[str, str] | None:
         """Return the tracks and the mask, None where the names or the axes are others."""
-        if not all(name in variables for name in self.needs):
-            return None
-        tracks = next((name for name in self.tracks if is_tracks(variables.get(name))), None)
-        masks = (mask for mask in self.masks if isinstance(variables.get(_plain(mask)), np.ndarray))
-        mask = next(masks, None)
-        return None if tracks is None or mask is None else (tracks, mask)
+        tracks = [name for name in self.tracks if _has_coordinates(variables.get(name), 2)]
+        masks = [mask for mask in self.masks if isinstance(variables.get(_plain(mask)), np.ndarray)]
+        known = tracks and masks and all(name in variables for name in self.needs)
+        return (tracks[0], masks[0]) if known else None
 
 
-def is_tracks(value: Any) -> bool:
-    """Return whether an array ends with the two coordinates of points in frames."""
-    return is_array(value := without_batch(value), 3) and value.shape[2] == 2
+def _has_coordinates(value: Any, count: int) -> bool:
+    """Return whether an array ends with so many coordinates of points in frames."""
+    return is_array(value := without_batch(value), 3) and value.shape[2] == count
 
 
 def _plain(mask: str) -> str:
@@ -107,9 +105,9 @@ def _tapnext_score(variables: Variables) -> Floats:
 
 def _alltracker_score(variables: Variables) -> npt.NDArray[Any]:
     value = without_batch(variables["visconfs_e"])
-    if not is_array(value, 3) or value.shape[2] != 2:
+    if not _has_coordinates(value, 2):
         raise InputError(f"visconfs_e is {size_of(value)}; accepted is frames x points x 2")
-    return value[:, :, 1]
+    return np.asarray(value[:, :, 1])
 
 
 TRACKERS: dict[str, Tracker] = {
@@ -156,7 +154,7 @@ def read_tracker(variables: Variables, options: ReadingOptions, key: str) -> Par
     points_first = tracker.points_first if options.order is None else options.order == "ntxy"
     shape = SHAPES[ORDERS[points_first]]
     array = numbers({name: without_batch(variables[name])}, name, dimensions=3, missing=True)
-    if options.order is None and axes_contradict(array, points_first):
+    if options.order is None and is_smooth(array, axis=1 - int(points_first)):
         first, order = ("points", "tnxy") if points_first else ("frames", "ntxy")
         raise InputError(
             f"{name} ({size_of(array)}) would have the {first} first, as {tracker.producer} writes it, but "
@@ -219,9 +217,14 @@ def _scaled(variables: Variables, parts: Parts, options: ReadingOptions, largest
             f"{parts.tracks_name} are relative to the picture, from 0 to 1, and its size is not in the file; "
             "give it by --size WIDTHxHEIGHT (size=)"
         )
+    return times_size(parts, size, f" ({name})")
+
+
+def times_size(parts: Parts, size: tuple[int, int], origin: str = "") -> Parts:
+    """Return tracks that are relative to the picture in its pixels."""
     scaled = parts.tracks * np.array(size, dtype=np.float64)[:, None]
-    note = f"{parts.provenance}; multiplied by the size of the picture {size[0]} x {size[1]} ({name})"
-    return replace(parts, tracks=scaled, image_size=size, provenance=note)
+    note = f"{parts.provenance}; multiplied by the size of the picture {size[0]} x {size[1]}{origin}"
+    return replace(parts, tracks=scaled, image_size=size, units="px", provenance=note)
 
 
 def picture_size(variables: Variables) -> tuple[int, int] | None:
@@ -241,10 +244,8 @@ def picture_size(variables: Variables) -> tuple[int, int] | None:
 
 def is_world(variables: Variables) -> bool:
     """Return whether a file has the points of TAPIP3D or SpatialTrackerV2 with their cameras."""
-    coords = without_batch(variables.get("coords"))
-    return {"visibs", "intrinsics", "extrinsics"} <= variables.keys() and (
-        is_array(coords, 3) and coords.shape[2] == 3
-    )
+    named = {"visibs", "intrinsics", "extrinsics"} <= variables.keys()
+    return named and _has_coordinates(variables.get("coords"), 3)
 
 
 def read_world(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
