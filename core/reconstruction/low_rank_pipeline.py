@@ -38,20 +38,15 @@ from .diagnostics import is_collapsed
 from .geometry import metric_view
 from .pipeline import (
     CLOSE,
-    GIVEN_UP,
-    REFINE,
     SHORT_TOLERANCE,
     CalibratedTracks,
-    End,
     RunContext,
-    cannot_improve,
-    find_reached_end,
+    Search,
     point_at,
     run_continued,
-    run_last_phase,
     run_on_matrix,
     run_phase,
-    solve_phase,
+    run_refinement,
 )
 from .view_growth import ViewGrowth, first_views
 
@@ -115,7 +110,7 @@ def run_low_rank(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     tracks = _divided_tracks(sequence, norm, settings.camera_of(sequence.camera))
     context = _context(sequence, settings, tracks).without_gross_outliers()
     problem = _pose(context.tracks, settings)
-    run = run_on_matrix if context.method.on_matrix else _search
+    run = run_on_matrix if context.method.on_matrix else _run_search
     return _with_metric_view(context, run(context, problem))
 
 
@@ -155,32 +150,30 @@ def _context(sequence: Sequence, settings: Settings, tracks: CalibratedTracks) -
     return RunContext(sequence, settings, tracks, calibration=calibration, rotations_chosen=True)
 
 
-def _search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
+def _run_search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
     """Follow starts for a limited number of steps; refine the lowest end."""
     log, some = context.log, point_subset(problem, SEARCHED)
     part, complete = context, some.small is problem
     if not complete:
         part = replace(context, displayed=point_at(problem, problem.closed_form()), share=some.share)
-    ends: list[End] = []
+    short = context.bilinear_algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
+    search = Search(part, some.small, short, lists_running=False)
     first = first_views(some.small, context.rng(0))
     while len(log.losses) < context.settings.starts and log.agreeing() < ENOUGH_AGREEING:
         index = len(log.losses)
         log.phase_count = log.phases_done + max(ENOUGH_AGREEING - log.agreeing(), 1) + 1
-        name = _start_name(index, len(first)) + ("" if complete else " (subset)")
-        before = len(ends)
-        yield from _run_start(part, some.small, index, name, first, ends)
-        if part.displayed is not None and len(ends) > before:  # of all points, that of the lowest end so far
-            point = point_at(problem, some.to_full(ends[-1].factors))
-            if point.loss < part.displayed.loss:
-                part = replace(part, displayed=point)
-    lowest = min(ends, key=lambda end: end.loss)
-    factors = some.to_full(lowest.factors)
+        before = len(search.ends)
+        yield from _run_start(search, index, first)
+        shown = search.context.displayed
+        if shown is not None and len(search.ends) > before:  # of all points, that of the lowest end so far
+            point = point_at(problem, some.to_full(search.ends[-1].factors))
+            if point.loss < shown.loss:
+                search = replace(search, context=replace(search.context, displayed=point))
+    lowest = search.lowest
     if not complete:
         log.best = None
-    last = context.refining_algorithm(near=complete)
-    final = context.last_problem(problem, factors)
-    name = lowest.name if complete and final is problem else ""
-    yield from run_last_phase(context, final, last, factors, REFINE, name)
+    factors = some.to_full(lowest.factors)
+    yield from run_refinement(context, problem, factors, lowest.name, complete=complete)
 
 
 def _start_name(index: int, grown: int) -> str:
@@ -191,47 +184,27 @@ def _start_name(index: int, grown: int) -> str:
     return f"views added {number}" if number <= grown else f"random {number - grown}"
 
 
-def _run_start(
-    context: RunContext, problem: LowRankProblem, index: int, name: str, first: Ints, ends: list[End]
-) -> Iterator[Iterate]:
+def _run_start(search: Search[LowRankProblem], index: int, first: Ints) -> Iterator[Iterate]:
     """Yield the iterates of one start; `first` are the views that starts are grown from."""
-    random = context.rng(index)
-    phase = Phase(PhaseKind.START, index + 1, name=name, subset=context.share < 1)
-    short = context.bilinear_algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
+    context, problem, random = search.context, search.problem, search.context.rng(index)
+    name = _start_name(index, len(first)) + search.suffix
+    phase = Phase(PhaseKind.START, index + 1, name=name, subset=bool(search.suffix))
     if index == 1:
-        yield from _grow_rank(context, problem, short, phase, name, random, ends)
+        rows, columns = problem.shape
+        empty = Factors(np.ones((rows, 1)), np.zeros((1, 3, columns)), no_offsets(problem))
+        end, _ = yield from search.grow(empty, phase, lambda _rank: random)
+        search.add(name, end)
         return
     if index == 0:
         factors = problem.closed_form()
     elif index < LISTED + len(first):
         grown = yield from _add_views(context, problem, int(first[index - LISTED]), phase)
         factors = with_rank(grown, problem.rank, random)
-        short = _chain_algorithm(context, LONG_ITERATIONS)
+        search = replace(search, algorithm=_chain_algorithm(context, LONG_ITERATIONS))
     else:
         factors = random_points(problem, random)
-    yield from _follow(context, problem, short, factors, phase, name, ends)
-
-
-def _grow_rank(
-    context: RunContext,
-    problem: LowRankProblem,
-    short: Algorithm[Any],
-    phase: Phase,
-    name: str,
-    random: np.random.Generator,
-    ends: list[End],
-) -> Iterator[Iterate]:
-    """Solve at rank 1, then add one column at a time up to the problem's rank."""
-    rows, columns = problem.shape
-    factors = Factors(np.ones((rows, 1)), np.zeros((1, 3, columns)), no_offsets(problem))
-    context = replace(context, full_rank=problem)
-    for rank in range(1, problem.rank + 1):
-        factors = with_rank(factors, rank, random)
-        grown = replace(phase, rank=rank)
-        end = yield from run_phase(context, problem.of_rank(rank), short, factors, grown)
-        factors = end.factors
-    context.log.losses[name] = end.loss / context.share
-    ends.append(End(name, end.factors, end.loss))
+    limit = search.lowest.loss * (1 + CLOSE) if search.ends else np.inf
+    yield from search.follow(factors, phase, name, limit=limit)
 
 
 def _add_views(
@@ -257,36 +230,6 @@ def _add_views(
 def _chain_algorithm(context: RunContext, most: int) -> Algorithm[Any]:
     """Return the algorithm of a start that grows view by view."""
     return context.bilinear_algorithm(SHORT_TOLERANCE, most).for_sparse_tracks(dict(context.settings.options))
-
-
-def _follow(
-    context: RunContext,
-    problem: LowRankProblem,
-    short: Algorithm[Any],
-    start: Factors,
-    phase: Phase,
-    name: str,
-    ends: list[End],
-) -> Iterator[Iterate]:
-    """Run one start until it converges, meets a known end, or cannot get below the lowest of them."""
-    log = context.log
-    losses: list[float] = []
-    lowest = min((end.loss for end in ends), default=np.inf) * (1 + CLOSE)
-    for step in solve_phase(context, problem, short, start, phase):
-        losses.append(step.loss)
-        yield step.iterate
-        if step.status.finished:
-            continue
-        if reached := find_reached_end(step.factors, step.loss, ends):
-            log.losses[name], log.notes[name] = log.losses[reached.name], f"joined {reached.name}"
-        elif cannot_improve(losses, lowest):
-            log.losses[name], log.notes[name] = step.loss / context.share, GIVEN_UP
-        else:
-            continue
-        log.phases_done += 1
-        return
-    log.losses[name] = step.loss / context.share
-    ends.append(End(name, step.factors, step.loss))
 
 
 def _with_metric_view(context: RunContext, iterates: Iterator[Iterate]) -> Iterator[Iterate]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,30 +38,25 @@ from .pipeline import (
     SHORT_TOLERANCE,
     SURVIVORS,
     CalibratedTracks,
-    End,
-    PhaseStep,
     RunContext,
+    Search,
     calibrate_tracks,
-    cannot_improve,
     count_phases,
-    find_reached_end,
     follow_merges,
     point_at,
     prepare,
     run_continued,
-    run_last_phase,
     run_on_matrix,
     run_phase,
-    solve_phase,
+    run_refinement,
     start_groups,
 )
 from .refinement import CANDIDATES, can_follow, follow_refined, has_refinement, with_refinement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Generator, Iterator
 
     from ..data.sequence import Sequence
-    from ..solvers.solver import Algorithm
     from .progress import Iterate, Point
     from .settings import Settings
 
@@ -129,7 +124,7 @@ def _run_bilinear(context: RunContext, others: dict[str, Point]) -> Iterator[Ite
         name, problem = candidates[0].name, _pose(context, candidates[0])
     context = replace(context, rotations=name, rotations_chosen=True)
     log.best = None
-    yield from run_on_matrix(context, problem) if method.on_matrix else _search(context, problem, factors)
+    yield from run_on_matrix(context, problem) if method.on_matrix else _run_search(context, problem, factors)
 
 
 def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) -> Iterator[Iterate]:
@@ -190,7 +185,10 @@ def _compare_rotations(
             ) -> Point:
                 return point_at(problem, compared.to_full(factors))
 
-        end, losses = yield from _grow(part, compared.small, quick, phase, display)
+        grown = Search(part, compared.small, quick).grow(
+            rigid_start(compared.small), phase, context.rng, display
+        )
+        end, losses = yield from grown
         point = point_at(problem, compared.to_full(end.factors))
         with np.errstate(divide="ignore", invalid="ignore"):
             score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
@@ -198,79 +196,63 @@ def _compare_rotations(
     return dict(ends[score] for score in sorted(ends))
 
 
-def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Iterate]:
+def _run_search(context: RunContext, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Iterate]:
     """Find the lowest minimum over all starts, of a subset where the problem is large; refine it."""
     log, count = context.log, context.settings.starts
-    short = context.bilinear_algorithm(SHORT_TOLERANCE)
     searched = subset(problem, COMPARED)
-    small, complete = searched.small, searched.small is problem
-    suffix = "" if complete else " (subset)"
+    complete = searched.small is problem
     part = replace(context, share=searched.share)
     if not complete:
         part = replace(part, displayed=point_at(problem, grown) if grown else _fronto_parallel(problem))
-    phase = Phase(PhaseKind.START, 1, count, GROWN + suffix, subset=not complete)
+    search = Search(part, searched.small, context.bilinear_algorithm(SHORT_TOLERANCE))
+    name = GROWN + search.suffix
+    phase = Phase(PhaseKind.START, 1, count, name, subset=not complete)
     if grown is None:
-        end, _ = yield from _grow(part, small, short, phase)
+        end, _ = yield from search.grow(rigid_start(search.problem), phase, context.rng)
     else:
-        end = yield from run_phase(part, small, short, searched.restrict(grown), phase)
-    ends = [End(GROWN + suffix, end.factors, end.loss)]
-    log.losses[GROWN + suffix] = end.loss / part.share
+        end = yield from run_phase(part, search.problem, search.algorithm, searched.restrict(grown), phase)
+    search.add(name, end)
     if count > 1:
-        yield from _compete(part, small, short, ends, suffix)
-    lowest = min(ends, key=lambda end: end.loss)
+        yield from _compete(search)
+    lowest = search.lowest
     factors = lowest.factors
     between = subset_levels(problem, COMPARED)  # whose steps cost a fraction of those of the full problem
     log.phase_count += len(between)
     for level in between:
         start, searched = searched.to_subset(factors, level), level
         part = replace(part, share=level.share)
-        end = yield from run_phase(part, level.small, short, start, replace(REFINE, subset=True))
+        end = yield from run_phase(part, level.small, search.algorithm, start, replace(REFINE, subset=True))
         factors = end.factors
-    last = context.refining_algorithm(near=complete)
-    if not complete and context.settings.objective == DEPTHS:  # the end is a start, of a part of the points
-        last = context.bilinear_algorithm(context.settings.tolerance, 1)
-    factors = searched.to_full(factors)
-    final = context.last_problem(problem, factors)
-    name = lowest.name if complete and final is problem else ""
-    yield from run_last_phase(context, final, last, factors, REFINE, name)
+    yield from run_refinement(context, problem, searched.to_full(factors), lowest.name, complete=complete)
 
 
-def _compete(
-    context: RunContext, problem: NonRigidProblem, short: Algorithm[Any], ends: list[End], suffix: str
-) -> Iterator[Iterate]:
+def _compete(search: Search[NonRigidProblem]) -> Iterator[Iterate]:
     """Follow the cut of the closed form, the best of random starts, and the lowest end at a raised rank."""
-    count, frames, points = context.settings.starts, *problem.shape
-    raised = problem.rank < min(frames, 3 * points)
-    name = CUT + suffix
-    phase = Phase(PhaseKind.START, 2, count, name, subset=bool(suffix))
-    cut = closed_form_start(problem)
-    yield from _follow(context, problem, short, cut, phase, name, ends, to_the_end=True)
-    yield from _screen(context, problem, short, ends, suffix, count - 2 - raised)
+    count, frames, points = search.context.settings.starts, *search.problem.shape
+    raised = search.problem.rank < min(frames, 3 * points)
+    name = CUT + search.suffix
+    phase = Phase(PhaseKind.START, 2, count, name, subset=bool(search.suffix))
+    # It is followed to its end: some losses fall slowly before they fall by much.
+    yield from search.follow(closed_form_start(search.problem), phase, name)
+    yield from _screen(search, count - 2 - raised)
     if raised and count > 2:
-        yield from _raise_rank(context, problem, short, ends, suffix)
+        yield from _raise_rank(search)
 
 
-def _screen(
-    context: RunContext,
-    problem: NonRigidProblem,
-    short: Algorithm[Any],
-    ends: list[End],
-    suffix: str,
-    count: int,
-) -> Iterator[Iterate]:
+def _screen(search: Search[NonRigidProblem], count: int) -> Iterator[Iterate]:
     """Let groups of random starts take a few steps side by side, and follow the best that differ."""
     if count < 1:
         return
-    log = context.log
+    context, problem, log = search.context, search.problem, search.context.log
     screened = subset(problem, SCREENED)
     small = screened.small.with_weights(screened.small.weights)  # its losses rank starts, no more
     starts = list(random_starts(small, count, context.rng(problem.rank)).items())
     for group in start_groups(len(starts)):
-        names = [name + suffix for name, _ in starts[group.start : group.stop]]
+        names = [name + search.suffix for name, _ in starts[group.start : group.stop]]
         points = tuple(point for _, point in starts[group.start : group.stop])
         screening = Screening(points, SURVIVORS)
         first = group.start + 3  # the number of the group's first start
-        phase = Phase(PhaseKind.SCREENING, first, group.stop + 2, subset=bool(suffix))
+        phase = Phase(PhaseKind.SCREENING, first, group.stop + 2, subset=bool(search.suffix))
         part = replace(context, share=context.share * screened.share, displayed=log.best)
         end = yield from run_phase(part, small, screening, points[0], phase)
         state = end.state
@@ -285,7 +267,7 @@ def _screen(
                 name=names[start],
             )
             lifted = screened.to_full(state.batch.at(r))
-            yield from _follow(context, problem, short, lifted, phase, names[start], ends)
+            yield from search.follow(lifted, phase, names[start], limit=search.lowest.loss)
         for start, _ in state.merged:
             into = names[follow_merges(start, dict(state.merged))]
             log.losses[names[start]] = log.losses[into]
@@ -293,85 +275,23 @@ def _screen(
         log.phases_done += min(SURVIVORS, len(group)) - len(state.batch.starts)
 
 
-def _raise_rank(
-    context: RunContext, problem: NonRigidProblem, short: Algorithm[Any], ends: list[End], suffix: str
-) -> Iterator[Iterate]:
+def _raise_rank(search: Search[NonRigidProblem]) -> Iterator[Iterate]:
     """Solve at one rank more from the lowest end, and follow the cut of the solution.
 
     Most minima of rank K are none of rank K + 1: the descent continues there. The cut of its end can lead to
     a lower minimum of rank K that few random starts lead to.
     """
-    count, rank, name = context.settings.starts, problem.rank + 1, RAISED + suffix
-    phase = Phase(PhaseKind.START, count, count, name, subset=bool(suffix))
-    rng = context.rng(problem.rank + 1)
-    lowest = min(ends, key=lambda end: end.loss)
+    context, problem = search.context, search.problem
+    count, rank, name = context.settings.starts, problem.rank + 1, RAISED + search.suffix
+    phase = Phase(PhaseKind.START, count, count, name, subset=bool(search.suffix))
+    rng = context.rng(rank)
     part = replace(context, displayed=context.log.best)  # its loss is of another problem
     algorithm = context.bilinear_algorithm(RAISED_TOLERANCE)
-    start = with_rank(lowest.factors, rank, rng)
+    start = with_rank(search.lowest.factors, rank, rng)
     end = yield from run_phase(part, problem.of_rank(rank), algorithm, start, replace(phase, rank=rank))
     if np.isfinite(end.loss):
         cut = with_rank(end.factors, problem.rank, rng)
-        yield from _follow(context, problem, short, cut, phase, name, ends)
-
-
-def _follow(
-    context: RunContext,
-    problem: NonRigidProblem,
-    short: Algorithm[Any],
-    start: Factors,
-    phase: Phase,
-    name: str,
-    ends: list[End],
-    *,
-    to_the_end: bool = False,
-) -> Iterator[Iterate]:
-    """Run one start until it converges, meets a known end, or cannot get below the lowest of them.
-
-    With `to_the_end` the last does not end it: some losses fall slowly before they fall by much.
-    """
-    log = context.log
-    losses: list[float] = []
-    lowest = min(end.loss for end in ends)
-    for step in solve_phase(context, problem, short, start, phase):
-        losses.append(step.loss)
-        log.losses[name] = step.loss / context.share
-        yield step.iterate
-        if step.status.finished:
-            continue
-        if end := find_reached_end(step.factors, step.loss, ends):
-            log.losses[name], log.notes[name] = log.losses[end.name], f"joined {end.name}"
-        elif not to_the_end and cannot_improve(losses, lowest):
-            log.notes[name] = GIVEN_UP
-        else:
-            continue
-        log.phases_done += 1
-        return
-    ends.append(End(name, step.factors, step.loss))
-
-
-def _grow(
-    context: RunContext,
-    problem: NonRigidProblem,
-    algorithm: Algorithm[Any],
-    phase: Phase,
-    display: Callable[[Factors], Point] | None = None,
-) -> Generator[Iterate, None, tuple[PhaseStep, list[float]]]:
-    """Solve at rank 1, then add one column at a time up to the problem's rank.
-
-    Return the last step, and the losses at the ends of all ranks. `display` makes the point to show of the
-    end of rank 2: it can cost as much as to solve at a rank.
-    """
-    factors, losses = rigid_start(problem), []
-    context = replace(context, full_rank=problem)
-    for rank in range(1, problem.rank + 1):
-        factors = with_rank(factors, rank, context.rng(rank))
-        smaller = problem.of_rank(rank)
-        end = yield from run_phase(context, smaller, algorithm, factors, replace(phase, rank=rank))
-        factors = end.factors
-        losses.append(end.loss)
-        if display is not None and rank == 2 < problem.rank:
-            context = replace(context, displayed=display(factors))
-    return end, losses
+        yield from search.follow(cut, phase, name, limit=search.lowest.loss)
 
 
 def _fronto_parallel(problem: NonRigidProblem) -> Point:

@@ -14,7 +14,7 @@ The starts that are not random are not screened.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -24,10 +24,10 @@ from ..cameras.intrinsics import resolve_intrinsics
 from ..data.sequence import CameraModel, Sequence
 from ..depth import estimate_noise
 from ..foundation.exceptions import InputError
-from ..foundation.phases import Phase, PhaseKind
+from ..foundation.phases import DEPTHS, Phase, PhaseKind
 from ..foundation.representation import one_line_repr
 from ..problem.factors import center
-from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank
+from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank, with_rank
 from ..problem.nonrigid import NonRigidProblem, Problem, checked_tracks
 from ..problem.robust import RobustLoss
 from ..solvers.methods import METHODS, adapted
@@ -36,7 +36,7 @@ from ..solvers.solver import ROUNDING, Status, iterate
 from .progress import HistoryEntry, Iterate, Point, StartReport, final_loss
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 
     from ..cameras.intrinsics import IntrinsicsOrigin
     from ..foundation.types import Bools, Floats
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ..solvers.solver import Algorithm
     from .settings import Settings
 
+AnyProblem = TypeVar("AnyProblem", bound=Problem)
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
 
 # The scale of a robust loss, where none is given: of the median residual, or of the noise of a coordinate.
@@ -318,6 +319,17 @@ def run_last_phase(
         yield replace(step.iterate, status=step.status, fraction=1.0, starts=context.log.start_reports())
 
 
+def run_refinement(
+    context: RunContext, problem: Problem, factors: Factors, name: str, *, complete: bool
+) -> Iterator[Iterate]:
+    """Yield the last phase of a search; `complete` is whether all of the observations were searched."""
+    final, algorithm = context.last_problem(problem, factors), context.refining_algorithm(near=complete)
+    if not complete and context.settings.objective == DEPTHS:  # the end is a start, of a part of the points
+        algorithm = context.bilinear_algorithm(context.settings.tolerance, 1)
+    name = name if complete and final is problem else ""
+    yield from run_last_phase(context, final, algorithm, factors, REFINE, name)
+
+
 def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None = None) -> Iterator[Iterate]:
     """Yield the run of a method that works on X itself; of two steps, the second starts from the cut.
 
@@ -385,7 +397,77 @@ class End:
     factors: Factors
     loss: float
 
-    __repr__ = one_line_repr
+
+@dataclass(frozen=True, eq=False)
+class Search(Generic[AnyProblem]):
+    """A search over starts: the problem that they are of, the algorithm that follows them, and their ends."""
+
+    context: RunContext
+    problem: AnyProblem
+    algorithm: Algorithm[Any]
+    ends: list[End] = field(default_factory=list)
+    lists_running: bool = True  # whether a start is reported before it has ended
+
+    @property
+    def suffix(self) -> str:
+        """What is behind the names of starts on some of the observations."""
+        return " (subset)" if self.context.share < 1 else ""
+
+    @property
+    def lowest(self) -> End:
+        """The lowest end."""
+        return min(self.ends, key=lambda end: end.loss)
+
+    def add(self, name: str, step: PhaseStep) -> None:
+        """Add the end of a start."""
+        self.context.log.losses[name] = step.loss / self.context.share
+        self.ends.append(End(name, step.factors, step.loss))
+
+    def follow(self, start: Factors, phase: Phase, name: str, *, limit: float = np.inf) -> Iterator[Iterate]:
+        """Run one start until it converges, meets a known end, or cannot get below a limit."""
+        log = self.context.log
+        losses: list[float] = []
+        for step in solve_phase(self.context, self.problem, self.algorithm, start, phase):
+            losses.append(step.loss)
+            if self.lists_running:
+                log.losses[name] = step.loss / self.context.share
+            yield step.iterate
+            if step.status.finished:
+                continue
+            if reached := find_reached_end(step.factors, step.loss, self.ends):
+                log.losses[name], log.notes[name] = log.losses[reached.name], f"joined {reached.name}"
+            elif cannot_improve(losses, limit):
+                log.losses[name], log.notes[name] = step.loss / self.context.share, GIVEN_UP
+            else:
+                continue
+            log.phases_done += 1
+            return
+        self.add(name, step)
+
+    def grow(
+        self,
+        factors: Factors,
+        phase: Phase,
+        rng: Callable[[int], np.random.Generator],
+        display: Callable[[Factors], Point] | None = None,
+    ) -> Generator[Iterate, None, tuple[PhaseStep, list[float]]]:
+        """Solve at rank 1 from factors, then add one column at a time up to the problem's rank.
+
+        Return the last step, and the losses at the ends of all ranks. `rng` gives the random numbers of a
+        rank. `display` makes the point to show of the end of rank 2: it can cost as much as to solve at a
+        rank.
+        """
+        losses = []
+        context = replace(self.context, full_rank=self.problem)
+        for rank in range(1, self.problem.rank + 1):
+            factors = with_rank(factors, rank, rng(rank))
+            smaller = self.problem.of_rank(rank)
+            end = yield from run_phase(context, smaller, self.algorithm, factors, replace(phase, rank=rank))
+            factors = end.factors
+            losses.append(end.loss)
+            if display is not None and rank == 2 < self.problem.rank:
+                context = replace(context, displayed=display(factors))
+        return end, losses
 
 
 def count_phases(starts: int, first: int) -> int:
