@@ -2,7 +2,7 @@
 
     given           by the settings, in a file, or with the sequence
     truth           estimated from the ground-truth frame (`calibration`), with its interval
-    tracks          estimated from the tracks alone (`core.reconstruction.self_calibration`), with interval
+    tracks          estimated from the tracks alone (`core.reconstruction.nonrigid_pipeline`), with it
     assumed         1.2 times the longer image side (`focal_length`), principal point in the middle
     calibrated      the identity
     normalized      of an orthogonal camera: not K, but the middle and the size of the tracks

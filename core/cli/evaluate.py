@@ -18,8 +18,7 @@ from ..evaluation.outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
 from ..io.files.contents import load_arrays, naming, read_bytes, refusing_damage
 from ..io.files.variables import describe
-from ..reconstruction.result import load_result
-from ..reconstruction.result_meta import LARGEST_NUMBER
+from ..reconstruction.result import LARGEST_NUMBER, load_result
 from .console import as_json, error_lines, print_lines
 
 if TYPE_CHECKING:

@@ -76,11 +76,11 @@ from ..foundation.representation import one_line_repr
 from ..problem.initialization import rigid_start, with_rank
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
-from ..reconstruction.diagnostics import is_collapsed
 from ..reconstruction.progress import Point
 from ..reconstruction.reconstruct import iterate_sequence
 from ..reconstruction.refinement import refine_end
 from ..reconstruction.settings import settings_of
+from ..reconstruction.verdicts import is_collapsed
 from ..solvers.methods import adapted
 from ..solvers.solver import iterate
 from ..solvers.variable_projection import NEAR_DAMPING, VariableProjection

@@ -1,6 +1,5 @@
 """From a sequence and settings to a result: calibration, starts, solve, refinement, provenance."""
 
-from .diagnostics import NEGLIGIBLE, is_collapsed, remarks
 from .geometry import Geometry, Projective, geometry_of
 from .low_rank_pipeline import ENOUGH_AGREEING
 from .orientation import Orientation, UprightRule, orient, parse_upright
@@ -54,7 +53,16 @@ from .settings import (
     settings_of,
     suited_penalty,
 )
-from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts, worth_of
+from .verdicts import (
+    NEGLIGIBLE,
+    VERDICT_ACTIONS,
+    VERDICT_KINDS,
+    Verdict,
+    find_verdicts,
+    is_collapsed,
+    remarks,
+    worth_of,
+)
 
 __all__ = [
     "BILINEAR_START",

@@ -40,7 +40,7 @@ from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import solve
 from ..solvers.variable_projection import VariableProjection
-from .diagnostics import NEGLIGIBLE, singular_values
+from .verdicts import NEGLIGIBLE, singular_values
 
 if TYPE_CHECKING:
     from ..depth import DepthStep

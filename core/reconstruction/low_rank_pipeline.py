@@ -34,7 +34,6 @@ from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors
 from ..problem.initialization import with_rank
 from ..problem.low_rank import LowRankProblem
-from .diagnostics import is_collapsed
 from .geometry import metric_view
 from .pipeline import (
     CLOSE,
@@ -48,6 +47,7 @@ from .pipeline import (
     run_phase,
     run_refinement,
 )
+from .verdicts import is_collapsed
 from .view_growth import ViewGrowth, first_views
 
 if TYPE_CHECKING:

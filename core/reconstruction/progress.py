@@ -17,7 +17,6 @@ from ..foundation.representation import one_line_repr
 from ..foundation.version import versions
 from ..penalties import extend_last
 from ..solvers.solver import single_threaded
-from .diagnostics import remarks
 from .geometry import Geometry, geometry_of, mean_and_modes, refined_geometry
 from .provenance import (
     RECORDS,
@@ -29,6 +28,7 @@ from .provenance import (
     shown_as,
 )
 from .result import Result, log_loss
+from .verdicts import remarks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

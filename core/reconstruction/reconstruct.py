@@ -17,7 +17,7 @@ from ..foundation.exceptions import InputError, names_file
 from ..problem.nonrigid import Problem
 from ..solvers.solver import iterate as iterate_problem
 from ..solvers.solver import single_threaded
-from . import low_rank_pipeline, nonrigid_pipeline, self_calibration
+from . import low_rank_pipeline, nonrigid_pipeline
 from .orientation import parse_upright
 from .progress import IterateLog, count_shift, shift_counts
 from .provenance import ProvenanceChain, SolveStep
@@ -176,8 +176,6 @@ def iterate_sequence(
     can_continue = low_rank_pipeline.can_continue if low_rank else nonrigid_pipeline.can_continue
     if start is None or not can_continue(start, settings):
         run = low_rank_pipeline.run_low_rank if low_rank else nonrigid_pipeline.run_nonrigid
-        if not low_rank and self_calibration.is_needed(sequence, settings):
-            run = self_calibration.run_self_calibrated
         stream = _with_provenance(settings, run(sequence, settings), None)
     else:
         resume = low_rank_pipeline.continue_low_rank if low_rank else nonrigid_pipeline.continue_nonrigid

@@ -51,12 +51,11 @@ from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status, single_threaded
-from .diagnostics import is_collapsed
 from .geometry import geometry_of
 from .pipeline import focal_length
 from .progress import HistoryEntry
 from .settings import OBJECTIVE_OF, frame_range
-from .verdicts import Verdict, find_verdicts, with_ambiguity
+from .verdicts import Verdict, find_verdicts, is_collapsed, with_ambiguity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

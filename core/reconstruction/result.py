@@ -49,15 +49,23 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from ..cameras.calibration import project, project_low_rank, to_pixels
+from ..cameras.intrinsics import IntrinsicsOrigin
 from ..data.connectivity import Connectivity, connect
-from ..data.sequence import LARGEST_COORDINATE, CameraModel, GroundTruth, check_rotations, checked_intrinsics
+from ..data.sequence import (
+    FRAME_RATES,
+    LARGEST_COORDINATE,
+    CameraModel,
+    GroundTruth,
+    check_rotations,
+    checked_intrinsics,
+)
 from ..foundation.atomic import replacing
-from ..foundation.exceptions import InputError
+from ..foundation.exceptions import LONGEST_SENTENCE, InputError, printable_name
 from ..foundation.phases import DEPTHS, WNN
 from ..foundation.records import check_shapes
 from ..foundation.types import Bools, Floats, Ints, read_only
@@ -65,9 +73,9 @@ from ..io.files.contents import load_arrays, parse_json, read_bytes, refusing_da
 from ..io.files.variables import describe
 from ..problem.robust import RobustLoss
 from .orientation import UprightRule, parse_upright
-from .result_meta import LARGEST_NUMBER, checked_meta
+from .provenance import RECORDS
 from .scale import METERS, parse_scale
-from .verdicts import worth_of
+from .verdicts import Verdict, worth_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -126,6 +134,9 @@ FINITE = (
 )
 KINDS = {"visible": np.bool_, "edges": np.int64, "faces": np.int64, "truth_frames": np.int64}
 _REFINED_NEEDS = "a refined result needs the bilinear solution and the energy, all seven"
+LARGEST_NUMBER = 1e50
+# Entries of `meta` that are used as they are: paths, values of settings, and code of several lines.
+EXACT = frozenset("source start video command python settings steps reading versions".split())
 
 
 def log_loss(loss: float) -> float:
@@ -584,6 +595,105 @@ def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
             f"{path} is a result of version {meta.get('version')!r}; this program reads version {VERSION}"
         )
     return meta
+
+
+class LowRankView(TypedDict, total=False):
+    """How the metric view of a low-rank solution was found."""
+
+    metric: bool
+    metric_rms: float | None
+    projective_rms: float | None
+    reason: str
+
+
+class _Refinement(TypedDict, total=False):
+    noise_px: float
+
+
+class _Scale(TypedDict, total=False):
+    rule: str
+    factor: float
+    unit: str
+
+
+class _Start(TypedDict, total=False):
+    name: str
+    loss: float
+    agrees: bool
+    note: str
+
+
+class ResultMeta(TypedDict, total=False):
+    """The entries of `meta` that the program writes; those with other names are free."""
+
+    name: str
+    method: str
+    digest: str
+    content: str
+    provenance: str
+    command: str
+    python: str
+    units: str
+    truth_units: str
+    truth_name: str
+    status: str
+    rotations: str
+    start: str
+    preset: str | None
+    source: str | None
+    video: str | None
+    seconds: float
+    iterations: int
+    frame_rate: float | None
+    image_size: list[int] | None
+    video_frames: list[int] | None
+    point_names: list[str] | None
+    remarks: list[str]
+    settings: dict[str, Any]
+    phase: dict[str, Any]
+    phases: list[tuple[int, dict[str, Any]]]
+    versions: dict[str, Any]
+    reading: dict[str, Any]
+    starts: list[_Start]
+    verdicts: list[Verdict]
+    steps: list[dict[str, Any]]
+    robust: RobustLoss
+    intrinsics: IntrinsicsOrigin | None
+    low_rank: LowRankView | None
+    refinement: _Refinement | None
+    scale: _Scale
+    upright: str
+
+
+def checked_meta(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries with texts that can be printed: names, units and sentences of a file.
+
+    Raises InputError naming an entry of another kind than the program writes.
+    """
+    RECORDS.read(ResultMeta, values, "meta")
+    any_number = 0.0, LARGEST_NUMBER
+    scale, refinement = values.get("scale", {}), values.get("refinement") or {}
+    ranges: list[tuple[str, Any, tuple[float, float]]] = [
+        ("frame_rate", values.get("frame_rate"), FRAME_RATES),
+        ("scale.factor", scale.get("factor"), (1 / LARGEST_NUMBER, LARGEST_NUMBER)),
+        ("refinement.noise_px", refinement.get("noise_px"), any_number),
+        ("seconds", values.get("seconds"), any_number),
+        ("iterations", values.get("iterations"), any_number),
+    ]
+    for name in ("image_size", "video_frames"):
+        ranges += [(f"{name}[{i}]", each, any_number) for i, each in enumerate(values.get(name) or ())]
+    for name, value, (least, most) in ranges:
+        if value is not None and not least <= value <= most:
+            raise InputError(f"meta.{name} is {value}; accepted are {least:g} to {most:g}")
+    return {name: value if name in EXACT else _printable(value) for name, value in values.items()}
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _printable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_printable(each) for each in value]
+    return printable_name(value, LONGEST_SENTENCE) if isinstance(value, str) else value
 
 
 @lru_cache(maxsize=2)

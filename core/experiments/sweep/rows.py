@@ -16,7 +16,7 @@ from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...io.readers import memory_limit, parse_json, read_bytes
 from ...reconstruction.provenance import settings_from_dict
-from ...reconstruction.result_meta import LARGEST_NUMBER
+from ...reconstruction.result import LARGEST_NUMBER
 from ..job_store import RUNS, WITHOUT_RESULT, read_lines
 from ..report import check_installed
 from .frame import RENAMED_SETTINGS, SEQUENCE_COLUMNS, Sweep

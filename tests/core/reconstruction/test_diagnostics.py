@@ -21,7 +21,7 @@ from core import (
 from core.cli import as_lines, summary_of
 from core.problem import pad_rank, reference_singular_values
 from core.reconstruction import remarks
-from core.reconstruction.diagnostics import reference_size, singular_values
+from core.reconstruction.verdicts import reference_size, singular_values
 
 pytestmark = pytest.mark.usefixtures("brief_search")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import core
-from core.reconstruction import self_calibration
+from core.reconstruction.nonrigid_pipeline import SHARE
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_both_runs_are_one_history_whose_last_iterate_alone_is_finished(iterates
     assert seconds == sorted(seconds)
     assert [each for each in iterates if each.status.finished] == iterates[-1:]
     fractions = [each.fraction for each in iterates]
-    assert max(fractions[: len(fractions) // 4]) <= self_calibration.SHARE
+    assert max(fractions[: len(fractions) // 4]) <= SHARE
     assert iterates[-1].settings.intrinsics == "estimate"
 
 
