@@ -1,10 +1,8 @@
 """Tracks from a video: its pictures, and points that are followed through them."""
 
-from .decoding import PICTURE_SUFFIXES
+from .decoding import PICTURE_SUFFIXES, list_pictures, matching_pictures
 from .opencv import missing_packages, plugin_warning
-from .pictures import list_pictures, matching_pictures
 from .region import rectangle
-from .samples import sample_videos, video_path
 from .tracker import (
     CHECK,
     POINTS,
@@ -15,7 +13,7 @@ from .tracker import (
     track_video,
     without_track,
 )
-from .video import Video
+from .video import Video, sample_videos, video_path
 
 __all__ = [
     "CHECK",

@@ -19,12 +19,10 @@ deviation b before it is normalized, moves the solution with covariance (s / b)^
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-
-from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,8 +42,25 @@ WEIGHTS = np.exp(-(X**2 + Y**2) / (2 * (0.6 * RADIUS) ** 2))
 WEIGHTS /= WEIGHTS.sum()
 
 
+class Rows:
+    """Base of a dataclass of arrays, or of others like it, that have a row for each point."""
+
+    def __getitem__(self, chosen: Any) -> Self:
+        return type(self)(*(getattr(self, entry.name)[chosen] for entry in fields(self)))  # type: ignore[arg-type]
+
+    def joined(self, other: Self) -> Self:
+        """Return the rows of this one, and then those of the other."""
+        parts = ((getattr(self, entry.name), getattr(other, entry.name)) for entry in fields(self))  # type: ignore[arg-type]
+        return type(self)(
+            *(
+                first.joined(second) if isinstance(first, Rows) else np.concatenate((first, second))
+                for first, second in parts
+            )
+        )
+
+
 @dataclass(frozen=True, eq=False)
-class Templates:
+class Templates(Rows):
     """Patches that others are compared with, and what their registration needs of them."""
 
     patches: Singles  # (N, n) of mean 0 and deviation 1
@@ -53,13 +68,6 @@ class Templates:
     inverses: Singles  # (N, 8, 8) of the matrix of the normal equations
     # (N,) px: standard deviation of the place, in its worst direction, for noise of deviation 1.
     uncertainty: Singles
-
-    __repr__ = one_line_repr
-
-    def __getitem__(self, chosen: Any) -> Templates:
-        return Templates(
-            self.patches[chosen], self.slopes[chosen], self.inverses[chosen], self.uncertainty[chosen]
-        )
 
     @classmethod
     def at(cls, sampler: Sampler, places: Singles) -> Templates:
@@ -82,16 +90,6 @@ class Templates:
         return cls(
             patches, slopes, inverses, (np.sqrt(worst) / np.maximum(deviation, FLAT)).astype(np.float32)
         )
-
-    @classmethod
-    def joined(cls, first: Templates, second: Templates) -> Templates:
-        """Return the patches of two."""
-        parts = zip(
-            (first.patches, first.slopes, first.inverses, first.uncertainty),
-            (second.patches, second.slopes, second.inverses, second.uncertainty),
-            strict=True,
-        )
-        return cls(*(np.concatenate(pair) for pair in parts))
 
 
 class Sampler:

@@ -34,7 +34,7 @@ from ..foundation.representation import one_line_repr
 from .coverage import chosen_tracks, coverage_remarks
 from .opencv import load_opencv
 from .region import Masks, area, checked_region, moved_region, outline
-from .registration import Sampler, Templates, ambiguity, register
+from .registration import Rows, Sampler, Templates, ambiguity, register
 from .video import Video
 
 if TYPE_CHECKING:
@@ -187,6 +187,28 @@ def follow_places(
         video.close()
 
 
+@dataclass(frozen=True, eq=False)
+class _Points(Rows):
+    """The points that are followed, in the pixels of the reduced picture."""
+
+    names: Ints  # (N,) columns of the tracks
+    places: Singles  # (N, 2)
+    maps: Singles  # (N, 2, 2) from their patches to the present picture
+    velocities: Singles  # (N, 2) per frame, NaN where a point has just begun
+    similarity: Singles  # (N,) with their patches
+    outside: Ints  # (N,) frames in a row in which a point is outside the mask
+    templates: Templates
+
+    @classmethod
+    def begun(cls, first: int, places: Singles, templates: Templates) -> _Points:
+        """Return points that begin at places (N, 2), the first of which has a name."""
+        count = len(places)
+        identity = np.tile(np.eye(2, dtype=np.float32), (count, 1, 1))
+        velocities, similarity = np.full_like(places, np.nan), np.ones(count, dtype=np.float32)
+        outside = np.zeros(count, dtype=np.int64)
+        return cls(first + np.arange(count), places, identity, velocities, similarity, outside, templates)
+
+
 class _PointFollower:
     """The points that are followed, and where they have been."""
 
@@ -218,18 +240,11 @@ class _PointFollower:
         self._before: Pixels | None = None  # the brightness of the frame before
         self._passed = 0  # frames
         self._searched, self._found = 0, 0  # the frame of the last search, and the points after it
-        self._names = np.zeros(0, dtype=np.int64)  # of the points that are followed: columns of the tracks
-        self._places = np.zeros((0, 2), dtype=np.float32)
-        self._maps = np.zeros((0, 2, 2), dtype=np.float32)
-        # px per frame, NaN where a point has just begun
-        self._velocities = np.zeros((0, 2), dtype=np.float32)
-        self._templates: Templates | None = None
+        self._points: _Points | None = None
         self._count = 0  # of all points so far
         self._tracks = np.full((len(kept), 2, 4 * points), np.nan)
         self._similar = np.full((len(kept), 4 * points), np.nan, dtype=np.float32)
         self._failed: list[Ints] = []  # points that ended because of their patch
-        self._similarity = np.zeros(0, dtype=np.float32)
-        self._outside = np.zeros(0, dtype=np.int64)  # frames in a row in which a point is outside the mask
 
     def follow(self, image: Pixels, inside: Bools | None = None) -> None:
         """Move the points to the next frame. `inside`: where the object is, None where that is not known."""
@@ -243,18 +258,22 @@ class _PointFollower:
             gray = cv2.resize(gray, self._size, interpolation=cv2.INTER_AREA)
         smooth = cv2.GaussianBlur(gray.astype(np.float32), (0, 0), BLUR)
         sampler = Sampler(cv2, smooth)
-        if self._before is not None and len(self._names):
+        if self._before is not None and self._followed:
             self._move(self._before, gray, sampler)
         if self._given is not None:
             if not self._passed:
                 self._add(self._given, Templates.at(sampler, self._given))
-        elif len(self._names) < self._most and self._is_search_due():
+        elif self._followed < self._most and self._is_search_due():
             self._begin(gray, sampler)
-            self._searched, self._found = self._passed, len(self._names)
+            self._searched, self._found = self._passed, self._followed
             if self._region is not None and not self._count:  # it is of the first frame; others may be black
                 raise self._no_corners()
         self._before = gray
         self._passed += 1
+
+    @property
+    def _followed(self) -> int:
+        return 0 if self._points is None else len(self._points.names)
 
     def _no_corners(self) -> InputError:
         return InputError(
@@ -263,7 +282,7 @@ class _PointFollower:
 
     def _is_search_due(self) -> bool:
         # Not in two frames in a row: corners of noise are lost at once, and would be sought in every frame.
-        lost = len(self._names) <= LOST * self._found and self._searched < self._passed - 1
+        lost = self._followed <= LOST * self._found and self._searched < self._passed - 1
         return self._passed % RESEED == 0 or lost
 
     def _reduced(self, places: npt.ArrayLike) -> Floats:
@@ -281,10 +300,12 @@ class _PointFollower:
             more = self._count + 2 * self._most - self._tracks.shape[2]
             self._tracks = np.pad(self._tracks, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
             self._similar = np.pad(self._similar, ((0, 0), (0, more)), constant_values=np.nan)
-        self._tracks[row][:, self._names] = self._enlarged(self._places).T
-        if self._mask is not None:
-            self._tracks[row][:, self._names[self._outside > 0]] = np.nan
-        self._similar[row, self._names] = self._similarity
+        points = self._points
+        if points is not None:
+            self._tracks[row][:, points.names] = self._enlarged(points.places).T
+            if self._mask is not None:
+                self._tracks[row][:, points.names[points.outside > 0]] = np.nan
+            self._similar[row, points.names] = points.similarity
         so_far = self._tracks[: row + 1, :, : self._count].view()
         so_far.setflags(write=False)
         region = None if self._region is None else self._enlarged(self._region)
@@ -331,46 +352,37 @@ class _PointFollower:
         )
 
     def _move(self, before: Pixels, gray: Pixels, sampler: Sampler) -> None:
-        assert self._templates is not None
+        points = self._points
+        assert points is not None
         flow = {"winSize": (WINDOW, WINDOW), "maxLevel": LEVELS}
-        moved, found, _ = self._cv2.calcOpticalFlowPyrLK(before, gray, self._places[:, None], None, **flow)
+        moved, found, _ = self._cv2.calcOpticalFlowPyrLK(before, gray, points.places[:, None], None, **flow)
         back, returned, _ = self._cv2.calcOpticalFlowPyrLK(gray, before, moved, None, **flow)
         moved, back = moved[:, 0], back[:, 0]
-        near = np.linalg.norm(back - self._places, axis=1) < RETURN
+        near = np.linalg.norm(back - points.places, axis=1) < RETURN
         good = np.asarray(near & (found.ravel() > 0) & (returned.ravel() > 0) & self._inside(moved))
-        was, names = self._places[good], self._names[good]
-        templates = self._templates[good]
-        maps, places, similarity = register(templates, sampler, self._maps[good], moved[good])
-        apart = np.linalg.norm(places - moved[good], axis=1)
+        was, moved = points[good], moved[good]
+        maps, places, similarity = register(was.templates, sampler, was.maps, moved)
+        apart = np.linalg.norm(places - moved, axis=1)
         same = (similarity >= self._check) & (apart < APART) & self._inside(places)
-        velocities = places - was
-        steady = ~jumps(was, velocities, self._velocities[good])
-        same &= steady
-        outside = self._outside[good]
+        velocities, outside = places - was.places, was.outside
+        same &= ~jumps(was.places, velocities, was.velocities)
         if self._mask is not None:
             x, y = np.rint(np.clip(places, 0, self._limit)).astype(int).T
             outside = np.where(self._mask[y, x], 0, outside + 1)
             same &= outside <= LONGEST_OUTSIDE
-        self._failed.append(names[~same])
-        self._velocities = velocities[same]
-        self._outside = outside[same]
-        self._names, self._places, self._maps = names[same], places[same], maps[same]
-        self._templates, self._similarity = templates[same], similarity[same]
+        self._failed.append(was.names[~same])
+        now = _Points(was.names, places, maps, velocities, similarity, outside, was.templates)[same]
         if self._region is not None:
-            self._region = moved_region(self._region, was[same], self._places)
-        self._renew(sampler)
-
-    def _renew(self, sampler: Sampler) -> None:
-        """Replace the patches that are seen much smaller, larger or more obliquely than at first."""
-        assert self._templates is not None
-        scales = np.linalg.svd(self._maps, compute_uv=False)
+            self._region = moved_region(self._region, was.places[same], now.places)
+        # Patches that are seen much smaller, larger or more obliquely than at first are replaced.
+        scales = np.linalg.svd(now.maps, compute_uv=False)
         other = (scales[:, 1] < OBLIQUE[0]) | (scales[:, 0] > OBLIQUE[1])
         if other.any():
-            fresh = Templates.at(sampler, self._places[other])
-            kept = self._templates
+            fresh, kept = Templates.at(sampler, now.places[other]), now.templates
             kept.patches[other], kept.slopes[other] = fresh.patches, fresh.slopes
             kept.inverses[other] = fresh.inverses
-            self._maps[other] = np.eye(2, dtype=np.float32)
+            now.maps[other] = np.eye(2, dtype=np.float32)
+        self._points = now
 
     def _begin(self, gray: Pixels, sampler: Sampler) -> None:
         """Let points begin at corners that are far enough from those that are followed."""
@@ -385,7 +397,7 @@ class _PointFollower:
                 free, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * INSET + 1, 2 * INSET + 1))
             )
         free[:margin] = free[-margin:] = free[:, :margin] = free[:, -margin:] = 0
-        if not len(self._names):
+        if not self._followed:
             self._uncertain = None
         begun, fresh = self._corners(gray, sampler, free)
         while not self._count and len(begun) < self._most and self._spacing > LEAST_SPACING:
@@ -394,23 +406,16 @@ class _PointFollower:
         if fresh is not None:
             self._add(begun, fresh)
 
-    def _add(self, begun: Singles, fresh: Templates) -> None:
-        kept = self._templates
-        self._templates = fresh if kept is None else Templates.joined(kept, fresh)
-        self._names = np.concatenate([self._names, self._count + np.arange(len(begun))])
-        self._places = np.concatenate([self._places, begun])
-        self._velocities = np.concatenate([self._velocities, np.full_like(begun, np.nan)])
-        identity = np.tile(np.eye(2, dtype=np.float32), (len(begun), 1, 1))
-        self._maps = np.concatenate([self._maps, identity])
-        self._outside = np.concatenate([self._outside, np.zeros(len(begun), dtype=np.int64)])
-        self._similarity = np.concatenate([self._similarity, np.ones(len(begun), dtype=np.float32)])
-        self._count += len(begun)
+    def _add(self, places: Singles, templates: Templates) -> None:
+        begun = _Points.begun(self._count, places, templates)
+        self._points = begun if self._points is None else self._points.joined(begun)
+        self._count += len(places)
 
     def _corners(self, gray: Pixels, sampler: Sampler, free: Pixels) -> tuple[Singles, Templates | None]:
         """Return the places (N, 2) and patches of new corners, apart from each other and from the points."""
         cv2, spacing = self._cv2, self._spacing
-        mask, wanted = free.copy(), self._most - len(self._names)
-        for x, y in np.rint(self._places).astype(int).tolist():
+        mask, wanted = free.copy(), self._most - self._followed
+        for x, y in () if self._points is None else np.rint(self._points.places).astype(int).tolist():
             cv2.circle(mask, (x, y), round(spacing), 0, -1)
         corners = cv2.goodFeaturesToTrack(gray, CANDIDATES * wanted, QUALITY, spacing, mask=mask, blockSize=5)
         if corners is None:

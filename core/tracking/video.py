@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..foundation.assets import asset_folder
 from ..foundation.exceptions import InputError
 from ..foundation.missing_packages import needs
 from ..foundation.processes import POLL_SECONDS, ProcessDied, WorkerProcess, why_ended
 from ..io.files.contents import check_file
+from ..io.readers.samples import PREFIX
 from .decoding import PIXEL, VideoServer, is_video_file
 
 if TYPE_CHECKING:
@@ -145,3 +147,37 @@ class Video:
         self._quiet = 0 if content is not None else self._quiet + 1
         if self._quiet * POLL_SECONDS > MOST_SECONDS:
             raise TimeoutError
+
+
+# -- bundled videos ------------------------------------------------------------------------------------------
+
+
+def sample_videos() -> tuple[str, ...]:
+    """Return the names of the bundled videos: short ones of a sheet that deforms, drawn by this project.
+
+    `tests/rendering.py` has what `sheet.mp4` was drawn from: its true shapes and cameras.
+
+    >>> sample_videos()
+    ('sheet',)
+    """
+    folder = asset_folder("videos")
+    return () if folder is None else tuple(sorted(path.stem for path in folder.glob("*.mp4")))
+
+
+def video_path(path: Path) -> Path:
+    """Return the file of "sample:NAME", and any other path as it is.
+
+    Raises InputError where there is no such sample.
+
+    >>> from pathlib import Path
+    >>> video_path(Path("sample:sheet")).name
+    'sheet.mp4'
+    """
+    name = path.as_posix()
+    if not name.startswith(PREFIX):
+        return path
+    names, folder = sample_videos(), asset_folder("videos")
+    if folder is None or name.removeprefix(PREFIX) not in names:
+        there = ", ".join(PREFIX + each for each in names) or "none installed"
+        raise InputError(f"there is no video {name!r}; there are {there}")
+    return folder / f"{name.removeprefix(PREFIX)}.mp4"

@@ -165,7 +165,7 @@ def test_a_pattern_is_of_the_names_in_one_folder_and_is_abandoned(tmp_path, fold
 
 
 def test_a_folder_of_too_many_files_is_refused(monkeypatch, folder):
-    monkeypatch.setattr("core.tracking.pictures.MOST_FILES", 8)
+    monkeypatch.setattr("core.tracking.decoding.MOST_FILES", 8)
     with pytest.raises(InputError, match="holds too many files; accepted are up to 8"):
         open_source(folder)
 
