@@ -11,14 +11,7 @@ from .focal_length import (
     view_of_focal,
 )
 from .gross_outliers import SUSPICIOUS, find_gross_outliers
-from .intrinsics import (
-    ORIGINS,
-    Calibration,
-    IntrinsicsOrigin,
-    assumed_intrinsics,
-    image_size_of,
-    resolve_intrinsics,
-)
+from .intrinsics import ORIGINS, Calibration, IntrinsicsOrigin, image_size_of, resolve_intrinsics
 from .metric_upgrade import MetricUpgrade, metric_upgrade
 from .rotations import load_rotations
 
@@ -30,7 +23,6 @@ __all__ = [
     "Calibration",
     "IntrinsicsOrigin",
     "MetricUpgrade",
-    "assumed_intrinsics",
     "calibrate",
     "estimate_intrinsics",
     "estimate_rotations",

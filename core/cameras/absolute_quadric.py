@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.linalg import levenberg_marquardt
-from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +48,6 @@ class QuadricRoot:
     rms: float  # root mean square of the entries of M M' / (tr(M M') / 3) - I
     conditioning: float  # smallest over largest singular value of the constraints' Jacobian, gauge excluded
     uncertainty: float  # standard deviation of the worst determined direction, relative to L
-
-    __repr__ = one_line_repr
 
 
 def solve_quadric(cameras: Floats, *, focal_known: bool) -> QuadricRoot:

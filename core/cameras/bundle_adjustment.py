@@ -18,7 +18,6 @@ import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.linalg import rotation_from_vector
-from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
@@ -35,8 +34,6 @@ class Bundle:
     translations: Floats  # (F, 3)
     points: Floats  # (3, N)
     intrinsics: Floats  # (3, 3)
-
-    __repr__ = one_line_repr
 
     def camera_points(self) -> Floats:
         """Return Y = R S + t, (F, 3, N)."""

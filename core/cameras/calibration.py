@@ -26,7 +26,6 @@ import numpy as np
 from ..data.sequence import LARGEST_COORDINATE, CameraModel, checked_intrinsics
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import cross_matrix, levenberg_marquardt, rotation_from_vector, rq
-from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
 from ..io.files.contents import is_zip, load_arrays, parse_matrix, read_bytes
 from ..io.files.variables import describe
@@ -167,8 +166,6 @@ class Intrinsics:
     translation: Floats  # (3,) in the units of the points
     rms: float  # root mean square reprojection error, in the units of the tracks
     uncertainty: float  # relative standard deviation of the focal lengths, the larger one
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         for name in ("K", "rotation", "translation"):

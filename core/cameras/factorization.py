@@ -52,7 +52,6 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Minimum, levenberg_marquardt
-from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
 from .calibration import spread
 
@@ -73,8 +72,6 @@ class Rotations:
 
     R: Floats  # (F, 3, 3)
     cost: float  # sum of squares of the triplet's residuals
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "R", read_only(self.R))

@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.linalg import cross_matrix, rotation_from_vector
-from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
@@ -51,8 +50,6 @@ class Rigid:
     size: Floats  # (F,)
     S: Floats  # (3, P)
     loss: float  # pOSE error
-
-    __repr__ = one_line_repr
 
 
 def refine_rigid(tracks: Floats, visible: Bools, R: Floats) -> Rigid:

@@ -21,27 +21,10 @@ from .outputs import (
     protecting,
     write_elsewhere,
 )
-from .parameters import (
-    CheckedParameters,
-    Parameter,
-    ParameterValue,
-    check_parameters,
-    parameter,
-    parameters_of,
-)
+from .parameters import CheckedParameters, Parameter, ParameterValue, parameter, parameters_of
 from .phases import DEPTHS, WNN, Phase, PhaseKind, RunStage, phase_text
-from .processes import (
-    ProcessDied,
-    ProcessPool,
-    WorkerProcess,
-    call_in_process,
-    limit_memory,
-    limit_processor,
-    processor_count,
-    why_ended,
-)
+from .processes import ProcessDied, ProcessPool, WorkerProcess, call_in_process
 from .records import LARGEST_COUNT, Hook, Records, check_shapes, refused, shown_text
-from .representation import one_line_repr
 from .types import Bools, Floats, Ints, Pixels, read_only
 from .version import PROGRAM, VERSION, versions
 
@@ -73,25 +56,20 @@ __all__ = [
     "asset_folder",
     "call_in_process",
     "check_outputs",
-    "check_parameters",
     "check_replaceable",
     "check_shapes",
     "check_writable",
     "help_page",
-    "limit_memory",
-    "limit_processor",
     "make_folder",
     "nearest_rotation",
     "needs",
     "object_size",
-    "one_line_repr",
     "parameter",
     "parameters_of",
     "peak_megabytes",
     "phase_text",
     "printable",
     "printable_name",
-    "processor_count",
     "procrustes",
     "protecting",
     "read_only",
@@ -103,6 +81,5 @@ __all__ = [
     "rotation_from_vector",
     "shown_text",
     "versions",
-    "why_ended",
     "write_elsewhere",
 ]

@@ -241,8 +241,6 @@ class Minimum:
     cost: float  # |r(x)|^2
     iterations: int
 
-    __repr__ = one_line_repr
-
 
 def _square(r: Floats) -> float:
     """Return |r|^2, infinity where it is beyond the largest number."""

@@ -56,7 +56,7 @@ class WorkerProcess:
     An object can stay in the process:
 
     >>> with WorkerProcess() as process:
-    ...     process.make(list, "abc")
+    ...     process.call(list, "abc", keep=True)
     ...     process.call("count", "b")
     1
     """
@@ -80,42 +80,24 @@ class WorkerProcess:
         self._process.join(END_SECONDS)
         self._connection.close()
 
-    def make(
-        self, function: Callable[..., Any], *arguments: Any, receive: Callable[[Any], None] | None = None
-    ) -> None:
-        """Keep what `function(*arguments)` returns in the process: `call` knows its methods by their names.
-
-        Raises ProcessDied, Exception as `call`.
-        """
-        self._compute(function, arguments, receive, None, keeps=True)
-
     def call(
         self,
         function: Callable[..., Any] | str,
         *arguments: Any,
         receive: Callable[[Any], None] | None = None,
         timeout: float | None = None,
+        keep: bool = False,
     ) -> Any:
         """Return `function(*arguments)`, or `function(*arguments, send)` where something receives.
 
-        `receive`: called about twice a second: with what the function gave to `send`, or with None where it
-        gave nothing; `timeout`: seconds, after which the process is ended. Raises ProcessDied where the
-        process ended without a result; TimeoutError where the time was over; Exception what the function
-        raised.
+        `function`: also the name of a method of what is kept; `receive`: called about twice a second: with
+        what the function gave to `send`, or with None where it gave nothing; `timeout`: seconds, after which
+        the process is ended; `keep`: whether the value stays in the process, in place of its return. Raises
+        ProcessDied where the process ended without a result; TimeoutError where the time was over; Exception
+        what the function raised.
         """
-        return self._compute(function, arguments, receive, timeout, keeps=False)
-
-    def _compute(
-        self,
-        function: Callable[..., Any] | str,
-        arguments: tuple[Any, ...],
-        receive: Callable[[Any], None] | None,
-        timeout: float | None,
-        *,
-        keeps: bool,
-    ) -> Any:
         deadline = float("inf") if timeout is None else time.monotonic() + timeout
-        self._exchange(self._connection.send, (function, arguments, receive is not None, keeps))
+        self._exchange(self._connection.send, (function, arguments, receive is not None, keep))
         while True:
             content = None
             left = deadline - time.monotonic()
@@ -247,7 +229,7 @@ def _serve(connection: Connection[Any, Any]) -> None:
     kept = None
     while True:
         try:
-            function, arguments, reports, keeps = connection.recv()
+            function, arguments, reports, keep = connection.recv()
         except EOFError:
             return
         except Exception as error:  # what was sent cannot be unpickled here: a module that is not installed
@@ -256,7 +238,7 @@ def _serve(connection: Connection[Any, Any]) -> None:
         try:
             compute = getattr(kept, function) if isinstance(function, str) else function
             value = compute(*arguments, send) if reports else compute(*arguments)
-            if keeps:
+            if keep:
                 kept, value = value, None
             answer = ("returned", value)
         except Exception as error:

@@ -30,10 +30,10 @@ from .provenance import (
     settings_to_dict,
     write_penalty,
 )
-from .reconstruct import iterate, iterate_sequence, reconstruct, replay
+from .reconstruct import iterate, reconstruct
 from .restart import load_start, start_from
 from .result import Result, load_result, save_result
-from .scale import UNITS, ScaleRule, parse_scale
+from .scale import UNITS, parse_scale
 from .settings import (
     CAMERA_MODELS,
     DEFAULT_PRESETS,
@@ -93,7 +93,6 @@ __all__ = [
     "Provenance",
     "ProvenanceChain",
     "Result",
-    "ScaleRule",
     "Settings",
     "SolveStep",
     "StartReport",
@@ -108,7 +107,6 @@ __all__ = [
     "gives_depths",
     "is_collapsed",
     "iterate",
-    "iterate_sequence",
     "load_result",
     "load_start",
     "mode_weights_by",
@@ -122,7 +120,6 @@ __all__ = [
     "python_for",
     "reconstruct",
     "remarks",
-    "replay",
     "run_remarks",
     "save_result",
     "settings_from_dict",

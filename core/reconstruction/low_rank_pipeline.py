@@ -30,7 +30,6 @@ from ..data.hidden import hide_observations
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.phases import Phase, PhaseKind
-from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors
 from ..problem.initialization import with_rank
 from ..problem.low_rank import LowRankProblem
@@ -265,8 +264,6 @@ class PointSubset:
 
     problem: LowRankProblem
     small: LowRankProblem
-
-    __repr__ = one_line_repr
 
     @property
     def share(self) -> float:

@@ -354,13 +354,7 @@ def _run_self_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Ite
                 break
             profile = found
             phase = Phase(PhaseKind.FOCAL, len(found.focals))
-            record = replace(
-                last.record,
-                iteration=last.record.iteration + 1,
-                seconds=last.record.seconds + time.perf_counter() - began,
-                phase=phase,
-            )
-            last = replace(last, record=record)
+            last = replace(last, record=last.record.following(began, phase=phase))
             yield last
     K, origin = _estimated(sequence, assumed.K, assumed.origin, profile)
     by = None

@@ -25,7 +25,6 @@ from ..data.sequence import CameraModel, Sequence
 from ..depth import estimate_noise
 from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS, Phase, PhaseKind
-from ..foundation.representation import one_line_repr
 from ..problem.factors import center
 from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank, with_rank
 from ..problem.nonrigid import NonRigidProblem, Problem, checked_tracks
@@ -65,8 +64,6 @@ class CalibratedTracks:
     intrinsics: Floats  # (3, 3)
     camera: CameraModel
     origin: IntrinsicsOrigin | None = None  # of the intrinsics, where it is known
-
-    __repr__ = one_line_repr
 
     def problem(self, rotations: Floats, penalty: Penalty, rank: int, eta: float) -> NonRigidProblem:
         """Pose the problem for given rotations."""
@@ -192,8 +189,6 @@ class RunContext:
     share: float = 1.0  # of the observations that are in this subset
     robust_tracks: CalibratedTracks | None = None  # all, where gross outliers are left out of the search
 
-    __repr__ = one_line_repr
-
     @property
     def method(self) -> Method:
         """The method of the settings."""
@@ -249,8 +244,6 @@ class PhaseStep:
     status: Status  # of the algorithm
     state: Any
     iterate: Iterate  # that the run yields for it
-
-    __repr__ = one_line_repr
 
 
 def solve_phase(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,11 @@ class HistoryEntry:
     # The loss of `Iterate.best`, the lowest so far, where it is of the final objective: of all observations,
     # with the chosen rotations and the loss function of the settings. None before there is one.
     best: float | None = None
+
+    def following(self, began: float, **changes: Any) -> HistoryEntry:
+        """Return the next entry, whose computation began at a time of `time.perf_counter`."""
+        seconds = self.seconds + time.perf_counter() - began
+        return replace(self, iteration=self.iteration + 1, seconds=seconds, **changes)
 
     @property
     def objective(self) -> str:
@@ -337,8 +343,6 @@ def shift_counts(iterate: Iterate, by: tuple[int, float]) -> Iterate:
 
 def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Iterable[HistoryEntry]) -> Result:
     """Return the best point so far of a run, whether it is done or was stopped, as a result.
-
-    `history` are the records of all iterates up to `last`, in their order.
 
     Parameters
     ----------

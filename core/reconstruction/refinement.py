@@ -354,14 +354,7 @@ def _iterates(
             return
         of_part, step = found
         problem = subset.part if of_part.objective is None else of_part.objective.problem
-        record = replace(
-            record,
-            iteration=record.iteration + 1,
-            seconds=record.seconds + time.perf_counter() - began,
-            loss=end.best.loss,
-            phase=step.phase,
-            energy=step.energy,
-        )
+        record = record.following(began, loss=end.best.loss, phase=step.phase, energy=step.energy)
         iterate = replace(
             end,
             record=record,
@@ -410,12 +403,7 @@ def _judged(
     for number, other in enumerate(_alternatives(subset.part, of_part, options), start=1):
         if other is not None:
             others.append(other)
-        record = replace(
-            record,
-            iteration=record.iteration + 1,
-            seconds=record.seconds + time.perf_counter() - began,
-            phase=replace(record.phase, number=number),
-        )
+        record = record.following(began, phase=replace(record.phase, number=number))
         yield replace(iterate, record=record)
         began = time.perf_counter()
     if of_part.coarser is None:  # it was read from a file
@@ -426,8 +414,7 @@ def _judged(
     verdicts = find_verdicts(subset.part, of_part.best, others, of_part.ends[: len(step.ends)], std)
     if not subset.complete:
         std = carried_deviations(subset, step.best, of_part.best, std)
-    seconds = record.seconds + time.perf_counter() - began
-    record = replace(record, iteration=record.iteration + 1, seconds=seconds)
+    record = record.following(began)
     view = replace(iterate.geometry, std=std)
     verdicts = with_ambiguity(verdicts, iterate.verdicts)
     yield replace(iterate, status=status, fraction=1.0, view=view, verdicts=verdicts, record=record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..io.readers.challenge import PATHS
 from .objects import KINDS
-from .simulation import MIN_POINTS, simulate
+from .simulation import simulate
 from .writing import SAMPLE_PATHS, write_challenge, write_samples
 
-__all__ = ["KINDS", "MIN_POINTS", "PATHS", "SAMPLE_PATHS", "simulate", "write_challenge", "write_samples"]
+__all__ = ["KINDS", "PATHS", "SAMPLE_PATHS", "simulate", "write_challenge", "write_samples"]

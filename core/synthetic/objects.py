@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -31,8 +29,6 @@ class Body:
     faces: Ints | None  # (T, 3); None for an object that is drawn as a skeleton
     occluders: Ints  # (T, 3) triangles that hide what is behind them
     texture_places: Floats | None = None  # (2, P) of a sheet, from 0 to 1: right and down when it is flat
-
-    __repr__ = one_line_repr
 
 
 def edges_of(faces: Ints) -> Ints:

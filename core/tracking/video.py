@@ -92,7 +92,9 @@ class Video:
         what = f"{self.path} cannot be read as a video"
         self._process = WorkerProcess()
         try:
-            self._guarded(what, lambda process: process.make(VideoServer, self.path, receive=watch))
+            self._guarded(
+                what, lambda process: process.call(VideoServer, self.path, receive=watch, keep=True)
+            )
             facts: tuple[int, tuple[int, int], float | None] = self._guarded(
                 what, lambda process: process.call("facts", timeout=MOST_SECONDS)
             )
