@@ -20,9 +20,8 @@ import numpy as np
 from core.foundation.exceptions import InputError
 from core.foundation.missing_packages import needs
 from core.foundation.representation import one_line_repr
-from core.synthetic.camera_paths import look_at
 from core.synthetic.objects import SHEETS
-from core.synthetic.simulation import cross, hidden, overlapping
+from core.synthetic.simulation import cross, hidden, look_at, overlapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

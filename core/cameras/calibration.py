@@ -179,13 +179,6 @@ def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intri
     pixels; `visible`: (P,) which of them were seen. Raises InputError where fewer than 6 points are left,
     where they are planar or nearly so, or where the outcome is not a camera: points behind it, focal lengths
     that differ threefold, or a view without perspective.
-
-    >>> import core
-    >>> from core.cameras import estimate_intrinsics
-    >>> sequence = core.simulate("balloon", noise=0.0, occlusion=0.0)
-    >>> found = estimate_intrinsics(sequence.truth.at(0), sequence.tracks[0], sequence.visible[0])
-    >>> found.K.round(3).tolist() == sequence.intrinsics.round(3).tolist()
-    True
     """
     used = visible & np.isfinite(points).all(axis=0) & np.isfinite(tracks).all(axis=0)
     X, x = np.asarray(points, dtype=float)[:, used], np.asarray(tracks, dtype=float)[:, used]

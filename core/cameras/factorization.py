@@ -88,12 +88,6 @@ def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int =
     `tracks`: (F, 2, P) in any unit; hidden entries are ignored; `visible`: (F, P). Returns R (F, 3, 3) in the
     canonical form, the first one I; their depth reflection explains the tracks as well. Raises InputError
     where 3K exceeds min(2F, P), or all visible tracks of every frame coincide.
-
-    >>> import core
-    >>> from core.cameras import estimate_rotations
-    >>> scene = core.simulate("paper", frames=12, points=20, camera=core.CameraModel.ORTHOGONAL)
-    >>> estimate_rotations(scene.tracks, scene.visible, rank=2).R.shape
-    (12, 3, 3)
     """
     frames, _, points = tracks.shape
     if not 1 <= rank <= largest_rank(frames, points):

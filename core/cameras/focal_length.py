@@ -86,10 +86,6 @@ def guess_image_size(observations: Observations) -> tuple[tuple[float, float], t
     """Return width and height of the picture that tracks are likely of, and its middle.
 
     `observations`: tracks in pixels.
-
-    >>> import core
-    >>> guess_image_size(core.simulate("paper", frames=12, points=20).observations)
-    ((1280.0, 960.0), (640.0, 480.0))
     """
     seen = np.moveaxis(observations.tracks, 1, 0)[:, observations.visible]
     low, high = seen.min(axis=1), seen.max(axis=1)

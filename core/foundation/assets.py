@@ -10,11 +10,7 @@ from .exceptions import InputError
 
 @cache
 def asset_folder(name: str) -> Path | None:
-    """Return a folder of the bundled files, None where it is not installed.
-
-    >>> asset_folder("icons").name
-    'icons'
-    """
+    """Return a folder of the bundled files, None where it is not installed."""
     root = Path(__file__).resolve().parents[2]  # the folder of `core`
     folders = (root / "nrsfm_gui" / "assets" / name, root / "assets" / name)
     return next((folder for folder in folders if folder.is_dir()), None)
@@ -24,9 +20,6 @@ def help_page(name: str) -> str:
     """Return the text of a file of `assets/help`.
 
     Raises InputError where the pages of help are not installed.
-
-    >>> help_page("formats.md").startswith("# ")
-    True
     """
     folder = asset_folder("help")
     if folder is None:

@@ -105,11 +105,6 @@ def object_size(points: Floats) -> float:
     five times as far from its median point as half of the others.
 
     `points`: (F, 3, P) in any unit, NaN where unknown.
-
-    >>> import numpy as np
-    >>> square = np.array([[[0.0, 2.0, 2.0, 0.0], [0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 0.0, 0.0]]])
-    >>> round(object_size(square), 6)
-    1.414214
     """
     sizes = []
     for frame in points:

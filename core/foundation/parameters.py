@@ -133,13 +133,6 @@ class CheckedParameters:
     """Base of a dataclass whose described fields are checked when an instance is made.
 
     Raises InputError where a value is not accepted.
-
-    >>> @dataclass(frozen=True)
-    ... class Damping(CheckedParameters):
-    ...     rate: float = parameter(0.5, "Share of the step that is kept.", most=1.0)
-    >>> Damping(2.0)
-    Traceback (most recent call last):
-    core.foundation.exceptions.InputError: rate is 2; accepted is a number of at least 0 and at most 1
     """
 
     def __post_init__(self) -> None:

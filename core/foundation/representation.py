@@ -18,15 +18,6 @@ def one_line_repr(instance: Any) -> str:
     """Return a dataclass in one line of at most 200 characters, without the fields that are their defaults.
 
     A class uses it as `__repr__ = one_line_repr`. The last fields are left out where there are too many.
-
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True, eq=False)
-    ... class Plane:
-    ...     normals: np.ndarray
-    ...     depth: float = 0.0
-    ...     __repr__ = one_line_repr
-    >>> Plane(np.zeros((4, 3)), 2.5)
-    Plane(normals=float64[4, 3], depth=2.5)
     """
     name = type(instance).__name__
     parts = [

@@ -171,7 +171,7 @@ def _of_low_rank(
 ) -> Geometry:
     factors = balance(factors)  # leading ones first
     cameras, homogeneous = problem.cameras(factors), problem.homogeneous(factors)
-    frames, points = problem.visible.shape
+    frames = len(cameras)
     X = cameras @ homogeneous
     seen = problem.visible
     figures: dict[str, Any] = {
@@ -179,12 +179,16 @@ def _of_low_rank(
         "metric": False,
     }
     depth = float(np.median(np.abs(X[:, 2][seen])))
-    found: MetricUpgrade | None = None
+    found = None
     if factors.rank < PROJECTIVE:
         figures["reason"] = f"the rank is {factors.rank}; a metric upgrade needs {PROJECTIVE}"
     elif depth < LEAST_DEPTH:
-        figures["reason"] = _no_depth_reason(
-            depth, penalized=bool(problem.slopes(factors)[:PROJECTIVE].any())
+        value = f"(the median third coordinate is {depth:.2g}, where it should be about 1)"
+        figures["reason"] = (
+            f"the penalty has removed the depth {value}: lower mu, or leave the first four singular values "
+            "free (tnn, ramp)"
+            if problem.slopes(factors)[:PROJECTIVE].any()
+            else f"the solution has no depth {value}: raise eta, whose term keeps it from shrinking to zero"
         )
     else:
         found = _try_upgrade(problem, cameras, homogeneous, norm, calibration, figures)
@@ -192,7 +196,7 @@ def _of_low_rank(
     solved = Projective(cameras, homogeneous, norm)
     if found is None:
         B = cameras.reshape(frames, -1)  # coefficients P_f,ck of e_c u_k'
-        C = np.einsum("cd,kp->cpdk", np.eye(3), homogeneous).reshape(3 * points, -1)
+        C = _along_axes(homogeneous)
         still = np.broadcast_to(np.eye(3), (frames, 3, 3))
         flat = depth < LEAST_DEPTH
         return Geometry(B, C, still, np.zeros((frames, 3)), scale, False, solved, figures, flat)
@@ -202,16 +206,6 @@ def _of_low_rank(
     Y = R @ geometry.points + t[:, :, None]
     figures["metric_rms"] = reprojection_rms(K @ Y, norm * problem.tracks, seen)
     return geometry
-
-
-def _no_depth_reason(depth: float, *, penalized: bool) -> str:
-    value = f"(the median third coordinate is {depth:.2g}, where it should be about 1)"
-    if not penalized:
-        return f"the solution has no depth {value}: raise eta, whose term keeps it from shrinking to zero"
-    return (
-        f"the penalty has removed the depth {value}: lower mu, or leave the first four singular values "
-        "free (tnn, ramp)"
-    )
 
 
 def _sparse_reason(visible: Bools, rms: float) -> str:
@@ -269,8 +263,7 @@ def _try_upgrade(
 
 def _deforming_basis(found: MetricUpgrade, P: Floats, U: Floats) -> tuple[Floats, Floats]:
     """Return B (F, 1 + 3 (K - 4)) and C (3P, the same) of the shapes in the upgraded frame."""
-    frames, points = len(P), U.shape[1]
-    B, C = np.ones((frames, 1)), found.points.reshape(-1, 1)
+    B, C = np.ones((len(P), 1)), found.points.reshape(-1, 1)
     if len(U) == PROJECTIVE:
         return B, C
     normalized = np.linalg.inv(found.intrinsics) @ P
@@ -280,8 +273,14 @@ def _deforming_basis(found: MetricUpgrade, P: Floats, U: Floats) -> tuple[Floats
     turned = found.rotations.transpose(0, 2, 1) @ normalized[:, :, PROJECTIVE:] / size[:, None, None]
     placed = found.points.any(axis=0)  # the others are at the origin, and stay there
     moved = np.divide(U[PROJECTIVE:], w, out=np.zeros_like(U[PROJECTIVE:]), where=placed)
-    added = np.einsum("cd,kp->cpdk", np.eye(3), moved).reshape(3 * points, -1)
-    return np.concatenate((B, turned.reshape(frames, -1)), axis=1), np.concatenate((C, added), axis=1)
+    B = np.concatenate((B, turned.reshape(len(P), -1)), axis=1)
+    return B, np.concatenate((C, _along_axes(moved)), axis=1)
+
+
+def _along_axes(U: Floats) -> Floats:
+    """Return the basis shapes e_c u_k', (3P, 3K), of numbers (K, P)."""
+    shapes: Floats = np.einsum("cd,kp->cpdk", np.eye(3), U)
+    return shapes.reshape(3 * U.shape[1], -1)
 
 
 # -- metric view ---------------------------------------------------------------------------------------------
@@ -307,7 +306,9 @@ def metric_view(
     rigid = np.count_nonzero(sigma > NEGLIGIBLE * sigma[0]) == PROJECTIVE
     if not rigid or seen.flat or problem.visible.size > MOST:
         return seen
-    cameras, homogeneous = _follow_to_small_eta(problem, _leading_factors(factors))
+    leading = balance(factors)
+    leading = Factors(leading.B[:, :PROJECTIVE], leading.C[:PROJECTIVE], leading.s)
+    cameras, homogeneous = _follow_to_small_eta(problem, leading)
     P, visible = intrinsics @ cameras, problem.visible
     tracks = intrinsics[0, 0] * problem.tracks
     limit = GOOD * reprojection_rms(P @ homogeneous, tracks, visible)
@@ -332,12 +333,6 @@ def metric_view(
     if seen.figures["metric"] and seen.figures["metric_rms"] < rms:
         return seen
     return _with_bundle(seen, bundle, rms, assumed, visible)
-
-
-def _leading_factors(factors: Factors) -> Factors:
-    """Return the factors of the four largest singular values."""
-    balanced = balance(factors)
-    return Factors(balanced.B[:, :PROJECTIVE], balanced.C[:PROJECTIVE], balanced.s)
 
 
 def _follow_to_small_eta(problem: LowRankProblem, factors: Factors) -> tuple[Floats, Floats]:

@@ -51,11 +51,7 @@ SAMPLED = 100_000  # heights, about, that the percentiles are found from
 
 @dataclass(frozen=True)
 class UprightRule:
-    """What was said about how a reconstruction stands; None where nothing was.
-
-    >>> str(parse_upright("floor=2:1-4-3  up=0,-2,0"))
-    'up=0,-1,0 floor=2:1-4-3'
-    """
+    """What was said about how a reconstruction stands; None where nothing was."""
 
     up: tuple[float, ...] | None = None  # unit vector in the axes of the first camera
     front: tuple[float, ...] | None = None  # likewise

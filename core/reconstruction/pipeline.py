@@ -194,6 +194,11 @@ class RunContext:
         """The method of the settings."""
         return METHODS[self.settings.method]
 
+    @property
+    def last_algorithm(self) -> Algorithm[Any]:
+        """The method's bilinear step, up to the tolerance of the settings."""
+        return self.bilinear_algorithm(self.settings.tolerance)
+
     def rng(self, stream: int) -> np.random.Generator:
         """Return the random numbers of one purpose."""
         return np.random.default_rng([self.settings.seed, stream])
@@ -221,18 +226,6 @@ class RunContext:
         self.log.best = None
         robust = robust_loss(self.settings, problem, factors, tracks.intrinsics)
         return problem.with_observations(tracks.tracks, tracks.visible).with_robust(robust)
-
-    def refining_algorithm(self, *, near: bool) -> Algorithm[Any]:
-        """Return the algorithm of the last phase; `near` is whether its start is near a minimum."""
-        algorithm = self.bilinear_algorithm(self.settings.tolerance)
-        return algorithm.for_near_start(dict(self.settings.options)) if near else algorithm
-
-    def continuing_algorithm(self, *, complete: bool) -> Algorithm[Any]:
-        """Return the algorithm that continues another run under changed settings.
-
-        `complete` is whether it starts from a point of that run, with its rank unchanged.
-        """
-        return self.bilinear_algorithm(self.settings.tolerance).for_changed_settings(complete=complete)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,8 +309,10 @@ def run_refinement(
     context: RunContext, problem: Problem, factors: Factors, name: str, *, complete: bool
 ) -> Iterator[Iterate]:
     """Yield the last phase of a search; `complete` is whether all of the observations were searched."""
-    final, algorithm = context.last_problem(problem, factors), context.refining_algorithm(near=complete)
-    if not complete and context.settings.objective == DEPTHS:  # the end is a start, of a part of the points
+    final, algorithm = context.last_problem(problem, factors), context.last_algorithm
+    if complete:
+        algorithm = algorithm.for_near_start(dict(context.settings.options))
+    elif context.settings.objective == DEPTHS:  # the end is a start, of a part of the points
         algorithm = context.bilinear_algorithm(context.settings.tolerance, 1)
     name = name if complete and final is problem else ""
     yield from run_last_phase(context, final, algorithm, factors, REFINE, name)
@@ -331,7 +326,10 @@ def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None
     settings, title = context.settings, context.method.title
     first = context.method.first(dict(settings.options), max_iterations=settings.max_iterations)
     continued = factors is not None
-    factors = factors or _closed_form(problem)
+    if factors is None:
+        factors = full_rank_start(problem)
+        # Centered, so that the translations need not move out of it through the penalty.
+        factors = center(factors) if problem.offsets else factors
     phase = Phase(PhaseKind.MATRIX, name=title if context.method.refined is None else "ADMM")
     if context.method.refined is None:
         name = CONTINUED if continued else title
@@ -339,8 +337,7 @@ def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None
         return
     end = yield from run_phase(context, problem, first, factors, phase)
     name = CONTINUED if continued else "ADMM, refined"
-    last = context.refining_algorithm(near=False)
-    yield from run_last_phase(context, problem, last, end.factors, REFINE, name)
+    yield from run_last_phase(context, problem, context.last_algorithm, end.factors, REFINE, name)
 
 
 def run_continued(context: RunContext, problem: Problem, point: Factors, start: Iterate) -> Iterator[Iterate]:
@@ -355,7 +352,7 @@ def run_continued(context: RunContext, problem: Problem, point: Factors, start: 
         point, complete = found.factors, True
     if context.method.on_matrix:
         return run_on_matrix(context, problem, point)
-    algorithm = context.continuing_algorithm(complete=complete)
+    algorithm = context.last_algorithm.for_changed_settings(complete=complete)
     return run_last_phase(context, problem, algorithm, point, REFINE, CONTINUED)
 
 
@@ -363,12 +360,6 @@ def point_at(problem: Problem, factors: Factors) -> Point:
     """Return factors of up to the problem's rank as a point with its loss."""
     factors = pad_rank(factors, problem.rank)
     return Point(problem, factors, problem.loss(factors))
-
-
-def _closed_form(problem: Problem) -> Factors:
-    """Return X0; centered, so that the translations need not move out of it through the penalty."""
-    start = full_rank_start(problem)
-    return center(start) if problem.offsets else start
 
 
 # -- starts of a search --------------------------------------------------------------------------------------

@@ -232,6 +232,12 @@ class Iterate:
         return self.record.energy if self.depth is None else self.depth.best_energy
 
     @property
+    def kept_energy(self) -> float | None:
+        """The same; before the first start of the refinement has ended, the newest."""
+        known = self.depth is not None and np.isfinite(self.depth.best_energy)
+        return self.energy if known else self.record.energy
+
+    @property
     def end_energy(self) -> float | None:
         """By how much the energy of a further end is above that of the lowest one; None of any other."""
         further = () if self.depth is None else self.depth.ends[1:]
@@ -376,7 +382,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         geometry = own if last.view is None and last.depth is None else last.geometry
         loss, weights = problem.loss(factors), problem.slopes(factors)
         B, C = geometry.B, geometry.C
-        energy = _energy_of_best(last)
+        energy = last.kept_energy
         if energy is not None:
             B, C = mean_and_modes(geometry.points)
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
@@ -443,13 +449,6 @@ def phases_of(records: Iterable[HistoryEntry]) -> list[tuple[int, Phase]]:
         if not begins or begins[-1][1] != record.phase:
             begins.append((index, record.phase))
     return begins
-
-
-def _energy_of_best(last: Iterate) -> float | None:
-    """Return the energy of what a refined iterate keeps; before the first start has ended, the newest."""
-    if last.depth is None or not np.isfinite(last.depth.best_energy):
-        return last.record.energy
-    return last.depth.best_energy
 
 
 def run_remarks(last: Iterate) -> list[str]:

@@ -192,18 +192,16 @@ def _with_track_verdict(stream: Iterator[Iterate]) -> Iterator[Iterate]:
 
 
 def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
-    """Yield iterates that know the history of their stream; all of them share its entries."""
+    """Yield iterates that know the history of their stream; all of them share its entries.
+
+    What is refused names the file of the sequence, or the sequence without one.
+    """
     entries: list[HistoryEntry] = []
-    for each in _naming_sequence(sequence, stream):
-        entries.append(each.record)
-        yield replace(each, log=IterateLog(sequence, entries, len(entries)))
-
-
-def _naming_sequence(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
-    """Yield the iterates; what is refused names the file of the sequence, or the sequence without one."""
     name = sequence.name if sequence.source is None else str(sequence.source)
     try:
-        yield from stream
+        for each in stream:
+            entries.append(each.record)
+            yield replace(each, log=IterateLog(sequence, entries, len(entries)))
     except InputError as error:
         sentence = str(error).removeprefix(f"{sequence.name}: ")
         if names_file(sentence):

@@ -295,10 +295,8 @@ def _on_rays(step: DepthStep, problem: DepthProblem) -> DepthStep:
 
 def _refinement_of(refined: Iterate) -> DepthStep:
     """Return what a refined iterate shows, which may be of a file, as a step without further ends."""
-    energy, depth = refined.record.energy, refined.depth
+    energy = refined.kept_energy
     assert energy is not None  # it is refined
-    if depth is not None and np.isfinite(depth.best_energy):
-        energy = depth.best_energy
     shown, problem = refined.geometry, refined.best.problem
     Y = shown.rotations @ shown.points + shown.translations[:, :, None]
     tracks = DepthProblem(problem.tracks, refined.best.trusted, shown.affine)

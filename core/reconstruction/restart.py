@@ -77,7 +77,12 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     rebuilt.
     """
     meta = result.meta
-    _check_size(result, sequence, source)
+    if result.visible.shape != sequence.visible.shape:
+        frames, points = result.visible.shape
+        raise InputError(
+            f"{source} is of {frames} frames and {points} points; {sequence.name} has "
+            f"{sequence.frame_count} and {sequence.point_count}"
+        )
     try:
         settings = settings_from_dict(meta.get("settings", {}))
         used = hide_observations(sequence, settings.hide)
@@ -121,15 +126,6 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         verdicts=verdicts,
         provenance=ProvenanceChain(SolveStep(settings), source=source, made=made),
     )
-
-
-def _check_size(result: Result, sequence: Sequence, source: Path) -> None:
-    if result.visible.shape != sequence.visible.shape:
-        frames, points = result.visible.shape
-        raise InputError(
-            f"{source} is of {frames} frames and {points} points; {sequence.name} has "
-            f"{sequence.frame_count} and {sequence.point_count}"
-        )
 
 
 def _check_tracks(result: Result, sequence: Sequence, source: Path) -> None:

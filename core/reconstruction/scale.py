@@ -33,11 +33,7 @@ MOST_PAIRED = 400  # points, of which all distances are computed
 
 @dataclass(frozen=True)
 class ScaleRule:
-    """A length that is known.
-
-    >>> str(parse_scale(" 3 - 17 = 85.0 mm "))
-    '3-17=85mm'
-    """
+    """A length that is known."""
 
     # The two points whose distance it is, from 0; None for the size of the object.
     points: tuple[int, int] | None

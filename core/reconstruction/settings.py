@@ -370,12 +370,17 @@ class Settings:
         if not isinstance(self.intrinsics, str | Path):
             object.__setattr__(self, "intrinsics", _checked_intrinsics(self.intrinsics))
         if not self.objective:
-            object.__setattr__(self, "objective", self._suited_objective())
+            defaults = {entry.name: entry.default for entry in fields(self)}
+            given = {name: getattr(self, name) for name in ("problem", *OBJECTIVE_OF)}
+            given = {name: value for name, value in given.items() if value != defaults[name]}
+            object.__setattr__(self, "objective", chosen_objective(given))
         check_parameters(self)
         object.__setattr__(self, "mode_weights", tuple(float(weight) for weight in self.mode_weights))
         check_mode_weights(self.mode_weights)
         if self.mirror is not None:
-            object.__setattr__(self, "mirror", _checked_frames(self.mirror))
+            first, last = frame_range(self.mirror)
+            frames = f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
+            object.__setattr__(self, "mirror", frames)
         if self.hide is not None:
             object.__setattr__(self, "hide", normalize_hidden(self.hide))
         if self.scale is not None:
@@ -410,14 +415,6 @@ class Settings:
     def shown_as(self, other: Settings) -> Settings:
         """Return these with what changes no number of a run: the units and the orientation of others."""
         return self.with_changes(scale=other.scale, upright=other.upright)
-
-    def _suited_objective(self) -> str:
-        """Return the objective of the parameters that are not the default ones, where they are of one."""
-        defaults = {entry.name: entry.default for entry in fields(self)}
-        names = ("problem", *OBJECTIVE_OF)
-        return chosen_objective(
-            {name: getattr(self, name) for name in names if getattr(self, name) != defaults[name]}
-        )
 
     def camera_of(self, camera: CameraModel) -> CameraModel:
         """Return the camera model that a sequence is reconstructed with, whose own is given."""
@@ -491,12 +488,6 @@ def frame_range(text: str) -> tuple[int, int]:
             f"mirror is {text!r}; accepted are one frame or the first and the last one, from 1, such as 31-40"
         )
     return first - 1, last - 1
-
-
-def _checked_frames(text: str) -> str:
-    """Return frames in the form of the documentation."""
-    first, last = frame_range(text)
-    return f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
 
 
 def _checked_intrinsics(intrinsics: Collection[float]) -> tuple[float, float, float, float]:
@@ -574,12 +565,10 @@ def suited_penalty(method: str, problem: str, penalty: Penalty) -> Penalty:
 def settings_of(settings: Settings | str | None = None, **changes: Unpack[SettingsFields]) -> Settings:
     """Return settings, given as they are or by the name of a preset, with some fields changed.
 
-    Without either, the fields choose the objective, see `chosen_objective`.
-    A method that does not accept the penalty of the preset brings its own. Where `settings` is a value of
-    `Settings`, its penalty was given.
+    Without either, the fields choose the objective, see `chosen_objective`. A method that does not accept the
+    penalty of the preset brings its own; a value of `Settings` keeps its penalty.
 
-    `settings`: a value, the name of a preset, which may also be given as `preset`, or None for the default
-    preset. Raises InputError where there is no such preset, or a value is refused.
+    Raises InputError where there is no such preset, or a value is refused.
 
     >>> settings_of(preset="paper", rank=2).rank, settings_of(rank=2).objective
     (2, 'wnn')

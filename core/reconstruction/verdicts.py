@@ -78,9 +78,6 @@ class Verdict:
     """One sentence on a result.
 
     Raises InputError where the kind or the action is none of these, or the frames are not in order.
-
-    >>> Verdict("mirrored", "Frames 31-40 may be mirrored.", (30, 39), "mirror").action
-    'mirror'
     """
 
     kind: str  # a key of `VERDICT_KINDS`
@@ -162,11 +159,6 @@ def find_wrong_tracks(tracks: Floats, visible: Bools) -> Verdict | None:
 
     `tracks`: (F, 2, P) in any unit; `visible`: (F, P) whether a point is seen in a frame. Returns None where
     there are few or none.
-
-    >>> import core
-    >>> scene = core.simulate("balloon", frames=20, points=20)
-    >>> find_wrong_tracks(scene.tracks, scene.visible) is None
-    True
     """
     some = slice(None, None, max(1, visible.size // MOST_EXAMINED))
     observed = max(int(visible[:, some].sum()), 1)

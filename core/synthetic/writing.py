@@ -15,9 +15,8 @@ from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder
 from ..io.files.contents import read_bytes
 from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
-from .camera_paths import INTRINSICS
 from .objects import KINDS
-from .simulation import simulate
+from .simulation import INTRINSICS, simulate
 
 if TYPE_CHECKING:
     import os

@@ -26,9 +26,6 @@ def rectangle(x: float, y: float, width: float, height: float) -> Floats:
     """Return the corners (4, 2) of a rectangle.
 
     `x`, `y`: its upper left corner, in pixels; `width`, `height`: its size, in pixels.
-
-    >>> rectangle(10, 20, 3, 4).tolist()
-    [[10.0, 20.0], [13.0, 20.0], [13.0, 24.0], [10.0, 24.0]]
     """
     right, down = x + width, y + height
     return np.array([[x, y], [right, y], [right, down], [x, down]], dtype=np.float64)

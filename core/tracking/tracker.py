@@ -165,16 +165,10 @@ def follow_places(
     from 0, increasing; those between are used to follow the points. Returns (F, 2, N) px, NaN where a point
     has ended. Raises InputError where PyAV or OpenCV is not installed, the video cannot be read, or a place
     is outside the picture.
-
-    >>> from pathlib import Path
-    >>> from core.tracking import follow_places, video_path
-    >>> follow_places(video_path(Path("sample:sheet")), [[300, 200]], pictures=[0, 1, 2]).shape
-    (3, 2, 1)
     """
     cv2, numbers = load_opencv(), np.asarray(pictures, dtype=np.int64)
     begin = np.asarray(places, dtype=np.float32).reshape(-1, 2)
-    video = Video(path)
-    try:
+    with closing(Video(path)) as video:
         follower = _PointFollower(cv2, video, max(len(begin), 1), None, check, numbers.tolist(), begin)
         for done, picture in enumerate(range(int(numbers[0]), int(numbers[-1]) + 1), 1):
             watch(done, int(numbers[-1] - numbers[0]) + 1)
@@ -183,8 +177,6 @@ def follow_places(
             if picture in numbers:
                 step = follower.keep(picture, image)
         return np.array(step.tracks)
-    finally:
-        video.close()
 
 
 @dataclass(frozen=True, eq=False)

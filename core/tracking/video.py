@@ -158,9 +158,6 @@ def sample_videos() -> tuple[str, ...]:
     """Return the names of the bundled videos: short ones of a sheet that deforms, drawn by this project.
 
     `tests/rendering.py` has what `sheet.mp4` was drawn from: its true shapes and cameras.
-
-    >>> sample_videos()
-    ('sheet',)
     """
     folder = asset_folder("videos")
     return () if folder is None else tuple(sorted(path.stem for path in folder.glob("*.mp4")))
@@ -170,10 +167,6 @@ def video_path(path: Path) -> Path:
     """Return the file of "sample:NAME", and any other path as it is.
 
     Raises InputError where there is no such sample.
-
-    >>> from pathlib import Path
-    >>> video_path(Path("sample:sheet")).name
-    'sheet.mp4'
     """
     name = path.as_posix()
     if not name.startswith(PREFIX):

@@ -18,8 +18,7 @@ from core import (
     write_challenge,
 )
 from core.synthetic import KINDS, PATHS, SAMPLE_PATHS, write_samples
-from core.synthetic.camera_paths import cameras
-from core.synthetic.simulation import hidden
+from core.synthetic.simulation import cameras, hidden
 
 if TYPE_CHECKING:
     from pathlib import Path
