@@ -108,9 +108,8 @@ def _run_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Iterate]
     if settings.objective == DEPTHS:  # whose start has a rank, which few frames limit
         most = min(sequence.frame_count, 3 * sequence.point_count)
         settings = replace(settings, rank=min(settings.rank, most))
-    context = RunContext(sequence, settings, prepare(sequence, settings))
+    context = RunContext(sequence, settings, prepare(sequence, settings)).without_gross_outliers()
     others: dict[str, Point] = {}
-    context = context.without_gross_outliers()
     yield from with_refinement(context, _run_bilinear(context, others), others, thorough=True)
 
 

@@ -103,15 +103,6 @@ def calibrate_tracks(
     return CalibratedTracks(tracks, visible, K, camera, origin)
 
 
-def without_gross_outliers(tracks: CalibratedTracks) -> CalibratedTracks:
-    """Return the tracks without the gross outliers among them."""
-    found = find_gross_outliers(tracks.tracks, tracks.visible)
-    if not found.any():
-        return tracks
-    kept, visible = checked_tracks(tracks.tracks, tracks.visible & ~found)
-    return replace(tracks, tracks=kept, visible=visible)
-
-
 def focal_length(intrinsics: Floats) -> float:
     """Return the units of the tracks per calibrated unit; the geometric mean where x and y have others."""
     return float(np.sqrt(intrinsics[0, 0] * intrinsics[1, 1]))
@@ -213,7 +204,12 @@ class RunContext:
         """Return the context of the search: under a robust loss without gross outliers."""
         if self.settings.loss == "squared":
             return self
-        return replace(self, tracks=without_gross_outliers(self.tracks), robust_tracks=self.tracks)
+        searched = self.tracks
+        found = find_gross_outliers(searched.tracks, searched.visible)
+        if found.any():
+            kept, visible = checked_tracks(searched.tracks, searched.visible & ~found)
+            searched = replace(searched, tracks=kept, visible=visible)
+        return replace(self, tracks=searched, robust_tracks=self.tracks)
 
     def last_problem(self, problem: Problem, factors: Factors) -> Problem:
         """Return the problem of the last phase, given that of the search and where it ended.

@@ -1,10 +1,9 @@
 """The provenance of a reconstruction: the steps that made it, and their forms as a command, Python and JSON.
 
 A run whose settings were changed ends in a minimum near the point at that change, which is not always the
-minimum under its last settings without a start. Every iterate therefore holds the step that it belongs
-to and the iterate that this step started from. Followed back, these give a list of steps: so many iterates
-under these settings, then so many under those. Runs are deterministic, so that the same steps give the same
-numbers.
+minimum under its last settings without a start. Every iterate therefore holds the steps that lead to it: so
+many iterates under these settings, then so many under those. Runs are deterministic, so that the same steps
+give the same numbers.
 
 The written forms hold only what differs from the nearest preset. The command line parses what `command_for`
 returns.
@@ -26,7 +25,7 @@ from ..penalties import EXPLICIT, PENALTIES, ExplicitWeights, Penalty, SpectralP
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, chosen_objective, suited_penalty
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ..data.sequence import Sequence
 
@@ -84,53 +83,40 @@ class Provenance:
         return self.start is None and self.steps == (SolveStep(self.settings),)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class ProvenanceChain:
-    """The provenance of one iterate, as a linked list.
+    """The steps that lead to an iterate, from nothing or from a result."""
 
-    A steered run has thousands of links. Later iterates share those of earlier ones.
-    """
+    steps: tuple[SolveStep, ...]
+    result: Path | None = None  # the file of the result, if it begins at its point
+    settings: Settings | None = None  # of the result
+    made: Provenance | None = None  # the result, where its file has it
 
-    step: SolveStep  # ends with this iterate
-    before: ProvenanceChain | None = None  # of the iterate that the step started from
-    source: Path | None = None  # the file of a result, if this is its point
-    made: Provenance | None = None  # of the result in that file, where the file has it
+    __repr__ = one_line_repr
 
-    def __repr__(self) -> str:
-        known = self.flatten()
-        if known is None:
-            return f"ProvenanceChain(start={str(self.source)!r}, its steps not known)"
-        start = f", start={str(known.start)!r}" if known.start else ""
-        return f"ProvenanceChain(steps={len(known.steps)}{start})"
+    def with_step(self, step: SolveStep) -> ProvenanceChain:
+        """Return the steps with a further one."""
+        return replace(self, steps=(*self.steps, step))
 
     def unrefined(self) -> ProvenanceChain:
         """Return the same without the refinement of the last step, which then runs to its end."""
-        made = self.made
-        if made is not None:
-            made = replace(made, steps=(*made.steps[:-1], _unrefined(made.steps[-1])))
-        return replace(self, step=_unrefined(self.step), made=made)
+        return self._with_last(lambda step: SolveStep(step.settings.with_changes(objective="wnn")))
 
     def with_end(self, end: int) -> ProvenanceChain:
         """Return the same with another end of the refinement of the last step."""
-        made = self.made
-        if made is not None:
-            made = replace(made, steps=(*made.steps[:-1], replace(made.steps[-1], end=end)))
-        return replace(self, step=replace(self.step, end=end), made=made)
+        return self._with_last(lambda step: replace(step, end=end))
+
+    def _with_last(self, changed: Callable[[SolveStep], SolveStep]) -> ProvenanceChain:
+        if self.steps:
+            return replace(self, steps=(*self.steps[:-1], changed(self.steps[-1])))
+        if self.made is None:
+            return self
+        *before, last = self.made.steps
+        return replace(self, made=replace(self.made, steps=(*before, changed(last))))
 
     def flatten(self) -> Provenance | None:
         """Return the steps that lead to this iterate, None where they are not known."""
-        if self.source is not None:
-            return self.made
-        steps: list[SolveStep] = []
-        link: ProvenanceChain | None = self
-        while link is not None and link.source is None:
-            steps.append(link.step)
-            link = link.before
-        return Provenance(tuple(reversed(steps)), None if link is None else link.source)
-
-
-def _unrefined(step: SolveStep) -> SolveStep:
-    return SolveStep(step.settings.with_changes(objective="wnn"))
+        return Provenance(self.steps, self.result) if self.steps else self.made
 
 
 def nearest_preset(settings: Settings) -> str:

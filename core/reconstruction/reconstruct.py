@@ -214,11 +214,11 @@ def _with_provenance(
 ) -> Iterator[Iterate]:
     """Yield the iterates of a run, with the steps that made each, and the end of the search of its start."""
     found = None if start is None else start.search_end
+    before = ProvenanceChain(()) if start is None else start.provenance
     for count, reported in enumerate(_with_same_threads(iterates), start=1):
         step = SolveStep(settings, None if reported.status.finished else count)
-        before = None if start is None else start.provenance
-        known = start is None or before is not None
-        yield replace(reported, found=found, provenance=ProvenanceChain(step, before) if known else None)
+        made = None if before is None else before.with_step(step)
+        yield replace(reported, found=found, provenance=made)
 
 
 def _with_same_threads(iterates: Iterator[Iterate]) -> Iterator[Iterate]:

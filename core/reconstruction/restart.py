@@ -124,7 +124,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         view=_view(result),
         noise=float((meta.get("refinement") or {}).get("noise_px", 0.0)),
         verdicts=verdicts,
-        provenance=ProvenanceChain(SolveStep(settings), source=source, made=made),
+        provenance=ProvenanceChain((), source, settings, made),
     )
 
 

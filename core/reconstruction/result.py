@@ -198,9 +198,7 @@ class Result:
             )
         for name, value in arrays.items():
             object.__setattr__(self, name, read_only(value, KINDS.get(name, np.float64)))
-        object.__setattr__(self, "eta", float(self.eta))
-        object.__setattr__(self, "loss", float(self.loss))
-        for name in ("norm", "energy"):
+        for name in ("eta", "loss", "norm", "energy"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, float(value))

@@ -21,7 +21,6 @@ from core import (
     LowRankProblem,
     NonRigidProblem,
     Point,
-    Provenance,
     Settings,
     SolveStep,
     Status,
@@ -91,16 +90,6 @@ class StoredProblem:
     robust: RobustLoss | None
 
 
-@dataclass(frozen=True)
-class StoredChain:
-    """The steps that lead to an iterate, from nothing or from a result."""
-
-    steps: tuple[SolveStep, ...]
-    result: Path | None = None  # its file, with its settings and how it was made
-    settings: Settings | None = None
-    made: Provenance | None = None
-
-
 NAMES = {
     each.__name__: each
     for each in (
@@ -146,7 +135,6 @@ class SessionRecords(Records):
             Note: Hook(str, lambda _kind, value, where: _read_note(value, where)),
             Iterate: Hook(self._write_iterate, self._read_iterate),
             Problem: Hook(self._write_problem, self._read_problem),
-            ProvenanceChain: Hook(lambda chain: self.write_fields(_stored_chain(chain)), self._read_chain),
             HistoryEntries: Hook(
                 lambda records: self.write_fields(_stored_history(records)), self._read_history
             ),
@@ -281,15 +269,6 @@ class SessionRecords(Records):
             records.append(HistoryEntry(int(iteration), seconds, loss, phase, *known))
         return tuple(records)
 
-    def _read_chain(self, _kind: Any, value: Any, where: str) -> ProvenanceChain | None:
-        stored = self.read_fields(StoredChain, value, where)
-        chain: ProvenanceChain | None = None
-        if stored.result is not None and stored.settings is not None:
-            chain = ProvenanceChain(SolveStep(stored.settings), source=stored.result, made=stored.made)
-        for step in stored.steps:
-            chain = ProvenanceChain(step, chain)
-        return chain
-
 
 def _read_note(value: Any, where: str) -> str:
     if not isinstance(value, str):
@@ -304,15 +283,3 @@ def _stored_history(records: HistoryEntries) -> StoredHistory:
         known = (np.nan if value is None else value for value in others)
         lines.append((record.iteration, record.seconds, record.loss, *known))
     return StoredHistory(np.array(lines, dtype=float).reshape(-1, 7), tuple(phases_of(records)))
-
-
-def _stored_chain(chain: ProvenanceChain) -> StoredChain:
-    steps: list[SolveStep] = []
-    link: ProvenanceChain | None = chain
-    while link is not None and link.source is None:
-        steps.append(link.step)
-        link = link.before
-    steps.reverse()
-    if link is None:
-        return StoredChain(tuple(steps))
-    return StoredChain(tuple(steps), link.source, link.step.settings, link.made)
