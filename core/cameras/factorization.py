@@ -276,7 +276,6 @@ def corrective_triplet(motion: Floats, rng: np.random.Generator, starts: int) ->
 
 
 def _follow(motion: Floats, start: Floats) -> Minimum:
-    """Return the minimum that is reached from a start."""
 
     def residuals(x: Floats) -> tuple[Floats, Floats]:
         return triplet_residuals(motion, x.reshape(-1, 3))

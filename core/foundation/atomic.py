@@ -227,7 +227,6 @@ def _put_back(folder: Path, *, through_links: bool) -> None:
 
 
 def _is_regular(file: Path) -> bool:
-    """Return whether a path is a regular file, and no link to one."""
     try:
         return stat.S_ISREG(file.lstat().st_mode)
     except FileNotFoundError:
@@ -248,7 +247,6 @@ def _listed(renames: Path) -> dict[str, Any]:
 
 
 def _is_name(name: str) -> bool:
-    """Return whether a text is the name of a file of one folder."""
     return (
         name == os.path.basename(name)
         and name not in ("", os.curdir, os.pardir)

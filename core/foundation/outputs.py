@@ -172,7 +172,6 @@ def _overwriting(file: object, use: str) -> str:
 
 
 def _uses(files: Mapping[Path, str]) -> dict[object, str]:
-    """Return what files are, by every identity of theirs."""
     return {identity: what for path, what in files.items() for identity in _identities(path)}
 
 

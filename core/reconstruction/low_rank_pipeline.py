@@ -132,13 +132,11 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
 
 
 def _divided_tracks(sequence: Sequence, norm: float, camera: CameraModel) -> CalibratedTracks:
-    """Return the tracks divided by a norm."""
     tracks = np.where(sequence.visible[:, None], sequence.tracks, 0.0) / norm
     return CalibratedTracks(tracks, sequence.visible, np.diag([norm, norm, 1.0]), camera)
 
 
 def _pose(tracks: CalibratedTracks, settings: Settings) -> LowRankProblem:
-    """Return the problem that the settings ask for."""
     bare = LowRankProblem(tracks.tracks, tracks.visible, settings.eta, np.zeros(1))
     return bare.with_penalty(settings.penalty, settings.rank)
 
@@ -176,7 +174,6 @@ def _run_search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterat
 
 
 def _start_name(index: int, grown: int) -> str:
-    """Return the name of a start, when so many are grown view by view."""
     if index < LISTED:
         return ("closed form, cut", "grown")[index]
     number = index - LISTED + 1

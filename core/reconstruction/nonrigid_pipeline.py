@@ -397,5 +397,4 @@ def _estimated(
 
 
 def _four(K: Floats) -> tuple[float, float, float, float]:
-    """Return fx, fy, cx, cy."""
     return float(K[0, 0]), float(K[1, 1]), float(K[0, 2]), float(K[1, 2])

@@ -284,7 +284,6 @@ def python_for(sequence: Sequence, how: Settings | Provenance, output: str | Pat
 
 
 def _steps_lines(provenance: Provenance) -> list[str]:
-    """Return the lines that solve the steps one after the other."""
     lines, start = [], ""
     if provenance.start is not None:
         lines += [f"start = load_start({_literal(provenance.start)}, sequence)"]

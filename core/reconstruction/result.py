@@ -523,7 +523,6 @@ def load_result(path: str | Path) -> Result:
 
 
 def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
-    """Return the result that the arrays of a file hold."""
     meta = _read_meta(path, arrays)
     missing = [name for name in SHAPES if name not in arrays and name not in OPTIONAL]
     if missing:

@@ -167,7 +167,6 @@ def _sheet(points: int, width: float, height: float) -> tuple[Floats, Floats]:
 
 
 def _unit_square(u: Floats, v: Floats) -> Floats:
-    """Return (2, P) places on a sheet from 0 to 1."""
     places = np.stack([u, v])
     return np.asarray((places - places.min(axis=1, keepdims=True)) / np.ptp(places, axis=1, keepdims=True))
 
