@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation.exceptions import InputError
-from core.foundation.missing_packages import needs
+from core.foundation.exceptions import InputError, needs
 from core.foundation.representation import one_line_repr
 from core.synthetic.objects import SHEETS
 from core.synthetic.simulation import cross, hidden, look_at, overlapping

@@ -2,7 +2,7 @@
 
 from .assets import asset_folder, help_page
 from .atomic import remove_temporaries, replacing, replacing_many
-from .exceptions import LONGEST_SENTENCE, InputError, printable, printable_name
+from .exceptions import LONGEST_SENTENCE, InputError, needs, printable, printable_name
 from .linalg import (
     Similarity,
     nearest_rotation,
@@ -12,7 +12,6 @@ from .linalg import (
     rotation_from_vector,
 )
 from .memory import PeakMemory, peak_megabytes
-from .missing_packages import needs
 from .outputs import (
     check_outputs,
     check_replaceable,

@@ -1,4 +1,4 @@
-"""The error that bad input raises."""
+"""The error that bad input raises, and how its sentences are printed."""
 
 from __future__ import annotations
 
@@ -65,6 +65,18 @@ def printable_name(text: str, most: int = LONGEST_NAME) -> str:
 
 def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode()
+
+
+def needs(what: str, package: str, extra: str) -> str:
+    """Return the sentence for a package that something needs, with the command that installs it.
+
+    >>> print(needs("A video", "PyAV", "video"))
+    A video needs PyAV, which is not installed here; install it with: pip install 'nrsfm-gui[video]'
+    """
+    return (
+        f"{what} needs {package}, which is not installed here; install it with: "
+        f"pip install 'nrsfm-gui[{extra}]'"
+    )
 
 
 def names_file(sentence: str) -> bool:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..foundation.assets import asset_folder
-from ..foundation.exceptions import InputError
-from ..foundation.missing_packages import needs
+from ..foundation.exceptions import InputError, needs
 from ..foundation.processes import POLL_SECONDS, ProcessDied, WorkerProcess, why_ended
 from ..io.files.contents import check_file
 from ..io.readers.samples import PREFIX

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
-from ...foundation.missing_packages import needs
+from ...foundation.exceptions import InputError, needs
 from ...tracking.video import Video
 
 if TYPE_CHECKING:

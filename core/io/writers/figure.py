@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
-from ...foundation.missing_packages import needs
+from ...foundation.exceptions import InputError, needs
 from .options import ExportOptions, aligned_shapes
 
 if TYPE_CHECKING:
