@@ -39,7 +39,7 @@ from .pipeline import (
     SHORT_TOLERANCE,
     CalibratedTracks,
     RunContext,
-    Search,
+    StartSearch,
     point_at,
     run_continued,
     run_on_matrix,
@@ -154,7 +154,7 @@ def _run_search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterat
     if not complete:
         part = replace(context, displayed=point_at(problem, problem.closed_form()), share=some.share)
     short = context.bilinear_algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
-    search = Search(part, some.small, short, lists_running=False)
+    search = StartSearch(part, some.small, short, lists_running=False)
     first = first_views(some.small, context.rng(0))
     while len(log.losses) < context.settings.starts and log.agreeing() < ENOUGH_AGREEING:
         index = len(log.losses)
@@ -180,7 +180,7 @@ def _start_name(index: int, grown: int) -> str:
     return f"views added {number}" if number <= grown else f"random {number - grown}"
 
 
-def _run_start(search: Search[LowRankProblem], index: int, first: Ints) -> Iterator[Iterate]:
+def _run_start(search: StartSearch[LowRankProblem], index: int, first: Ints) -> Iterator[Iterate]:
     """Yield the iterates of one start; `first` are the views that starts are grown from."""
     context, problem, random = search.context, search.problem, search.context.rng(index)
     name = _start_name(index, len(first)) + search.suffix

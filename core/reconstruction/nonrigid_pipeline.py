@@ -51,7 +51,7 @@ from .pipeline import (
     SURVIVORS,
     CalibratedTracks,
     RunContext,
-    Search,
+    StartSearch,
     calibrate_tracks,
     count_phases,
     follow_merges,
@@ -205,7 +205,7 @@ def _compare_rotations(
             ) -> Point:
                 return point_at(problem, compared.to_full(factors))
 
-        grown = Search(part, compared.small, quick).grow(
+        grown = StartSearch(part, compared.small, quick).grow(
             rigid_start(compared.small), phase, context.rng, display
         )
         end, losses = yield from grown
@@ -224,7 +224,7 @@ def _run_search(context: RunContext, problem: NonRigidProblem, grown: Factors | 
     part = replace(context, share=searched.share)
     if not complete:
         part = replace(part, displayed=point_at(problem, grown) if grown else _fronto_parallel(problem))
-    search = Search(part, searched.small, context.bilinear_algorithm(SHORT_TOLERANCE))
+    search = StartSearch(part, searched.small, context.bilinear_algorithm(SHORT_TOLERANCE))
     name = GROWN + search.suffix
     phase = Phase(PhaseKind.START, 1, count, name, subset=not complete)
     if grown is None:
@@ -246,7 +246,7 @@ def _run_search(context: RunContext, problem: NonRigidProblem, grown: Factors | 
     yield from run_refinement(context, problem, searched.to_full(factors), lowest.name, complete=complete)
 
 
-def _compete(search: Search[NonRigidProblem]) -> Iterator[Iterate]:
+def _compete(search: StartSearch[NonRigidProblem]) -> Iterator[Iterate]:
     """Follow the cut of the closed form, the best of random starts, and the lowest end at a raised rank."""
     count, frames, points = search.context.settings.starts, *search.problem.shape
     raised = search.problem.rank < min(frames, 3 * points)
@@ -259,7 +259,7 @@ def _compete(search: Search[NonRigidProblem]) -> Iterator[Iterate]:
         yield from _raise_rank(search)
 
 
-def _screen(search: Search[NonRigidProblem], count: int) -> Iterator[Iterate]:
+def _screen(search: StartSearch[NonRigidProblem], count: int) -> Iterator[Iterate]:
     """Let groups of random starts take a few steps side by side, and follow the best that differ."""
     if count < 1:
         return
@@ -295,7 +295,7 @@ def _screen(search: Search[NonRigidProblem], count: int) -> Iterator[Iterate]:
         log.phases_done += min(SURVIVORS, len(group)) - len(state.batch.starts)
 
 
-def _raise_rank(search: Search[NonRigidProblem]) -> Iterator[Iterate]:
+def _raise_rank(search: StartSearch[NonRigidProblem]) -> Iterator[Iterate]:
     """Solve at one rank more from the lowest end, and follow the cut of the solution.
 
     Most minima of rank K are none of rank K + 1: the descent continues there. The cut of its end can lead to

@@ -379,7 +379,7 @@ class End:
 
 
 @dataclass(frozen=True, eq=False)
-class Search(Generic[AnyProblem]):
+class StartSearch(Generic[AnyProblem]):
     """A search over starts: the problem that they are of, the algorithm that follows them, and their ends."""
 
     context: RunContext

@@ -607,7 +607,7 @@ class _Refinement(TypedDict, total=False):
     noise_px: float
 
 
-class _Scale(TypedDict, total=False):
+class _KnownScale(TypedDict, total=False):
     rule: str
     factor: float
     unit: str
@@ -658,7 +658,7 @@ class ResultMeta(TypedDict, total=False):
     intrinsics: IntrinsicsOrigin | None
     low_rank: LowRankView | None
     refinement: _Refinement | None
-    scale: _Scale
+    scale: _KnownScale
     upright: str
 
 

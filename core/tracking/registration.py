@@ -42,7 +42,7 @@ WEIGHTS = np.exp(-(X**2 + Y**2) / (2 * (0.6 * RADIUS) ** 2))
 WEIGHTS /= WEIGHTS.sum()
 
 
-class Rows:
+class PointRows:
     """Base of a dataclass of arrays, or of others like it, that have a row for each point."""
 
     def __getitem__(self, chosen: Any) -> Self:
@@ -53,14 +53,14 @@ class Rows:
         parts = ((getattr(self, entry.name), getattr(other, entry.name)) for entry in fields(self))  # type: ignore[arg-type]
         return type(self)(
             *(
-                first.joined(second) if isinstance(first, Rows) else np.concatenate((first, second))
+                first.joined(second) if isinstance(first, PointRows) else np.concatenate((first, second))
                 for first, second in parts
             )
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Templates(Rows):
+class Templates(PointRows):
     """Patches that others are compared with, and what their registration needs of them."""
 
     patches: Singles  # (N, n) of mean 0 and deviation 1

@@ -34,7 +34,7 @@ from ..foundation.representation import one_line_repr
 from .coverage import chosen_tracks, coverage_remarks
 from .opencv import load_opencv
 from .region import Masks, area, checked_region, moved_region, outline
-from .registration import Rows, Sampler, Templates, ambiguity, register
+from .registration import PointRows, Sampler, Templates, ambiguity, register
 from .video import Video
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def follow_places(
 
 
 @dataclass(frozen=True, eq=False)
-class _Points(Rows):
+class _Points(PointRows):
     """The points that are followed, in the pixels of the reduced picture."""
 
     names: Ints  # (N,) columns of the tracks

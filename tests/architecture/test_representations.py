@@ -225,5 +225,5 @@ def test_a_representation_names_shapes_and_main_numbers(instances):
     texts = {kind.__name__: repr(values[0]) for kind, values in instances.items()}
     assert texts["Factors"] == "Factors(B=float64[12, 2], C=float64[2, 3, 20], s=float64[12, 3])"
     assert "loss=" in texts["Snapshot"] and "loss=" in texts["Point"]
-    assert texts["ProvenanceChain"] == "ProvenanceChain(steps=tuple of 2)"
+    assert texts["ProvenanceChain"] == "ProvenanceChain(steps=(SolveStep(...), SolveStep(...)))"
     assert texts["Settings"].startswith("Settings(rank=2, ")
