@@ -20,7 +20,7 @@ the name of one, letters in brackets are its shape); what is null is absent:
                 current, best   problem (`StoredProblem`), factors (B, C, s) and loss
                 view            a low-rank or refined solution in three dimensions (`Geometry`)
                 depth, earlier  the refinement: its best point and its ends (`DepthStep`)
-                provenance      the steps that lead there, from nothing or from a result (`StoredChain`)
+                provenance      the steps that lead there, from nothing or from a result (`ProvenanceChain`)
     view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
                           background: its file, opacity and frame offset
     layout                docks: where the panels of the window stand, base64
