@@ -9,7 +9,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from nrsfm_gui.engine.solver_thread import Work, real_work
-from nrsfm_gui.importing.import_controller import ImportController
+from nrsfm_gui.importing.import_dialog import ImportController
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panel_window import PanelWindow
@@ -30,7 +30,7 @@ from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
 from nrsfm_gui.shell.view_keys import ViewKeys
 from nrsfm_gui.sweeps.sweep_controller import SweepController
-from nrsfm_gui.tracking.tracking_controller import TrackingController
+from nrsfm_gui.tracking.tracking_dialog import TrackingController
 from nrsfm_gui.widgets.banners import Urgency
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.icons import application_icon

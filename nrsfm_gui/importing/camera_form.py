@@ -115,7 +115,7 @@ class CameraForm(Form):
         self.set_message("focal", "")
         if kind == UNKNOWN:
             assumed = f"{DEFAULT_RATIO:g} × {format_number(side)} = {DEFAULT_RATIO * side:.0f} px is assumed"
-            picture = f"{_size_text(self._size)} px{guess}"
+            picture = f"{' × '.join(f'{each:.0f}' for each in self._size)} px{guess}"
             sentence = f"Picture {picture}: {assumed}. An error of 20 % costs little."
             self.set_message("camera", sentence, refused=False)
         elif kind == KNOWN:
@@ -127,7 +127,3 @@ class CameraForm(Form):
                 angle, refused = view_of_focal(focal, side), False
                 sentence = f"{focal:.0f} px: {angle:.0f}° along the {side:.0f} px of the longer side{guess}."
             self.set_message("focal", sentence, refused=refused)
-
-
-def _size_text(size: tuple[float, float]) -> str:
-    return " × ".join(f"{each:.0f}" for each in size)

@@ -1,40 +1,39 @@
-"""The import dialog: what is understood of a file with tracks, drawn and in words, and how to change it."""
+"""The import dialog: what is understood of a file with tracks, drawn and in words, and how to change it.
+
+Its controller states when it opens, and what an import changes in the session.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QLabel, QScrollArea, QWidget
 
 from core.cameras import image_size_of
 from core.foundation import printable
 from core.io.readers import READING_OPTIONS, FileContents, inspect_file, installed_readers
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
-from nrsfm_gui.importing.camera_form import CameraAnswer, CameraForm
+from nrsfm_gui.importing.camera_form import AUTO, CameraAnswer, CameraForm
 from nrsfm_gui.importing.reading_form import ReadingForm
 from nrsfm_gui.importing.tracks_picture import TracksPicture
+from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.scene.shapes import Shapes, build_shapes
 from nrsfm_gui.text.import_text import asks_for_camera, describe_camera, describe_tracks, without_options
 from nrsfm_gui.widgets.fields import push_button
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
+from nrsfm_gui.widgets.form import column, row
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
+from nrsfm_gui.widgets.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
-    from core import Sequence
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.sessions.opening import SequenceOpening
 
 SIZE = QSize(1120, 700)
 LEFT, ABOVE_HEADING = 480, 8  # pixels: of the column of questions, and above its headings
@@ -52,21 +51,6 @@ class Inspected:
     middle: tuple[float, float] = (0.0, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Import:
-    """What was decided: a file as it is understood, the options that give it again, and its camera."""
-
-    contents: FileContents
-    reading: dict[str, Any]
-    camera: CameraAnswer | None  # None where the file gives it
-
-    @property
-    def sequence(self) -> Sequence:
-        """The tracks."""
-        assert self.contents.sequence is not None  # nothing else can be imported
-        return self.contents.sequence
-
-
 def inspect(contents: FileContents) -> Inspected:
     """Return the contents of a file with what is shown of them: a second's work for very many points."""
     sequence = contents.sequence
@@ -80,7 +64,9 @@ class ImportDialog(QDialog):
     """The import dialog. Every change reads the file again, in a thread of its own."""
 
     ready = pyqtSignal()  # the file of `set_contents` can be seen: the dialog can open
-    imported = pyqtSignal(object)  # it was accepted
+    # It was accepted: the contents of the file, the options that give them again, and the answer about the
+    # camera, None where the file gives it.
+    imported = pyqtSignal(object, object, object)
     help_requested = pyqtSignal()  # the page about own tracks is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -127,22 +113,18 @@ class ImportDialog(QDialog):
     # -- making ---------------------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
-        self._title, self._where = PlainLabel(), ElidedLabel()
-        self._title.setProperty("role", "title")
-        self._where.setProperty("role", "muted")
-        self._summary, self._guesses, self._problem = PlainLabel(), PlainLabel(), PlainLabel()
+        self._title, self._where = PlainLabel(role="title"), ElidedLabel(role="muted")
+        self._summary, self._guesses = PlainLabel(wraps=True), PlainLabel(wraps=True)
+        self._problem = PlainLabel(role="warning", wraps=True)
         for label, name in (
             (self._summary, "What was understood"),
             (self._guesses, "What was guessed or left out"),
             (self._problem, "What is wrong"),
         ):
-            label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setAccessibleName(name)
-        self._problem.setProperty("role", "warning")
         self._arrays, self._form, self._camera = ArraysTable(), ReadingForm(), CameraForm()
-        self._known_camera = PlainLabel()
-        self._known_camera.setWordWrap(True)
+        self._known_camera = PlainLabel(wraps=True)
         self._picture = TracksPicture()
         self.finished.connect(lambda _result: self._picture.close_video())
         self._arrays.use_chosen.connect(self._on_use_chosen)
@@ -166,18 +148,15 @@ class ImportDialog(QDialog):
         self._help.linkActivated.connect(lambda _link: self.help_requested.emit())
 
     def _place_parts(self) -> None:
-        questions = QWidget()
-        column = QVBoxLayout(questions)
-        column.setContentsMargins(0, 0, 10, 0)
-        column.setSpacing(8)
         self._arrays_heading, self._camera_heading = _heading("Arrays"), _heading("Camera")
         self._guesses_heading = _heading("Guessed or left out: please check")
-        for part in (
+        asked = column(
             self._guesses_heading, self._guesses, self._arrays_heading, self._arrays, self._form,
-            self._camera_heading, self._known_camera, self._camera,
-        ):  # fmt: skip
-            column.addWidget(part)
-        column.addStretch(1)
+            self._camera_heading, self._known_camera, self._camera, spacing=8, margins=(0, 0, 10, 0),
+        )  # fmt: skip
+        asked.addStretch(1)
+        questions = QWidget()
+        questions.setLayout(asked)
         area = QScrollArea()
         area.setWidget(questions)
         area.setWidgetResizable(True)
@@ -185,25 +164,17 @@ class ImportDialog(QDialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setFixedWidth(LEFT)
-        sides = QHBoxLayout()
-        sides.setSpacing(14)
-        sides.addWidget(area)
-        sides.addWidget(self._picture, 1)
-        heads = QHBoxLayout()
-        heads.setSpacing(8)
-        heads.addWidget(self._title)
-        heads.addWidget(self._where, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(self._help)
-        foot.addWidget(self._buttons, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 14, 16, 14)
-        layout.setSpacing(10)
-        layout.addLayout(heads)
-        layout.addWidget(self._summary)
-        layout.addWidget(self._problem)
-        layout.addLayout(sides, 1)
-        layout.addLayout(foot)
+        self.setLayout(
+            column(
+                row(self._title, (self._where, 1), spacing=8),
+                self._summary,
+                self._problem,
+                (row(area, (self._picture, 1), spacing=14), 1),
+                row(self._help, (self._buttons, 1), spacing=6),
+                spacing=10,
+                margins=(16, 14, 16, 14),
+            )
+        )
 
     # -- what is shown --------------------------------------------------------------------------------------
 
@@ -316,9 +287,9 @@ class ImportDialog(QDialog):
     def _accept(self) -> None:
         if not self._import.isEnabled() or self._inspected is None:
             return
-        imported = Import(self._inspected.contents, self.reading, self._answer())
+        contents, camera = self._inspected.contents, self._answer()
         self.accept()
-        self.imported.emit(imported)
+        self.imported.emit(contents, self.reading, camera)
 
 
 def accepted_options(contents: FileContents) -> frozenset[str]:
@@ -330,7 +301,53 @@ def accepted_options(contents: FileContents) -> frozenset[str]:
 
 
 def _heading(text: str) -> QLabel:
-    label = PlainLabel(text)
-    label.setProperty("role", "heading")
+    label = PlainLabel(text, role="heading")
     label.setContentsMargins(0, ABOVE_HEADING, 0, 0)
     return label
+
+
+class ImportController(QObject):
+    """Shows the import dialog for files that are not clear, and opens what it understood."""
+
+    def __init__(
+        self, session: Session, opening: SequenceOpening, window: QWidget, *, show_help: Callable[[], object]
+    ) -> None:
+        super().__init__(window)
+        self._session, self._opening, self._window = session, opening, window
+        self._show_help = show_help
+        self.dialog: ImportDialog | None = None  # made when it is first needed
+        opening.inspected.connect(self._on_inspected)
+
+    def ask(self) -> None:
+        """Ask for a file, and show how it is understood."""
+        start = self._opening.folder
+        sequence = self._session.sequence
+        if sequence is not None and sequence.source is not None and sequence.source.is_file():
+            start = str(sequence.source)
+        ask_for_path(self._window, "Import tracks", self.import_as, start=start, filters="All files (*)")
+
+    def import_as(self, path: str | Path) -> None:
+        """Show how a file is understood, also where it is clear."""
+        self._opening.inspect(path)
+
+    def shut_down(self) -> None:
+        """Wait for what is being read."""
+        if self.dialog is not None:
+            self.dialog.shut_down()
+
+    def _on_inspected(self, contents: FileContents, how: StoredImport) -> None:
+        if self.dialog is None:
+            self.dialog = ImportDialog(self._window)
+            self.dialog.ready.connect(self.dialog.open)
+            self.dialog.imported.connect(self._on_imported)
+            self.dialog.rejected.connect(self._opening.given_up)
+            self.dialog.help_requested.connect(self._show_help)
+        answer = CameraAnswer(how.camera_model or AUTO, how.intrinsics or AUTO)
+        self.dialog.set_contents(contents, how.reading, answer)
+
+    def _on_imported(
+        self, contents: FileContents, reading: dict[str, Any], camera: CameraAnswer | None
+    ) -> None:
+        assert contents.sequence is not None  # nothing else can be imported
+        answer = {} if camera is None else vars(camera)
+        self._opening.open_imported(contents.sequence, StoredImport(reading, **answer))

@@ -42,8 +42,7 @@ class ColumnsField(QWidget):
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(4)
         for place, (name, choice) in enumerate(self.choices.items()):
-            label = PlainLabel(name)
-            label.setProperty("role", "muted")
+            label = PlainLabel(name, role="muted")
             label.setBuddy(choice)
             choice.setAccessibleName(f"Column of {name}")
             choice.setToolTip(COLUMNS[name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QRectF, Qt
-from PyQt6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QStackedLayout, QWidget
 
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import Background
@@ -13,6 +13,7 @@ from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.widgets.fields import Slider
+from nrsfm_gui.widgets.form import column, row
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -41,24 +42,12 @@ class TracksPicture(QWidget):
         self.slider.setAccessibleName("Frame")
         self.slider.setToolTip("Another frame of the tracks")
         self.slider.valueChanged.connect(lambda _value: self._draw())
-        self._label = PlainLabel()
-        self._label.setProperty("role", "muted")
+        self._label = PlainLabel(role="muted")
         self._label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
-        row.addWidget(self.slider, 1)
-        row.addWidget(self._label)
         seen = QWidget()
-        layout = QVBoxLayout(seen)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addWidget(self.view, 1)
-        layout.addLayout(row)
-        nothing = PlainLabel(NOTHING)
+        seen.setLayout(column((self.view, 1), row((self.slider, 1), self._label)))
+        nothing = PlainLabel(NOTHING, role="muted", wraps=True)
         nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        nothing.setWordWrap(True)
-        nothing.setProperty("role", "muted")
         self._pages = QStackedLayout(self)
         self._pages.addWidget(nothing)
         self._pages.addWidget(seen)

@@ -55,7 +55,7 @@ class HeatMap(Themed, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._state: SweepMap | None = None
+        self.state: SweepMap | None = None  # what is drawn
         self._cell: tuple[int, int] | None = None  # that is chosen
         self._texts: list[pg.TextItem] = []
         self._widget = pg.PlotWidget()
@@ -93,15 +93,10 @@ class HeatMap(Themed, QWidget):
         self._follow_theme()
 
     @property
-    def state(self) -> SweepMap | None:
-        """What is drawn."""
-        return self._state
-
-    @property
     def figure(self) -> PlotFigure:
         """The plot, for export."""
         missing = "the sweep has no number over two settings"
-        return PlotFigure(self._widget, self, lambda: "" if self._state is not None else missing)
+        return PlotFigure(self._widget, self, lambda: "" if self.state is not None else missing)
 
     def set_empty(self, sentence: str) -> None:
         """Set the text that is shown without a map."""
@@ -109,7 +104,7 @@ class HeatMap(Themed, QWidget):
 
     def set_state(self, state: SweepMap | None) -> None:
         """Draw a map, or none."""
-        before, self._state = self._state, state
+        before, self.state = self.state, state
         if state is None or before is None or (before.rows, before.columns) != (state.rows, state.columns):
             self._cell = None
         self._draw()
@@ -123,7 +118,7 @@ class HeatMap(Themed, QWidget):
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Choose the cell that is clicked, and name the one below the pointer."""
-        if event is not None and self._state is not None:
+        if event is not None and self.state is not None:
             kind = event.type()
             if kind == event.Type.MouseButtonPress:
                 self._on_pressed(event)  # type: ignore[arg-type]  # by its type
@@ -135,7 +130,7 @@ class HeatMap(Themed, QWidget):
         """Arrows choose a cell, Enter shows its run."""
         assert event is not None
         step = STEPS.get(event.key())
-        if self._state is not None and step is not None:
+        if self.state is not None and step is not None:
             cell = self._next_cell(step)
             if cell is not None:
                 self.set_cell(cell)
@@ -147,8 +142,8 @@ class HeatMap(Themed, QWidget):
 
     def _next_cell(self, step: tuple[int, int]) -> tuple[int, int] | None:
         """Return the cell with runs that is next in a direction, the first one where none is chosen."""
-        assert self._state is not None
-        cells = np.argwhere(self._state.cells)
+        assert self.state is not None
+        cells = np.argwhere(self.state.cells)
         if self._cell is not None:
             offsets = cells - self._cell
             along, beside = offsets @ step, np.abs(offsets @ step[::-1])
@@ -164,18 +159,18 @@ class HeatMap(Themed, QWidget):
 
     def _on_hovered(self, event: QMouseEvent) -> None:
         cell = self._cell_at(event.position())
-        tip = "" if cell is None or self._state is None else self._state.tip(*cell)
+        tip = "" if cell is None or self.state is None else self.state.tip(*cell)
         self._widget.setToolTip(plain_tip(tip))
 
     def _cell_at(self, place: QPointF) -> tuple[int, int] | None:
         """Return the cell at a place of the plot, None outside and where there is no run."""
-        assert self._state is not None
+        assert self.state is not None
         box = self._plot.getViewBox()
         point = box.mapSceneToView(self._widget.mapToScene(place.toPoint()))
         column, row = int(np.floor(point.x())), int(np.floor(point.y()))
-        rows, columns = self._state.values.shape
+        rows, columns = self.state.values.shape
         inside = 0 <= row < rows and 0 <= column < columns
-        return (row, column) if inside and self._state.cells[row, column] else None
+        return (row, column) if inside and self.state.cells[row, column] else None
 
     def resizeEvent(self, event: object) -> None:
         """Fit ticks and values into the new size."""
@@ -192,7 +187,7 @@ class HeatMap(Themed, QWidget):
         self._draw()
 
     def _draw(self) -> None:
-        state = self._state
+        state = self.state
         drawn = state is not None and bool(np.isfinite(state.values).any())
         self._empty.setVisible(not drawn)
         for part in (self._image, self._bar, *self._frames, self._best):
@@ -231,7 +226,7 @@ class HeatMap(Themed, QWidget):
         self._plot.layout.setRowFixedHeight(0, height)
 
     def _draw_frame(self) -> None:
-        state = self._state
+        state = self.state
         best = None if state is None or state.best < 0 else state.cell_of(state.best)
         chosen = None if state is None else self._cell
         for curve, cell in ((self._best, best), *((frame, chosen) for frame in self._frames)):
@@ -243,7 +238,7 @@ class HeatMap(Themed, QWidget):
 
     def _draw_labels(self) -> None:
         """Name rows and columns, and write values into their cells, as there is room."""
-        state = self._state
+        state = self.state
         self._clear_texts()
         if state is None or not self._image.isVisible():
             return

@@ -37,18 +37,13 @@ class SweepModel(QAbstractTableModel):
         super().__init__()
         self._rows: SweepRows | None = None
         self._kept: Bools = np.zeros(0, dtype=bool)
-        self._order: Ints = NO_ROWS  # the run of every row
+        self.order: Ints = NO_ROWS  # the run of every row
         self._by = ""  # name of the column that sorts, "" for the order of the sweep
         self._descending = False
         self._muted = QBrush(QColor("gray"))
         self._best, self._best_of = -1, ""  # the run that is bold, and the number that it has the least of
         self._bold = QFont()
         self._bold.setBold(True)
-
-    @property
-    def order(self) -> Ints:
-        """(N,) the run of every row."""
-        return self._order
 
     @property
     def columns(self) -> tuple[SweepColumn, ...]:
@@ -85,7 +80,7 @@ class SweepModel(QAbstractTableModel):
 
     def rowCount(self, parent: QModelIndex = NO_INDEX) -> int:
         """Return how many rows there are."""
-        return 0 if parent.isValid() else len(self._order)
+        return 0 if parent.isValid() else len(self.order)
 
     def columnCount(self, parent: QModelIndex = NO_INDEX) -> int:
         """Return how many columns there are."""
@@ -95,7 +90,7 @@ class SweepModel(QAbstractTableModel):
         """Return a cell as text, its alignment, color and tip."""
         if self._rows is None:
             return None
-        run, column = int(self._order[index.row()]), self.columns[index.column()]
+        run, column = int(self.order[index.row()]), self.columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(run)
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -145,7 +140,7 @@ class SweepModel(QAbstractTableModel):
             keys = column.sort_keys[shown]
             keys = np.where(np.isfinite(keys), -keys if self._descending else keys, np.inf)
             shown = shown[np.argsort(keys, kind="stable")]
-        self._order = shown
+        self.order = shown
         self.endResetModel()
 
 
@@ -185,7 +180,7 @@ class RunsTable(Themed, QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.runs = SweepModel()
-        self._chosen = -1  # the run of the current row
+        self.chosen = -1  # the run of the current row, -1 where there is none
         self._column = 0  # that was current before the rows were arranged anew
         self._emitting = True
         self._widths_of: tuple[str, ...] = ()  # names of the columns that were measured
@@ -208,16 +203,6 @@ class RunsTable(Themed, QTableView):
         self._follow_theme()
 
     @property
-    def order(self) -> Ints:
-        """(N,) the run of every row."""
-        return self.runs.order
-
-    @property
-    def chosen(self) -> int:
-        """The run of the current row, -1 where there is none."""
-        return self._chosen
-
-    @property
     def columns(self) -> tuple[SweepColumn, ...]:
         """The columns that are seen, from the left."""
         header, columns = self.horizontalHeader(), self.runs.columns
@@ -227,7 +212,7 @@ class RunsTable(Themed, QTableView):
 
     def set_rows(self, rows: SweepRows | None, kept: Bools, chosen: int) -> None:
         """Show other runs, of which `kept` (R,) are rows, and choose one of them. Emits nothing."""
-        self._chosen = chosen
+        self.chosen = chosen
         self.runs.set_rows(rows, kept)
         names = tuple(column.name for column in self.runs.columns)
         if names != self._widths_of and len(kept):
@@ -241,7 +226,7 @@ class RunsTable(Themed, QTableView):
 
     def choose(self, run: int) -> None:
         """Make a run the current row, where it is one. Emits nothing."""
-        self._chosen = run
+        self.chosen = run
         rows = np.flatnonzero(self.runs.order == run)
         model = self.selectionModel()
         assert model is not None
@@ -273,7 +258,7 @@ class RunsTable(Themed, QTableView):
         super().focusInEvent(event)
         self._emitting = True
         model = self.selectionModel()
-        if self._chosen < 0 and model is not None:
+        if self.chosen < 0 and model is not None:
             model.clear()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
@@ -304,15 +289,15 @@ class RunsTable(Themed, QTableView):
 
     def _on_current_changed(self, index: QModelIndex, _before: QModelIndex) -> None:
         if self._emitting and index.isValid():
-            self._chosen = int(self.runs.order[index.row()])
-            self.run_chosen.emit(self._chosen)
+            self.chosen = int(self.runs.order[index.row()])
+            self.run_chosen.emit(self.chosen)
 
     def _on_model_about_to_be_reset(self) -> None:
         self._column = max(self.currentIndex().column(), 0)
         self._emitting = False
 
     def _on_model_reset(self) -> None:
-        self.choose(self._chosen)
+        self.choose(self.chosen)
         header = self.horizontalHeader()
         assert header is not None
         header.blockSignals(True)  # the rows are in this order already

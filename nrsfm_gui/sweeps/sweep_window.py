@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from PyQt6.QtCore import QSize, Qt, pyqtBoundSignal, pyqtSignal
 from PyQt6.QtGui import QKeySequence, QShortcut
-from PyQt6.QtWidgets import (
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QMenu,
-    QSplitter,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PyQt6.QtWidgets import QFrame, QGridLayout, QLineEdit, QMenu, QSplitter, QToolButton, QWidget
 
 from core.experiments.sweep.filter import apply_filter
 from core.foundation import printable
@@ -38,6 +28,7 @@ from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS, shortened
 from nrsfm_gui.widgets.banners import Banners, Urgency
 from nrsfm_gui.widgets.fields import Choice, push_button, tool_button
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
+from nrsfm_gui.widgets.form import column, row
 from nrsfm_gui.widgets.icons import application_icon
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 from nrsfm_gui.widgets.message_bar import MessageBar
@@ -70,7 +61,6 @@ ALL_FAILED = "None of these runs has a result, so that there is no number to dra
 FEW_SETTINGS = "All runs have the same settings, so that there is nothing to draw them over."
 
 MenuEntry: TypeAlias = "tuple[str, str, str, Callable[[], object]]"  # title, tip, key, what it does
-Label = TypeVar("Label", bound=QWidget)
 
 
 class SweepWindow(QWidget):
@@ -102,7 +92,7 @@ class SweepWindow(QWidget):
         super().__init__()
         self.setWindowIcon(application_icon())
         self.setMinimumSize(SMALLEST)
-        self._rows: SweepRows | None = None
+        self.rows: SweepRows | None = None
         self._kept: Bools = np.zeros(0, dtype=bool)
         self._names: tuple[tuple[str, ...], ...] = ()  # of numbers and settings that the choices have
         self._axes = "", ""  # the settings across and down
@@ -116,14 +106,9 @@ class SweepWindow(QWidget):
         resize_within_screen(self, SIZE)
 
     @property
-    def rows(self) -> SweepRows | None:
-        """The runs."""
-        return self._rows
-
-    @property
     def order(self) -> Ints:
         """(N,) the runs in the rows of the table."""
-        return self.table.order
+        return self.table.runs.order
 
     @property
     def chosen(self) -> int:
@@ -140,8 +125,8 @@ class SweepWindow(QWidget):
 
     def set_rows(self, rows: SweepRows | None) -> None:
         """Show the runs, of the same sweep or of another one; the chosen run stays chosen."""
-        key = None if self._rows is None or self.chosen < 0 else self._rows.key(self.chosen)
-        self._rows = rows
+        key = None if self.rows is None or self.chosen < 0 else self.rows.key(self.chosen)
+        self.rows = rows
         self._filter_rows()
         chosen = -1 if rows is None or key is None else rows.find(key)
         self.table.set_rows(rows, self._kept, chosen)
@@ -165,8 +150,8 @@ class SweepWindow(QWidget):
     # -- making ---------------------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
-        self._title, self._count = _with_role(ElidedLabel(), "title"), _with_role(PlainLabel(), "muted")
-        self.filter, self._filter_problem = QLineEdit(), _with_role(PlainLabel(), "warning")
+        self._title, self._count = ElidedLabel(role="title"), PlainLabel(role="muted")
+        self.filter, self._filter_problem = QLineEdit(), PlainLabel(role="warning")
         self.filter.setAccessibleName("Filter the runs")
         self.filter.setToolTip(FILTER_TIP)
         self.filter.setClearButtonEnabled(True)
@@ -191,8 +176,7 @@ class SweepWindow(QWidget):
         self._across = _choice("Across", "Setting over the columns")
         self._down = _choice("Down", "Setting down the rows")
         self._reduction = _choice("Reduction", "What a cell has of the numbers of its runs", REDUCTIONS)
-        self._run_title = _with_role(ElidedLabel(), "title")
-        self._run_numbers = _with_role(ElidedLabel(), "muted")
+        self._run_title, self._run_numbers = ElidedLabel(role="title"), ElidedLabel(role="muted")
         self._show = push_button("Show", "Show the reconstruction of this run", self._request_run)
         self._live = push_button(
             "Go on live",
@@ -234,13 +218,6 @@ class SweepWindow(QWidget):
         return button
 
     def _place_parts(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(10)
-        top.addWidget(self._title, 3)
-        top.addWidget(self._count)
-        top.addWidget(self.filter, 2)
-        top.addWidget(self._copy)
-        top.addWidget(self._export)
         choices = QGridLayout()
         choices.setContentsMargins(8, 4, 4, 4)
         choices.setHorizontalSpacing(6)
@@ -248,17 +225,13 @@ class SweepWindow(QWidget):
         places = {"color": self._number, "by": self._reduction, "across": self._across, "down": self._down}
         for place, (text, choice) in enumerate(places.items()):
             line, pair = divmod(place, 2)
-            label = _with_role(PlainLabel(text), "muted")
+            label = PlainLabel(text, role="muted")
             choices.addWidget(label, line, 2 * pair, Qt.AlignmentFlag.AlignRight)
             choices.addWidget(choice, line, 2 * pair + 1)
         choices.setColumnStretch(1, 3)
         choices.setColumnStretch(3, 2)
         right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(choices)
-        column.addWidget(self.map, 1)
+        right.setLayout(column(choices, (self.map, 1), spacing=0))
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.addWidget(self.table)
@@ -268,22 +241,13 @@ class SweepWindow(QWidget):
         self._splitter.setSizes([SIZE.width() - MAP_WIDTH, MAP_WIDTH])
         strip = QFrame()
         strip.setProperty("role", "bar")
-        bottom = QHBoxLayout(strip)
-        bottom.setContentsMargins(6, 6, 10, 6)
-        texts = QVBoxLayout()
-        texts.setSpacing(0)
-        texts.addWidget(self._run_title)
-        texts.addWidget(self._run_numbers)
-        bottom.addLayout(texts, 1)
-        for button in (self._again, self._live, self._show):
-            bottom.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(6)
-        layout.addLayout(top)
-        layout.addWidget(self._filter_problem, 0, Qt.AlignmentFlag.AlignRight)
-        layout.addWidget(self._splitter, 1)
-        layout.addWidget(strip)
+        texts = column(self._run_title, self._run_numbers, spacing=0)
+        buttons = self._again, self._live, self._show
+        strip.setLayout(row((texts, 1), *buttons, spacing=6, margins=(6, 6, 10, 6)))
+        top = row((self._title, 3), self._count, (self.filter, 2), self._copy, self._export)
+        layout = column(top, self._filter_problem, (self._splitter, 1), strip, margins=(8, 8, 8, 8))
+        layout.setAlignment(self._filter_problem, Qt.AlignmentFlag.AlignRight)
+        self.setLayout(layout)
         self._banners = Banners(self._splitter, self)  # over the table, which stays in its place
         self._banners.add(self.messages, lambda: Urgency.ERROR if self.messages.warns else Urgency.MESSAGE)
         self.messages.changed.connect(self._banners.choose)
@@ -325,13 +289,13 @@ class SweepWindow(QWidget):
 
     def _apply_filter(self) -> None:
         self._filter_rows()
-        if self._rows is not None:
-            self.table.runs.set_rows(self._rows, self._kept)
+        if self.rows is not None:
+            self.table.runs.set_rows(self.rows, self._kept)
         self._show_all()
 
     def _filter_rows(self) -> None:
         """Find the runs that the filter keeps, and name what of it cannot be understood."""
-        rows, problem, example = self._rows, "", ""
+        rows, problem, example = self.rows, "", ""
         self._kept = np.zeros(0, dtype=bool)
         if rows is not None:
             found = apply_filter(rows.sweep, self.filter.text())
@@ -382,7 +346,7 @@ class SweepWindow(QWidget):
 
     def _offer_choices(self) -> None:
         """Offer the numbers and settings of the sweep; what was chosen before stays where it is there."""
-        rows = self._rows
+        rows = self.rows
         numbers = () if rows is None else tuple(rows.sweep.ordered_numbers)
         settings = () if rows is None else rows.sweep.varied
         if rows is None or (numbers, settings) == self._names:
@@ -407,7 +371,7 @@ class SweepWindow(QWidget):
         self._names = numbers, settings
 
     def _show_all(self) -> None:
-        rows = self._rows
+        rows = self.rows
         self._count.setText("" if rows is None else count_text(rows, int(self._kept.sum())))
         self._count.setToolTip("" if rows is None else plain_tip(common_settings(rows)))
         if rows is not None:
@@ -419,7 +383,7 @@ class SweepWindow(QWidget):
         return self._filter_problem.text() or NO_MATCH
 
     def _show_map(self) -> None:
-        rows = self._rows
+        rows = self.rows
         drawn: SweepMap | None = None
         if rows is not None and self._number.count() and self._across.count():
             down = str(self._down.currentData() or "")
@@ -437,7 +401,7 @@ class SweepWindow(QWidget):
 
     def _show_chosen(self) -> None:
         """Name the chosen run, and enable what can be done with it."""
-        rows, run = self._rows, self.chosen
+        rows, run = self.rows, self.chosen
         there = rows is not None and run >= 0
         result = None if rows is None or not there else rows.sweep.result(run)
         title, details = "No run is chosen", "Click a row or a cell to see its reconstruction"
@@ -463,11 +427,6 @@ class SweepWindow(QWidget):
         self.messages.hide()
         self.closed.emit()
         event.accept()
-
-
-def _with_role(label: Label, role: str) -> Label:
-    label.setProperty("role", role)
-    return label
 
 
 def _choice(name: str, tip: str, options: dict[str, str] | None = None) -> Choice:

@@ -8,17 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QPointF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QPointF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QKeySequence
-from PyQt6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QProgressBar,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QPushButton, QWidget
 
 from core import InputError
 from core.data import VIDEO_SUFFIXES
@@ -28,6 +20,7 @@ from core.tracking import (
     POINTS,
     cut_track,
     follow_places,
+    missing_packages,
     plugin_warning,
     replace_track,
     sample_videos,
@@ -41,7 +34,7 @@ from nrsfm_gui.panels.background.image_sources import as_image
 from nrsfm_gui.tracking.video_picture import VideoPicture
 from nrsfm_gui.widgets.fields import Choice, DoubleSpinBox, Slider, SpinBox, push_button
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
-from nrsfm_gui.widgets.form import Form
+from nrsfm_gui.widgets.form import Form, column, row
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.path_dialog import DropTarget, PathKind, ask_for_path
 
@@ -53,6 +46,8 @@ if TYPE_CHECKING:
     from core import Sequence
     from core.foundation import Floats
     from core.tracking import TrackingStep
+    from nrsfm_gui.model.notifier import Notifier
+    from nrsfm_gui.sessions.opening import SequenceOpening
 
 SIZE = QSize(1180, 720)
 LEFT = 300  # pixels: of the column of questions
@@ -155,15 +150,13 @@ class TrackingDialog(QDialog):
     # -- making ---------------------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
-        self._name, self._picture = ElidedLabel(), VideoPicture()
-        self._name.setProperty("role", "title")
+        self._name, self._picture = ElidedLabel(role="title"), VideoPicture()
         self._name.set_full_text(NOTHING)
         self._choose = push_button("Choose a video…", "A video file, or a folder of pictures", self._ask)
-        samples = sample_videos()
         self._sample = push_button(
             "Try the sample", "A sheet of printed cloth, drawn by this program", self._open_sample
         )
-        self._sample.setVisible(bool(samples))
+        self._sample.setVisible(bool(sample_videos()))
         self._region = Choice(REGIONS, titles=TITLES)
         self._region.chosen.connect(self._on_region_chosen)
         self._points, self._check = SpinBox(), DoubleSpinBox()
@@ -176,20 +169,16 @@ class TrackingDialog(QDialog):
         self._first.valueChanged.connect(self._on_first_changed)
         for box, most in ((self._first, MOST_FRAMES), (self._last, MOST_FRAMES), (self._every, MOST_STEP)):
             box.setRange(1, most)
-        self._hint, self._message = PlainLabel(), PlainLabel()
-        for label in (self._hint, self._message):
-            label.setWordWrap(True)
-        self._hint.setProperty("role", "muted")
+        self._hint = PlainLabel(role="muted", wraps=True)
+        self._message = PlainLabel(role="warning", wraps=True)
         self._hint.setMinimumHeight(2 * self._hint.fontMetrics().lineSpacing() + 2)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._message.setProperty("role", "warning")
         self._start = push_button("Start", "Follow points through the video", self.start)
         self._cancel = push_button(
-            "Cancel", "Stop here, and keep what has been followed (Escape)", self._cancel_job
+            "Cancel", "Stop here, and keep what has been followed (Escape)", self.reject
         )
-        self._progress, self._time = QProgressBar(), PlainLabel()
+        self._progress, self._time = QProgressBar(), PlainLabel(role="muted")
         self._progress.setTextVisible(False)
-        self._time.setProperty("role", "muted")
         self._delete = push_button("Delete", "Leave the chosen point out (Delete)", self._delete_track)
         self._cut = push_button(
             "Cut here", "Make two points of the chosen one: until this frame, and from it on", self._cut_track
@@ -200,11 +189,10 @@ class TrackingDialog(QDialog):
             self._begin_reseeding,
         )
         self._undo = push_button("Undo", "Take the last correction back (Ctrl+Z)", self._undo_correction)
-        self._slider, self._frame = Slider(Qt.Orientation.Horizontal), PlainLabel()
+        self._slider, self._frame = Slider(Qt.Orientation.Horizontal), PlainLabel(role="muted")
         self._slider.setAccessibleName("Frame")
         self._slider.setToolTip("Another frame of the tracks")
-        self._slider.valueChanged.connect(self._on_frame_changed)
-        self._frame.setProperty("role", "muted")
+        self._slider.valueChanged.connect(lambda _frame: self._show_tracks())
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self._use = push_button(
             "Use these tracks", "Open the tracks, with the video behind them", self._accept
@@ -236,55 +224,34 @@ class TrackingDialog(QDialog):
             ("every", "Every", self._every, "Every so many frames are in the result, for a long video"),
         ):
             self._form.add(name, label, editor, tip=tip)
-        run = QHBoxLayout()
-        run.addWidget(self._start, 1)
-        run.addWidget(self._cancel, 1)
         self._corrections = QWidget()
-        rows = QVBoxLayout(self._corrections)
-        rows.setContentsMargins(0, 0, 0, 0)
-        heading = PlainLabel("Correct")
-        heading.setProperty("role", "heading")
-        rows.addWidget(heading)
-        for pair in ((self._delete, self._cut), (self._reseed, self._undo)):
-            row = QHBoxLayout()
-            for button in pair:
-                row.addWidget(button, 1)
-            rows.addLayout(row)
+        pairs = (self._delete, self._cut), (self._reseed, self._undo)
+        rows = [row(*((button, 1) for button in pair), spacing=6) for pair in pairs]
+        self._corrections.setLayout(column(PlainLabel("Correct", role="heading"), *rows))
         questions = QWidget()
         questions.setFixedWidth(LEFT)
-        column = QVBoxLayout(questions)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self._form)
-        column.addWidget(self._hint)
-        column.addLayout(run)
-        column.addWidget(self._progress)
-        column.addWidget(self._time)
-        column.addWidget(self._message)
-        column.addWidget(self._corrections)
-        column.addStretch(1)
-        below = QHBoxLayout()
-        below.setSpacing(10)
-        below.addWidget(self._slider, 1)
-        below.addWidget(self._frame)
-        seen = QVBoxLayout()
-        seen.setSpacing(6)
-        seen.addWidget(self._picture, 1)
-        seen.addLayout(below)
-        sides = QHBoxLayout()
-        sides.setSpacing(14)
-        sides.addWidget(questions)
-        sides.addLayout(seen, 1)
-        head = QHBoxLayout()
-        head.addWidget(self._name, 1)
-        head.addWidget(self._choose)
-        head.addWidget(self._sample)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 14, 16, 14)
-        layout.setSpacing(10)
-        layout.addLayout(head)
-        layout.addLayout(sides, 1)
-        layout.addWidget(self._buttons)
+        asked = column(
+            self._form,
+            self._hint,
+            row((self._start, 1), (self._cancel, 1), spacing=6),
+            self._progress,
+            self._time,
+            self._message,
+            self._corrections,
+            spacing=8,
+        )
+        asked.addStretch(1)
+        questions.setLayout(asked)
+        seen = column((self._picture, 1), row((self._slider, 1), self._frame))
+        self.setLayout(
+            column(
+                row((self._name, 1), self._choose, self._sample, spacing=6),
+                (row(questions, (seen, 1), spacing=14), 1),
+                self._buttons,
+                spacing=10,
+                margins=(16, 14, 16, 14),
+            )
+        )
 
     # -- following ------------------------------------------------------------------------------------------
 
@@ -335,10 +302,6 @@ class TrackingDialog(QDialog):
         job.progressed.connect(self._on_progressed)
         self._jobs.start(job)
         self._show_state()
-
-    def _cancel_job(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
 
     def _on_progressed(self, done: int, total: int) -> None:
         if self._job is None:
@@ -437,12 +400,8 @@ class TrackingDialog(QDialog):
             self._correct(lambda old: replace_track(old, point, frame, tracks[:, :, 0]), point)
 
         job = Job(follow, done=finish, failed=self._on_following_failed)
-        job.cancelled.connect(self._on_reseeding_cancelled)
+        job.cancelled.connect(lambda: self._on_following_failed("", ""))
         self._run(job)
-
-    def _on_reseeding_cancelled(self) -> None:
-        self._job = None
-        self._show_state()
 
     def _undo_correction(self) -> None:
         if self._can_correct and self._before:
@@ -585,9 +544,6 @@ class TrackingDialog(QDialog):
         self._region_drawn = region
         self._picture.set_region(region)
 
-    def _on_frame_changed(self, _frame: int) -> None:
-        self._show_tracks()
-
     def _on_clicked(self, place: QPointF) -> None:
         if not self._can_correct:
             return
@@ -611,3 +567,33 @@ def _followed(step: TrackingStep) -> Followed:
     sequence = step.sequence()
     remarks = *step.remarks(sequence), plugin_warning()
     return sequence, "\n".join(f"{remark[0].upper()}{remark[1:]}." for remark in remarks if remark)
+
+
+class TrackingController(QObject):
+    """Shows the dialog in the window, and opens the tracks that it ends with."""
+
+    def __init__(self, opening: SequenceOpening, notifier: Notifier, window: QWidget) -> None:
+        super().__init__(window)
+        self._opening, self._notifier, self._window = opening, notifier, window
+        self.dialog: TrackingDialog | None = None  # made when it is first needed
+        queued = Qt.ConnectionType.QueuedConnection  # after the window's own, which a dialog must not precede
+        opening.video_found.connect(self.show, queued)  # type: ignore[call-arg]  # not in the stub
+
+    def show(self, video: Path | None = None) -> None:
+        """Show the dialog with a video, or what has to be installed first."""
+        missing = missing_packages()
+        if missing:
+            self._notifier.fail(missing)
+            return
+        if self.dialog is None:
+            self.dialog = TrackingDialog(self._window)
+            self.dialog.accepted_tracks.connect(self._opening.open_sequence)
+            self.dialog.rejected.connect(self._opening.given_up)
+        if video is not None and not self.dialog.busy:
+            self.dialog.open_video(video)
+        self.dialog.open()
+
+    def shut_down(self) -> None:
+        """End what is being read or followed."""
+        if self.dialog is not None:
+            self.dialog.shut_down()

@@ -40,18 +40,13 @@ class VideoPicture(Themed, QWidget):
         self.drawing = True
         self._image: QImage | None = None
         self._trails = np.zeros((1, 2, 0))  # (K, 2, N) px, the last row is the present frame
-        self._region: Floats | None = None
+        self.region: Floats | None = None  # that is shown, (M, 2) pixels of the picture
         self._chosen = -1
         self.lasso = Lasso(self, Qt.KeyboardModifier.NoModifier)
         self.lasso.rectangular = True
         self.lasso.clicked.connect(lambda place: self.clicked.emit(self._in_picture(place)))
         self.lasso.closed.connect(self._on_closed)
         self.lasso.changed.connect(self.update)
-
-    @property
-    def region(self) -> Floats | None:
-        """The region that is shown, (M, 2) pixels of the picture."""
-        return self._region
 
     def set_image(self, image: QImage | None) -> None:
         """Show a picture, or none."""
@@ -60,7 +55,7 @@ class VideoPicture(Themed, QWidget):
 
     def set_region(self, region: Floats | None) -> None:
         """Show a region, (M, 2) pixels of the picture, or none."""
-        self._region = region
+        self.region = region
         self.update()
 
     def set_tracks(self, tracks: Floats, chosen: int = -1) -> None:
@@ -89,9 +84,9 @@ class VideoPicture(Themed, QWidget):
             return
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
         painter.drawImage(self._target, self._image)
-        if self._region is not None:
+        if self.region is not None:
             painter.setPen(QPen(qcolor(CHOSEN), 1.6, Qt.PenStyle.DashLine))
-            painter.drawPolygon(QPolygonF([self.on_screen(x, y) for x, y in self._region.tolist()]))
+            painter.drawPolygon(QPolygonF([self.on_screen(x, y) for x, y in self.region.tolist()]))
         self._paint_tracks(painter)
         if self.drawing:
             self.lasso.paint(painter, self._theme)

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QLineEdit,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
@@ -17,7 +27,7 @@ from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from core.foundation import Parameter
     from nrsfm_gui.widgets.drag_number import Scale
@@ -27,6 +37,32 @@ LABEL_WIDTH = 100  # of the labels at least
 FIELD_CHARACTERS = 9  # that a field with a slider shows at once
 FIELD_MARGIN = 14  # pixels of its frame and padding
 ROW_GAP = 2  # pixels above and below the sentence of a row, also where there is none
+
+Part = QWidget | QLayout | tuple[QWidget | QLayout, int]  # of a row or a column, with its stretch
+
+
+def row(*parts: Part, spacing: int = 10, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QBoxLayout:
+    """Return parts side by side."""
+    return _filled(QHBoxLayout(), parts, spacing, margins)
+
+
+def column(*parts: Part, spacing: int = 6, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QBoxLayout:
+    """Return parts below each other."""
+    return _filled(QVBoxLayout(), parts, spacing, margins)
+
+
+def _filled(
+    layout: QBoxLayout, parts: Iterable[Part], spacing: int, margins: tuple[int, int, int, int]
+) -> QBoxLayout:
+    layout.setContentsMargins(*margins)
+    layout.setSpacing(spacing)
+    for given in parts:
+        part, stretch = given if isinstance(given, tuple) else (given, 0)
+        if isinstance(part, QWidget):
+            layout.addWidget(part, stretch)
+        else:
+            layout.addLayout(part, stretch)
+    return layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -42,7 +43,8 @@ def summary(dialog) -> str:
 def imported(qtbot, dialog):
     with qtbot.waitSignal(dialog.imported) as signal:
         qtbot.mouseClick(button(dialog, "Import"), Qt.MouseButton.LeftButton)
-    return signal.args[0]
+    contents, reading, camera = signal.args
+    return SimpleNamespace(contents=contents, sequence=contents.sequence, reading=reading, camera=camera)
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from PyQt6.QtWidgets import QPushButton
 from core.tracking import Video, opencv, video_path
 from nrsfm_gui.panels.background.image_sources import as_image
 from nrsfm_gui.sessions.opening import SequenceOpening
-from nrsfm_gui.tracking.tracking_controller import TrackingController
-from nrsfm_gui.tracking.tracking_dialog import LASSO, WHOLE, TrackingDialog
+from nrsfm_gui.tracking.tracking_dialog import LASSO, WHOLE, TrackingController, TrackingDialog
 
 pytest.importorskip("cv2", reason="following points needs OpenCV")
 pytest.importorskip("av", reason="videos need PyAV")
