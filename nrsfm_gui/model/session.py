@@ -314,15 +314,16 @@ class Session(QObject):
         self.runs_changed.emit()
         self.set_shown(run)
 
-    def everything(self) -> tuple[tuple[Sequence, list[Run], Run | None], ...]:
+    def everything(self, *, without_runs: bool = False) -> tuple[tuple[Sequence, list[Run], Run | None], ...]:
         """Return the open sequence, its runs and the shown one; then those that were left.
 
-        One that was left without runs is there only where no file has it, as the tracks of a video.
+        One that was left without runs is there only where no file has it, as the tracks of a video, or where
+        those `without_runs` are asked for.
         """
         left = [
             (kept.sequence, kept.runs, kept.shown)
             for kept in self._kept.values()
-            if kept.runs or kept.sequence.source is None
+            if without_runs or kept.runs or kept.sequence.source is None
         ]
         return tuple(left) if self.sequence is None else ((self.sequence, self.runs, self.shown), *left)
 

@@ -130,11 +130,19 @@ class ErrorTrace:
         return int(self.records[place]), float(self.errors[place])
 
 
+@dataclass(frozen=True, eq=False)
+class ErrorCurve:
+    """The errors of a run that are known under an alignment and a scale, as a session stores them."""
+
+    alignment: Alignment
+    scale: str | None
+    points: Floats  # (M, 2) record and error
+
+
 @dataclass(eq=False)
 class _Notes:
     """The errors of one run under one alignment."""
 
-    key: object
     name: str = ""
     unit: str = ""
     errors: dict[int, float] = field(default_factory=dict)  # by record
@@ -160,7 +168,7 @@ class ErrorTraces(QObject):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._notes: dict[Run, _Notes] = {}
+        self._notes: dict[tuple[Run, Alignment, str | None], _Notes] = {}  # by alignment and scale, too
         self._jobs = Jobs(self)
         self._jobs.ended.connect(self._on_job_ended)
         self._over = False
@@ -205,7 +213,24 @@ class ErrorTraces(QObject):
     def forget_others(self, runs: Iterable[Run]) -> None:
         """Forget all runs but these."""
         kept = set(runs)
-        self._notes = {run: notes for run, notes in self._notes.items() if run in kept}
+        self._notes = {key: notes for key, notes in self._notes.items() if key[0] in kept}
+
+    def curves_of(self, run: Run) -> tuple[ErrorCurve, ...]:
+        """Return all errors of a run that are known."""
+        return tuple(
+            ErrorCurve(alignment, scale, np.array(sorted(notes.errors.items())))
+            for (each, alignment, scale), notes in self._notes.items()
+            if each is run and notes.errors
+        )
+
+    def restore(self, run: Run, curves: Iterable[ErrorCurve]) -> None:
+        """Note the errors of a run that was stored with them."""
+        sequence = run.sequence
+        truth = sequence.truth is not None
+        name, unit = (TRUTH, sequence.truth_units) if truth else (HELD_OUT, sequence.units)
+        for curve in curves:
+            errors = {int(record): error for record, error in curve.points.tolist()}
+            self._notes[run, curve.alignment, curve.scale] = _Notes(name, unit, errors)
 
     def shut_down(self) -> None:
         """Cancel what is being computed, and start no more."""
@@ -213,11 +238,8 @@ class ErrorTraces(QObject):
         self._jobs.shut_down()
 
     def _notes_of(self, run: Run) -> _Notes:
-        key = self._session.alignment, self._session.settings.scale
-        notes = self._notes.get(run)
-        if notes is None or notes.key != key:
-            notes = self._notes[run] = _Notes(key)
-        return notes
+        key = run, self._session.alignment, self._session.settings.scale
+        return self._notes.setdefault(key, _Notes())
 
     def _complete(self, run: Run, notes: _Notes) -> None:
         """Compute the errors of the snapshots that have none, in a thread."""

@@ -23,7 +23,7 @@ from core.foundation import replacing
 from core.io.readers import naming, opened_archive, parse_array, parse_json, read_member, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import numpy.typing as npt
@@ -86,7 +86,6 @@ class ArchiveReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.derived: dict[Hashable, npt.NDArray[Any]] = {}  # of several runs, by what made them
         self._arrays: dict[str, npt.NDArray[Any]] = {}
         with ExitStack() as opened:
             try:

@@ -36,6 +36,51 @@ LAST_MILLISECONDS = 10_000  # at most, until another window has written the last
 PREFIX = "autosave-"  # of the file of a process
 
 
+class LockedFile:
+    """A session file of a process, next to a lock that ends with the process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = QLockFile(str(path.with_suffix(".lock")))
+        self._lock.setStaleLockTime(0)  # a lock is stale only when its process has ended, whatever its age
+
+    def lock(self, milliseconds: int = 0) -> bool:
+        """Acquire the lock, waiting so long at most; return whether it is held."""
+        return self._lock.tryLock(milliseconds)
+
+    def lock_first(self) -> None:
+        """Acquire the lock before the file exists, so that no other process treats the file as lost.
+
+        Raises InputError where the lock cannot be made.
+        """
+        if self._lock.isLocked() and os.path.exists(self._lock.fileName()):
+            return
+        make_folder(self.path.parent)
+        if self._lock.isLocked():  # somebody has removed the folder with all that is in it
+            with suppress(OSError):
+                self.path.with_suffix(".lock").touch()  # Qt warns where there is nothing to remove
+            self.release()
+        if not self.lock():
+            raise InputError(f"no file can be made in {self.path.parent}")
+
+    def release(self) -> None:
+        """Release the lock: a file that is there is offered at the next start."""
+        self._lock.unlock()
+
+    def remove(self) -> None:
+        """Delete the file, not the lock; in a folder that cannot be written it stays."""
+        with suppress(OSError):
+            self.path.unlink()
+
+    def describe_rest(self) -> str:
+        """Return a sentence about what is left of a session that could not be written elsewhere."""
+        try:
+            when = datetime.fromtimestamp(self.path.stat().st_mtime)
+        except OSError:
+            return "Nothing of the session is saved"
+        return f"The session as it was at {when:%H:%M} is kept in {self.path}, and offered at the next start"
+
+
 class Autosave(QObject):
     """Writes the session in the background.
 
@@ -61,8 +106,7 @@ class Autosave(QObject):
         self._folder = folder
         self._snapshot = snapshot
         self._seconds = seconds
-        self._path = _new_path(folder)
-        self._lock: QLockFile | None = None  # acquired with the first file
+        self.own = _new_file(folder)  # of this process; locked with the first saving
         self._known_last = mark_of(folder / LAST)  # of the last session that this window may replace
         self._changed = self._failing = self._over = False
         self._changes = self._written = 0  # of the open session; how many of them the own file has
@@ -102,9 +146,7 @@ class Autosave(QObject):
         if saved is None:
             return
         changes = self._changes
-        self._job = self._made(lambda: self._write_own(saved, changes))
-        self._job.done.connect(lambda _path: self.saved.emit())
-        self._job.failed.connect(self._try_again)
+        self._job = Job(lambda _job: self._write_own(saved, changes), done=self._on_saved, failed=self._fail)
         self._job.finished.connect(self._end_job)
         self._jobs.start(self._job)
 
@@ -119,15 +161,15 @@ class Autosave(QObject):
         saved = self._snapshot() if keep else None
         self._stop_waiting()
         self._jobs.wait()  # what is being written is of the session before
-        left, lock = self._path, self._lock
-        self._path, self._lock = _new_path(self._folder), None
+        left, self.own = self.own, _new_file(self._folder)
         adopted = path is not None and self._adopt(path)
         if saved is None:
-            _remove(left, lock)
+            left.remove()
+            left.release()
         else:
             self._jobs.start(
                 Job(
-                    lambda _job: self._keep(saved, left, lock),
+                    lambda _job: self._keep(saved, left),
                     failed=lambda why, details: self.not_kept.emit(saved, why, details),
                 )
             )
@@ -135,8 +177,8 @@ class Autosave(QObject):
 
     def _adopt(self, path: Path) -> bool:
         try:
-            self._acquire_lock()
-            path.replace(self._path)
+            self.own.lock_first()
+            path.replace(self.own.path)
         except (InputError, OSError):
             return False
         self._written = self._changes
@@ -146,26 +188,17 @@ class Autosave(QObject):
         """Delete the file of this process: its content is saved elsewhere, or not needed."""
         self._stop_waiting()
         self._jobs.wait()
-        _remove(self._path, None)
-
-    @property
-    def path(self) -> Path:
-        """The file of this process."""
-        return self._path
+        self.own.remove()
 
     @property
     def has_copy(self) -> bool:
         """Whether there is a file of this process."""
-        return self._path.is_file()
+        return self.own.path.is_file()
 
     @property
     def up_to_date(self) -> bool:
         """Whether the file of this process holds every change of the open session."""
         return self.has_copy and self._written == self._changes
-
-    def describe_rest(self) -> str:
-        """Return a sentence about what the file of this process has of the open session."""
-        return _describe_rest(self._path)
 
     def keep(self) -> None:
         """Keep the open session as the last one, in this thread; a failure changes nothing.
@@ -185,87 +218,67 @@ class Autosave(QObject):
         self._jobs.wait()
         self._over = True
         if discard:
-            _remove(self._path, self._lock)
-        elif self._lock is not None:
-            self._lock.unlock()
+            self.own.remove()
+        self.own.release()
 
     def _stop_waiting(self) -> None:
         self._changed = False
         self._timer.stop()
         self._rest.cancel()
 
-    def _keep(self, saved: SavedSession, own: Path, lock: QLockFile | None) -> None:
+    def _keep(self, saved: SavedSession, own: LockedFile) -> None:
         """Write a session as the last one; its own file goes when that is done."""
         try:
             self._write_last(saved)
         except InputError as refusal:
-            raise InputError(f"{refusal}. {_describe_rest(own)}") from refusal
+            raise InputError(f"{refusal}. {own.describe_rest()}") from refusal
         else:
-            _remove(own, None)
+            own.remove()
         finally:
-            if lock is not None:
-                lock.unlock()  # a file that stays is offered at the next start
+            own.release()
 
     def _write_last(self, saved: SavedSession) -> None:
-        last = self._folder / LAST
+        last = LockedFile(self._folder / LAST)
         make_folder(self._folder)
-        lock = lock_of(last)
-        if not lock.tryLock(LAST_MILLISECONDS):
-            raise InputError(f"{last} cannot be written: its lock cannot be made, or another window holds it")
+        if not last.lock(LAST_MILLISECONDS):
+            raise InputError(
+                f"{last.path} cannot be written: its lock cannot be made, or another window holds it"
+            )
         try:
-            found = mark_of(last)
+            found = mark_of(last.path)
             if found is not None and found != self._known_last:
-                last.replace(_new_path(self._folder))
-            self._write(saved, last)
-            self._known_last = mark_of(last)
+                last.path.replace(_new_file(self._folder).path)
+            self._write(saved, last.path)
+            self._known_last = mark_of(last.path)
         except OSError as error:
-            raise InputError(f"{last} cannot be written: {error.strerror or error}") from error
+            raise InputError(f"{last.path} cannot be written: {error.strerror or error}") from error
         finally:
-            lock.unlock()
-
-    def _made(self, function: Callable[[], object]) -> Job:
-        return Job(lambda _job: function(), done=lambda _value: self._succeed(), failed=self._fail)
+            last.release()
 
     def _count_change(self) -> None:
         self._changed = True
         self._changes += 1
 
-    def _write_own(self, saved: SavedSession, changes: int) -> Path:
-        self._acquire_lock()
-        path = self._write(saved, self._path)
+    def _write_own(self, saved: SavedSession, changes: int) -> None:
+        self.own.lock_first()
+        self._write(saved, self.own.path)
         self._written = changes
-        return path
 
-    def _acquire_lock(self) -> None:
-        """Acquire the lock before the file exists, so that no other process treats the file as lost."""
-        lock = self._lock or lock_of(self._path)
-        if lock.isLocked() and os.path.exists(lock.fileName()):
-            return
+    def _write(self, saved: SavedSession, path: Path) -> None:
         make_folder(self._folder)
-        if lock.isLocked():  # somebody has removed the folder with all that is in it
-            with suppress(OSError):
-                self._path.with_suffix(".lock").touch()  # Qt warns where there is nothing to remove
-            lock.unlock()
-        if not lock.tryLock(0):
-            raise InputError(f"no file can be made in {self._folder}")
-        self._lock = lock
+        write_session(saved, path, private=True)  # the user chose neither its place nor its content
 
-    def _write(self, saved: SavedSession, path: Path) -> Path:
-        make_folder(self._folder)
-        return write_session(saved, path, private=True)  # the user chose neither its place nor its content
-
-    def _succeed(self) -> None:
+    def _on_saved(self, _value: object) -> None:
         if self._failing:
             self._failing = False
             self.works_again.emit()
+        self.saved.emit()
 
     def _fail(self, sentence: str, details: str) -> None:
+        self._changed = True  # it is tried again
         if not self._failing:
             self._failing = True
             self.failed.emit(sentence, details)
-
-    def _try_again(self, _sentence: str, _details: str) -> None:
-        self._changed = True
 
     def _end_job(self) -> None:
         self._job = None
@@ -273,8 +286,8 @@ class Autosave(QObject):
             self._wait()
 
 
-def _new_path(folder: Path) -> Path:
-    return folder / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+def _new_file(folder: Path) -> LockedFile:
+    return LockedFile(folder / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}")
 
 
 def is_automatic(path: Path) -> bool:
@@ -289,26 +302,3 @@ def mark_of(path: Path) -> Mark | None:
     except OSError:
         return None
     return (found.st_ino, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
-
-
-def _remove(path: Path, lock: QLockFile | None) -> None:
-    with suppress(OSError):  # a folder that cannot be written keeps it, and it is offered at the next start
-        path.unlink()
-    if lock is not None:
-        lock.unlock()
-
-
-def _describe_rest(own: Path) -> str:
-    """Return a sentence about what is left of a session that could not be written."""
-    try:
-        when = datetime.fromtimestamp(own.stat().st_mtime)
-    except OSError:
-        return "Nothing of the session is saved"
-    return f"The session as it was at {when:%H:%M} is kept in {own}, and offered at the next start"
-
-
-def lock_of(path: Path) -> QLockFile:
-    """Return the lock of a file, which ends with the process that holds it."""
-    lock = QLockFile(str(path.with_suffix(".lock")))
-    lock.setStaleLockTime(0)  # a lock is stale only when its process has ended, whatever its age
-    return lock

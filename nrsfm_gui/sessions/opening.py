@@ -186,10 +186,6 @@ class SequenceOpening(QObject):
         self.list_entries((*self._pending, *own))
         self._show(sequence, sequence.source, how, answered=True)
 
-    def give_up(self) -> None:
-        """Do not open what was inspected."""
-        self.given_up.emit()
-
     def open_sequence(self, sequence: Sequence) -> None:
         """Open a sequence that is in memory already."""
         self.opened.emit(sequence)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QLockFile, QObject, Qt, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from core import InputError
 from core.foundation import remove_temporaries
-from nrsfm_gui.sessions.autosave import PREFIX, lock_of
+from nrsfm_gui.sessions.autosave import PREFIX, LockedFile
 from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
+from nrsfm_gui.widgets.form import row
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Recovery(QObject):
         self.bar.recover_requested.connect(self._on_recover_requested)
         self.bar.discard_requested.connect(self._on_discard_requested)
         self.bar.later_requested.connect(self.shut_down)
-        opening.failed.connect(lambda *_: self._on_opening_failed())
+        opening.failed.connect(self._on_opening_failed)
 
     def offer(self) -> None:
         """Look for lost sessions, and offer the newest."""
@@ -95,7 +95,10 @@ class Recovery(QObject):
         self._opening.open(lost.path)
 
     def _on_discard_requested(self) -> None:
-        self._lost.pop(0).discard()
+        discarded = self._lost.pop(0)
+        discarded.remove()
+        _remove(discarded.mark)
+        discarded.release()
         self._update_bar()
 
     def report_recovered(self, path: Path) -> None:
@@ -105,7 +108,7 @@ class Recovery(QObject):
             self._release()
             self._settled.start(SETTLED_MILLISECONDS)
 
-    def _on_opening_failed(self) -> None:
+    def _on_opening_failed(self, *_: object) -> None:
         self._release()
         self._remove_mark()
 
@@ -127,12 +130,10 @@ class RecoveryBar(QFrame):
         super().__init__(parent)
         self.setProperty("role", "banner")
         self.setProperty("edge", "accent")
-        self._text = PlainLabel()
-        self._text.setWordWrap(True)
+        self._text = PlainLabel(wraps=True)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 6, 8, 6)
-        layout.addWidget(self._text, 1)
+        layout = row((self._text, 1), spacing=6, margins=(12, 6, 8, 6))
+        self.setLayout(layout)
         signals = (self.recover_requested, self.discard_requested, self.later_requested)
         self.buttons: dict[str, QPushButton] = {}
         for (title, tip), signal in zip(BUTTONS.items(), signals, strict=True):
@@ -160,13 +161,10 @@ class RecoveryBar(QFrame):
         signal.emit()  # type: ignore[attr-defined]
 
 
-@dataclass(eq=False)
-class LostSession:
+class LostSession(LockedFile):
     """The session of a process that has ended, locked so that no other window offers it."""
 
-    path: Path
-    lock: QLockFile
-    saved: float  # when, in seconds since 1970
+    saved = 0.0  # when, in seconds since 1970
 
     @property
     def mark(self) -> Path:
@@ -183,16 +181,6 @@ class LostSession:
         except InputError:
             return f"saved at {time}"
 
-    def release(self) -> None:
-        """Release the lock, so that it can be offered again."""
-        self.lock.unlock()
-
-    def discard(self) -> None:
-        """Delete its file."""
-        _remove(self.path)
-        _remove(self.mark)
-        self.lock.unlock()
-
 
 def _remove(file: Path) -> None:
     with suppress(OSError):  # it is gone, or stays in a folder that cannot be written
@@ -204,13 +192,14 @@ def lost_sessions(folder: Path) -> list[LostSession]:
     remove_temporaries(folder)
     found = []
     for stem in {path.stem for path in folder.glob(f"{PREFIX}*")}:  # of files and of locks
-        path = folder / f"{stem}{SUFFIX}"
-        lock = lock_of(path)
-        if not lock.tryLock(0):
+        lost = LostSession(folder / f"{stem}{SUFFIX}")
+        if not lost.lock():
             continue
         try:
-            found.append(LostSession(path, lock, path.stat().st_mtime))
+            lost.saved = lost.path.stat().st_mtime
         except OSError:
-            _remove(path.with_suffix(MARK))
-            lock.unlock()
+            _remove(lost.mark)
+            lost.release()
+        else:
+            found.append(lost)
     return sorted(found, key=lambda lost: lost.saved, reverse=True)

@@ -76,6 +76,12 @@ class StoredSequence:
         return sequence if self.content == sequence.content else None
 
 
+def is_contained(sequence: Sequence) -> bool:
+    """Return whether a session holds the arrays of a sequence: all but large ones of a file."""
+    size = sum(np.asarray(value).nbytes for value in entries_of(sequence).values())
+    return sequence.source is None or not sequence.digest or size <= LARGE
+
+
 def stored_sequence(sequence: Sequence, archive: ArchiveWriter) -> StoredSequence:
     """Return what a session holds of a sequence; its arrays are in the archive."""
     source = sequence.source
@@ -85,13 +91,12 @@ def stored_sequence(sequence: Sequence, archive: ArchiveWriter) -> StoredSequenc
         sequence.content,
         dict(sequence.reading),
     )
+    if not is_contained(sequence):
+        return stored
     entries = entries_of(sequence)
     texts = {key: value for key, value in entries.items() if isinstance(value, str)}
-    arrays = {key: np.asarray(value) for key, value in entries.items() if key not in texts}
-    if source is not None and sequence.digest and sum(array.nbytes for array in arrays.values()) > LARGE:
-        return stored
-    names = {key: archive.name(array) for key, array in arrays.items()}
-    return replace(stored, texts=texts, arrays=names)
+    arrays = {key: archive.name(np.asarray(entries[key])) for key in entries if key not in texts}
+    return replace(stored, texts=texts, arrays=arrays)
 
 
 def sequence_of(stored: StoredSequence, archive: ArchiveReader, allowance: Allowance) -> tuple[Sequence, str]:

@@ -21,6 +21,7 @@ the name of one, letters in brackets are its shape); what is null is absent:
                 view            a low-rank or refined solution in three dimensions (`Geometry`)
                 depth, earlier  the refinement: its best point and its ends (`DepthStep`)
                 provenance      the steps that lead there, from nothing or from a result (`ProvenanceChain`)
+            errors    a list, by alignment and scale, see `ErrorCurve`; points: array (M, 2), record and error
     view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
                           background: its file, opacity and frame offset
     layout                docks: where the panels of the window stand, base64
@@ -47,6 +48,7 @@ from nrsfm_gui.sessions.session_records import HistoryEntries, Note, SessionReco
 if TYPE_CHECKING:
     from core import Iterate, Sequence
     from nrsfm_gui.model.history import Tick
+    from nrsfm_gui.scene.run_errors import ErrorCurve
 
 SUFFIX = ".nrsfm"
 FORMAT = "nrsfm-session"
@@ -73,6 +75,7 @@ class SavedRun:
     records: HistoryEntries
     ticks: tuple[Tick, ...]
     iterate: Iterate | None
+    errors: tuple[ErrorCurve, ...] = ()
 
     def __post_init__(self) -> None:
         numbers = (self.number, self.warm_from, self.shown_before)
@@ -83,10 +86,13 @@ class SavedRun:
             raise InputError(f"a run has the numbers {numbers}; accepted are numbers from 1")
         if not all(0 <= index < max(len(self.records), 1) for index in records):
             raise InputError(f"changes are at the records {records}; there are {len(self.records)}")
+        for curve in self.errors:
+            if not ((curve.points[:, 0] >= 0) & (curve.points[:, 0] < len(self.records))).all():
+                raise InputError(f"errors are at records that are absent; there are {len(self.records)}")
 
     @classmethod
-    def of(cls, run: Run) -> SavedRun:
-        """Return what is saved of a run; one that is active is saved as stopped."""
+    def of(cls, run: Run, errors: tuple[ErrorCurve, ...] = ()) -> SavedRun:
+        """Return what is saved of a run and its errors; one that is active is saved as stopped."""
         return cls(
             **{name: getattr(run, name) for name in SAME},
             state=RunState.STOPPED if run.state.alive else run.state,
@@ -94,6 +100,7 @@ class SavedRun:
             records=tuple(run.history.records),
             ticks=tuple(run.history.ticks),
             iterate=run.last,
+            errors=errors,
         )
 
     def run(self, sequence: Sequence) -> Run:

@@ -18,6 +18,7 @@ from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.autosave import LAST, Autosave, Mark, is_automatic, mark_of
 from nrsfm_gui.sessions.recovery import Recovery
+from nrsfm_gui.sessions.session_data import is_contained
 from nrsfm_gui.sessions.session_file import (
     SUFFIX,
     SavedRun,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from PyQt6.QtWidgets import QAbstractButton, QMainWindow, QPushButton, QWidget
+    from PyQt6.QtWidgets import QMainWindow, QWidget
 
     from core import Sequence
     from nrsfm_gui.engine.run_control import RunControl
@@ -50,8 +51,6 @@ ONCE = Qt.ConnectionType.SingleShotConnection
 CHANGED = "has been written by another window or program since; it is not replaced"
 NOT_KEPT = "The session that was closed without being saved is not kept as the last one"
 FILTER = f"Sessions (*{SUFFIX})"
-
-
 TITLE = "The session is not saved"
 NOTHING = "Neither the session nor an automatic copy of it could be written."
 OLDER = "The session could not be written, and its automatic copy is older."
@@ -103,7 +102,11 @@ class SessionSaver(QObject):
         self._enabled = True  # whether anything is saved by itself
         self.folder = store.data_folder()
         self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self)
-        self.autosave.failed.connect(self._on_autosave_failed)
+        self.autosave.failed.connect(
+            lambda sentence, details: self._notifier.fail(
+                f"The session is not saved by itself at the moment: {sentence.rstrip('.')}.", details
+            )
+        )
         self.autosave.not_kept.connect(self._on_not_kept)
         self.autosave.saved.connect(
             lambda: logbook.add(Level.DETAIL, "files", "The session was saved by itself")
@@ -113,7 +116,7 @@ class SessionSaver(QObject):
         )
         session.changed.connect(self._on_changed)
         session.sequence_changed.connect(lambda _sequence: self.show_title())
-        control.ended.connect(lambda run: self.autosave.save_when_idle() if self._contains(run) else None)
+        control.ended.connect(self._on_ended)
         opening.session_read.connect(self.show)
         opening.result_read.connect(self.show_result)
         self.recovery = Recovery(self._notifier, opening, self.folder, self)
@@ -188,14 +191,9 @@ class SessionSaver(QObject):
         self._jobs.start(Job(write_protected, done=done, failed=failed or self._notifier.fail))
 
     def _ask(self, title: str, then: Callable[[Path], object]) -> None:
-        ask_for_path(
-            self._window,
-            title,
-            then,
-            kind=PathKind.NEW_FILE,
-            start=self.file or self._proposed(),
-            filters=FILTER,
-        )
+        stem = summaries.file_stem(self._session.sequence, "session")
+        start = self.file or self._store.writing_folder() / f"{stem}{SUFFIX}"
+        ask_for_path(self._window, title, then, kind=PathKind.NEW_FILE, start=start, filters=FILTER)
 
     def last_session(self) -> tuple[Path, str] | None:
         """Return the session that was closed without being saved, and its content, or None."""
@@ -218,11 +216,11 @@ class SessionSaver(QObject):
             path if automatic and self._enabled else None, keep=self.modified and self._saves_automatically
         )
         if adopted:
-            self.recovery.follow(self.autosave.path)
+            self.recovery.follow(self.autosave.own.path)
         self._opened += 1
         self._known = known
         self._recovered = automatic
-        session.replace_everything(_with_runs(each) for each in saved.sequences)
+        session.replace_everything(map(self._with_runs, saved.sequences))
         current = saved.sequences[saved.current]
         self._opening.open_sequence(current.sequence)
         self._show_view(saved, path)
@@ -259,6 +257,14 @@ class SessionSaver(QObject):
             self._fit()
         if path is not None:
             self._store.add_recent(path)
+
+    def _with_runs(self, saved: SavedSequence) -> tuple[Sequence, Settings, list[Run], Run | None]:
+        """Return a sequence, its parameters, its runs and the shown one, in the form that a session needs."""
+        runs = [run.run(saved.sequence) for run in saved.runs]
+        for run, stored in zip(runs, saved.runs, strict=True):
+            self._display.errors.traces.restore(run, stored.errors)
+        shown = next((run for run in runs if run.number == saved.shown), None)
+        return saved.sequence, saved.settings, runs, shown
 
     def _show_view(self, saved: SavedSession, path: Path) -> None:
         if self.recovery.cautious:
@@ -331,20 +337,23 @@ class SessionSaver(QObject):
             if ask and not self.autosave.up_to_date:
                 self._ask_what_becomes(reason)
                 return False
-            rest = self.autosave.describe_rest() if self.autosave.up_to_date else self.write_copy()
+            rest = self.autosave.own.describe_rest() if self.autosave.up_to_date else self.write_copy()
             self._report_not_kept(f"{reason.rstrip('.')}. {rest}", details)
         self._close(discard=not failures)
         return True
 
     def _ask_what_becomes(self, reason: str) -> None:
-        rest = self.autosave.describe_rest()
+        rest = self.autosave.own.describe_rest()
         sentences = printable(f"{reason.rstrip('.')}. {rest}.")
-        dialog = UnsavedDialog(sentences, self._window, copied=self.autosave.has_copy)
-        dialog.save_requested.connect(
-            lambda: self._ask("Save the session", lambda path: self.save_to(path, then=self._window.close))
-        )
-        dialog.close_requested.connect(self._close_without_saving)
-        dialog.open()
+        UnsavedDialog(
+            sentences,
+            self._window,
+            copied=self.autosave.has_copy,
+            save=lambda: self._ask(
+                "Save the session", lambda path: self.save_to(path, then=self._window.close)
+            ),
+            close=self._close_without_saving,
+        ).open()
 
     def _close_without_saving(self) -> None:
         self._close(discard=False)
@@ -360,7 +369,7 @@ class SessionSaver(QObject):
         saved = self._snapshot()
         assert saved is not None  # there are runs
         path = write_elsewhere("session", SUFFIX, lambda path: write_session(saved, path, private=True))
-        return self.autosave.describe_rest() if path is None else f"The session is saved in {path}"
+        return self.autosave.own.describe_rest() if path is None else f"The session is saved in {path}"
 
     def show_title(self) -> None:
         """Name the session and its sequence in the title bar, with a mark where it is not saved."""
@@ -380,9 +389,9 @@ class SessionSaver(QObject):
             if self._has_runs:
                 self.autosave.schedule_save()
 
-    def _contains(self, run: Run) -> bool:
-        """Return whether a run is of this session; one that opening another session stopped may still end."""
-        return any(run in runs for _sequence, runs, _shown in self._session.everything())
+    def _on_ended(self, run: Run) -> None:
+        if run in self._session.runs_of(run.sequence):  # not one that opening another session has stopped
+            self.autosave.save_when_idle()
 
     @property
     def _saves_automatically(self) -> bool:
@@ -401,14 +410,16 @@ class SessionSaver(QObject):
         session = self._session
         if session.sequence is None:
             return None
+        traces = self._display.errors.traces
         saved = tuple(
             SavedSequence(
                 sequence,
-                tuple(map(SavedRun.of, runs)),
+                tuple(SavedRun.of(run, traces.curves_of(run)) for run in runs),
                 None if shown is None else shown.number,
                 session.settings_of(sequence) or Settings(),
             )
-            for sequence, runs, shown in session.everything()
+            for sequence, runs, shown in session.everything(without_runs=True)
+            if runs or sequence is session.sequence or is_contained(sequence)
         )
         view = ViewState.of(session, self._view.orbit).as_plain()
         return SavedSession(saved, 0, view, layout_of(self._window), file or self.file)
@@ -443,15 +454,6 @@ class SessionSaver(QObject):
         if not action:  # the window closes, and nobody sees it anymore
             report(sentence)
 
-    def _on_autosave_failed(self, sentence: str, details: str) -> None:
-        self._notifier.fail(
-            f"The session is not saved by itself at the moment: {sentence.rstrip('.')}.", details
-        )
-
-    def _proposed(self) -> Path:
-        stem = summaries.file_stem(self._session.sequence, "session")
-        return self._store.writing_folder() / f"{stem}{SUFFIX}"
-
 
 def _mark_before(file: Path | None, copy: Path) -> Mark | None:
     """Return the mark of the file of a session, None where it was written after an automatic copy of that."""
@@ -462,40 +464,26 @@ def _mark_before(file: Path | None, copy: Path) -> Mark | None:
     return mark_of(file) if file is not None and before else None
 
 
-def _with_runs(saved: SavedSequence) -> tuple[Sequence, Settings, list[Run], Run | None]:
-    """Return a sequence, its parameters, its runs and the shown one, in the form that a session needs."""
-    runs = [run.run(saved.sequence) for run in saved.runs]
-    shown = next((run for run in runs if run.number == saved.shown), None)
-    return saved.sequence, saved.settings, runs, shown
-
-
 class UnsavedDialog(QMessageBox):
     """Asks what becomes of a session that could not be kept; the window stays open meanwhile."""
 
-    save_requested = pyqtSignal()  # the answer, unless the window is to stay open
-    close_requested = pyqtSignal()
-
-    def __init__(self, reason: str, parent: QWidget, *, copied: bool) -> None:
+    def __init__(
+        self,
+        reason: str,
+        parent: QWidget,
+        *,
+        copied: bool,
+        save: Callable[[], object],
+        close: Callable[[], object],
+    ) -> None:
         super().__init__(QMessageBox.Icon.Warning, TITLE, OLDER if copied else NOTHING, parent=parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setTextFormat(Qt.TextFormat.PlainText)  # names of files are not markup
         self.setInformativeText(reason)
         roles = QMessageBox.ButtonRole
-        self.answers: dict[str, QPushButton] = {}
-        for title, role in (
-            (SAVE, roles.AcceptRole),
-            (CLOSE, roles.DestructiveRole),
-            (CANCEL, roles.RejectRole),
-        ):
-            button = self.addButton(title, role)
-            assert button is not None
-            self.answers[title] = button
+        titles = {SAVE: roles.AcceptRole, CLOSE: roles.DestructiveRole, CANCEL: roles.RejectRole}
+        self.answers = {title: self.addButton(title, role) for title, role in titles.items()}
         self.setDefaultButton(self.answers[SAVE])
         self.setEscapeButton(self.answers[CANCEL])
-        self.buttonClicked.connect(self._on_clicked)
-
-    def _on_clicked(self, button: QAbstractButton | None) -> None:
-        if button is self.answers[SAVE]:
-            self.save_requested.emit()
-        elif button is self.answers[CLOSE]:
-            self.close_requested.emit()
+        functions = {self.answers[SAVE]: save, self.answers[CLOSE]: close}
+        self.buttonClicked.connect(lambda button: functions.get(button, lambda: None)())

@@ -18,6 +18,7 @@ from patience import PATIENCE
 from PyQt6.QtCore import QLockFile
 from PyQt6.QtWidgets import QFileDialog, QPushButton
 
+from core import read_sequence, simulate, write_npz
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions import session_saver
@@ -235,6 +236,29 @@ def test_a_session_that_is_recovered_while_another_is_being_written_is_not_writt
     assert read_session(last).sequences[0].runs[0].note == "of the session that is left"
 
 
+def test_a_sequence_that_was_opened_and_has_no_run_comes_back_after_a_recovery(qtbot, solved, tmp_path):
+    window, run = solved()
+    file = tmp_path / "other.npz"
+    write_npz(simulate("paper", frames=6, points=9, seed=1), file)
+    window.sequence_opening.open_sequence(read_sequence(file))
+    other = window.session.settings.with_changes(rank=3)
+    window.session.set_settings(other)
+    window.sequence_opening.open_sequence(run.sequence)
+    window.session_saver.autosave.save()
+    qtbot.waitUntil(lambda: window.session_saver.autosave.up_to_date)
+    killed = window.session_saver.folder / f"{PREFIX}999999999-0.nrsfm"
+    shutil.copy(own_file(window), killed)
+    window.session.remove_sequence(read_sequence(file))
+    window.session_saver.recovery.offer()
+    bar = window.session_saver.recovery.bar
+    assert "1 run of balloon circle, saved at" in bar.text
+    with qtbot.waitSignal(window.sequence_opening.shown):
+        bar.buttons["Recover"].click()
+    assert window.session.sequence.source == run.sequence.source and len(window.session.runs) == 1
+    assert file in [entry.file for entry in window.sequence_opening.entries]
+    assert window.session.settings_of(read_sequence(file)) == other
+
+
 @pytest.mark.parametrize("seconds", [0, 30])
 def test_what_was_recovered_and_not_saved_is_kept_when_the_window_closes(
     qtbot, make_session_window, kept, store, seconds
@@ -398,7 +422,7 @@ def fill_the_disk():
         try:
             autosave.keep()
         except InputError as refusal:
-            print(refusal, autosave.describe_rest(), sep=". ", flush=True)
+            print(refusal, autosave.own.describe_rest(), sep=". ", flush=True)
         autosave.shut_down(discard=False)
         app.quit()
     else:

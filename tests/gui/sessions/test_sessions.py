@@ -79,6 +79,25 @@ def test_a_session_is_the_same_in_another_window(
     assert further[0] == further[1] != run.last.best.loss
 
 
+def test_the_errors_of_a_run_over_its_iterations_are_stored_with_it(
+    qtbot, make_session_window, solved, tmp_path, saved_to, opened
+):
+    window, run = solved()
+    traces = window.display.errors.traces
+    qtbot.waitUntil(lambda: traces.is_complete(run))
+    before = traces.of(run)
+    assert len(before.records) > 2 and before.name == "3-D error"
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    other = make_session_window()
+    opened(qtbot, other, path)
+    (again,) = other.session.runs
+    assert len(again.snapshots) == 1  # so they could not be computed again
+    after = other.display.errors.traces.of(again)
+    assert (after.name, after.unit) == (before.name, before.unit)
+    assert after.records.tolist() == before.records.tolist()
+    assert after.errors.tolist() == before.errors.tolist()
+
+
 def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, tmp_path, saved_to):
     window, run = solved()
     assert window.windowTitle() == "balloon circle (perspective)[*] – nrsfm-gui"
