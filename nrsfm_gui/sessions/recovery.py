@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, Qt, QTimer
 from PyQt6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from core import InputError
@@ -45,9 +45,8 @@ class Recovery(QObject):
         self._settled.setSingleShot(True)
         self._settled.timeout.connect(self._remove_mark)
         self.bar = RecoveryBar()
-        self.bar.recover_requested.connect(self._on_recover_requested)
-        self.bar.discard_requested.connect(self._on_discard_requested)
-        self.bar.later_requested.connect(self.shut_down)
+        for title, act in zip(BUTTONS, (self._recover, self._discard, self.shut_down), strict=True):
+            self.bar.buttons[title].clicked.connect(lambda _checked, act=act: act())
         opening.failed.connect(self._on_opening_failed)
 
     def offer(self) -> None:
@@ -78,14 +77,12 @@ class Recovery(QObject):
             return
         more = f" There are {len(self._lost) - 1} more." if len(self._lost) > 1 else ""
         first = self._lost[0]
-        again = (
-            " The window ended when it was opened; it is recovered without its view."
-            if first.mark.exists()
-            else ""
-        )
+        again = ""
+        if first.mark.exists():
+            again = " The window ended when it was opened; it is recovered without its view."
         self.bar.offer(f"A session was not closed properly: {first.describe()}.{again}{more}")
 
-    def _on_recover_requested(self) -> None:
+    def _recover(self) -> None:
         lost = self._lost.pop(0)
         self._chosen = lost, lost.describe()
         self.shut_down()
@@ -94,7 +91,7 @@ class Recovery(QObject):
             lost.mark.touch()
         self._opening.open(lost.path)
 
-    def _on_discard_requested(self) -> None:
+    def _discard(self) -> None:
         discarded = self._lost.pop(0)
         discarded.remove()
         _remove(discarded.mark)
@@ -122,10 +119,6 @@ class Recovery(QObject):
 class RecoveryBar(QFrame):
     """A bar that offers a lost session, until one of its buttons is pressed."""
 
-    recover_requested = pyqtSignal()
-    discard_requested = pyqtSignal()
-    later_requested = pyqtSignal()
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "banner")
@@ -134,13 +127,12 @@ class RecoveryBar(QFrame):
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         layout = row((self._text, 1), spacing=6, margins=(12, 6, 8, 6))
         self.setLayout(layout)
-        signals = (self.recover_requested, self.discard_requested, self.later_requested)
         self.buttons: dict[str, QPushButton] = {}
-        for (title, tip), signal in zip(BUTTONS.items(), signals, strict=True):
+        for title, tip in BUTTONS.items():
             button = QPushButton(title)
             button.setToolTip(tip)
             button.setAccessibleName(f"{title}: {tip}")
-            button.clicked.connect(lambda _checked, signal=signal: self._on_clicked(signal))
+            button.clicked.connect(self.hide)
             layout.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
             self.buttons[title] = button
         self.hide()
@@ -155,10 +147,6 @@ class RecoveryBar(QFrame):
         self._text.setText(sentence)
         self._text.setAccessibleName(sentence)
         self.show()
-
-    def _on_clicked(self, signal: object) -> None:
-        self.hide()
-        signal.emit()  # type: ignore[attr-defined]
 
 
 class LostSession(LockedFile):

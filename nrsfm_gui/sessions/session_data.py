@@ -78,7 +78,8 @@ class StoredSequence:
 
 def is_contained(sequence: Sequence) -> bool:
     """Return whether a session holds the arrays of a sequence: all but large ones of a file."""
-    size = sum(np.asarray(value).nbytes for value in entries_of(sequence).values())
+    entries = entries_of(sequence).values()
+    size = sum(np.asarray(value).nbytes for value in entries if not isinstance(value, str))
     return sequence.source is None or not sequence.digest or size <= LARGE
 
 

@@ -73,8 +73,8 @@ class SweepController(QObject):
         self._refusal = ""  # the sentence of the last read, where it failed
         self._pending: Callable[[], object] | None = None  # follows what is being opened
         opening.sweep_found.connect(self.open)
-        opening.started.connect(lambda *_: self._set_pending(None))
-        opening.failed.connect(lambda *_: self._set_pending(None))
+        for signal in (opening.started, opening.failed):
+            signal.connect(self._forget_pending)
         opening.shown.connect(self._on_shown)
         session.shown_changed.connect(lambda _run: self._mark_shown())
 
@@ -321,11 +321,11 @@ class SweepController(QObject):
             return False
         name = run_title(rows, run)
         self._opening.open_result(path, title=run_title(rows, run, sequence=False), name=name)
-        self._set_pending(lambda: self._remember(key, then))
+        self._pending = lambda: self._remember(key, then)
         return True
 
-    def _set_pending(self, function: Callable[[], object] | None) -> None:
-        self._pending = function
+    def _forget_pending(self, *_: object) -> None:
+        self._pending = None
 
     def _on_shown(self) -> None:
         function, self._pending = self._pending, None
@@ -370,8 +370,7 @@ class SweepController(QObject):
                 action=("Show where it is…", lambda: self._ask_where(made, live=live)),
             )
             return
-        self._opening.open(source, made.reading)
-        self._set_pending(lambda: self._start(made, live=live))
+        self._open_and_start(made, source, live=live)
 
     def _ask_where(self, made: SweepRun, *, live: bool) -> None:
         """Ask for a sequence that was moved."""
@@ -387,8 +386,11 @@ class SweepController(QObject):
         while same < min(len(old), len(new)) and old[-1 - same] == new[-1 - same]:
             same += 1
         self._moved[str(Path(*old[: len(old) - same]))] = str(Path(*new[: len(new) - same]))
-        self._opening.open(path, made.reading)
-        self._set_pending(lambda: self._start(made, live=live))
+        self._open_and_start(made, path, live=live)
+
+    def _open_and_start(self, made: SweepRun, source: str | Path, *, live: bool) -> None:
+        self._opening.open(source, made.reading)
+        self._pending = lambda: self._start(made, live=live)
 
     def _found(self, source: str) -> str | None:
         """Return where a sequence is now, None where that is not known, or it is on another computer."""

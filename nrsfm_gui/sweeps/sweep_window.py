@@ -177,7 +177,9 @@ class SweepWindow(QWidget):
         self._down = _choice("Down", "Setting down the rows")
         self._reduction = _choice("Reduction", "What a cell has of the numbers of its runs", REDUCTIONS)
         self._run_title, self._run_numbers = ElidedLabel(role="title"), ElidedLabel(role="muted")
-        self._show = push_button("Show", "Show the reconstruction of this run", self._request_run)
+        self._show = push_button(
+            "Show", "Show the reconstruction of this run", partial(self._request, self.run_requested, False)
+        )
         self._live = push_button(
             "Go on live",
             "Show this run with its parameters in live mode: the reconstruction follows what you change "
@@ -269,13 +271,9 @@ class SweepWindow(QWidget):
 
     # -- what is asked for ----------------------------------------------------------------------------------
 
-    def _request_run(self) -> None:
+    def _request(self, signal: pyqtBoundSignal, *more: object) -> None:
         if self.chosen >= 0:
-            self.run_requested.emit(self.chosen, False)
-
-    def _request(self, signal: pyqtBoundSignal) -> None:
-        if self.chosen >= 0:
-            signal.emit(self.chosen)
+            signal.emit(self.chosen, *more)
 
     def _focus_filter(self) -> None:
         self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
