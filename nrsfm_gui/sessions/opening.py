@@ -7,7 +7,7 @@ so again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +103,17 @@ class NoSequence:
     is_video: bool
 
 
+@dataclass(frozen=True)
+class Request:
+    """What is to be read, and what becomes of it."""
+
+    what: str
+    how: StoredImport = field(default_factory=StoredImport)
+    asks: bool = False  # whether the user is asked where a file is not clear
+    imports: bool = False  # and where it is clear
+    recent: bool = True  # whether it is a recent file then
+
+
 class SequenceOpening(QObject):
     """Reads files in threads of their own, and signals what they hold."""
 
@@ -160,7 +171,7 @@ class SequenceOpening(QObject):
         known = None if reading else self._store.imported(Path(path))
         how = StoredImport(reading or {}) if known is None else known
         asks = self.asks and known is None
-        self._start(lambda: _read(path, how.reading, tracks=asks), str(path), how, asks=asks)
+        self._start(lambda: _read(path, how.reading, tracks=asks), Request(str(path), how, asks=asks))
 
     def open_result(self, path: Path, *, title: str, name: str) -> None:
         """Open a result as a run with a title, which is no recent file; its name says what is read."""
@@ -170,12 +181,12 @@ class SequenceOpening(QObject):
             run = replace(opened.run, title=title)
             return _entries_of_source(opened.sequence), OpenedResult(opened.sequence, run)
 
-        self._start(read, str(path), StoredImport(), recent=False, name=name)
+        self._start(read, Request(str(path), recent=False), name=name)
 
     def inspect(self, path: str | Path) -> None:
         """Report by `inspected` what is understood of a file, even where it is clear."""
         how = self._store.imported(Path(path)) or StoredImport()
-        self._start(lambda: ((), inspect_file(path, **how.reading)), str(path), how, imports=True)
+        self._start(lambda: ((), inspect_file(path, **how.reading)), Request(str(path), how, imports=True))
 
     def open_imported(self, sequence: Sequence, how: StoredImport) -> None:
         """Open a sequence that was inspected, and remember how."""
@@ -204,32 +215,20 @@ class SequenceOpening(QObject):
 
     def open_entry(self, entry: SequenceEntry) -> None:
         """Open one sequence of a list."""
-        how = self._store.imported(entry.file)
-        reading = {} if how is None else how.reading
+        known = self._store.imported(entry.file)
+        how = known or StoredImport()
+        asks = self.asks and known is None
         self._start(
-            lambda: ((), _found_in(entry.file, reading)),
-            str(entry.file),
-            how or StoredImport(),
-            asks=self.asks and how is None,
+            lambda: ((), _found_in(entry.file, how.reading)), Request(str(entry.file), how, asks=asks)
         )
 
     def shut_down(self) -> None:
         """Wait for what is being read."""
         self._jobs.wait()
 
-    def _start(
-        self,
-        function: Callable[[], Read],
-        what: str,
-        how: StoredImport,
-        *,
-        asks: bool = False,
-        imports: bool = False,
-        recent: bool = True,
-        name: str = "",
-    ) -> None:
+    def _start(self, function: Callable[[], Read], asked: Request, *, name: str = "") -> None:
         number = self._newest = self._newest + 1
-        self.started.emit(what, name or what)
+        self.started.emit(asked.what, name or asked.what)
 
         def read(_job: Job) -> tuple[Read, list[Path]]:
             with recording_files() as files:
@@ -241,32 +240,20 @@ class SequenceOpening(QObject):
         self._jobs.start(
             Job(
                 read,
-                done=lambda found: self._finish(
-                    number, found, what, how, asks=asks, imports=imports, recent=recent
-                ),
+                done=lambda answer: self._finish(number, asked, *answer),
                 failed=lambda sentence, details: self._fail(number, sentence, details),
             )
         )
 
-    def _finish(
-        self,
-        number: int,
-        answer: tuple[Read, list[Path]],
-        what: str,
-        how: StoredImport,
-        *,
-        asks: bool,
-        imports: bool,
-        recent: bool,
-    ) -> None:
+    def _finish(self, number: int, asked: Request, read: Read, files: list[Path]) -> None:
         if number != self._newest:  # another one was asked for since
             return
-        read, files = answer
+        what, how = asked.what, asked.how
         entries, found = read
         session = [Path(what).absolute()] if isinstance(found, SavedSession) else []  # may be saved again
         self.files_read.emit(_sequences_of(read), [file for file in files if file not in session])
         if isinstance(found, FileContents):
-            if imports or _is_question(found, how.reading, asks=asks):
+            if asked.imports or _is_question(found, how.reading, asks=asked.asks):
                 self._pending = entries
                 self.inspected.emit(found, how)
                 return
@@ -278,7 +265,7 @@ class SequenceOpening(QObject):
         if isinstance(found, SavedSession):
             self.session_read.emit(found, Path(what))
         elif isinstance(found, OpenedResult):
-            self.result_read.emit(found.sequence, found.run, Path(what) if recent else None)
+            self.result_read.emit(found.sequence, found.run, Path(what) if asked.recent else None)
         elif isinstance(found, NoSequence):
             self._store.add_recent(found.path)
             (self.video_found if found.is_video else self.sweep_found).emit(found.path)

@@ -149,11 +149,6 @@ class SavedSession:
         if not 0 <= self.current < len(self.sequences):
             raise InputError(f"current is {self.current}; there are {len(self.sequences)} sequences, from 0")
 
-    @property
-    def settings(self) -> Settings:
-        """The parameters of the open sequence."""
-        return self.sequences[self.current].settings
-
 
 # -- writing and reading ------------------------------------------------------------------------------------
 

@@ -118,7 +118,7 @@ def test_a_run_is_restored_to_the_last_bit_and_continues_as_if_it_was_never_save
     path = write_session(saved(sequence, run), tmp_path / "a.nrsfm")
     read = read_session(path)
     (back,) = read.sequences[0].runs
-    assert read.settings == Settings(rank=3)
+    assert read.sequences[0].settings == Settings(rank=3)
     again = back.run(read.sequences[0].sequence)
     assert_same(run.last, again.last)
     assert again.history.records == run.history.records
@@ -362,7 +362,7 @@ def test_each_sequence_keeps_its_parameters(sequence, known, tmp_path):
     other = replace(saved(sequence).sequences[0], settings=Settings(eta=0.2))
     read = read_session(write_session(SavedSession((left, other), 0), tmp_path / "a.nrsfm"))
     assert [each.settings.eta for each in read.sequences] == [0.3, 0.2]
-    assert read.settings == Settings(eta=0.3)
+    assert read.sequences[0].settings == Settings(eta=0.3)
 
 
 @pytest.mark.parametrize(("edit", "sentence"), BROKEN.values(), ids=BROKEN)
