@@ -131,7 +131,7 @@ class ErrorTrace:
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorCurve:
+class StoredErrors:
     """The errors of a run that are known under an alignment and a scale, as a session stores them."""
 
     alignment: Alignment
@@ -215,15 +215,15 @@ class ErrorTraces(QObject):
         kept = set(runs)
         self._notes = {key: notes for key, notes in self._notes.items() if key[0] in kept}
 
-    def curves_of(self, run: Run) -> tuple[ErrorCurve, ...]:
+    def curves_of(self, run: Run) -> tuple[StoredErrors, ...]:
         """Return all errors of a run that are known."""
         return tuple(
-            ErrorCurve(alignment, scale, np.array(sorted(notes.errors.items())))
+            StoredErrors(alignment, scale, np.array(sorted(notes.errors.items())))
             for (each, alignment, scale), notes in self._notes.items()
             if each is run and notes.errors
         )
 
-    def restore(self, run: Run, curves: Iterable[ErrorCurve]) -> None:
+    def restore(self, run: Run, curves: Iterable[StoredErrors]) -> None:
         """Note the errors of a run that was stored with them."""
         sequence = run.sequence
         truth = sequence.truth is not None

@@ -21,7 +21,7 @@ the name of one, letters in brackets are its shape); what is null is absent:
                 view            a low-rank or refined solution in three dimensions (`Geometry`)
                 depth, earlier  the refinement: its best point and its ends (`DepthStep`)
                 provenance      the steps that lead there, from nothing or from a result (`ProvenanceChain`)
-            errors    a list, by alignment and scale, see `ErrorCurve`; points: array (M, 2), record and error
+            errors    a list, see `StoredErrors`; points: array (M, 2), record and error
     view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
                           background: its file, opacity and frame offset
     layout                docks: where the panels of the window stand, base64
@@ -48,7 +48,7 @@ from nrsfm_gui.sessions.session_records import HistoryEntries, Note, SessionReco
 if TYPE_CHECKING:
     from core import Iterate, Sequence
     from nrsfm_gui.model.history import Tick
-    from nrsfm_gui.scene.run_errors import ErrorCurve
+    from nrsfm_gui.scene.run_errors import StoredErrors
 
 SUFFIX = ".nrsfm"
 FORMAT = "nrsfm-session"
@@ -75,7 +75,7 @@ class SavedRun:
     records: HistoryEntries
     ticks: tuple[Tick, ...]
     iterate: Iterate | None
-    errors: tuple[ErrorCurve, ...] = ()
+    errors: tuple[StoredErrors, ...] = ()
 
     def __post_init__(self) -> None:
         numbers = (self.number, self.warm_from, self.shown_before)
@@ -91,7 +91,7 @@ class SavedRun:
                 raise InputError(f"errors are at records that are absent; there are {len(self.records)}")
 
     @classmethod
-    def of(cls, run: Run, errors: tuple[ErrorCurve, ...] = ()) -> SavedRun:
+    def of(cls, run: Run, errors: tuple[StoredErrors, ...] = ()) -> SavedRun:
         """Return what is saved of a run and its errors; one that is active is saved as stopped."""
         return cls(
             **{name: getattr(run, name) for name in SAME},

@@ -55,7 +55,7 @@ from core.reconstruction import (
 )
 from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.scene.run_errors import ErrorCurve
+from nrsfm_gui.scene.run_errors import StoredErrors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +97,7 @@ NAMES = {
     for each in (
         *(DepthStep, Factors, IntrinsicsOrigin, Iterate, Phase, Point, Problem, ProvenanceChain, RobustLoss),
         *(RunState, Settings, SolveStep, StartReport, Status, Tick, Verdict, DepthPoint, DepthEnd, Geometry),
-        *(Alignment, ErrorCurve),
+        *(Alignment, StoredErrors),
     )
 } | {"Floats": Floats, "Bools": Bools, "Note": Note, "Path": Path}
 # The history of a stream is that of the run; what a refinement knows besides is found again.
@@ -124,9 +124,9 @@ SHAPES: dict[type, dict[str, tuple[str | int, ...]]] = {
     Projective: {"cameras": ("F", 3, "R"), "homogeneous": ("R", "P")},
     DepthPoint: {"rotations": ("F", 3, 3), "depths": ("F", "P"), "rays": ("F", 2, "P")},
     Iterate: {"intrinsics": (3, 3), "calibration": (3, 3)},
-    ErrorCurve: {"points": ("M", 2)},
+    StoredErrors: {"points": ("M", 2)},
 }
-COMPUTED_WITH = (StoredProblem, DepthPoint, Iterate, ErrorCurve)  # their arrays must be finite
+COMPUTED_WITH = (StoredProblem, DepthPoint, Iterate, StoredErrors)  # their arrays must be finite
 
 
 class SessionRecords(Records):

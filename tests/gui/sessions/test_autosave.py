@@ -239,7 +239,7 @@ def test_a_session_that_is_recovered_while_another_is_being_written_is_not_writt
 def test_a_sequence_that_was_opened_and_has_no_run_comes_back_after_a_recovery(qtbot, solved, tmp_path):
     window, run = solved()
     file = tmp_path / "other.npz"
-    write_npz(simulate("paper", frames=6, points=9, seed=1), file)
+    write_npz(simulate("paper", frames=12, points=20, seed=1), file)
     window.sequence_opening.open_sequence(read_sequence(file))
     other = window.session.settings.with_changes(rank=3)
     window.session.set_settings(other)
