@@ -45,6 +45,7 @@ from core import (
     Settings,
     Status,
     iterate,
+    simulate,
     write_challenge,
 )
 from core.depth import alternatives
@@ -55,28 +56,9 @@ from core.experiments.sweep.runs import find_sequences, plan_sweep
 from core.foundation import Phase, PhaseKind, rotation_from_vector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    import numpy.typing as npt
-    from PyQt6.QtGui import QAction
-
     from core.foundation import Floats
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.engine.solver_thread import Work
     from nrsfm_gui.export.export_controller import ExportController
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.background.background_controller import BackgroundController
-    from nrsfm_gui.panels.loss.loss_plot import LossPlot
-    from nrsfm_gui.panels.view2d.tracks_view import TracksView
-    from nrsfm_gui.panels.view3d.scene_view import SceneView
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.shell.gc_in_gui_thread import Collector
-    from nrsfm_gui.widgets.message_bar import MessageBar
-    from nrsfm_gui.widgets.plots.plot_export import Figure
 
 RANKS, ETAS, SEEDS = (1, 2), (0.05, 0.2), (0, 1)  # of the runs of a sweep
 FAILURE = "LinAlgError: <b>the matrix</b> is singular | rank 2"  # of the last one
@@ -93,7 +75,7 @@ _format.setDepthBufferSize(24)
 QSurfaceFormat.setDefaultFormat(_format)
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     """Let pass what the offscreen platform says of itself; every other warning of Qt fails a test."""
     if os.environ.get("QT_QPA_PLATFORM") == "offscreen":
         config.addinivalue_line(
@@ -104,24 +86,24 @@ def pytest_configure(config: pytest.Config) -> None:
 class PatientQtBot(QtBot):
     """Waits for as long as a slow machine needs; pytest-qt gives up after 5 s."""
 
-    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = MILLISECONDS) -> None:
+    def waitUntil(self, callback, *, timeout=MILLISECONDS):
         super().waitUntil(callback, timeout=timeout)
 
-    def waitSignal(self, signal: object, *, timeout: int = MILLISECONDS, **options: object) -> object:
+    def waitSignal(self, signal, *, timeout=MILLISECONDS, **options):
         return super().waitSignal(signal, timeout=timeout, **options)
 
-    def waitSignals(self, signals: object, *, timeout: int = MILLISECONDS, **options: object) -> object:
+    def waitSignals(self, signals, *, timeout=MILLISECONDS, **options):
         return super().waitSignals(signals, timeout=timeout, **options)
 
-    def waitActive(self, widget: QWidget, *, timeout: int = MILLISECONDS) -> object:
+    def waitActive(self, widget, *, timeout=MILLISECONDS):
         return super().waitActive(widget, timeout=timeout)
 
-    def waitExposed(self, widget: QWidget, *, timeout: int = MILLISECONDS) -> object:
+    def waitExposed(self, widget, *, timeout=MILLISECONDS):
         return super().waitExposed(widget, timeout=timeout)
 
 
 @pytest.fixture
-def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientQtBot:
+def qtbot(qapp, request):
     """Return a `PatientQtBot`."""
     return PatientQtBot(request)
 
@@ -137,7 +119,7 @@ class Known:
     offset: Floats  # (F, 3)
 
 
-def known_case(*, frames: int = 12, rows: int = 4, columns: int = 5, affine: bool = False) -> Known:
+def known_case(*, frames=12, rows=4, columns=5, affine=False):
     """Return a case whose shapes and cameras differ from frame to frame, with two hidden points per frame."""
     rng = np.random.default_rng(3)
     grid = np.stack(np.meshgrid(np.linspace(-60, 60, columns), np.linspace(-45, 45, rows)), axis=-1)
@@ -194,7 +176,7 @@ def known_case(*, frames: int = 12, rows: int = 4, columns: int = 5, affine: boo
     return Known(sequence, result, scale, A, offset)
 
 
-def pictured(Y: Floats, K: Floats, *, affine: bool) -> Floats:
+def pictured(Y, K, *, affine):
     """Return the picture (F, 2, P) of points in the camera frame, one entry after the other."""
     u = Y[:, 0] if affine else Y[:, 0] / Y[:, 2]
     v = Y[:, 1] if affine else Y[:, 1] / Y[:, 2]
@@ -202,7 +184,7 @@ def pictured(Y: Floats, K: Floats, *, affine: bool) -> Floats:
 
 
 @pytest.fixture(scope="session")
-def rigid_scene() -> Sequence:
+def rigid_scene():
     """A rigid scene, with a fifth of the observations missing."""
     frames, points = 9, 40
     K = np.array([[900.0, 0, 400], [0, 900.0, 300], [0, 0, 1]])
@@ -224,7 +206,7 @@ def rigid_scene() -> Sequence:
     )
 
 
-def _near(image: QImage, color: str, *, tolerance: int = 40) -> npt.NDArray[np.bool_]:
+def _near(image, color, *, tolerance=40):
     """Return which pixels (height, width) of a picture have about a "#rrggbb" color."""
     picture = image.convertToFormat(QImage.Format.Format_RGB32)
     bits = picture.constBits()
@@ -237,7 +219,7 @@ def _near(image: QImage, color: str, *, tolerance: int = 40) -> npt.NDArray[np.b
     return near
 
 
-def noisy_update(known: Known, *, noise: float, seed: int = 0) -> Iterate:
+def noisy_update(known, *, noise, seed=0):
     """Return the exact reconstruction of a case with noise on its shapes, as a solver reports it."""
     result = known.result
     frames, rank = result.B.shape
@@ -261,28 +243,54 @@ def noisy_update(known: Known, *, noise: float, seed: int = 0) -> Iterate:
 
 
 @pytest.fixture
-def make_iterate() -> Callable[..., Iterate]:
+def make_iterate():
     """Return `noisy_update`."""
     return noisy_update
 
 
 @pytest.fixture
-def make_known() -> Callable[..., Known]:
+def make_known():
     """Return `known_case`."""
     return known_case
 
 
 @pytest.fixture
-def known() -> Known:
+def known():
     """Return a perspective case with an exact reconstruction."""
     return known_case()
 
 
+@pytest.fixture(scope="session")
+def sequence():
+    """Return a simulated sheet of paper; folders and files that need another one have their own."""
+    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+
+
 @pytest.fixture
-def legend_of() -> Callable[[LossPlot], list[str]]:
+def shapes(known):
+    """Return shapes with an error of some millimeters."""
+    from nrsfm_gui.scene.shapes import build_shapes
+
+    C = known.result.C.copy()
+    C[::7] *= 1.15
+    return build_shapes(known.sequence, replace(known.result, C=C))
+
+
+@pytest.fixture
+def logbook(qapp):
+    """Return a log that listens to nothing yet."""
+    from nrsfm_gui.model.log_records import Logbook
+
+    made = Logbook()
+    yield made
+    made.shut_down()
+
+
+@pytest.fixture
+def legend_of():
     """Return a function that reads the names above a plot of the loss."""
 
-    def read(plot: LossPlot) -> list[str]:
+    def read(plot):
         text = QTextDocumentFragment.fromHtml(plot._names.text()).toPlainText()
         return [name.strip() for name in text.replace("\xa0", " ").split("━")[1:]]
 
@@ -290,19 +298,19 @@ def legend_of() -> Callable[[LossPlot], list[str]]:
 
 
 @pytest.fixture
-def near() -> Callable[..., npt.NDArray[np.bool_]]:
+def near():
     """Return a function that tells which pixels of a picture have about a color."""
     return _near
 
 
 @pytest.fixture
-def render_svg() -> Callable[..., QImage]:
+def render_svg():
     """Render an SVG file with librsvg; Qt's own renderer does not clip as other programs do."""
     program = shutil.which("rsvg-convert")
     if program is None:
         pytest.skip("rsvg-convert is absent; it is in the Debian package librsvg2-bin")
 
-    def render(path: Path, *, zoom: int = 1) -> QImage:
+    def render(path, *, zoom=1):
         picture = path.with_suffix(".rendered.png")
         subprocess.run([program, "--zoom", str(zoom), "--output", str(picture), str(path)], check=True)
         image = QImage(str(picture))
@@ -313,14 +321,14 @@ def render_svg() -> Callable[..., QImage]:
 
 
 @pytest.fixture
-def show(qtbot: QtBot) -> Iterator[Callable[..., None]]:
+def show(qtbot):
     """Return what shows a widget, in a size where one is given.
 
     It is closed when the fixtures that use this one are over: controllers of a widget end before it.
     """
     made: list[QWidget] = []
 
-    def shown(widget: QWidget, *size: int) -> None:
+    def shown(widget, *size):
         made.append(widget)
         if size:
             widget.resize(*size)
@@ -337,18 +345,18 @@ def show(qtbot: QtBot) -> Iterator[Callable[..., None]]:
 class Paints(QObject):
     """Counts how often a widget is painted."""
 
-    def __init__(self, widget: QWidget) -> None:
+    def __init__(self, widget):
         super().__init__(widget)
         self.count = 0
         widget.installEventFilter(self)
 
-    def eventFilter(self, _widget: QObject | None, event: QEvent | None) -> bool:
+    def eventFilter(self, _widget, event):
         self.count += event is not None and event.type() == QEvent.Type.Paint
         return False
 
 
 @pytest.fixture
-def paints_of() -> Callable[[QWidget], Paints]:
+def paints_of():
     """Return `Paints`."""
     return Paints
 
@@ -356,9 +364,7 @@ def paints_of() -> Callable[[QWidget], Paints]:
 class Stream:
     """A reconstruction without arithmetic: iterates that only count, each after a pause."""
 
-    def __init__(
-        self, *, length: int | None = None, pause: float = 0.0, refuses: Settings | None = None
-    ) -> None:
+    def __init__(self, *, length=None, pause=0.0, refuses=None):
         self.length, self.pause, self.refuses = length, pause, refuses
         self.given = 0  # iterates, over all streams
         self.closed = 0  # streams that were closed or came to their end
@@ -368,13 +374,13 @@ class Stream:
         factors = Factors(np.ones((3, 2)), np.ones((2, 3, 4)), np.zeros((3, 3)))
         self._candidate = Point(problem, factors, 1.0)
 
-    def __call__(self, sequence: Sequence, settings: Settings, start: Iterate | None) -> Iterator[Iterate]:
+    def __call__(self, sequence, settings, start):
         if settings == self.refuses:
             raise InputError(f"rank {settings.rank} is refused")
         self.starts.append(start)
         return self._updates(settings)
 
-    def _updates(self, settings: Settings) -> Iterator[Iterate]:
+    def _updates(self, settings):
         try:
             for iteration in itertools.count() if self.length is None else range(self.length):
                 time.sleep(self.pause)
@@ -383,9 +389,7 @@ class Stream:
                 loss = 1.0 / (1 + iteration)
                 yield Iterate(
                     settings=settings,
-                    record=HistoryEntry(
-                        iteration, 1e-3 * iteration, loss, Phase(PhaseKind.START, name="counting")
-                    ),
+                    record=HistoryEntry(iteration, 1e-3 * iteration, loss, COUNTING),
                     status=Status.CONVERGED if over else Status.RUNNING,
                     fraction=(iteration + 1) / self.length if self.length else 0.5,
                     intrinsics=np.eye(3),
@@ -399,13 +403,13 @@ class Stream:
 
 
 @pytest.fixture
-def make_stream() -> Callable[..., Stream]:
+def make_stream():
     """Return `Stream`, which stands for a solver where only threads and history are tested."""
     return Stream
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> AppStore:
+def store(tmp_path):
     """Return settings of their own for a test."""
     from nrsfm_gui.model.app_store import AppStore
 
@@ -413,7 +417,7 @@ def store(tmp_path: Path) -> AppStore:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def collector(qapp: QApplication) -> Iterator[Collector]:
+def collector(qapp):
     """Collect garbage in this thread only, as the application does."""
     from nrsfm_gui.shell.gc_in_gui_thread import Collector
 
@@ -423,7 +427,7 @@ def collector(qapp: QApplication) -> Iterator[Collector]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def brief(brief_search: None) -> Iterator[None]:
+def brief(brief_search):
     """Search depths briefly: how low an end is does not matter to what shows it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alternatives, "MOST_JUDGED", 1)
@@ -431,7 +435,7 @@ def brief(brief_search: None) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def same_style(qapp: QApplication) -> Iterator[None]:
+def same_style(qapp):
     """Give the application back the colors, the style sheet and the font that it had before a test."""
     before = qapp.styleSheet(), QPalette(qapp.palette()), QFont(qapp.font())
     yield
@@ -443,7 +447,7 @@ def same_style(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def released_buttons(qapp: QApplication) -> Iterator[None]:
+def released_buttons(qapp):
     """Release the mouse buttons that a test leaves pressed, and hide the tip that it leaves shown.
 
     `QTest.mouseDClick` always leaves one pressed. Qt reports that to the rest of the process, where the
@@ -459,7 +463,7 @@ def released_buttons(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.fixture
-def session(qapp: QApplication) -> Iterator[Session]:
+def session(qapp):
     """Return a session without a sequence."""
     from nrsfm_gui.model.session import Session
 
@@ -469,7 +473,7 @@ def session(qapp: QApplication) -> Iterator[Session]:
 
 
 @pytest.fixture
-def statuses(session) -> list[str]:
+def statuses(session):
     """Return what the status bar is asked to show."""
     statuses: list[str] = []
     session.notifier.status_changed.connect(statuses.append)
@@ -477,7 +481,7 @@ def statuses(session) -> list[str]:
 
 
 @pytest.fixture
-def control(session: Session) -> Iterator[RunControl]:
+def control(session):
     """Return what starts and stops the runs of the session."""
     from nrsfm_gui.engine.run_control import RunControl
 
@@ -487,7 +491,7 @@ def control(session: Session) -> Iterator[RunControl]:
 
 
 @pytest.fixture
-def messages(session: Session) -> Iterator[MessageBar]:
+def messages(session):
     """Return a bar that shows the messages of the session."""
     from nrsfm_gui.widgets.message_bar import MessageBar
 
@@ -498,7 +502,7 @@ def messages(session: Session) -> Iterator[MessageBar]:
 
 
 @pytest.fixture
-def scene_view(show: Callable[..., None]) -> SceneView:
+def scene_view(show):
     """Return a 3-D view that paints without OpenGL."""
     from nrsfm_gui.panels.view3d.scene_view import SceneView
 
@@ -508,7 +512,7 @@ def scene_view(show: Callable[..., None]) -> SceneView:
 
 
 @pytest.fixture
-def tracks_view(show: Callable[..., None]) -> TracksView:
+def tracks_view(show):
     """Return a 2-D view."""
     from nrsfm_gui.panels.view2d.tracks_view import TracksView
 
@@ -518,7 +522,7 @@ def tracks_view(show: Callable[..., None]) -> TracksView:
 
 
 @pytest.fixture
-def display(session: Session, scene_view: SceneView, tracks_view: TracksView) -> Iterator[Display]:
+def display(session, scene_view, tracks_view):
     """Return what draws the session in a 3-D and a 2-D view."""
     from nrsfm_gui.scene.display import Display
 
@@ -528,7 +532,7 @@ def display(session: Session, scene_view: SceneView, tracks_view: TracksView) ->
 
 
 @pytest.fixture
-def background(session: Session, tracks_view: TracksView) -> Iterator[BackgroundController]:
+def background(session, tracks_view):
     """Return what shows pictures behind the tracks in the 2-D view."""
     from nrsfm_gui.panels.background.background_controller import BackgroundController
 
@@ -538,22 +542,14 @@ def background(session: Session, tracks_view: TracksView) -> Iterator[Background
 
 
 @pytest.fixture
-def make_exporting(
-    show: Callable[..., None],
-    session: Session,
-    display: Display,
-    scene_view: SceneView,
-    tracks_view: TracksView,
-    background: BackgroundController,
-    store: AppStore,
-) -> Iterator[Callable[..., ExportController]]:
+def make_exporting(show, session, display, scene_view, tracks_view, background, store):
     """Make what exports the session, its two views and figures that are given by their names."""
     from nrsfm_gui.export.export_controller import ExportController
     from nrsfm_gui.export.movie import ViewSources
 
     made: list[ExportController] = []
 
-    def make(**figures: Figure) -> ExportController:
+    def make(**figures):
         around = QWidget()
         sources = ViewSources(session, display, scene_view, tracks_view, background, around)
         exporting = ExportController(sources, store, figures=figures)
@@ -571,11 +567,11 @@ def make_exporting(
 
 
 @pytest.fixture
-def add_run() -> Callable[..., Run]:
+def add_run():
     """Add a run that is over to a session, without a solver."""
     from nrsfm_gui.model.run import RunState
 
-    def add(session: Session, state: Iterate, settings: Settings, *, noise: float = 0.0) -> Run:
+    def add(session, state, settings, *, noise=0.0):
         run = session.add_run(settings)
         run.last, run.state = state, RunState.FINISHED
         run.history.extend(
@@ -588,7 +584,7 @@ def add_run() -> Callable[..., Run]:
 
 
 @pytest.fixture(scope="session")
-def work() -> Work:
+def work():
     """Return a solver that repeats what it gave from the same start before, and solves all else.
 
     Two sequences are the same where their tracks and all that is known of them are. Arrays are read-only, so
@@ -596,7 +592,7 @@ def work() -> Work:
     """
     solved: dict[tuple[str, Settings], tuple[Iterate, ...]] = {}
 
-    def stream(sequence: Sequence, settings: Settings, start: Iterate | None) -> Iterator[Iterate]:
+    def stream(sequence, settings, start):
         key = (sequence.content, settings)
         if start is not None:
             yield from iterate(sequence, settings, start=start)
@@ -614,12 +610,12 @@ def work() -> Work:
 
 
 @pytest.fixture(scope="session")
-def solve_once(work: Work) -> Callable[[Sequence, Settings], tuple[Iterate, ...]]:
+def solve_once(work):
     """Return all iterates of a sequence under some settings; each pair of both is solved once per process."""
     return lambda sequence, settings: tuple(work(sequence, settings, None))
 
 
-def make_read_only(value: object, seen: set[int] | None = None) -> None:
+def make_read_only(value, seen=None):
     """Forbid to write into the arrays that an object holds, however deep."""
     seen = set() if seen is None else seen
     if id(value) in seen:
@@ -636,13 +632,11 @@ def make_read_only(value: object, seen: set[int] | None = None) -> None:
 
 
 @pytest.fixture
-def add_solved_run(
-    solve_once: Callable[[Sequence, Settings], tuple[Iterate, ...]],
-) -> Callable[[Session, Sequence, Settings], Run]:
+def add_solved_run(solve_once):
     """Show a sequence and its parameters in a session, with a run that the solver has finished."""
     from nrsfm_gui.model.run import RunState
 
-    def add(session: Session, sequence: Sequence, settings: Settings) -> Run:
+    def add(session, sequence, settings):
         session.set_settings(settings)
         session.set_sequence(sequence)
         run = session.add_run(settings)
@@ -658,12 +652,10 @@ def add_solved_run(
 
 
 @pytest.fixture
-def add_three_runs(
-    add_run: Callable[..., Run], known: Known, make_iterate: Callable[..., Iterate]
-) -> Callable[[Session], None]:
+def add_three_runs(add_run, known, make_iterate):
     """Show a sequence in a session, with runs of two ranks and of another penalty; the last one is shown."""
 
-    def add(session: Session) -> None:
+    def add(session):
         quick = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, objective="wnn")
         session.set_live(False)
         session.set_sequence(known.sequence)
@@ -676,17 +668,17 @@ def add_three_runs(
 
 
 @pytest.fixture
-def one_gesture(monkeypatch: pytest.MonkeyPatch) -> None:
+def one_gesture(monkeypatch):
     """Take all changes of the same parameters as one movement of the hand, on a slow machine too."""
     monkeypatch.setattr("nrsfm_gui.model.changes.GESTURE", float("inf"))
 
 
 @pytest.fixture
-def wait_for_comparison(qtbot: QtBot) -> Callable[[Session, Display], None]:
+def wait_for_comparison(qtbot):
     """Wait for the picture of both runs that are compared."""
 
-    def wait(session: Session, display: Display) -> None:
-        def drawn() -> bool:
+    def wait(session, display):
+        def drawn():
             picture, compared = display.compared_picture, session.compared
             known = display.together is not None and picture is not None and compared is not None
             return known and picture.of.iterate is compared.last
@@ -698,11 +690,11 @@ def wait_for_comparison(qtbot: QtBot) -> Callable[[Session, Display], None]:
 
 
 @pytest.fixture
-def press_action(session: Session) -> Callable[[object, str], QAction]:
+def press_action(session):
     """Trigger an action of the table, bound to an object that has the controllers it names."""
     from nrsfm_gui.shell.actions import ACTIONS, bind, make_action, resolve_situation
 
-    def press(owner: object, name: str) -> QAction:
+    def press(owner, name):
         spec = next(spec for spec in ACTIONS if spec.name == name)
         situation = resolve_situation(session)
         assert spec.when(situation), spec.when.needs
@@ -716,15 +708,13 @@ def press_action(session: Session) -> Callable[[object, str], QAction]:
 
 
 @pytest.fixture
-def make_window(qtbot: QtBot, store: AppStore, work: Work) -> Iterator[Callable[..., MainWindow]]:
+def make_window(qtbot, store, work):
     """Make shown windows that paint 3-D without OpenGL; each is closed after the test."""
     from nrsfm_gui.main_window import MainWindow
 
     made: list[MainWindow] = []
 
-    def make(
-        sequence: Sequence | None = None, *, settings: Settings | None = None, **options: object
-    ) -> MainWindow:
+    def make(sequence=None, *, settings=None, **options):
         window = MainWindow(**{"store": store, "software": True, "work": work} | options)
         made.append(window)
         window.resize(1280, 800)
@@ -747,7 +737,7 @@ def make_window(qtbot: QtBot, store: AppStore, work: Work) -> Iterator[Callable[
 
 
 @pytest.fixture(scope="session")
-def solved_sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def solved_sweep(tmp_path_factory):
     """Return a folder with the data, and the sweep that was made of it: eight runs, one of them failed."""
     root = tmp_path_factory.mktemp("sweep")
     write_challenge(root / "data", "balloon", paths=("circle",), frames=9, points=16, seed=3)
@@ -772,23 +762,23 @@ def solved_sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def swept(solved_sweep: Path, tmp_path: Path) -> Path:
+def swept(solved_sweep, tmp_path):
     """Return the folder of the sweep in a copy that a test may change; its data are at their place."""
     shutil.copytree(solved_sweep / "runs", tmp_path / "runs")
     return tmp_path / "runs"
 
 
 @pytest.fixture
-def lines(swept: Path) -> Callable[[], list[bytes]]:
+def lines(swept):
     """Return a function that gives the lines of its runs."""
     return lambda: (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
 
 
 @pytest.fixture
-def drop() -> Callable[[QWidget, Path], None]:
+def drop():
     """Drop a file or folder on a widget, as a file manager does: a drop goes to what accepted the drag."""
 
-    def drop_path(widget: QWidget, path: Path) -> None:
+    def drop_path(widget, path):
         data = QMimeData()
         data.setUrls([QUrl(path.as_uri())])
         where, action = QPoint(9, 9), Qt.DropAction.CopyAction

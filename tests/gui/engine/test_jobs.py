@@ -1,7 +1,5 @@
 """Functions in threads: where they report, how they are cancelled, and how long they are held."""
 
-from __future__ import annotations
-
 import gc
 import os
 import threading

@@ -1,7 +1,5 @@
 """The mailbox between the solver's thread and the window."""
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import replace

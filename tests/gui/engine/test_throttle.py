@@ -1,7 +1,5 @@
 """Numbers that change faster than they can be read."""
 
-from __future__ import annotations
-
 import itertools
 import time
 
@@ -70,7 +68,7 @@ def test_a_panel_is_not_drawn_again_where_it_shows_what_there_is(qtbot):
     qtbot.waitUntil(lambda: len(shown) == 2)
 
 
-def test_of_a_panel_the_parts_that_differ_are_drawn_in_order(qtbot):
+def test_of_a_panel_the_parts_that_differ_are_drawn_in_order():
     owner, shown = QObject(), []
     state = [1 + 2j]
     updater = PanelUpdater(
@@ -91,7 +89,7 @@ def test_of_a_panel_the_parts_that_differ_are_drawn_in_order(qtbot):
     assert shown[3:] == [("imag", 2.0), ("real", 3.0)]
 
 
-def test_a_requested_update_can_be_done_at_once(qtbot):
+def test_a_requested_update_can_be_done_at_once():
     owner, shown = QObject(), []
     updater = PanelUpdater(lambda: 7, shown.append, owner)
     updater.flush()

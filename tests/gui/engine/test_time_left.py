@@ -1,7 +1,5 @@
 """The time that a run still takes: by a clock that the tests set, while the share that is done grows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,11 +1,10 @@
 """The one dialog for all exports: what it offers, refuses and asks for, and that it gets written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hands import choose
 
 from core import WRITERS, Alignment, CameraModel, load_result, simulate
 from core.evaluation import Kind
@@ -40,11 +39,11 @@ def dialog(qtbot, context):
     return dialog
 
 
-def rows(dialog) -> set[str]:
+def rows(dialog):
     return {name for name in dialog.form.names if not dialog.findChild(object, name).isHidden()}
 
 
-def type_path(dialog, text: str) -> None:
+def type_path(dialog, text):
     dialog.form.path.line.setText(text)
     dialog.form.path.line.textEdited.emit(text)
 
@@ -56,8 +55,7 @@ def test_every_kind_shows_its_rows_and_proposes_a_file(dialog, context, kind):
     path = dialog.request().path
     assert path.parent == Path(context.folder) and path.name.startswith("paper-circle")
     for suffix in KINDS[kind].formats:
-        dialog.form.format.set_key(suffix)
-        dialog.form.format.chosen.emit(suffix)
+        choose(dialog.form.format, suffix)
         assert dialog.request().path.name.endswith(suffix)
     assert dialog._export.isEnabled() or dialog.form.note("format")
 
@@ -67,8 +65,7 @@ def test_rows_are_options_that_the_formats_heed(dialog):
         dialog.choose(key)
         for suffix in kind.formats:
             if suffix in WRITERS:
-                dialog.form.format.set_key(suffix)
-                dialog.form.format.chosen.emit(suffix)
+                choose(dialog.form.format, suffix)
                 shown = rows(dialog) - {"what", "format", "path"}
                 heeded = WRITERS[suffix].options
                 assert shown <= heeded and set(dialog.request().options) <= heeded, suffix
@@ -90,24 +87,20 @@ def test_shapes_are_asked_for_with_their_options(dialog):
     dialog.form.frames.set_key("one")
     assert dialog.request().options["frame"] == 2
     dialog.form.frames.set_key("stacked")
-    dialog.form.format.set_key(".obj")
-    dialog.form.format.chosen.emit(".obj")
+    choose(dialog.form.format, ".obj")
     assert dialog.request().options["frames"] == "numbered"  # OBJ cannot tell frames apart
     assert dialog.request().options["frame"] is None
 
 
 def test_a_movie_uses_the_loop_range_and_a_turntable(dialog):
     dialog.choose("movie")
-    dialog.form.turning.set_key("once")
-    dialog.form.turning.chosen.emit("once")
+    choose(dialog.form.turning, "once")
     movie = dialog.request().movie
     assert (movie.first, movie.last, movie.one_turn, movie.turn) == (1, 4, True, 0.0)
-    dialog.form.turning.set_key("speed")
-    dialog.form.turning.chosen.emit("speed")
+    choose(dialog.form.turning, "speed")
     dialog.form.speed.setText("-45")
     assert dialog.request().movie.turn == -45.0 and "speed" in rows(dialog)
-    dialog.form.view.set_key("2d")
-    dialog.form.view.chosen.emit("2d")
+    choose(dialog.form.view, "2d")
     assert dialog.request().movie.turn == 0.0 and not {"speed", "turning"} & rows(dialog)
     dialog.form.range.set_values((3, 3))
     assert "seconds" in rows(dialog) and dialog.request().movie.count == 90
@@ -123,8 +116,7 @@ def test_a_movie_uses_the_loop_range_and_a_turntable(dialog):
 )
 def test_what_is_refused_is_reported_below_its_field(dialog, field, text, sentence):
     dialog.choose("movie")
-    dialog.form.format.set_key(".png")
-    dialog.form.format.chosen.emit(".png")
+    choose(dialog.form.format, ".png")
     dialog.form.fps.setText(text)
     assert sentence in dialog.form.note(field) and not dialog._export.isEnabled()
     dialog.form.fps.setText("25")
@@ -156,8 +148,7 @@ def test_a_file_is_checked_before_it_is_written(dialog, tmp_path):
 def test_a_typed_name_keeps_its_stem_when_the_format_changes(dialog, tmp_path):
     dialog.choose("table")
     type_path(dialog, str(tmp_path / "mine.trajectories.csv"))
-    dialog.form.format.set_key(".csv")
-    dialog.form.format.chosen.emit(".csv")
+    choose(dialog.form.format, ".csv")
     assert dialog.request().path == tmp_path / "mine.csv"
 
 
@@ -206,14 +197,6 @@ def test_every_kind_of_format_has_a_line_in_the_menu(solved, press_action):
             listed = {dialog.form.format.itemData(index) for index in range(dialog.form.format.count())}
             assert listed == {suffix for suffix, writer in WRITERS.items() if writer.kind == kind}
         dialog.close()
-
-
-def test_a_format_names_what_it_is_for(dialog):
-    dialog.choose("scene")
-    assert "For Blender, Houdini" in dialog._note.text()
-    dialog.form.format.set_key(".glb")
-    dialog.form.format.chosen.emit(".glb")
-    assert "Unity" in dialog._note.text()
 
 
 def test_colors_and_the_frame_rate_are_those_that_the_sequence_has(dialog, context):
@@ -277,8 +260,7 @@ def test_every_kind_is_written(qtbot, solved, press_action, tmp_path):
             if suffix in FORMATS and FORMATS[suffix].missing:
                 continue
             dialog.choose(kind)
-            dialog.form.format.set_key(suffix)
-            dialog.form.format.chosen.emit(suffix)
+            choose(dialog.form.format, suffix)
             dialog.form.size_field.set_values((200, 120))
             dialog.form.frames.set_key("one")
             type_path(dialog, str(folder / f"{kind}{suffix}"))

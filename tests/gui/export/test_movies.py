@@ -1,13 +1,12 @@
 """Movies of the views: what is in the files, what the views do meanwhile, and what goes wrong."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hands import files_of_at_most
 from PyQt6.QtCore import QCoreApplication, QEvent
 from PyQt6.QtGui import QColor, QImage
 
@@ -27,7 +26,7 @@ def folder(tmp_path):
     return where
 
 
-def bars(count: int, width: int = 64, height: int = 48):
+def bars(count, width=64, height=48):
     """Yield pictures with a bright column that moves by ten pixels each time."""
     for index in range(count):
         image = QImage(width, height, QImage.Format.Format_RGB32)
@@ -37,7 +36,7 @@ def bars(count: int, width: int = 64, height: int = 48):
         yield image
 
 
-def column(picture) -> int:
+def column(picture):
     """Return the tenth of the width in which the bright column is."""
     bright = np.asarray(picture, dtype=float)[..., 0].mean(axis=0) > 150
     return int(np.flatnonzero(bright).mean() // 10)
@@ -116,16 +115,10 @@ def test_what_is_missing_is_named_with_its_command(monkeypatch, folder):
 
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_a_disk_that_refuses_the_bytes_leaves_nothing(folder, suffix):
-    resource = pytest.importorskip("resource")
     if FORMATS[suffix].missing:
         pytest.skip(FORMATS[suffix].missing)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    try:
-        with pytest.raises(InputError, match="cannot be written"):
-            FORMATS[suffix].write(folder / f"a{suffix}", bars(6), 10.0)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with files_of_at_most(100), pytest.raises(InputError, match="cannot be written"):
+        FORMATS[suffix].write(folder / f"a{suffix}", bars(6), 10.0)
     assert not list(folder.iterdir())
 
 

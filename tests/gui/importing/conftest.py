@@ -1,9 +1,6 @@
 """Files with the tracks of a phone's video, and the dialog that shows them."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,35 +9,21 @@ from core import simulate
 from core.io.readers import inspect_file
 from nrsfm_gui.importing.import_dialog import ImportDialog
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from core.foundation import Bools, Floats
-
-
-@dataclass(frozen=True)
-class Tracks:
-    """Tracks (T, N, 2) in pixels, and which are seen (T, N)."""
-
-    xy: Floats
-    visible: Bools
-
 
 @pytest.fixture(scope="module")
-def tracks() -> Tracks:
-    """Return tracks of 12 frames and 20 points, of which a sixth is hidden."""
+def tracks():
+    """Return pixels `xy` (12, 20, 2) and `visible` (12, 20), of which a sixth is hidden."""
     made = simulate("paper", frames=12, points=20, noise=0.3, seed=2)
     visible = np.random.default_rng(0).uniform(size=(12, 20)) > 1 / 6
     visible[:2] = True
-    return Tracks(made.tracks.transpose(0, 2, 1), visible)
+    return SimpleNamespace(xy=made.tracks.transpose(0, 2, 1), visible=visible)
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
+def write(tmp_path):
     """Write arrays to an npz file."""
 
-    def write_npz(name: str = "video.npz", **arrays: np.ndarray) -> Path:
+    def write_npz(name="video.npz", **arrays):
         np.savez(tmp_path / name, **arrays)
         return tmp_path / name
 
@@ -48,11 +31,11 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def make_dialog(qtbot, show) -> Iterator[Callable[..., ImportDialog]]:
+def make_dialog(qtbot, show):
     """Make a dialog that shows a file."""
     made: list[ImportDialog] = []
 
-    def make(path: Path, **reading: str) -> ImportDialog:
+    def make(path, **reading):
         dialog = ImportDialog()
         made.append(dialog)
         with qtbot.waitSignal(dialog.ready):

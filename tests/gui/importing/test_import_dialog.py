@@ -1,16 +1,15 @@
 """The import dialog: what it shows of a file, what can be changed, and what it gives back."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hands import button_of, choose, type_into
 from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSlider
+from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QSlider
 
 from core import CameraModel, Settings, read_sequence, write_tracks
 from nrsfm_gui.importing.camera_form import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, CameraAnswer
@@ -18,21 +17,12 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.style import palette
 
 
-def choose(choice: QComboBox, key: str) -> None:
-    choice.setCurrentIndex(choice.findData(key))
-    choice.activated.emit(choice.currentIndex())
-
-
-def settled(qtbot, dialog) -> None:
+def settled(qtbot, dialog):
     qtbot.waitUntil(lambda: not dialog._jobs)
     QTest.qWait(1)
 
 
-def button(dialog, text: str) -> QPushButton:
-    return next(each for each in dialog.findChildren(QPushButton) if each.text() == text)
-
-
-def summary(dialog) -> str:
+def summary(dialog):
     return next(
         label.text()
         for label in dialog.findChildren(QLabel)
@@ -42,7 +32,7 @@ def summary(dialog) -> str:
 
 def imported(qtbot, dialog):
     with qtbot.waitSignal(dialog.imported) as signal:
-        qtbot.mouseClick(button(dialog, "Import"), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(button_of(dialog, "Import"), Qt.MouseButton.LeftButton)
     contents, reading, camera = signal.args
     return SimpleNamespace(contents=contents, sequence=contents.sequence, reading=reading, camera=camera)
 
@@ -82,7 +72,7 @@ def test_every_array_has_a_row_with_its_size_its_type_and_what_it_is_read_as(mak
 def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dialog, plain, tracks):
     dialog = make_dialog(plain)
     choose(dialog._arrays.choice("visibility"), "hidden")
-    assert not button(dialog, "Import").isEnabled()  # until it is read
+    assert not button_of(dialog, "Import").isEnabled()  # until it is read
     settled(qtbot, dialog)
     assert dialog.problem == "" or "no visible point" in dialog.problem
     choose(dialog._arrays.choice("visibility"), "")
@@ -175,18 +165,15 @@ def test_the_estimate_of_the_focal_length_is_left_to_the_runs(qtbot, make_dialog
     assert dialog._camera.kind.key == ESTIMATE
 
 
-def test_a_focal_length_that_is_refused_cannot_be_imported(qtbot, make_dialog, plain):
+def test_a_focal_length_that_is_refused_cannot_be_imported(make_dialog, plain):
     dialog = make_dialog(plain)
     choose(dialog._camera.kind, KNOWN)
     field = dialog._camera.focal.findChild(QLineEdit, "focal length")
-    field.setFocus()
-    field.selectAll()
-    qtbot.keyClicks(field, "-3")
+    type_into(field, "-3")
     assert "above 0" in dialog._camera.note("focal")
-    assert not button(dialog, "Import").isEnabled()
-    field.selectAll()
-    qtbot.keyClicks(field, "700")
-    assert button(dialog, "Import").isEnabled()
+    assert not button_of(dialog, "Import").isEnabled()
+    type_into(field, "700")
+    assert button_of(dialog, "Import").isEnabled()
 
 
 def test_orthogonal_is_an_answer_for_the_runs_and_is_shown_again(qtbot, make_dialog, plain):
@@ -221,10 +208,10 @@ def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialo
     broken[3, 4, 0] = np.inf
     dialog = make_dialog(write(tracks=broken, other=tracks.xy), tracks="tracks")
     assert dialog.problem and len(dialog.problem.splitlines()) <= 4
-    assert not button(dialog, "Import").isEnabled()
+    assert not button_of(dialog, "Import").isEnabled()
     choose(dialog._arrays.choice("other"), "tracks")
     settled(qtbot, dialog)
-    assert dialog.problem == "" and button(dialog, "Import").isEnabled()
+    assert dialog.problem == "" and button_of(dialog, "Import").isEnabled()
     assert imported(qtbot, dialog).reading["tracks"] == "other"
 
 
@@ -237,7 +224,7 @@ def test_the_columns_of_a_table_are_chosen_by_their_names(qtbot, make_dialog, tm
     path = tmp_path / "table.csv"
     path.write_text("\n".join(["picture,corner,down,right", *rows]))
     dialog = make_dialog(path)
-    assert dialog.problem and not button(dialog, "Import").isEnabled()
+    assert dialog.problem and not button_of(dialog, "Import").isEnabled()
     assert dialog._arrays.isHidden()
     for name, column in (("frame", "picture"), ("point", "corner"), ("x", "right"), ("y", "down")):
         choose(dialog._form.columns.choices[name], column)
@@ -300,7 +287,7 @@ def test_sentences_name_no_options_of_the_command_line(make_dialog, tmp_path, tr
 
 def test_changes_are_dropped_by_one_button(qtbot, make_dialog, plain):
     dialog = make_dialog(plain)
-    again = button(dialog, "Guess again")
+    again = button_of(dialog, "Guess again")
     assert not again.isEnabled()
     choose(dialog._arrays.choice("visibility"), "")
     settled(qtbot, dialog)
@@ -369,9 +356,3 @@ def test_the_dialog_fits_a_small_screen(make_dialog, plain):
     dialog = make_dialog(plain)
     least = dialog.minimumSizeHint()
     assert least.width() <= 1000 and least.height() <= 620
-
-
-def test_the_link_asks_for_the_page_about_own_tracks(qtbot, make_dialog, plain):
-    dialog = make_dialog(plain)
-    with qtbot.waitSignal(dialog.help_requested):
-        dialog._help.linkActivated.emit("tracks")

@@ -1,7 +1,5 @@
 """What is remembered between two starts."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -23,11 +21,11 @@ from nrsfm_gui.model.preferences import Preferences
 
 
 @pytest.fixture
-def file(tmp_path) -> Path:
+def file(tmp_path):
     return tmp_path / "settings.json"
 
 
-def opened(file: Path) -> AppStore:
+def opened(file):
     return AppStore(file)
 
 
@@ -133,12 +131,18 @@ def test_recent_files_on_another_computer_are_listed_without_asking_it(file, mon
 
 def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file):
     """Absurd numbers, JSON of other kinds, and nesting without end."""
-    values = {"threads": "inf", "size": "1e999", "point_size": "nan", "autosave_seconds": "-1"}
+    values = {
+        "threads": "inf",
+        "size": "1e999",
+        "point_size": "nan",
+        "theme": "pink",
+        "autosave_seconds": "-1",
+    }
     texts = {"recent": "{}", "reports": "[" * 100_000, "sequences": "[1]", "imports": "{"}
-    SettingsFile(file).change(values | texts)
+    SettingsFile(file).change(values | texts | {"color_map": "magma"})
     store = opened(file)
     assert set(store.refused()) == {*values, *texts}
-    assert store.preferences() == Preferences()
+    assert store.preferences() == Preferences(color_map="magma")
     assert store.recent() == store.recent_reports() == []
     assert store.parameters("a") is None and store.imported(Path("a.npz")) is None
     store.forget(store.refused())
@@ -176,7 +180,7 @@ def test_an_import_that_cannot_be_repeated_counts_as_absent(file, tmp_path, entr
 class Restored:
     """An object that makes a file when it is restored."""
 
-    def __init__(self, made: Path) -> None:
+    def __init__(self, made):
         self.made = made
 
     def __reduce__(self):

@@ -1,7 +1,5 @@
 """The appearance, what colors stand for, and where their scale ends."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -14,14 +12,6 @@ from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.colors import color_table, value_colors, value_levels
-
-
-@pytest.fixture
-def shapes(known):
-    """Shapes with an error of some millimeters."""
-    C = known.result.C.copy()
-    C[::7] *= 1.15
-    return build_shapes(known.sequence, replace(known.result, C=C))
 
 
 @pytest.mark.parametrize(

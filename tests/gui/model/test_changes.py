@@ -1,7 +1,5 @@
 """Changes of parameters in words, and what live mode takes up of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

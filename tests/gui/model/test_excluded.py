@@ -1,7 +1,5 @@
 """The observations that settings hide from the solver."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

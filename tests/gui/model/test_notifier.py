@@ -1,7 +1,5 @@
 """Messages for the user: which signal each becomes, and that nothing is shown after the end."""
 
-from __future__ import annotations
-
 import pytest
 
 from nrsfm_gui.model.notifier import Notifier

@@ -1,22 +1,20 @@
 """A session goes from one sequence to another and back, and keeps the runs of each."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 
 import pytest
 
-from core import Sequence, Settings, read_sequence, write_challenge
+from core import Settings, read_sequence, write_challenge
 
 
 @pytest.fixture
-def first(known) -> Sequence:
+def first(known):
     return replace(known.sequence, name="first", digest="1")
 
 
 @pytest.fixture
-def second(known) -> Sequence:
+def second(known):
     return replace(known.sequence, name="second", digest="2")
 
 

@@ -1,7 +1,5 @@
 """The kept moments of a run: which ones, how many, how large, and what they show."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The changes of the parameters that can be undone."""
 
-from __future__ import annotations
-
 from core import Alignment, Settings
 from core.evaluation import Kind
 from nrsfm_gui.model.undo import MOST_ENTRIES, UndoStack, ViewChange

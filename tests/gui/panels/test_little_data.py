@@ -1,7 +1,5 @@
 """Timeline, 2-D view and panel of points with next to nothing to show: one point, two frames, no number."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two runs beside each other: their distance against brute force, what of them differs, what compares."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pictures of a session that are computed while it changes."""
 
-from __future__ import annotations
-
 import pytest
 
 from core import Settings
@@ -9,7 +7,7 @@ from nrsfm_gui.model.run import RunState
 
 
 @pytest.fixture(autouse=True)
-def runs(session, display, add_three_runs) -> None:
+def runs(session, display, add_three_runs):
     """Draw a session with three runs that are over."""
     add_three_runs(session)
     display.refresh()

@@ -1,7 +1,5 @@
 """The errors of what was shown at moments of a run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from threading import Event
 
@@ -20,7 +18,7 @@ QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 @pytest.fixture
-def traces(session) -> ErrorTraces:
+def traces(session):
     traces = ErrorTraces(session, session)
     yield traces
     traces.shut_down()

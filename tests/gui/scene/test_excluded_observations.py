@@ -1,7 +1,5 @@
 """Observations that are hidden from the solver, in what is drawn and measured."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

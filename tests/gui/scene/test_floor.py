@@ -1,7 +1,5 @@
 """The floor below the object and its grid."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

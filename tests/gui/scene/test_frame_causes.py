@@ -1,7 +1,5 @@
 """Why a frame is bad: the split of its error, and the cause that the numbers bear out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

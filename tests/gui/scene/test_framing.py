@@ -1,7 +1,5 @@
 """What a view must show of a sequence: the size, the motion and the default direction of the object."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -17,40 +15,40 @@ from nrsfm_gui.scene.shapes import build_shapes
 SIZE = (800, 500)
 
 
-def bodies(frames: int = 40, points: int = 60, size=(50.0, 80.0, 20.0)) -> np.ndarray:
+def bodies(frames=40, points=60, size=(50.0, 80.0, 20.0)):
     """Return a cloud (F, 3, P) that trembles in one place."""
     rng = np.random.default_rng(5)
     shape = rng.uniform(-1, 1, (3, points)) * np.array(size)[:, None]
     return shape + rng.normal(0, 0.5, (frames, 3, points))
 
 
-def share(orbit: Orbit, points: np.ndarray) -> float:
+def share(orbit, points):
     """Return the larger side of the box of points (P, 3), of the free part of a picture."""
     pixels, _ = orbit.projection(*SIZE).pixels(points)
     low, high = free_area(*SIZE)
     return float((np.ptp(pixels, axis=0) / (high - low)).max())
 
 
-def course(points: np.ndarray, *, orthographic: bool = False, follow: bool = True) -> list[Orbit]:
+def course(points, *, orthographic=False, follow=True):
     """Return the orbits that show the frames of points (F, 3, P) from the default direction."""
     framing = frame_points(points)
     aim = replace(framing.aim, orthographic=orthographic)
     return [framing.fit(aim, *SIZE, frame, follow=follow) for frame in range(len(points))]
 
 
-def reach(orbit: Orbit, points: np.ndarray) -> float:
+def reach(orbit, points):
     """Return how far points (P, 3) reach from the middle of the free part of a picture; above 1: outside."""
     pixels, _ = orbit.projection(*SIZE).pixels(points)
     low, high = free_area(*SIZE)
     return float((np.abs(pixels - (low + high) / 2) / ((high - low) / 2)).max())
 
 
-def inflated(frames: int = 45) -> np.ndarray:
+def inflated(frames=45):
     """Return a cloud (F, 3, P) that becomes three times as large."""
     return bodies(frames) * np.linspace(1.0, 3.0, frames)[:, None, None]
 
 
-def risen(frames: int = 45) -> np.ndarray:
+def risen(frames=45):
     """Return a cloud (F, 3, P) half of which rises to three times its height, and comes down."""
     points = bodies(frames)
     points[:, 1, :30] -= 250.0 * np.sin(np.linspace(0.0, np.pi, frames))[:, None]

@@ -1,7 +1,5 @@
 """Low-rank problems: their cameras, with and without a metric upgrade, and their numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -41,7 +39,7 @@ def flat(rigid_scene):
     return last
 
 
-def value(rows, label: str) -> str:
+def value(rows, label):
     return next(row.value for row in rows if row.label == label)
 
 

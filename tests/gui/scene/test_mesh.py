@@ -1,7 +1,5 @@
 """Triangles between points: by Delaunay, from files, their edges and normals."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

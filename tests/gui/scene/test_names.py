@@ -1,7 +1,5 @@
 """What the truth and the points of a sequence are called, wherever they are named."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -39,13 +37,6 @@ def test_a_distance_to_another_program_is_not_called_an_error(named):
     assert not any("ground truth" in text or "3-D error" in text for text in texts)
 
 
-def test_the_ground_truth_keeps_its_names(known):
-    shapes = build_shapes(known.sequence, known.result)
-    scene = build_scene(known.sequence, shapes, frame=4)
-    assert error_series(known.sequence, shapes).name == "3-D error"
-    assert {"ground truth", "3-D error"} <= {row.label for row in point_numbers(scene, 5)}
-
-
 def test_names_of_points_are_in_the_tips_the_title_and_the_table(named):
     sequence, shapes = named
     scene = build_scene(sequence, shapes, frame=4, selected=5, selection=(5,))
@@ -57,11 +48,3 @@ def test_names_of_points_are_in_the_tips_the_title_and_the_table(named):
     assert model.data(model.index(5, 0)) == "6 joint f"
     tip = model.headerData(2, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
     assert "estimate and TAPIP3D" in tip and "{" not in tip
-
-
-def test_points_without_names_are_numbers(known):
-    shapes = build_shapes(known.sequence, known.result)
-    model = PointsModel()
-    model.set_table(point_table(known.sequence, shapes))
-    assert model.data(model.index(5, 0)) == "6"
-    assert described(build_scene(known.sequence, shapes, frame=4), 5).startswith("point 6 · ")

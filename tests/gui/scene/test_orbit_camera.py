@@ -1,7 +1,5 @@
 """The orbiting camera: pure numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The normalized error of published tables: its definition, and that it does not follow the alignment."""
 
-from __future__ import annotations
-
 import pytest
 
 from core import Alignment, CameraModel, Settings, iterate, simulate

@@ -1,7 +1,5 @@
 """The weights of the observations under a robust loss: in the 2-D view, the table and the strip."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Errors of the runs that are not shown: computed in the background, kept as numbers, forgotten."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The scene: alignment, cameras that follow it, and what each state of knowledge shows."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,20 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import (
-    Alignment,
-    Factors,
-    GroundTruth,
-    HistoryEntry,
-    Iterate,
-    NonRigidProblem,
-    Point,
-    Settings,
-    Status,
-    WeightedNuclearNorm,
-)
+from core import Alignment, GroundTruth
 from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
-from core.foundation import Phase, PhaseKind, object_size
+from core.foundation import object_size
 from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
@@ -42,28 +29,6 @@ def truth_only_at(sequence, frame):
     return replace(sequence, truth=GroundTruth(np.array([frame]), points, frame))
 
 
-def update_of(known):
-    """The same reconstruction as `known.result`, as a solver reports it."""
-    result = known.result
-    offsets = np.einsum("fji,fj->fi", result.rotations, result.translations)
-    factors = Factors(result.B, result.C.T.reshape(result.B.shape[1], 3, -1), offsets)
-    problem = NonRigidProblem(
-        result.tracks, result.visible, result.rotations, result.eta, np.ones(result.B.shape[1])
-    )
-    candidate = Point(problem, factors, 1.0)
-    return Iterate(
-        settings=Settings(penalty=WeightedNuclearNorm(xi=0.1)),
-        record=HistoryEntry(1, 0.1, 1.0, Phase(PhaseKind.REFINE)),
-        status=Status.RUNNING,
-        fraction=0.5,
-        intrinsics=result.intrinsics,
-        rotations="truth",
-        rotations_chosen=True,
-        current=candidate,
-        best=candidate,
-    )
-
-
 @pytest.mark.parametrize("alignment", ALIGNMENTS)
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_the_picture_is_that_of_the_result_whatever_was_solved(known, alignment, eta):
@@ -80,8 +45,11 @@ def test_estimate_lands_on_the_truth_by_the_known_similarity(known):
     assert shapes.truth is known.sequence.truth.points  # red stays where it is
 
 
-def test_update_and_result_give_the_same_shapes(known):
-    one, two = build_shapes(known.sequence, known.result), build_shapes(known.sequence, update_of(known))
+def test_update_and_result_give_the_same_shapes(known, make_iterate):
+    one, two = (
+        build_shapes(known.sequence, known.result),
+        build_shapes(known.sequence, make_iterate(known, noise=0.0)),
+    )
     np.testing.assert_allclose(one.points, two.points, atol=1e-9)
     np.testing.assert_allclose(one.reprojected, two.reprojected, atol=1e-9)
 
@@ -220,16 +188,7 @@ def test_arrays_of_a_scene_are_read_only(known):
         frame=3,
         appearance=Appearance(frozenset(LAYERS)),
     )
-    for name in (
-        "estimate",
-        "truth",
-        "measured",
-        "visible",
-        "reprojected",
-        "errors",
-        "residuals_px",
-        "trail",
-    ):
+    for name in "estimate truth measured visible reprojected errors residuals_px trail".split():
         with pytest.raises(ValueError, match="read-only"):
             getattr(scene, name)[...] = 0
 

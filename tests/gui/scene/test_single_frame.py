@@ -1,7 +1,5 @@
 """One frame of a newer iterate among older shapes: the same as if all were computed again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is said of runs: every method and penalty has a name, and changes are named after what changed."""
 
-from __future__ import annotations
-
 import pytest
 
 from core import METHODS, PENALTIES, PRESETS, ExplicitWeights, Settings

@@ -1,7 +1,5 @@
 """Outliers of a ground truth: named where a frame is bad, and left out of all means on demand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Standard deviations of the points in the coordinates of the scene, as colors, outlines and numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,9 +1,5 @@
 """Sessions with their files, and runs that are done."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
@@ -28,22 +24,13 @@ from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSessio
 from nrsfm_gui.sessions.session_saver import SessionSaver
 from nrsfm_gui.widgets.message_bar import MessageBar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from PyQt6.QtGui import QCloseEvent
-
-    from core import Sequence
-    from nrsfm_gui.engine.solver_thread import Work
-    from nrsfm_gui.model.app_store import AppStore
-
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 
 
 class SessionWindow(QMainWindow):
     """A session with its files, what draws and changes it, and no other panel."""
 
-    def __init__(self, store: AppStore, *, work: Work) -> None:
+    def __init__(self, store, *, work):
         super().__init__()
         self.attended = True
         self.store, self.session, self.logbook = store, Session(self), Logbook(self)
@@ -72,7 +59,7 @@ class SessionWindow(QMainWindow):
             logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.scene_view.fit,
         )  # fmt: skip
 
-    def closeEvent(self, event: QCloseEvent | None) -> None:
+    def closeEvent(self, event):
         self.run_control.shut_down()
         if not self.session_saver.end(ask=self.attended):
             event.ignore()
@@ -83,13 +70,11 @@ class SessionWindow(QMainWindow):
 
 
 @pytest.fixture
-def make_session_window(qtbot, store, work) -> Iterator[Callable[..., SessionWindow]]:
+def make_session_window(qtbot, store, work):
     """Make windows of a session; each is closed after the test."""
     made: list[SessionWindow] = []
 
-    def make(
-        sequence: Sequence | None = None, *, settings: Settings | None = None, **options: object
-    ) -> SessionWindow:
+    def make(sequence=None, *, settings=None, **options):
         window = SessionWindow(store, **{"work": work} | options)
         made.append(window)
         window.resize(640, 800)

@@ -1,7 +1,5 @@
 """What is saved by itself, and recovered after a crash."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

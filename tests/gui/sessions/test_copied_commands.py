@@ -1,7 +1,5 @@
 """What "Copy as Python" and "Copy as command" give again."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import runpy
@@ -9,7 +7,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,16 +14,13 @@ from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNucle
 from core.cli import main
 from nrsfm_gui.model.run import RunState
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 ROOT = Path(__file__).parents[3]
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
 DIGITS = 1e-12
 
 
-def in_a_shell(program: Path, command: str) -> Iterator[None]:
+def in_a_shell(program, command):
     """Run both in processes of their own, as a person would."""
     folder = Path(sys.executable).parent
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
@@ -35,7 +29,7 @@ def in_a_shell(program: Path, command: str) -> Iterator[None]:
         yield
 
 
-def here(program: Path, command: str) -> Iterator[None]:
+def here(program, command):
     """Run both in this process, without the time that importing takes."""
     runpy.run_path(str(program), run_name="__main__")
     yield

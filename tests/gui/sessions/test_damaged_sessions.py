@@ -1,13 +1,10 @@
 """Damaged and hostile sessions, results and settings end in a sentence, whatever values they hold."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import zipfile
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -21,10 +18,6 @@ from nrsfm_gui.sessions.session_data import StoredSequence, sequence_of
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 from nrsfm_gui.sessions.view_state import ViewState
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 VIEW = {
     "frame": 0, "point": -1, "selection": [1], "hidden": [], "frame_range": [1, 3], "theme": "dark",
     "alignment": {"kind": "per-frame", "mirror": "off"}, "background": None,
@@ -34,7 +27,7 @@ VIEW = {
 
 
 @pytest.fixture
-def parts(known: Any, tmp_path: Path) -> dict[str, bytes]:
+def parts(known, tmp_path):
     """The members of a session of one run with a history."""
     sequence = replace(known.sequence, frame_rate=25.0)
     file = tmp_path / "result.npz"
@@ -49,14 +42,14 @@ def parts(known: Any, tmp_path: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def archive_of(path: Path, parts: dict[str, bytes]) -> Path:
+def archive_of(path, parts):
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
     return path
 
 
-def changed(document: bytes, way: tuple[Any, ...], value: Any) -> bytes:
+def changed(document, way, value):
     """Return a document with another value at one place; KeyError stands for none."""
     whole = json.loads(document)
     parent = whole
@@ -69,7 +62,7 @@ def changed(document: bytes, way: tuple[Any, ...], value: Any) -> bytes:
     return json.dumps(whole).encode()
 
 
-def read_all(path: Path) -> None:
+def read_all(path):
     """Read a session as the window does."""
     session = read_session(path)
     for saved in session.sequences:
@@ -78,7 +71,7 @@ def read_all(path: Path) -> None:
     ViewState.from_plain(session.view)
 
 
-def refused(function: Callable[[Path], object], path: Path) -> bool:
+def refused(function, path):
     """Return whether a file is refused, in one printable sentence."""
     try:
         function(path)

@@ -1,7 +1,5 @@
 """Results opened as runs: with the sequence that they were made of, or with the tracks in their file."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

@@ -1,16 +1,14 @@
 """A session as a file: everything comes back, to the last bit; nothing that is wrong in it gets through."""
 
-from __future__ import annotations
-
 import functools
 import json
-import resource
 import zipfile
 from dataclasses import fields, is_dataclass, replace
 from itertools import islice
 
 import numpy as np
 import pytest
+from hands import files_of_at_most
 
 import nrsfm_gui.sessions.session_data as session_data
 from core import (
@@ -442,12 +440,8 @@ def test_the_old_file_stays_intact_where_no_more_bytes_are_accepted(sequence, tm
     """The system itself refuses: no file of this process may grow beyond so many bytes."""
     path = write_session(saved(sequence), tmp_path / "a.nrsfm")
     before = path.read_bytes()
-    bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, bounds[1]))
-    try:
-        with pytest.raises(InputError, match=r"a\.nrsfm cannot be written: File too large"):
-            write_session(saved(sequence), path)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, bounds)
+    refused = pytest.raises(InputError, match=r"a\.nrsfm cannot be written: File too large")
+    with files_of_at_most(len(before) // 2), refused:
+        write_session(saved(sequence), path)
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == ["a.nrsfm"]

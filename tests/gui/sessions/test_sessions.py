@@ -1,7 +1,5 @@
 """Sessions in windows: saved, opened, what can go wrong."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -127,7 +125,7 @@ def test_the_dialog_for_saving_blocks_nothing(qtbot, solved, tmp_path):
     assert len(read_session(tmp_path / "mine.nrsfm").sequences[0].runs) == 2
 
 
-def test_a_window_without_runs_is_not_marked_and_leaves_nothing(qtbot, make_session_window, sequence):
+def test_a_window_without_runs_is_not_marked_and_leaves_nothing(make_session_window, sequence):
     window = make_session_window(sequence)
     window.session.set_settings(QUICK)
     window.session_saver.autosave.save()

@@ -1,11 +1,9 @@
 """One table of actions: every line of it has a menu, a tip, a key of its own, and is found by typing."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
+from hands import entries_of, open_palette
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStatusBar
@@ -27,13 +25,6 @@ from nrsfm_gui.widgets.command_palette import PaletteEntry
 from nrsfm_gui.widgets.fuzzy import match
 from nrsfm_gui.widgets.style import apply_theme
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.widgets.command_palette import CommandPalette
-
 
 @pytest.fixture(scope="module")
 def sequence():
@@ -43,7 +34,7 @@ def sequence():
 class ActionWindow(QMainWindow):
     """All actions in menus and a tool bar, a 3-D view and a timeline, and none of the other panels."""
 
-    def __init__(self, session: Session, store: AppStore) -> None:
+    def __init__(self, session, store):
         super().__init__()
         self.session, self.sequence_opening = session, SequenceOpening(store, self)
         self.scene_view, timeline = SceneView(software=True), Timeline()
@@ -71,7 +62,7 @@ class ActionWindow(QMainWindow):
 
 
 @pytest.fixture
-def bare(qtbot, show, session, store) -> Iterator[ActionWindow]:
+def bare(qtbot, show, session, store):
     """Return a window of actions without a sequence."""
     made = ActionWindow(session, store)
     show(made, 1280, 800)
@@ -82,22 +73,11 @@ def bare(qtbot, show, session, store) -> Iterator[ActionWindow]:
 
 
 @pytest.fixture
-def window(bare, sequence) -> ActionWindow:
+def window(bare, sequence):
     """Return a window of actions with a sequence."""
     bare.session.set_sequence(sequence)
     bare.toolbars.show_situation()
     return bare
-
-
-def opened(qtbot, window) -> CommandPalette:
-    window.toolbars.actions["palette"].trigger()
-    view = window.command_palette_controller.view
-    qtbot.waitUntil(lambda: QApplication.focusWidget() is view.field)
-    return view
-
-
-def rows(view) -> list[PaletteEntry]:
-    return [view.list.item(index).data(Qt.ItemDataRole.UserRole)[0] for index in range(view.list.count())]
 
 
 # -- the table --------------------------------------------------------------------------------------------
@@ -122,7 +102,7 @@ def test_every_action_that_is_not_always_possible_shows_what_it_needs():
         assert spec.when.needs or (spec.when is not None and _always(spec.when)), spec.name
 
 
-def _always(condition) -> bool:
+def _always(condition):
     from dataclasses import fields
 
     from nrsfm_gui.shell.actions import Situation
@@ -189,41 +169,41 @@ def test_letters_keep_their_order():
 
 
 def test_of_two_titles_found_alike_the_shorter_one_is_first(qtbot, window):
-    view = opened(qtbot, window)
+    view = open_palette(qtbot, window)
     view.field.setText("worst")
-    assert [entry.title for entry in rows(view)[:2]] == ["Worst frame", "Worst point of this frame"]
+    assert [entry.title for entry in entries_of(view)[:2]] == ["Worst frame", "Worst point of this frame"]
 
 
 def test_every_action_is_reached_by_typing_its_title(qtbot, window):
-    view = opened(qtbot, window)
+    view = open_palette(qtbot, window)
     for spec in ACTIONS:
         if spec.name == "palette":
             continue
         title = window.toolbars.actions[spec.name].text().replace("&", "")
         view.field.setText(title)
-        found = rows(view)
+        found = entries_of(view)
         assert any(entry.title == title for entry in found[:4]), title
 
 
 def test_samples_layers_panels_and_alignments_are_among_the_entries(qtbot, window):
-    places = {entry.place for entry in rows(opened(qtbot, window))}
+    places = {entry.place for entry in entries_of(open_palette(qtbot, window))}
     for part in ("File › Samples", "View › Layers"):
         assert part in places
     assert any("lignment" in place for place in places)
 
 
-def test_a_symbol_finds_what_it_stands_for_before_all_that_contains_its_letters(qtbot, window):
+def test_a_symbol_finds_what_it_stands_for_before_all_that_contains_its_letters(window):
     palette = window.command_palette_controller.view
     named = PaletteEntry("strength", "", "", int, "parameter", symbols=("xi", "ξ"))
     palette.open((PaletteEntry("Xi in the title", "", "", int), named))
     for text in ("xi", "ξ", "Ξ"):
         palette.field.setText(text)
-        assert rows(palette)[0] is named
+        assert entries_of(palette)[0] is named
 
 
 def test_typing_and_return_does_it_and_gives_the_focus_back(qtbot, window):
     window.scene_view.setFocus()
-    view = opened(qtbot, window)
+    view = open_palette(qtbot, window)
     qtbot.keyClicks(view.field, "last frame")
     qtbot.keyClick(view.field, Qt.Key.Key_Return)
     assert window.session.frame == 7
@@ -232,7 +212,7 @@ def test_typing_and_return_does_it_and_gives_the_focus_back(qtbot, window):
 
 
 def test_letters_typed_here_are_not_keys_of_the_window(qtbot, window):
-    view = opened(qtbot, window)
+    view = open_palette(qtbot, window)
     locked = window.toolbars.actions["camera_lock"].isChecked()
     qtbot.keyClicks(view.field, "c l")
     qtbot.keyClick(view.field, Qt.Key.Key_Home)
@@ -243,16 +223,16 @@ def test_letters_typed_here_are_not_keys_of_the_window(qtbot, window):
 
 def test_escape_closes_and_keeps_the_selection(qtbot, window):
     window.session.set_point(3)
-    view = opened(qtbot, window)
+    view = open_palette(qtbot, window)
     qtbot.keyClick(view.field, Qt.Key.Key_Escape)
     assert not view.isVisible()
     assert window.session.point == 3
 
 
 def test_what_is_not_possible_is_gray_shows_why_and_does_nothing(qtbot, bare):
-    view = opened(qtbot, bare)
+    view = open_palette(qtbot, bare)
     qtbot.keyClicks(view.field, "From scratch")
-    entry = rows(view)[0]
+    entry = entries_of(view)[0]
     assert not entry.enabled
     assert "Open a sequence" in entry.reason
     qtbot.keyClick(view.field, Qt.Key.Key_Return)
@@ -261,7 +241,7 @@ def test_what_is_not_possible_is_gray_shows_why_and_does_nothing(qtbot, bare):
 
 
 def test_arrows_move_in_the_list_and_wrap(qtbot, window):
-    view = opened(qtbot, window)
+    view = open_palette(qtbot, window)
     qtbot.keyClick(view.field, Qt.Key.Key_Down)
     assert view.list.currentRow() == 1
     qtbot.keyClick(view.field, Qt.Key.Key_Up)
@@ -276,7 +256,7 @@ def test_arrows_move_in_the_list_and_wrap(qtbot, window):
 
 
 def test_found_letters_are_painted_in_the_color_of_the_accent(qtbot, qapp, window, near):
-    view = opened(qtbot, window)
+    view = open_palette(qtbot, window)
     apply_theme(qapp, LIGHT)
     before = near(view.list.grab().toImage(), LIGHT.accent, tolerance=30).sum()
     view.field.setText("frame")
@@ -285,6 +265,6 @@ def test_found_letters_are_painted_in_the_color_of_the_accent(qtbot, qapp, windo
 
 
 def test_the_palette_goes_when_the_focus_does(qtbot, window):
-    view = opened(qtbot, window)
+    view = open_palette(qtbot, window)
     window.scene_view.setFocus()
     assert not view.isVisible()

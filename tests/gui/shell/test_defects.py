@@ -1,13 +1,10 @@
 """What nobody caught: the window lives on, says what happened once, and offers to save."""
 
-from __future__ import annotations
-
 import gc
 import platform
 import sys
 import threading
 import weakref
-from typing import TYPE_CHECKING
 
 import pytest
 from PyQt6.QtCore import QThread, QTimer, qVersion
@@ -16,25 +13,14 @@ from PyQt6.QtWidgets import QPushButton, QWidget
 
 from core import Settings, simulate
 from nrsfm_gui.engine.jobs import Job
-from nrsfm_gui.model.log_records import Logbook
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.shell.defects import DefectReporter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture
-def logbook(qapp):
-    made = Logbook()
-    yield made
-    made.shut_down()
-
-
-@pytest.fixture
-def reporter(show, session, logbook) -> Iterator[DefectReporter]:
+def reporter(show, session, logbook):
     """Return what shows the defects of a session over a window, in place of what Python does with them."""
     window = QWidget()
     show(window, 300, 200)
@@ -52,7 +38,7 @@ def shown(qtbot, reporter):
 
 
 def test_a_slot_that_raises_leaves_the_window_alive(qtbot, capsys, session, control, logbook, reporter):
-    def slot() -> None:
+    def slot():
         raise ValueError("a slot broke")
 
     QTimer.singleShot(0, slot)
@@ -91,7 +77,7 @@ def test_a_painter_does_not_outlive_the_painting_that_broke(qtbot, show, capsys,
 
 
 def test_a_slot_that_raises_again_and_again_opens_one_dialog(qtbot, capsys, logbook, reporter):
-    def slot() -> None:
+    def slot():
         raise ValueError("again")
 
     for _ in range(5):
@@ -105,7 +91,7 @@ def test_a_slot_that_raises_again_and_again_opens_one_dialog(qtbot, capsys, logb
 
 @pytest.mark.parametrize("kind", [threading.Thread, QThread])
 def test_a_thread_that_raises_is_reported_in_the_window(qtbot, kind, capsys, logbook, reporter):
-    def work() -> None:
+    def work():
         raise OSError("the worker broke")
 
     if kind is QThread:
@@ -124,7 +110,7 @@ def test_a_thread_that_raises_is_reported_in_the_window(qtbot, kind, capsys, log
 
 def test_a_destructor_that_raises_is_only_logged(qtbot, capsys, logbook, reporter):
     class Fragile:
-        def __del__(self) -> None:
+        def __del__(self):
             raise RuntimeError("dropped badly")
 
     Fragile()
@@ -134,7 +120,7 @@ def test_a_destructor_that_raises_is_only_logged(qtbot, capsys, logbook, reporte
 
 
 def test_a_job_that_raises_reports_a_defect(qtbot, session, logbook, reporter):
-    def function(_job: Job) -> None:
+    def function(_job):
         raise KeyError("absent")
 
     job = Job(function)

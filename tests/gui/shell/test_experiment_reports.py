@@ -1,14 +1,13 @@
 """Reports of `nrsfm reproduce` open in the browser; where there is none, the command for one is given."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from pathlib import Path
 
 import pytest
+from hands import button_of
 from PyQt6.QtGui import QDesktopServices, QGuiApplication
-from PyQt6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from core.cli import parser
 from core.experiments.report import Heading, write_report
@@ -18,7 +17,7 @@ from nrsfm_gui.widgets.message_bar import MessageBar
 
 
 @pytest.fixture
-def opened(monkeypatch) -> list[str]:
+def opened(monkeypatch):
     """Return the paths that the browser was asked for."""
     paths: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda link: paths.append(link.toLocalFile()) or True)
@@ -26,7 +25,7 @@ def opened(monkeypatch) -> list[str]:
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Return the working folder."""
     folder = tmp_path / "working"
     folder.mkdir()
@@ -35,37 +34,33 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def window(qtbot) -> QWidget:
+def window(qtbot):
     made = QWidget()
     qtbot.addWidget(made)
     return made
 
 
 @pytest.fixture
-def messages(qtbot) -> MessageBar:
+def messages(qtbot):
     made = MessageBar()
     qtbot.addWidget(made)
     return made
 
 
 @pytest.fixture
-def reports(store, messages, window) -> ExperimentReports:
+def reports(store, messages, window):
     notifier = Notifier(window)
     messages.listen_to(notifier)
     return ExperimentReports(store, notifier, window)
 
 
-def write(folder: Path, *, age: float) -> str:
+def write(folder, *, age):
     """Write a report as `nrsfm reproduce` does, some seconds ago; return its page."""
     folder.mkdir(parents=True, exist_ok=True)
     page = write_report([Heading("Table 1, run again", 1)], "Table 1, run again", folder)
     stamp = page.stat().st_mtime - age
     os.utime(page, (stamp, stamp))
     return str(page)
-
-
-def press(messages: MessageBar, title: str) -> None:
-    next(button for button in messages.findChildren(QPushButton) if button.text() == title).click()
 
 
 @pytest.mark.parametrize("place", [".", "report", "reports/table1"])
@@ -97,7 +92,7 @@ def test_without_a_report_the_command_for_one_can_be_copied(folder, opened, repo
     assert not opened
     command = messages.text.split(": ")[1]
     assert str(folder) in messages.text
-    press(messages, "Copy the command")
+    button_of(messages, "Copy the command").click()
     assert QGuiApplication.clipboard().text() == command
     program, *words = shlex.split(command)
     assert program == "nrsfm"
@@ -106,11 +101,11 @@ def test_without_a_report_the_command_for_one_can_be_copied(folder, opened, repo
     assert opened == [page]
 
 
-def test_another_report_can_be_asked_for(qtbot, tmp_path, folder, opened, reports, messages, window):
+def test_another_report_can_be_asked_for(tmp_path, folder, opened, reports, messages, window):
     write(folder / "report", age=0)
     other = write(tmp_path / "other", age=100)
     reports.open_newest()
-    press(messages, "Open another…")
+    button_of(messages, "Open another…").click()
     dialog = window.findChild(QFileDialog)
     dialog.fileSelected.emit(other)
     assert opened[-1] == other

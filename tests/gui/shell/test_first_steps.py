@@ -1,9 +1,5 @@
 """The first steps of a new user: shown once, done in any order, each with its place in the window."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PyQt6.QtCore import QPoint
 from PyQt6.QtWidgets import QApplication, QMainWindow, QPushButton, QVBoxLayout, QWhatsThis, QWidget
@@ -14,9 +10,6 @@ from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.shell.first_steps import KEYS, FirstSteps
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
@@ -26,14 +19,14 @@ def sequence():
 
 
 @pytest.fixture
-def timeline(show) -> Timeline:
+def timeline(show):
     timeline = Timeline()
     show(timeline, 600, 100)
     return timeline
 
 
 @pytest.fixture
-def window(show) -> QMainWindow:
+def window(show):
     """Return a window with a place for the bar, and a button that a step is about."""
     window, center = QMainWindow(), QWidget()
     layout = QVBoxLayout(center)
@@ -46,10 +39,10 @@ def window(show) -> QMainWindow:
 
 
 @pytest.fixture
-def make_steps(session, store, control, timeline, window) -> Callable[[], FirstSteps]:
+def make_steps(session, store, control, timeline, window):
     """Make what shows the steps that are left according to the stored settings."""
 
-    def make() -> FirstSteps:
+    def make():
         places = dict.fromkeys(KEYS, lambda: window.run_button)
         steps = FirstSteps(session, store, control, timeline, places=places, window=window)
         window.centralWidget().layout().insertWidget(0, steps.bar)
@@ -59,7 +52,7 @@ def make_steps(session, store, control, timeline, window) -> Callable[[], FirstS
 
 
 @pytest.fixture
-def steps(session, make_steps, sequence) -> FirstSteps:
+def steps(session, make_steps, sequence):
     """Return the steps of a sequence before any run."""
     steps = make_steps()
     session.set_settings(QUICK)
@@ -116,7 +109,7 @@ def test_the_steps_wait_for_a_sequence(session, make_steps, sequence):
     assert "Run" in steps.bar.sentence
 
 
-def test_the_place_of_a_step_is_pointed_out_where_it_is(qtbot, steps, window):
+def test_the_place_of_a_step_is_pointed_out_where_it_is(steps, window):
     steps.show_where()
     (shown,) = (each for each in QApplication.topLevelWidgets() if each.inherits("QWhatsThat"))
     button = window.run_button

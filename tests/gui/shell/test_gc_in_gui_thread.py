@@ -1,7 +1,5 @@
 """Objects of Qt are destroyed in the thread that they live in, however many threads make garbage."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import weakref
@@ -12,7 +10,7 @@ from PyQt6.QtCore import QObject, QTimer
 def test_a_thread_full_of_garbage_destroys_no_object_of_the_window(qtbot, collector):
     gone_in: list[int] = []
 
-    def litter() -> None:
+    def litter():
         for _ in range(200_000):
             knot: list[object] = []
             knot.append(knot)
@@ -35,7 +33,7 @@ def test_what_is_to_be_deleted_is_deleted_before_garbage_is_collected(qtbot, col
     held = QObject()
     timer = QTimer(held)
 
-    def show(held: QObject = held) -> None:  # the object, its timer and the function refer to each other
+    def show(held=held):  # the object, its timer and the function refer to each other
         held.objectName()
 
     timer.timeout.connect(show)

@@ -1,7 +1,5 @@
 """The headline of the tool bar: the error of what is shown, its forms, and the menu of alignments."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -112,7 +110,7 @@ def test_the_energy_is_of_the_shape_that_is_shown_at_the_finest_level(session, k
     assert energy_in(Phase(PhaseKind.REFINE), None) == (WNN, iterate.final_loss)
 
 
-def test_no_text_is_wider_than_its_place(qtbot, show, found, known):
+def test_no_text_is_wider_than_its_place(show, found, known):
     headline = Headline()
     show(headline, 600, 40)
     text = headline_text(found, known.sequence)

@@ -1,14 +1,12 @@
 """Help: the method on one page, an explanation of every panel, and the first steps of a new user."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from hands import button_of
 from PyQt6.QtCore import Qt, QUrl
 from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
-from PyQt6.QtWidgets import QApplication, QMainWindow, QPushButton, QToolButton, QWidget
+from PyQt6.QtWidgets import QApplication, QMainWindow, QToolButton, QWidget
 
 from core import Settings, simulate
 from core.foundation import asset_folder, help_page
@@ -18,9 +16,6 @@ from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import BIBTEX, PANELS, method_page
 from nrsfm_gui.widgets.style import apply_theme
-
-if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
 
 NO_KEY = Qt.KeyboardModifier.NoModifier
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
@@ -32,12 +27,12 @@ def sequence():
 
 
 @pytest.fixture
-def window(make_window, sequence) -> MainWindow:
+def window(make_window, sequence):
     return make_window(sequence, settings=QUICK)
 
 
 @pytest.fixture
-def pages(show) -> HelpController:
+def pages(show):
     """Return what opens the windows of help over an empty one."""
     window = QMainWindow()
     show(window, 400, 300)
@@ -131,8 +126,7 @@ def test_the_citations_are_copied_as_bibtex(qtbot, pages):
     assert QGuiApplication.clipboard().text() == BIBTEX
     assert BIBTEX.count("{") == BIBTEX.count("}")
     QGuiApplication.clipboard().clear()
-    button = next(each for each in page.findChildren(QPushButton) if each.text() == "Copy BibTeX")
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    button_of(page, "Copy BibTeX").click()
     assert "@inproceedings" in QGuiApplication.clipboard().text()
 
 
@@ -149,7 +143,7 @@ def test_every_panel_shows_what_it_is_and_has_a_button_for_it(window):
     assert window.timeline.parentWidget().whatsThis()
 
 
-def test_the_button_opens_an_explanation_whose_link_opens_the_page(qtbot, window):
+def test_the_button_opens_an_explanation_whose_link_opens_the_page(window):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "Numbers")
     before = set(QApplication.topLevelWidgets())
     dock.titleBarWidget().question.click()
@@ -159,7 +153,7 @@ def test_the_button_opens_an_explanation_whose_link_opens_the_page(qtbot, window
     assert window.help_controller.page.isVisible()
 
 
-def test_panels_are_floated_docked_and_closed_by_the_buttons_of_their_title(qtbot, window):
+def test_panels_are_floated_docked_and_closed_by_the_buttons_of_their_title(window):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "Loss")
     names = {button.accessibleName(): button for button in dock.titleBarWidget().findChildren(QToolButton)}
     names["Take Loss out"].click()

@@ -1,21 +1,12 @@
 """Observations that the user hides from the solver, by the actions and the menu of a point."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from core import Settings, simulate
+from core import simulate
 from nrsfm_gui.shell.hide_controller import SELECT_FIRST, HideController
-
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
-
-
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
 
 
 @pytest.fixture

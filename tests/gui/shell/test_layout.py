@@ -1,7 +1,5 @@
 """Docks share the window: at first, while it grows and shrinks, and as a person made them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -144,7 +142,7 @@ def test_a_layout_of_a_session_suits_windows_of_other_widths(window, qtbot):
     assert sizes(window, qtbot) == pytest.approx(usual, abs=2)
 
 
-def test_numbers_stand_below_the_parameters_where_the_window_is_high_enough(window, qtbot):
+def test_numbers_stand_below_the_parameters_where_the_window_is_high_enough(window):
     found = {dock.windowTitle(): dock for dock in docks(window)}
     assert found["Numbers"] in window.tabifiedDockWidgets(found["Parameters"])
     window.resize(1920, 1200)
@@ -152,7 +150,7 @@ def test_numbers_stand_below_the_parameters_where_the_window_is_high_enough(wind
     assert found["Numbers"] not in window.tabifiedDockWidgets(found["Parameters"])
 
 
-def test_the_buttons_of_a_header_are_seen_while_the_mouse_or_the_keyboard_is_there(window, qtbot):
+def test_the_buttons_of_a_header_are_seen_while_the_mouse_or_the_keyboard_is_there(window):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "Sequences")
     title = dock.titleBarWidget()
     window.scene_view.setFocus()

@@ -1,12 +1,9 @@
 """Preferences: kept, given to what they concern at once, and no obstacle to anything else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 from patience import PATIENCE
@@ -18,14 +15,11 @@ from core import InputError
 from core.io.readers import memory_limit, set_memory_limit
 from core.solvers import set_solver_threads, single_threaded
 from core.solvers.solver import _blas
-from nrsfm_gui.model.app_store import AppStore, SettingsFile
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.preferences_controller import PreferencesController
 from nrsfm_gui.widgets.style import apply_theme
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +29,7 @@ def one_thread():
 
 
 @pytest.fixture
-def window(show) -> QMainWindow:
+def window(show):
     """Return what the dialog stands over, with a least size."""
     window, center = QMainWindow(), QWidget()
     center.setMinimumSize(700, 500)
@@ -45,7 +39,7 @@ def window(show) -> QMainWindow:
 
 
 @pytest.fixture
-def preferences(session, store, window) -> Iterator[PreferencesController]:
+def preferences(session, store, window):
     made = PreferencesController(session, store, window, restart_first_steps=list)
     session.theme_changed.connect(lambda theme: apply_theme(QApplication.instance(), theme))
     yield made
@@ -64,19 +58,6 @@ def test_preferences_come_back_as_they_were(tmp_path):
     store.sync()
     assert opened().preferences() == chosen
     assert opened().autosave_seconds() == 0
-
-
-def test_what_cannot_be_read_counts_as_absent(tmp_path):
-    texts = {
-        "theme": "pink",
-        "size": "150.5",
-        "point_size": "nan",
-        "threads": "x",
-        "autosave_seconds": "-4",
-        "color_map": "magma",
-    }
-    SettingsFile(tmp_path / "s.json").change(texts)
-    assert AppStore(tmp_path / "s.json").preferences() == Preferences(color_map="magma")
 
 
 def test_values_that_are_not_accepted_are_refused_by_name():
@@ -190,7 +171,7 @@ def test_a_file_may_need_as_much_memory_as_is_preferred(preferences, monkeypatch
 
 
 def test_the_solver_uses_as_many_threads_as_are_preferred():
-    def limits() -> set[int]:
+    def limits():
         return {each.num_threads for each in _blas().lib_controllers if each.user_api == "blas"}
 
     with single_threaded():

@@ -1,9 +1,7 @@
 """The dialog of the scale: two selected points and their distance, or the size, become a parameter."""
 
-from __future__ import annotations
-
 import pytest
-from PyQt6.QtTest import QTest
+from hands import choose, type_into
 from PyQt6.QtWidgets import QDialogButtonBox, QWidget
 
 from core import Settings
@@ -13,14 +11,14 @@ from nrsfm_gui.shell.scale_dialog import ScaleDialog
 
 
 @pytest.fixture
-def session(qapp, known) -> Session:
+def session(qapp, known):
     made = Session()
     made.set_sequence(known.sequence)
     return made
 
 
 @pytest.fixture
-def dialog(qtbot, session) -> ScaleDialog:
+def dialog(qtbot, session):
     window = QWidget()
     qtbot.addWidget(window)
     window.show()
@@ -36,21 +34,10 @@ def ok_of(dialog):
     return dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
 
 
-def write(field, text):
-    field.setFocus()
-    field.selectAll()
-    QTest.keyClicks(field, text)
-
-
-def choose(choice, key):
-    choice.set_key(key)
-    choice.chosen.emit(key)
-
-
 def test_the_distance_of_two_selected_points_becomes_the_scale(dialog, session):
     assert [field.text() for field in dialog.points] == ["3", "17"]
     assert not ok_of(dialog).isEnabled()
-    write(dialog.length, "85")
+    type_into(dialog.length, "85")
     choose(dialog.unit, "cm")
     ok_of(dialog).click()
     assert session.settings.scale == "3-17=85cm"
@@ -68,7 +55,7 @@ def test_points_can_be_selected_while_the_dialog_is_open(dialog, session):
 def test_the_size_of_the_object_becomes_the_scale_and_can_be_removed(dialog, session):
     choose(dialog.kind, "size")
     assert dialog.points[0].isHidden() or not dialog.points[0].isVisible()
-    write(dialog.length, "200")
+    type_into(dialog.length, "200")
     ok_of(dialog).click()
     assert session.settings.scale == "size=200mm"
     dialog.controller.show()
@@ -79,8 +66,8 @@ def test_the_size_of_the_object_becomes_the_scale_and_can_be_removed(dialog, ses
 
 
 def test_a_point_that_is_not_there_is_refused_in_a_sentence(dialog, session):
-    write(dialog.length, "85")
-    write(dialog.points[1], "4000")
+    type_into(dialog.length, "85")
+    type_into(dialog.points[1], "4000")
     assert not ok_of(dialog).isEnabled()
     assert f"points from 1 to {session.sequence.point_count}" in dialog.note.text()
 

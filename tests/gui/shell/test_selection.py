@@ -1,15 +1,13 @@
 """What is selected and hidden, by the views and by the actions."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PyQt6.QtGui import QMouseEvent
+from hands import drag
+from PyQt6.QtCore import QPoint, QPointF, Qt
 
-from core import Settings, simulate
+from core import Settings
 from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.shell.selection_controller import SelectionController
 
@@ -17,15 +15,8 @@ LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
-
-
 @pytest.fixture
-def selection(
-    show, session, display, scene_view, tracks_view, add_solved_run, sequence
-) -> SelectionController:
+def selection(show, session, display, scene_view, tracks_view, add_solved_run, sequence):
     """Return the controller of both views of a sequence after a run."""
     panel = PointsPanel()
     show(panel, 400, 300)
@@ -88,16 +79,8 @@ def test_a_lasso_in_the_3d_view_selects_what_is_drawn_inside(session, display, s
         (view.width() - 2, view.height() - 2),
         (middle, view.height() - 2),
     ]
-    kind = QEvent.Type
     before = view._projection().clip_matrix()
-    for place, corner in enumerate([corners[0], *corners, corners[-1]]):
-        what = (
-            kind.MouseButtonPress if place == 0 else kind.MouseButtonRelease if place == 5 else kind.MouseMove
-        )
-        button = Qt.MouseButton.NoButton if what is kind.MouseMove else LEFT
-        where = QPointF(*corner)
-        event = QMouseEvent(what, where, view.mapToGlobal(where), button, LEFT, CONTROL)
-        QCoreApplication.sendEvent(view, event)
+    drag(view, *(QPointF(*corner) for corner in corners), keys=CONTROL)
     chosen = set(session.selection)
     assert {int(point) for point in np.flatnonzero(right)} - {4, 5} <= chosen
     assert not chosen & {4, 5}

@@ -1,13 +1,12 @@
 """Loading, failed and finished states: each says what goes on, and what can be done next."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, QRect, Qt
+from hands import button_of
+from PyQt6.QtCore import QPoint, QRect
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QProgressBar, QPushButton
 
@@ -33,7 +32,7 @@ def sequence():
 
 
 @pytest.fixture
-def opening(show, store, session, control) -> SequenceOpening:
+def opening(show, store, session, control):
     """Return what reads files, and shows in the session what they hold."""
     tree = SequencesPanel()
     show(tree, 200, 200)
@@ -43,7 +42,7 @@ def opening(show, store, session, control) -> SequenceOpening:
 
 
 @pytest.fixture
-def asked() -> list[str]:
+def asked():
     """Return what the buttons of messages have led to."""
     return []
 
@@ -52,7 +51,7 @@ def asked() -> list[str]:
 def make_states(session, display, messages, scene_view, opening, asked, show):
     """Make the cards over the 3-D view, for what starts and stops runs."""
 
-    def make(control: RunControl) -> StateCards:
+    def make(control):
         show(messages, 700, 40)
         states = StateCards(
             session, control, display.errors, opening, messages, parent=session,
@@ -68,7 +67,7 @@ def make_states(session, display, messages, scene_view, opening, asked, show):
 
 
 @pytest.fixture
-def states(make_states, control) -> StateCards:
+def states(make_states, control):
     return make_states(control)
 
 
@@ -76,13 +75,6 @@ def offered(messages):
     """Return the text of the button that shows what is better."""
     (text,) = (each.text() for each in messages.findChildren(QPushButton) if each.text().startswith("Show "))
     return text
-
-
-def press(qtbot, parent, text):
-    button = next(
-        each for each in parent.findChildren(QPushButton) if each.text() == text and each.isVisible()
-    )
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
 def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_done(
@@ -116,9 +108,9 @@ def test_a_failure_with_nothing_open_shows_why_and_what_next(
     assert "could not be opened" in card.text
     assert not card.findChild(QProgressBar).isVisible()
     assert messages.text == ""  # it is said once
-    press(qtbot, card, "Copy")
+    button_of(card, "Copy").click()
     assert "absent.txt" in QGuiApplication.clipboard().text()
-    press(qtbot, card, "Open the sample")
+    button_of(card, "Open the sample").click()
     qtbot.waitUntil(lambda: session.sequence is not None)
     assert card.text == ""
 
@@ -131,7 +123,7 @@ def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(
     qtbot.waitUntil(lambda: "absent.txt" in messages.text)
     texts = {button.text() for button in messages.findChildren(QPushButton)}
     assert {"Open another…", "Show the log"} <= texts
-    press(qtbot, messages, "Show the log")
+    button_of(messages, "Show the log").click()
     assert asked == ["log"]
 
 
@@ -158,7 +150,7 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(
     assert ". " not in messages.text and messages.text.endswith(".")  # one sentence
     assert ") converged in " in messages.text
     assert not any(unit in messages.text for unit in ("px", "mm"))  # they are in the headline
-    press(qtbot, messages, "Go to the worst frame")
+    button_of(messages, "Go to the worst frame").click()
     assert asked == ["worst"]
     assert display.scene is not None
     messages.hide()
@@ -191,7 +183,7 @@ def test_a_refined_shape_that_the_truth_shows_to_be_worse_is_announced_with_the_
     now = measure(display.errors.incumbent.error, "mm")
     assert f", {now} from the ground truth; nearer: " in messages.text
     assert f" in {BILINEAR_START}" in messages.text
-    press(qtbot, messages, offered(messages))
+    button_of(messages, offered(messages)).click()
     assert session.compared is run and session.compared_solution == BILINEAR_START
     display.refresh()
     assert display.compared_incumbent.error < 1e-6 < display.errors.incumbent.error
@@ -216,7 +208,7 @@ def test_a_run_that_passed_something_nearer_to_the_truth_says_so_and_offers_it(
     qtbot.waitUntil(lambda: "at 9.00 s" in messages.text)
     assert f", {measure(end, 'mm')} from the ground truth; nearer: " in messages.text
     assert messages.text.endswith(" mm at 9.00 s.")  # nothing else is nearer
-    press(qtbot, messages, offered(messages))
+    button_of(messages, offered(messages)).click()
     assert session.moment == 1
     display.refresh()
     assert display.errors.incumbent.error < 0.2 * end
@@ -231,7 +223,7 @@ def test_a_refused_run_shows_why_and_shows_the_log(
     session.set_sequence(sequence)
     control.start(warm=False)
     qtbot.waitUntil(lambda: "is refused" in messages.text)
-    press(qtbot, messages, "Show the log")
+    button_of(messages, "Show the log").click()
     assert asked == ["log"]
 
 
@@ -246,5 +238,5 @@ def test_tracks_that_may_be_wrong_are_announced_with_the_result(
     session.set_sequence(replace(sequence, tracks=tracks, digest="wrong"))
     control.start(warm=False)
     qtbot.waitUntil(lambda: "not fit the shapes (" in messages.text)
-    press(qtbot, messages, "Find outliers")
+    button_of(messages, "Find outliers").click()
     assert asked == ["outliers"]

@@ -1,7 +1,5 @@
 """The status bar: what the solver does, the point under the mouse, the sequence, the memory."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -44,14 +42,14 @@ def test_the_label_is_hidden_where_the_system_does_not_report_the_memory(qtbot, 
 
 
 @pytest.fixture
-def bar(show) -> QStatusBar:
+def bar(show):
     bar = QStatusBar()
     show(bar, 900, 30)
     return bar
 
 
 @pytest.fixture
-def status(session, display, bar, show) -> StatusController:
+def status(session, display, bar, show):
     status = StatusController(session, display, bar, session)
     show(status.progress, 220, 30)
     return status
@@ -90,7 +88,7 @@ FACTS = "pickup flyby (perspective) · 100 frames · 41 points"
 
 
 @pytest.fixture
-def line(show) -> StatusLine:
+def line(show):
     line = StatusLine()
     show(line, 1500, 30)
     line.set_full_text(WORST)

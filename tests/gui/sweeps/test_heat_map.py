@@ -1,7 +1,5 @@
 """The heat map of a sweep as a figure: its colors in every format."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 
@@ -34,7 +32,7 @@ def heat_map(qtbot, rows):
 
 
 @pytest.mark.parametrize("number", ["procrustes_mm", "log10_loss", "memory_mb", "loss", "gradient"])
-def test_the_label_of_the_color_bar_is_beside_its_numbers(qtbot, heat_map, rows, number):
+def test_the_label_of_the_color_bar_is_beside_its_numbers(heat_map, rows, number):
     heat_map.set_state(build_map(rows, np.ones(len(rows), dtype=bool), number, "eta", "rank", "mean"))
     heat_map.grab()  # the axis measures its numbers as it paints them
     axis = heat_map._bar.axis

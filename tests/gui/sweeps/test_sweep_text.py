@@ -1,7 +1,5 @@
 """The columns of a sweep, its filter, its tables as text, and its map."""
 
-from __future__ import annotations
-
 import csv
 import io
 

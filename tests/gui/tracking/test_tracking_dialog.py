@@ -1,15 +1,13 @@
 """The dialog that follows points through a video: region, progress, cancel, corrections, and its end."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hands import button_of, choose
 from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QPushButton
 
 from core.tracking import Video, opencv, video_path
 from nrsfm_gui.panels.background.image_sources import as_image
@@ -31,13 +29,8 @@ def dialog(show):
     made.shut_down()
 
 
-def button(dialog, text):
-    (found,) = [each for each in dialog.findChildren(QPushButton) if each.text() == text]
-    return found
-
-
 def open_sample(qtbot, dialog, frames=12):
-    button(dialog, "Try the sample").click()
+    button_of(dialog, "Try the sample").click()
     qtbot.waitUntil(lambda: dialog._picture._image is not None)
     dialog._last.setValue(frames)
     dialog._points.setValue(60)
@@ -59,7 +52,7 @@ def click(dialog, x, y):
 
 
 def follow(qtbot, dialog):
-    button(dialog, "Start").click()
+    button_of(dialog, "Start").click()
     assert dialog.busy
     qtbot.waitUntil(lambda: not dialog.busy)
 
@@ -79,7 +72,7 @@ def place_of(dialog, point):
     return dialog.sequence.tracks[dialog._slider.value(), :, point]
 
 
-def choose(dialog, point):
+def choose_point(dialog, point):
     click(dialog, *place_of(dialog, point))
     assert dialog._chosen == point
 
@@ -109,16 +102,14 @@ def test_points_are_followed_in_the_rectangle_that_was_drawn(followed):
 @pytest.mark.slow
 def test_a_lasso_and_the_whole_picture_are_regions_as_well(qtbot, dialog):
     open_sample(qtbot, dialog, frames=3)
-    dialog._region.set_key(LASSO)
-    dialog._region.chosen.emit(LASSO)
+    choose(dialog._region, LASSO)
     drag(dialog, [(200, 120), (400, 120), (400, 280), (200, 280)])
     assert len(dialog._picture.region) > 4
     follow(qtbot, dialog)
     assert dialog.sequence.tracks[0, 0].min() > 195
-    button(dialog, "Start over").click()
+    button_of(dialog, "Start over").click()
     assert dialog.sequence is None and len(dialog._picture.region) > 4
-    dialog._region.set_key(WHOLE)
-    dialog._region.chosen.emit(WHOLE)
+    choose(dialog._region, WHOLE)
     assert dialog._picture.region is None and not dialog._picture.drawing
     follow(qtbot, dialog)
     assert dialog.sequence.point_count > 30
@@ -126,38 +117,38 @@ def test_a_lasso_and_the_whole_picture_are_regions_as_well(qtbot, dialog):
 
 def test_tracks_are_drawn_as_they_are_found_and_a_cancel_keeps_them(qtbot, dialog):
     open_sample(qtbot, dialog, frames=90)
-    button(dialog, "Start").click()
+    button_of(dialog, "Start").click()
     qtbot.waitUntil(lambda: dialog._step is not None and dialog._step.done >= 6)
     assert dialog._picture._trails.shape[2] > 30
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.isVisible() and 6 <= dialog.sequence.frame_count < 90
-    assert button(dialog, "Use these tracks").isEnabled()
+    assert button_of(dialog, "Use these tracks").isEnabled()
 
 
 def test_a_point_is_deleted_and_that_is_undone(followed):
     before, point = followed.sequence, isolated(followed)
-    choose(followed, point)
+    choose_point(followed, point)
     QTest.keyClick(followed, Qt.Key.Key_Delete)
     assert followed.sequence.point_count == before.point_count - 1
     assert np.array_equal(followed.sequence.tracks, np.delete(before.tracks, point, axis=2), equal_nan=True)
     QTest.keyClick(followed, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert followed.sequence is before and not button(followed, "Undo").isEnabled()
+    assert followed.sequence is before and not button_of(followed, "Undo").isEnabled()
 
 
 @pytest.mark.slow
 def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
     before, point = followed.sequence, isolated(followed)
     followed._slider.setValue(5)
-    choose(followed, point)
-    button(followed, "Cut here").click()
+    choose_point(followed, point)
+    button_of(followed, "Cut here").click()
     after = followed.sequence
     assert after.point_count == before.point_count + 1 and followed._chosen == before.point_count
     assert after.visible[:5, point].all() and not after.visible[5:, point].any()
     assert np.array_equal(after.tracks[5:, :, -1], before.tracks[5:, :, point])
     followed._slider.setValue(0)
-    choose(followed, point)
-    button(followed, "Cut here").click()
+    choose_point(followed, point)
+    button_of(followed, "Cut here").click()
     assert followed._message.text() == "the track is seen in frames 1 to 5; it cannot be cut at 1"
 
 
@@ -165,8 +156,8 @@ def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
 def test_a_point_is_followed_again_from_a_click(qtbot, followed):
     before, point = followed.sequence, isolated(followed)
     followed._slider.setValue(4)
-    choose(followed, point)
-    button(followed, "Follow again").click()
+    choose_point(followed, point)
+    button_of(followed, "Follow again").click()
     assert "Click where this point is" in followed._hint.text()
     x, y = place_of(followed, point)
     click(followed, x + 4, y)
@@ -182,7 +173,7 @@ def test_a_point_is_followed_again_from_a_click(qtbot, followed):
 def test_the_tracks_are_given_on_and_the_dialog_closes(qtbot, followed):
     sequence = followed.sequence
     with qtbot.waitSignal(followed.accepted_tracks) as given:
-        button(followed, "Use these tracks").click()
+        button_of(followed, "Use these tracks").click()
     assert given.args == [sequence] and not followed.isVisible()
 
 
@@ -190,7 +181,7 @@ def test_a_file_that_is_no_video_is_refused_in_a_sentence(qtbot, dialog, tmp_pat
     (tmp_path / "bad.mp4").write_bytes(b"nonsense" * 50)
     dialog.open_video(tmp_path / "bad.mp4")
     qtbot.waitUntil(lambda: "cannot be read as a video" in dialog._message.text())
-    assert not button(dialog, "Start").isEnabled()
+    assert not button_of(dialog, "Start").isEnabled()
 
 
 def test_a_region_without_texture_is_refused_in_a_sentence(qtbot, dialog):

@@ -1,7 +1,5 @@
 """Banners over a view: the most urgent one alone, in its place; the others wait, and none is lost."""
 
-from __future__ import annotations
-
 import pytest
 from PyQt6.QtCore import QPoint, QRect
 from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget

@@ -1,7 +1,5 @@
 """States of docks from a file: what Qt would not survive is refused."""
 
-from __future__ import annotations
-
 import base64
 from itertools import pairwise
 from struct import pack
@@ -16,32 +14,18 @@ from nrsfm_gui.widgets.dock_state import MOST_BYTES, is_state, restore_docks
 HEAD = pack(">ii", 0xFF, 0) + b"\xfd"
 ITEMS = b"\xfc\x01" + pack(">i", 1)
 CENTER = pack(">6i", 1, 1, 1, 2, 1, 2)
+AREA = HEAD + pack(">4i", 1, 0, 10, 10)
+NO_ITEMS = b"\xfc\x01" + bytes(4) + CENTER + b"\xfc" + bytes(4)
+BARS = HEAD + bytes(4) + CENTER + b"\xfc"
 HOSTILE = {
     "empty": b"",
-    "nested": HEAD + pack(">4i", 1, 0, 10, 10) + ITEMS + (b"\xfc" + bytes(16) + ITEMS) * 100_000,
-    "area that is none": HEAD
-    + pack(">4i", 1, 10**8, 10, 10)
-    + b"\xfc\x01"
-    + bytes(4)
-    + CENTER
-    + b"\xfc"
-    + bytes(4),
-    "negative area": HEAD + pack(">4i", 1, -1, 10, 10) + b"\xfc\x01" + bytes(4) + CENTER + b"\xfc" + bytes(4),
-    "lines without end": HEAD + bytes(4) + CENTER + b"\xfc" + pack(">i", 2**31 - 1),
-    "bar far away": HEAD
-    + bytes(4)
-    + CENTER
-    + b"\xfc"
-    + pack(">3i", 1, 0, 1)
-    + bytes(5)
-    + pack(">4i", -(2**31), 9, 0, 0),
-    "bars without end": HEAD + bytes(4) + CENTER + b"\xfc" + pack(">3i", 1, 0, 2**31 - 1),
-    "text without end": HEAD
-    + pack(">4i", 1, 0, 10, 10)
-    + ITEMS
-    + b"\xfb"
-    + pack(">I", 2**32 - 2)
-    + bytes(50),
+    "nested": AREA + ITEMS + (b"\xfc" + bytes(16) + ITEMS) * 100_000,
+    "area that is none": HEAD + pack(">4i", 1, 10**8, 10, 10) + NO_ITEMS,
+    "negative area": HEAD + pack(">4i", 1, -1, 10, 10) + NO_ITEMS,
+    "lines without end": BARS + pack(">i", 2**31 - 1),
+    "bar far away": BARS + pack(">3i", 1, 0, 1) + bytes(5) + pack(">4i", -(2**31), 9, 0, 0),
+    "bars without end": BARS + pack(">3i", 1, 0, 2**31 - 1),
+    "text without end": AREA + ITEMS + b"\xfb" + pack(">I", 2**32 - 2) + bytes(50),
 }
 
 

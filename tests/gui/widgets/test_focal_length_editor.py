@@ -1,7 +1,5 @@
 """The editor of a focal length converts between pixels, lens and field of view, and refuses in a sentence."""
 
-from __future__ import annotations
-
 import pytest
 from PyQt6.QtTest import QTest
 
@@ -10,7 +8,7 @@ from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 
 
 @pytest.fixture
-def editor(qtbot) -> FocalLengthEditor:
+def editor(qtbot):
     made = FocalLengthEditor()
     qtbot.addWidget(made)
     made.set_side(1280.0)

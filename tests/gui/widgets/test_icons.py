@@ -1,7 +1,5 @@
 """The SVG files of the icons: all can be drawn, in the color that is asked for, at any size."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PyQt6.QtCore import QSize

@@ -1,13 +1,11 @@
 """Lasso and clicks with Ctrl: which points lie inside, and what the 2-D panel tells of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, QRectF, Qt
+from hands import drag, send_mouse, turn_wheel
+from PyQt6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PyQt6.QtGui import QPainterPath, QPolygonF
 
 from nrsfm_gui.model.theme import DARK
@@ -57,34 +55,12 @@ def around(view, points, margin=10.0):
     return [QPoint(round(x), round(y)) for x, y in corners]
 
 
-def draw(qtbot, view, corners, modifiers):
-    surface = view._plot.viewport()
-    qtbot.mousePress(surface, LEFT, modifiers, corners[0])
-    for start, end in pairwise(corners):
-        for share in (0.5, 1.0):
-            qtbot.mouseMove(surface, start + (end - start) * share)
-            drag(surface, start + (end - start) * share, modifiers)
-    qtbot.mouseRelease(surface, LEFT, modifiers, corners[-1])
-
-
-def drag(surface, position, modifiers):
-    """Send what a real mouse would: the offscreen platform's moves have no buttons."""
-    from PyQt6.QtCore import QCoreApplication, QEvent
-    from PyQt6.QtGui import QMouseEvent
-
-    where = QPointF(position)
-    event = QMouseEvent(
-        QEvent.Type.MouseMove, where, surface.mapToGlobal(where), Qt.MouseButton.NoButton, LEFT, modifiers
-    )
-    QCoreApplication.sendEvent(surface, event)
-
-
 @pytest.mark.parametrize("adding", [False, True])
 def test_a_lasso_selects_the_points_inside_and_moves_nothing(view, qtbot, adding):
     before, chosen = view._box.viewRange(), [6, 7, 8]
     corners = around(view, chosen)
     with qtbot.waitSignal(view.points_selected) as caught:
-        draw(qtbot, view, corners, CONTROL | SHIFT if adding else CONTROL)
+        drag(view._plot.viewport(), *corners, keys=CONTROL | SHIFT if adding else CONTROL)
     points, added = caught.args
     pixels = view._to_pixels(view._scene.measured)
     low, high = corners[0], corners[2]
@@ -99,7 +75,7 @@ def test_points_that_are_not_drawn_are_neither_caught_nor_picked(view, qtbot, ne
     scene = view._scene
     view.set_scene(replace(scene, hidden=frozenset({7})))
     with qtbot.waitSignal(view.points_selected) as caught:
-        draw(qtbot, view, around(view, [6, 7, 8]), CONTROL)
+        drag(view._plot.viewport(), *around(view, [6, 7, 8]), keys=CONTROL)
     assert 7 not in caught.args[0].tolist()
     where = view._to_pixels(scene.measured[[7]])[0]
     assert view.point_at(view._plot.mapToScene(QPoint(*np.round(where).astype(int)))) != 7
@@ -123,7 +99,7 @@ def test_the_curve_is_painted_while_it_is_drawn(view, qtbot, near):
     surface, corners, before = view._plot.viewport(), around(view, [6, 7, 8]), yellow()
     qtbot.mousePress(surface, LEFT, CONTROL, corners[0])
     for corner in corners[1:]:
-        drag(surface, corner, CONTROL)
+        send_mouse(surface, QEvent.Type.MouseMove, corner, keys=CONTROL)
     assert yellow() > before + 40
     qtbot.mouseRelease(surface, LEFT, CONTROL, corners[-1])
     assert yellow() == before
@@ -173,18 +149,10 @@ def test_of_very_many_residuals_the_longest_that_are_seen_are_drawn():
     assert len(short) == MOST_SEGMENTS
 
 
-def test_the_wheel_zooms_around_the_mouse(view, qtbot):
-    from PyQt6.QtCore import QCoreApplication
-    from PyQt6.QtGui import QWheelEvent
-
-    surface, where = view._plot.viewport(), QPointF(400, 150)
-    before = view._box.mapSceneToView(where)
-    event = QWheelEvent(
-        where, surface.mapToGlobal(where), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
-    width = np.ptp(view._box.viewRange()[0])
-    QCoreApplication.sendEvent(surface, event)
+def test_the_wheel_zooms_around_the_mouse(view):
+    where = QPointF(400, 150)
+    before, width = view._box.mapSceneToView(where), np.ptp(view._box.viewRange()[0])
+    turn_wheel(view._plot.viewport(), 120, where)
     after = view._box.mapSceneToView(where)
     assert np.ptp(view._box.viewRange()[0]) < 0.95 * width
     assert (after.x(), after.y()) == pytest.approx((before.x(), before.y()), abs=0.02 * width)

@@ -1,8 +1,7 @@
 """The message bar: errors first, the newest of its kind, and some offer a button."""
 
-from __future__ import annotations
-
 import pytest
+from hands import button_of
 from PyQt6.QtCore import QEvent, Qt
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QPushButton, QToolButton, QVBoxLayout, QWidget
@@ -15,16 +14,12 @@ from nrsfm_gui.widgets.style import apply_theme
 
 
 @pytest.fixture
-def bar(qapp, qtbot) -> MessageBar:
+def bar(qapp, qtbot):
     made = MessageBar()
     apply_theme(qapp, DARK)
     qtbot.addWidget(made)
     made.resize(800, 40)
     return made
-
-
-def button(bar, text):
-    return next(each for each in bar.findChildren(QPushButton) if each.text() == text and not each.isHidden())
 
 
 def test_an_error_is_shown_first_and_the_note_that_waits_follows_once_it_was_read(qtbot, bar, monkeypatch):
@@ -76,7 +71,7 @@ def test_hiding_closes_all_of_them(bar):
 def test_a_button_acts_once_and_closes_its_message(qtbot, bar):
     done = []
     bar.note("Run 3 was deleted", action=("Undo", lambda: done.append(3)))
-    qtbot.mouseClick(button(bar, "Undo"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(button_of(bar, "Undo"), Qt.MouseButton.LeftButton)
     assert done == [3]
     assert bar.text == ""
     assert not [each for each in bar.findChildren(QPushButton) if not each.isHidden()]
@@ -86,8 +81,8 @@ def test_several_buttons_can_be_offered_and_one_may_show_something_itself(qtbot,
     bar.warn(
         "refused", action=(("Open another…", lambda: bar.note("asking")), ("Show details", lambda: None))
     )
-    assert button(bar, "Show details").accessibleName()
-    qtbot.mouseClick(button(bar, "Open another…"), Qt.MouseButton.LeftButton)
+    assert button_of(bar, "Show details").accessibleName()
+    qtbot.mouseClick(button_of(bar, "Open another…"), Qt.MouseButton.LeftButton)
     assert bar.text == "asking"
 
 
@@ -109,7 +104,7 @@ def test_the_sentence_can_be_copied(qtbot, bar):
     assert QGuiApplication.clipboard().text() == "track.txt holds no frames"
 
 
-def test_a_bar_shows_what_a_notifier_sends(qtbot, bar):
+def test_a_bar_shows_what_a_notifier_sends(bar):
     notifier = Notifier()
     bar.listen_to(notifier)
     notifier.warn("one")

@@ -1,15 +1,14 @@
 """Asking for files: nothing stands still meanwhile, and nothing happens where none is chosen."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 
 import pytest
+from hands import button_of
 from PyQt6.QtCore import QItemSelectionModel, Qt, QTimer
 from PyQt6.QtGui import QFileSystemModel
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QLineEdit, QListView, QMessageBox, QPushButton, QWidget
+from PyQt6.QtWidgets import QLineEdit, QListView, QMessageBox, QWidget
 
 import nrsfm_gui.widgets.path_dialog as module
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path, first_suffix
@@ -81,7 +80,7 @@ def test_one_dialog_returns_a_file_the_shown_folder_or_the_selected_one(qtbot, p
     for name in ("a.txt", "", "inner"):
         dialog = ask_for_path(parent, "Open", taken.append, kind=PathKind.ANY, start=tmp_path)
         view, model = dialog.findChild(QListView, "listView"), dialog.findChild(QFileSystemModel)
-        button = next(each for each in dialog.findChildren(QPushButton) if each.text() == "Open folder")
+        button = button_of(dialog, "Open folder")
         qtbot.waitUntil(lambda view=view, model=model: model.rowCount(view.rootIndex()) == 2)
         if name:
             index = model.index(str(tmp_path / name))
@@ -114,7 +113,7 @@ def test_a_dialog_that_is_closed_under_its_own_message_outlives_it(qtbot, parent
     dialog.findChild(QLineEdit).setText("missing.npz")
     closed = []
 
-    def close() -> None:  # while Qt's "file not found" waits for an answer
+    def close():  # while Qt's "file not found" waits for an answer
         message = dialog.findChild(QMessageBox)
         dialog.reject()
         qtbot.wait(50)  # what is to be deleted in this event loop goes now
@@ -155,7 +154,7 @@ def test_the_first_click_on_a_button_counts_while_the_completion_is_open(qtbot, 
         return popup.isVisible() and popup.windowHandle().isExposed()
 
     qtbot.waitUntil(completed)
-    (button,) = (each for each in dialog.findChildren(QPushButton) if each.text() == "Open folder")
+    button = button_of(dialog, "Open folder")
     where = button.mapTo(dialog, button.rect().center())
     # As the window system sends it: what is open gets the click, wherever it was.
     QTest.mouseClick(dialog.windowHandle(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, where)

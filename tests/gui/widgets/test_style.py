@@ -1,7 +1,5 @@
 """The theme as palette and style sheet: who follows it, and when."""
 
-from __future__ import annotations
-
 from PyQt6.QtCore import QCoreApplication, QEvent
 from PyQt6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
@@ -12,13 +10,13 @@ from nrsfm_gui.widgets.style import Themed, apply_theme, palette, set_property, 
 class Painted(Themed, QWidget):
     """Notes every theme that it takes the colors of."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent=None):
         super().__init__(parent)
         QCoreApplication.sendEvent(self, QEvent(QEvent.Type.PaletteChange))  # before it is ready
         self.taken: list[str] = []
         self._follow_theme()
 
-    def _apply_theme(self, theme) -> None:
+    def _apply_theme(self, theme):
         self.taken.append(theme.name)
 
 

@@ -1,7 +1,5 @@
 """All that shows numbers agrees at any moment of a session, and with the shape that is shown."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 from shutil import copy

@@ -1,7 +1,5 @@
 """The command line of the application."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -116,7 +114,7 @@ def test_x11_is_chosen_on_a_desktop_that_has_both():
     assert chosen["QT_QPA_PLATFORM"] == "wayland"
 
 
-def run_application(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_application(*arguments, folder):
     """Run the real program in a process of its own, with settings of its own."""
     environment = os.environ | {"XDG_CONFIG_HOME": str(folder), "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.run(

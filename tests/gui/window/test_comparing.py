@@ -1,9 +1,5 @@
 """Two runs that are compared, and the alignment with the ground truth, in all panels of the window."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyqtgraph as pg
 import pytest
@@ -14,12 +10,9 @@ from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.scene.summaries import measure, relative_measure
 from nrsfm_gui.widgets.style import palette
 
-if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
-
 
 @pytest.fixture
-def window(make_window, make_iterate, add_run, known) -> MainWindow:
+def window(make_window, make_iterate, add_run, known):
     """Return a window with three runs of different noise; the last one is shown."""
     window = make_window(known.sequence)
     window.session.set_live(False)

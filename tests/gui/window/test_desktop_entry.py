@@ -1,7 +1,5 @@
 """The entry in the menu of a desktop: installed, used and removed in a folder of its own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -32,7 +30,7 @@ pytestmark = [
 ]
 
 
-def needs(command: str) -> pytest.MarkDecorator:
+def needs(command):
     return pytest.mark.skipif(shutil.which(command) is None, reason=f"{command} is not installed")
 
 
@@ -49,7 +47,7 @@ def home(tmp_path, monkeypatch):
 def recording(tmp_path):
     """Return a maker of programs that write their arguments into the file `started`."""
 
-    def make(name: str):
+    def make(name):
         program = tmp_path / name
         program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{tmp_path}/started.new"\n'
                            f'mv "{tmp_path}/started.new" "{tmp_path}/started"\n')  # fmt: skip
@@ -59,11 +57,11 @@ def recording(tmp_path):
     return make
 
 
-def files_in(folder) -> list[str]:
+def files_in(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(*command, **variables):
     return subprocess.run(
         [*map(str, command)], capture_output=True, text=True, timeout=PATIENCE, env=os.environ | variables
     )

@@ -1,7 +1,5 @@
 """Docks that are taken out of the window, closed and put back while it is used."""
 
-from __future__ import annotations
-
 import pytest
 
 from core import Settings, simulate
@@ -36,7 +34,7 @@ def test_docks_are_floated_closed_and_put_back(qtbot, window):
     assert not any(dock.isFloating() for dock in docks(window))
 
 
-def test_a_floating_dock_is_remembered_and_put_back(qtbot, window, make_window, store):
+def test_a_floating_dock_is_remembered_and_put_back(window, make_window, store):
     dock = docks(window)[0]
     dock.setFloating(True)
     window.close()
@@ -44,14 +42,6 @@ def test_a_floating_dock_is_remembered_and_put_back(qtbot, window, make_window, 
     assert docks(again)[0].isFloating()
     again.dock_layout.reset()
     assert not docks(again)[0].isFloating()
-
-
-def test_keys_of_the_window_work_while_a_dock_floats(qtbot, window):
-    dock = next(dock for dock in docks(window) if dock.windowTitle() == "Numbers")
-    dock.setFloating(True)
-    qtbot.wait(5)
-    window.toolbars.actions["last"].trigger()
-    assert window.session.frame == window.session.sequence.frame_count - 1
 
 
 def test_the_name_of_a_panel_with_a_tab_is_not_written_twice_when_a_layout_is_restored(qtbot, window):

@@ -1,36 +1,19 @@
 """Ctrl+K in the complete window: panels, sequences, parameters, exports and runs are found by their names."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
+from hands import entries_of, open_palette
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication
 
 from core import Settings, bundled_samples
 from nrsfm_gui.shell.layout import docks
 
-if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
-
 
 @pytest.fixture
-def window(make_window, known) -> MainWindow:
+def window(make_window, known):
     return make_window(known.sequence)
-
-
-def opened(qtbot, window: MainWindow) -> CommandPalette:
-    window.toolbars.actions["palette"].trigger()
-    view = window.command_palette_controller.view
-    qtbot.waitUntil(lambda: QApplication.focusWidget() is view.field)
-    return view
-
-
-def rows(view: CommandPalette) -> list[PaletteEntry]:
-    return [view.list.item(index).data(Qt.ItemDataRole.UserRole)[0] for index in range(view.list.count())]
 
 
 def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
@@ -53,14 +36,14 @@ def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
     kinds_of = {entry.title: entry.kind for entry in entries}
     assert kinds_of["Forget these"] == "action"
     assert [kind for title, kind in kinds_of.items() if title.endswith("mine.npz")] == ["sequence"]
-    palette = opened(qtbot, window)
+    palette = open_palette(qtbot, window)
     for text, kind, title in (("loss", "panel", "Loss"), ("glTF", "export", "3-D scene…")):
         palette.field.setText(text)
-        assert any((entry.kind, entry.title) == (kind, title) for entry in rows(palette)[:3]), text
+        assert any((entry.kind, entry.title) == (kind, title) for entry in entries_of(palette)[:3]), text
     palette.field.setText(f"run {first.number}")
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.session.shown is first is not second
-    palette = opened(qtbot, window)
+    palette = open_palette(qtbot, window)
     palette.field.setText("panel points")
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.points_panel.isVisible()
@@ -71,9 +54,9 @@ def test_a_parameter_is_found_by_its_name_and_symbol_and_its_field_focused(qtbot
     dock = window.parameters_panel.parentWidget()
     for text, key in (("xi", "xi"), ("ξ", "xi"), ("η", "eta"), ("K", "rank"), ("gamma", "gamma")):
         dock.hide()
-        palette = opened(qtbot, window)
+        palette = open_palette(qtbot, window)
         palette.field.setText(text)
-        assert (rows(palette)[0].kind, rows(palette)[0].symbols[0]) == ("parameter", key)
+        assert (entries_of(palette)[0].kind, entries_of(palette)[0].symbols[0]) == ("parameter", key)
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)
         focused = QApplication.focusWidget()
         assert dock.isVisible() and window.parameters_panel.isAncestorOf(focused)
@@ -86,12 +69,12 @@ def test_the_weights_of_each_objective_are_found_and_get_the_focus(qtbot, window
         settings = Settings(objective=objective)
         window.session.set_settings(settings)
         panel.set_settings(settings)
-        palette = opened(qtbot, window)
+        palette = open_palette(qtbot, window)
         palette.field.setText("sigma")
         wanted = {key, "noise"} if objective == "depths" else {key}
-        assert {row.symbols[0] for row in rows(palette)[: len(wanted)]} == wanted
+        assert {row.symbols[0] for row in entries_of(palette)[: len(wanted)]} == wanted
         palette.field.setText("weights")
-        assert rows(palette)[0].symbols[0] == key
+        assert entries_of(palette)[0].symbols[0] == key
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)
         focused = QApplication.focusWidget()
         assert focused is (panel.spectrum_plot.canvas if key == "weights" else focused)
@@ -99,7 +82,7 @@ def test_the_weights_of_each_objective_are_found_and_get_the_focus(qtbot, window
 
 
 def test_every_parameter_of_every_problem_is_found_by_its_label(qtbot, window):
-    palette = opened(qtbot, window)
+    palette = open_palette(qtbot, window)
     for settings in (Settings(), Settings(problem="lowrank", rank=4)):
         window.session.set_settings(settings)
         window.parameters_panel.set_settings(settings)
@@ -108,10 +91,10 @@ def test_every_parameter_of_every_problem_is_found_by_its_label(qtbot, window):
         window.command_palette_controller.open()
         for entry in entries:
             palette.field.setText(entry.label)
-            assert any(row.symbols[:1] == (entry.key,) for row in rows(palette)[:4]), entry.label
+            assert any(row.symbols[:1] == (entry.key,) for row in entries_of(palette)[:4]), entry.label
 
 
-def test_a_parameter_without_effect_says_why(qtbot, window):
+def test_a_parameter_without_effect_says_why(window):
     reasons = {entry.key: entry.reason for entry in window.parameters_panel.parameter_entries()}
     for row in window.command_palette_controller.entries():
         if row.kind == "parameter":
@@ -128,12 +111,12 @@ def test_the_values_of_choices_are_found_and_chosen(qtbot, window):
         ("admm", "Method: ADMM", ("method", "admm")),
         ("schatten", "Penalty: Schatten-p", ("penalty", "schatten")),
     ):
-        palette = opened(qtbot, window)
+        palette = open_palette(qtbot, window)
         palette.field.setText(text)
-        first = rows(palette)[0]
+        first = entries_of(palette)[0]
         assert (first.kind, first.title, first.checked) == ("value", title, False)
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)
         qtbot.waitUntil(lambda choice=choice: choice in chosen())
-        palette = opened(qtbot, window)
+        palette = open_palette(qtbot, window)
         palette.field.setText(text)
-        assert rows(palette)[0].checked
+        assert entries_of(palette)[0].checked

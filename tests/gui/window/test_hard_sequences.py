@@ -1,7 +1,5 @@
 """Sequences at the edge: the window shows them, a run ends, and a sentence says what is wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PyQt6.QtWidgets import QLabel
@@ -88,7 +86,7 @@ def test_tracks_of_nan_alone_are_refused_and_the_window_stays_as_it_was(qtbot, m
 
 
 @pytest.mark.slow
-def test_thirty_thousand_points_are_shown_played_and_picked(qtbot, make_window):
+def test_thirty_thousand_points_are_shown_played_and_picked(make_window):
     frames, points = 4, 30_000
     rng = np.random.default_rng(1)
     sheet = rng.uniform(-1, 1, (3, points)) * [[60], [45], [4]]

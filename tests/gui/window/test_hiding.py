@@ -1,21 +1,14 @@
 """Hiding observations from the solver by keys and by the menu of a point, in the window."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import QApplication, QMenu
 
-from core import Settings, simulate
+from core import Settings
 from nrsfm_gui.model.run import RunState
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, objective="wnn")
-
-
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
 
 
 @pytest.fixture

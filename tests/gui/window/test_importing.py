@@ -1,11 +1,9 @@
 """Files with tracks in the window: which open at once, which are asked about, and what is remembered."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from hands import button_of, choose
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QPushButton
 
 from core import CameraModel, simulate
 from nrsfm_gui.importing.camera_form import KNOWN, ORTHOGONAL
@@ -61,9 +59,7 @@ def dialog_of(qtbot, window):
 
 
 def press(qtbot, parent, text):
-    button = next(
-        each for each in parent.findChildren(QPushButton) if each.text() == text and each.isVisible()
-    )
+    button = button_of(parent, text)
     qtbot.waitUntil(lambda: button.height() > 10)  # it has its place
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
@@ -84,8 +80,7 @@ def test_a_file_that_is_clear_opens_at_once(qtbot, window, clear, drop):
 def test_pixel_tracks_without_a_camera_are_asked_about_and_then_remembered(qtbot, window, asked, drop):
     drop(window, asked)
     dialog = dialog_of(qtbot, window)
-    dialog._camera.kind.set_key(KNOWN)
-    dialog._camera.kind.chosen.emit(KNOWN)
+    choose(dialog._camera.kind, KNOWN)
     dialog._camera.focal.set_focal_length(900.0)
     dialog._camera.focal.edited.emit()
     press(qtbot, dialog, "Import")
@@ -105,8 +100,7 @@ def test_pixel_tracks_without_a_camera_are_asked_about_and_then_remembered(qtbot
 def test_orthogonal_tracks_are_a_parameter_of_this_sequence_alone(qtbot, window, asked):
     window.sequence_opening.open(asked)
     dialog = dialog_of(qtbot, window)
-    dialog._camera.kind.set_key(ORTHOGONAL)
-    dialog._camera.kind.chosen.emit(ORTHOGONAL)
+    choose(dialog._camera.kind, ORTHOGONAL)
     press(qtbot, dialog, "Import")
     opened(qtbot, window, asked)
     assert window.session.settings.camera_model == "orthogonal"
@@ -129,8 +123,7 @@ def test_a_clear_file_is_shown_by_import_as_and_read_again_as_it_was_changed(qtb
     window.import_controller.import_as(clear)
     dialog = dialog_of(qtbot, window)
     choice = dialog._arrays.choice("pred_visibility")
-    choice.set_key("")
-    choice.chosen.emit("")
+    choose(choice, "")
     qtbot.waitUntil(lambda: not dialog._jobs)
     press(qtbot, dialog, "Import")
     sequence = opened(qtbot, window, clear)
@@ -148,7 +141,7 @@ def test_a_script_is_not_asked(qtbot, window, asked):
     assert window.import_controller.dialog is None and sequence.camera is CameraModel.PERSPECTIVE
 
 
-def test_the_reading_options_of_the_command_line_are_those_of_the_solver(qtbot, window, asked):
+def test_the_reading_options_of_the_command_line_are_those_of_the_solver(window, asked):
     arguments = parse([str(asked), "--visible", "~pred_visibility", "--image-size", "640x480"])
     assert arguments.reading == {"visible": "~pred_visibility", "size": "640x480"}
     assert arguments.settings is None and arguments.asks

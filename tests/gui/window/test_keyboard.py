@@ -1,10 +1,7 @@
 """The window without a mouse, for eyes that need larger letters, and for programs that read it aloud."""
 
-from __future__ import annotations
-
 import html
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 from patience import PATIENCE
@@ -35,19 +32,13 @@ from PyQt6.QtWidgets import (
 )
 
 from core import NuclearNorm, Settings, simulate
-from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
-from nrsfm_gui.shell.actions import ACTIONS, ActionSpec
+from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks, is_in_front
 from nrsfm_gui.shell.shortcut_sheet import GESTURES, ShortcutSheet
 from nrsfm_gui.shell.view_keys import TYPED_INTO, VIEWS, acts_in_views_only
 from nrsfm_gui.widgets.labels import ElidedLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nrsfm_gui.main_window import MainWindow
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 INTERACTIVE = (
@@ -57,27 +48,26 @@ INTERACTIVE = (
 
 
 @pytest.fixture
-def window(make_window) -> MainWindow:
+def window(make_window):
     made = make_window(simulate("paper", frames=8, points=20, noise=0.3, seed=2), settings=QUICK)
     made.session.set_theme(DARK)
     return made
 
 
 @pytest.fixture
-def full_window(qtbot, window) -> MainWindow:
+def full_window(qtbot, window, solve):
     """Return a window with a run that is over, so that all panels are filled."""
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+    solve(window)
     qtbot.wait(50)
     return window
 
 
-def actions_of_views() -> list[ActionSpec]:
+def actions_of_views():
     """Return the actions whose keys act in the views only."""
     return [spec for spec in ACTIONS if any(acts_in_views_only(QKeySequence(key)) for key in spec.shortcuts)]
 
 
-def parts(window) -> Iterator[QWidget]:
+def parts(window):
     """Return the widgets that a person can do something with; Qt's own inner ones are left out."""
     for widget in window.findChildren(QWidget):
         above = widget.parentWidget()
@@ -90,14 +80,14 @@ def parts(window) -> Iterator[QWidget]:
             yield widget
 
 
-def ancestors(widget: QWidget) -> Iterator[QWidget]:
+def ancestors(widget):
     above = widget.parentWidget()
     while above is not None:
         yield above
         above = above.parentWidget()
 
 
-def described(widget: QWidget) -> str:
+def described(widget):
     path = [type(widget).__name__, *(type(above).__name__ for above in ancestors(widget))]
     text = widget.text() if isinstance(widget, (QAbstractButton, QLineEdit, QLabel)) else ""
     return f"{' < '.join(path[:4])} {widget.objectName()!r} {text!r}"
@@ -124,7 +114,7 @@ def test_everything_that_can_be_used_has_a_name_to_be_read_aloud_and_a_tip(full_
     assert "\n".join(tipless) == ""
 
 
-def explained(window, widget: QWidget) -> str:
+def explained(window, widget):
     place = widget.rect().center()
     return window.explanation_controller.explanation_of(widget, place)
 
@@ -229,7 +219,7 @@ def test_no_text_is_cut_off(qtbot, full_window, larger):
     assert "\n".join(sorted(set(cut))) == ""
 
 
-def is_cut(widget: QWidget) -> bool:
+def is_cut(widget):
     """Return whether a label or button has less room than its text needs."""
     if not widget.isVisible() or not widget.visibleRegion().boundingRect().isValid():
         return False
@@ -249,7 +239,7 @@ def is_cut(widget: QWidget) -> bool:
     return needed.width() > widget.width() + 1 or needed.height() > widget.height() + 2
 
 
-def test_f6_goes_through_all_panels_that_can_be_seen_and_back(qtbot, window):
+def test_f6_goes_through_all_panels_that_can_be_seen_and_back(window):
     window.scene_view.setFocus()
     seen = []
     for _ in range(20):
@@ -265,7 +255,7 @@ def test_f6_goes_through_all_panels_that_can_be_seen_and_back(qtbot, window):
     assert window.panel_navigation.current() is seen[-1]
 
 
-def focusable(window) -> Iterator[QWidget]:
+def focusable(window):
     """Give the focus to each widget of the window that the tab key or a click would, and return it."""
     for widget in parts(window):
         if widget.focusPolicy() == Qt.FocusPolicy.NoFocus or not widget.isEnabled():
@@ -277,14 +267,14 @@ def focusable(window) -> Iterator[QWidget]:
             yield widget
 
 
-def show_dock_of_part(widget: QWidget) -> None:
+def show_dock_of_part(widget):
     for above in ancestors(widget):
         if isinstance(above, QDockWidget):
             above.show()
             above.raise_()
 
 
-def state_of(window) -> dict[str, object]:
+def state_of(window):
     session = window.session
     return {
         "settings": session.settings, "selection": session.selection, "hidden": session.hidden,
@@ -294,7 +284,7 @@ def state_of(window) -> dict[str, object]:
     }  # fmt: skip
 
 
-def triggered_by(window, specs) -> list[str]:
+def triggered_by(window, specs):
     """Return the list that the names of triggered actions are added to, in place of what they do."""
     names: list[str] = []
     for spec in specs:
@@ -305,7 +295,7 @@ def triggered_by(window, specs) -> list[str]:
 
 
 @pytest.mark.slow
-def test_text_typed_outside_the_views_changes_nothing_else(qtbot, full_window):
+def test_text_typed_outside_the_views_changes_nothing_else(full_window):
     window, tried = full_window, 0
     # What a widget is for: a field of parameters changes them, a row of a table selects its point.
     own = {window.parameters_panel: "settings", window.points_panel: "selection"}
@@ -335,7 +325,7 @@ def test_text_typed_outside_the_views_changes_nothing_else(qtbot, full_window):
     assert tried > 25
 
 
-def test_every_letter_acts_in_every_view(qtbot, full_window):
+def test_every_letter_acts_in_every_view(full_window):
     window = full_window
     specs = actions_of_views()
     triggered = triggered_by(window, specs)
@@ -360,7 +350,7 @@ def test_every_letter_acts_in_every_view(qtbot, full_window):
 HANDLERS = {"mousePressEvent", "mouseDoubleClickEvent", "keyPressEvent", "contextMenuEvent"}
 
 
-def own_classes(widget: QWidget) -> list[type]:
+def own_classes(widget):
     return [each for each in type(widget).__mro__ if each.__module__.startswith("nrsfm_gui.")]
 
 

@@ -1,7 +1,5 @@
 """Live mode in the window: the frame that is looked at follows at once, all else when the hand rests."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np
@@ -254,10 +252,3 @@ def test_only_the_newest_settings_are_solved_to_the_end(qtbot, window):
         iterate for iterate in map(run.snapshots.at, run.snapshots.indices) if iterate[1].status.finished
     ]
     assert finished[-1][1].settings.eta == 0.3
-
-
-def test_what_waits_for_run_is_reported(qtbot, window):
-    window.session.set_settings(QUICK.with_changes(starts=4))
-    assert window.status_controller.line.full_text == "Starts: press Run to apply it (Ctrl+R)"
-    qtbot.wait(30)
-    assert window.session.shown.settings == QUICK

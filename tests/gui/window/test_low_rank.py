@@ -1,7 +1,5 @@
 """Low-rank problems in the window: solved, shown in both views, described, exported, gone on from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -5,14 +5,11 @@ are logged, so that they stand beside a failure. Nothing is written outside the 
 dialog is answered with a path in there, or cancelled.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys
 import time
 import traceback
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,40 +17,20 @@ from PyQt6 import sip
 from PyQt6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QTimer
 from PyQt6.QtGui import QDesktopServices, QDrag, QGuiApplication, QKeySequence, QWheelEvent
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
+from PyQt6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 
 from core import Settings, simulate
 from nrsfm_gui.model.theme import DARK
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import TracebackType
 
 LOG = logging.getLogger(__name__)  # to a file with --log-file, which is there even where the process dies
 FIRST_SEED = 20
 PACE = 4  # milliseconds between two deeds
 PATIENCE = 20  # deeds that wait for a movement of the mouse to return
 KEYS = (
-    *(
-        "Space",
-        "J",
-        "K",
-        "L",
-        "Left",
-        "Right",
-        "Up",
-        "Down",
-        "Home",
-        "End",
-        "Escape",
-        "Tab",
-        "Return",
-        "Delete",
-    ),
-    *("[", "]", "A", "B", "C", "E", "F", "G", "H", "I", "M", "N", "P", "R", "T", "W", "Shift+H", "Shift+W"),
-    *("1", "2", "3", "4", "5", "0", ".", "Backspace", "Ctrl+Z", "Ctrl+Shift+Z", "Ctrl+A", "Ctrl+R", "Ctrl+K"),
-    *("Ctrl+L", "Ctrl+.", "Ctrl+P", "Ctrl+T", "Ctrl+Left", "Ctrl+Right", "F1", "F2", "F3", "F4", "F6"),
-)
+    "Space J K L Left Right Up Down Home End Escape Tab Return Delete [ ] A B C E F G H I M N P R T W "
+    "Shift+H Shift+W 1 2 3 4 5 0 . Backspace Ctrl+Z Ctrl+Shift+Z Ctrl+A Ctrl+R Ctrl+K Ctrl+L Ctrl+. Ctrl+P "
+    "Ctrl+T Ctrl+Left Ctrl+Right F1 F2 F3 F4 F6"
+).split()
 MODIFIERS = (
     *(3 * [Qt.KeyboardModifier.NoModifier]),
     Qt.KeyboardModifier.ShiftModifier,
@@ -65,11 +42,11 @@ MODIFIERS = (
 class Doorkeeper(QObject):
     """Keeps a window open: there is always a way to Quit, and the game would be over."""
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window):
         super().__init__(window)
         window.installEventFilter(self)
 
-    def eventFilter(self, _window: QObject | None, event: QEvent | None) -> bool:
+    def eventFilter(self, _window, event):
         closes = event is not None and event.type() == QEvent.Type.Close
         if closes:
             event.ignore()
@@ -79,7 +56,7 @@ class Doorkeeper(QObject):
 class Monkey:
     """Does one random deed after the other, also while a menu or a dialog waits for an answer."""
 
-    def __init__(self, window, seed: int, folder: Path) -> None:
+    def __init__(self, window, seed, folder):
         self.window = window
         self.folder = folder
         self.rng = np.random.default_rng(seed)
@@ -89,7 +66,7 @@ class Monkey:
         self._moving = False  # whether a movement of the mouse has not returned yet
         self._cancelled = 0  # how often what holds it up was cancelled
 
-    def play(self, seconds: float, wait) -> None:
+    def play(self, seconds, wait):
         """Play for some seconds, or until something breaks."""
         self.playing = True
         self._next()
@@ -98,19 +75,19 @@ class Monkey:
             wait(100)
         self.playing = False
 
-    def catch(self, kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+    def catch(self, kind, value, trace):
         """Write an exception down and stop: what it refers to must not outlive it, events least of all."""
         self.broken.append("".join(traceback.format_exception(kind, value, trace)))
         LOG.error(self.broken[-1])
         traceback.clear_frames(trace)  # a painter among their variables would outlive what it paints on
         self.playing = False
 
-    def _next(self) -> None:
+    def _next(self):
         # A timer of its own for each deed: one that waits in a menu's event loop holds up no other.
         if self.playing:
             QTimer.singleShot(PACE, self._deed)
 
-    def _deed(self) -> None:
+    def _deed(self):
         if not self.playing or sip.isdeleted(self.window):
             return
         self._next()
@@ -129,7 +106,7 @@ class Monkey:
         )
         getattr(self, f"_{deed}")(place)
 
-    def _place(self) -> QWidget:
+    def _place(self):
         """Return the top-level widget that takes events: a menu or a dialog before the window."""
         in_front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
         if in_front is not None:
@@ -140,7 +117,7 @@ class Monkey:
             return dialogs[0]
         return tops[self.rng.integers(len(tops))] if tops and self.rng.random() < 0.3 else self.window
 
-    def _answer(self, dialog: QFileDialog) -> None:
+    def _answer(self, dialog):
         """Choose a file in the test's folder, or none."""
         self._note(f"answer {dialog.windowTitle()}")
         if self.rng.random() < 0.5:
@@ -151,30 +128,30 @@ class Monkey:
         field.setText(str(self.folder / f"monkey {self.rng.integers(4)}"))
         QTest.keyClick(field, Qt.Key.Key_Return)
 
-    def _note(self, deed: str) -> None:
+    def _note(self, deed):
         self.deeds = [*self.deeds[-19:], deed]
         LOG.info(deed)
 
-    def _target(self, top: QWidget) -> tuple[QWidget, QPoint]:
+    def _target(self, top):
         """Return a widget under a random point, and the point in its coordinates."""
         x, y = (int(self.rng.integers(max(size, 1))) for size in (top.width(), top.height()))
         child = top.childAt(x, y) or top
         return child, child.mapFrom(top, QPoint(x, y)) if child is not top else QPoint(x, y)
 
-    def _modifiers(self) -> Qt.KeyboardModifier:
+    def _modifiers(self):
         return MODIFIERS[self.rng.integers(len(MODIFIERS))]
 
-    def _button(self) -> Qt.MouseButton:
+    def _button(self):
         buttons = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton
         return buttons[self.rng.choice(3, p=[0.8, 0.12, 0.08])]
 
-    def _click(self, top: QWidget) -> None:
+    def _click(self, top):
         target, point = self._target(top)
         self._note(f"click {_name(target)}")
         click = QTest.mouseDClick if self.rng.random() < 0.15 else QTest.mouseClick
         click(target, self._button(), self._modifiers(), point)
 
-    def _drag(self, top: QWidget) -> None:
+    def _drag(self, top):
         target, point = self._target(top)
         self._note(f"drag {_name(target)}")
         button, modifiers = self._button(), self._modifiers()
@@ -189,7 +166,7 @@ class Monkey:
         if not sip.isdeleted(target):
             QTest.mouseRelease(target, button, modifiers, point)
 
-    def _wheel(self, top: QWidget) -> None:
+    def _wheel(self, top):
         target, point = self._target(top)
         self._note(f"wheel {_name(target)}")
         turned = QPoint(0, int(self.rng.choice([-120, 120])))
@@ -199,7 +176,7 @@ class Monkey:
         )  # fmt: skip
         QGuiApplication.sendEvent(target, event)
 
-    def _key(self, top: QWidget) -> None:
+    def _key(self, top):
         key = KEYS[self.rng.integers(len(KEYS))]
         self._note(f"key {key}")
         focused = QApplication.focusWidget()
@@ -207,14 +184,14 @@ class Monkey:
         inside = focused is not None and focused.window() is top.window()
         QTest.keySequence(focused if inside else top, QKeySequence(key))
 
-    def _type(self, top: QWidget) -> None:
+    def _type(self, top):
         text = str(self.rng.choice(["0", "1e-3", "-4", "nan", "2,5", "1e300", "x", "3.5", "?!", "99999"]))
         target = QApplication.focusWidget()
         if target is not None and not isinstance(target, QMenu):
             self._note(f"type {text} into {_name(target)}")
             QTest.keyClicks(target, text)
 
-    def _action(self, _top: QWidget) -> None:
+    def _action(self, _top):
         if QApplication.activePopupWidget() is not None or QApplication.activeModalWidget() is not None:
             return
         actions = [action for action in self.window.toolbars.actions.values() if action.isEnabled()]
@@ -222,7 +199,7 @@ class Monkey:
         self._note(f"action {action.objectName()}")
         action.trigger()
 
-    def _menu(self, top: QWidget) -> None:
+    def _menu(self, top):
         if isinstance(top, QMenu):
             entries = [entry for entry in top.actions() if entry.isEnabled() and not entry.isSeparator()]
             self._note("choose from a menu, or close it")
@@ -233,13 +210,13 @@ class Monkey:
             else:
                 top.close()
 
-    def _frame(self, _top: QWidget) -> None:
+    def _frame(self, _top):
         sequence = self.window.session.sequence
         self._note("go to a frame")
         self.window.session.set_frame(int(self.rng.integers(-2, sequence.frame_count + 2)))
 
 
-def _name(widget: QWidget) -> str:
+def _name(widget):
     return f"{type(widget).__name__} {widget.objectName()!r}"
 
 

@@ -1,7 +1,5 @@
 """Files whose names are bytes that are no UTF-8: opened, shown, saved in sessions, exported beside."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -29,20 +27,12 @@ def named(folder, end):
 
 
 @pytest.fixture
-def opened(qtbot, make_window, tmp_path, drop):
+def opened(open_and_solve, tmp_path, drop):
     """A window with a run of a file with such a name, and the file."""
     path, sequence = named(tmp_path, "tracks.npz"), simulate("balloon", frames=6, points=16, seed=3)
     with open(path, "wb") as stream:
         np.savez(stream, tracks=sequence.tracks, K=sequence.intrinsics)
-    window = make_window(settings=QUICK)
-    window.session.set_live(False)
-    with qtbot.waitSignal(window.sequence_opening.shown):
-        drop(window, path)
-    window.session.set_settings(QUICK)
-    run = window.run_control.start(warm=False)
-    qtbot.waitUntil(lambda: not run.state.alive)
-    window.display.finish()
-    return window, path
+    return open_and_solve(QUICK, lambda window: drop(window, path)), path
 
 
 def test_it_is_opened_and_shown_with_escapes(qtbot, opened, store):

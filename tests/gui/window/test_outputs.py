@@ -1,7 +1,5 @@
 """What the window never writes over: its inputs, devices, pipes, folders, read-only files."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys
@@ -20,7 +18,6 @@ from nrsfm_gui.export.movie_options import MovieOptions
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, objective="wnn", max_iterations=20)
 MOVIE = MovieOptions(width=64, height=64, last=1)
-ROOT = Path(__file__).parents[3]
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other devices and links")
 
 WRITES = {
@@ -43,19 +40,11 @@ BRIEF = ("result .npz", "picture .png", "figure .pdf", "movie .gif", "session .n
 
 
 @pytest.fixture
-def opened(qtbot, make_window, tmp_path):
+def opened(open_and_solve, tmp_path):
     """A window with a file that was opened and solved, and that file."""
     path = tmp_path / "input.npz"
     write_npz(simulate("balloon", frames=6, points=16, seed=3), path)
-    window = make_window(settings=QUICK)
-    window.session.set_live(False)
-    with qtbot.waitSignal(window.sequence_opening.shown):
-        window.sequence_opening.open(path)
-    window.session.set_settings(QUICK)
-    run = window.run_control.start(warm=False)
-    qtbot.waitUntil(lambda: not run.state.alive)
-    window.display.finish()
-    return window, path
+    return open_and_solve(QUICK, lambda window: window.sequence_opening.open(path)), path
 
 
 @pytest.fixture

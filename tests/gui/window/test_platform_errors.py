@@ -1,7 +1,5 @@
 """Starting the application where Qt cannot open a window: one sentence and exit code 2, and no abort."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re
@@ -29,7 +27,7 @@ only_linux = pytest.mark.skipif(
 )
 
 
-def start(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def start(folder, *arguments, **variables):
     """Start the program in a process of its own, where only these variables name a display or platform."""
     left_out = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "XDG_SESSION_TYPE")
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
@@ -43,7 +41,7 @@ def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Complet
     )
 
 
-def check_sentence(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+def check_sentence(done, *parts):
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     (sentence,) = done.stderr.splitlines()  # nothing else, of Qt or of the libraries that it uses
@@ -87,7 +85,7 @@ def test_an_unknown_platform_is_refused_with_those_that_there_are(tmp_path):
     check_sentence(done, "QT_QPA_PLATFORM is 'fantasy'", "accepted are", "offscreen", "xcb")
 
 
-def without_library(folder: Path, user: str, library: str) -> str:
+def without_library(folder, user, library):
     """Copy a library of Qt that needs another one under a name that does not exist; return that name."""
     missing = library[:3] + "Q" + library[4:]  # as long as before: nothing else in the file moves
     content = (LIBRARIES / user).read_bytes()

@@ -1,22 +1,16 @@
 """The runs of a session in all panels of the window."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
+from hands import type_into
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLineEdit
 
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets.style import palette
 
-if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
-
 
 @pytest.fixture
-def window(make_window, add_three_runs) -> MainWindow:
+def window(make_window, add_three_runs):
     """Return a window with three runs that are over, the last of another penalty; it is shown."""
     window = make_window()
     add_three_runs(window.session)
@@ -30,8 +24,7 @@ def line(window, number):
 
 def write(qtbot, window, text):
     editor = window.sequences_panel.tree.findChild(QLineEdit)
-    editor.selectAll()
-    qtbot.keyClicks(editor, text)
+    type_into(editor, text)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: window.sequences_panel.tree.findChild(QLineEdit) is None)
     window.display.refresh()

@@ -1,26 +1,19 @@
 """One selection in all views, the loop range, the worst frame, and the keys: in the whole window."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from hands import type_into
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import QComboBox, QDialog, QSpinBox
 
-from core import Settings, simulate
+from core import Settings
 from nrsfm_gui.engine.solver_thread import real_work
-from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import NumberField
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
-
-
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +28,9 @@ def window(make_window, sequence, end):
 
 
 @pytest.fixture
-def solved(qtbot, window):
+def solved(window, solve):
     """A window whose run has ended, with its errors on the timeline."""
-    window.parameters_controller.run()
-    qtbot.waitUntil(
-        lambda: window.session.shown is not None and window.session.shown.state is RunState.FINISHED
-    )
+    solve(window)
     window.display.refresh()
     return window
 
@@ -202,9 +192,7 @@ def test_keys_stay_with_text_fields(qtbot, window):
         assert window.session.frame == 5
     spin.deleteLater()
     frame = window.timeline.findChild(NumberField, "frame")
-    frame.setFocus()
-    frame.selectAll()
-    qtbot.keyClicks(frame, "8")
+    type_into(frame, "8")
     qtbot.keyClick(frame, Qt.Key.Key_Return)
     assert window.session.frame == 7
     qtbot.keyClick(window, Qt.Key.Key_L)  # the field was left

@@ -1,29 +1,24 @@
 """Going from one sequence to another and back: what is kept with each, and what is not carried over."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hands import type_into
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QPushButton
 
-from core import CameraModel, ExplicitWeights, NuclearNorm, Sequence, Settings, simulate, write_npz
+from core import CameraModel, ExplicitWeights, NuclearNorm, Sequence, Settings, write_npz
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.parameters.weights_list import WeightsList
 from nrsfm_gui.widgets.fields import NumberField
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 LIGHT_WORK = Settings(rank=2, objective="wnn")
 
 
-def tracked(name: str, digest: str) -> Sequence:
+def tracked(name, digest):
     """Return a sequence of the size that the streams of these tests reconstruct."""
     tracks = np.random.default_rng(len(name)).normal(size=(3, 2, 4))
     seen = np.ones((3, 4), dtype=bool)
@@ -31,12 +26,12 @@ def tracked(name: str, digest: str) -> Sequence:
 
 
 @pytest.fixture
-def first() -> Sequence:
+def first():
     return tracked("first", "1")
 
 
 @pytest.fixture
-def second() -> Sequence:
+def second():
     return tracked("second", "2")
 
 
@@ -64,20 +59,18 @@ def reads(sequence):
     return replace(sequence)
 
 
-def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_stream, first, second):
+def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_stream, first, second, solve):
     window = make_window(make_stream(length=10))
     show(window, first)
     for _ in range(2):
-        window.parameters_controller.run_from_scratch()
-        qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+        solve(window, from_scratch=True)
     runs = list(window.session.runs)
     window.sequences_panel.run_requested.emit(1)
     show(window, second)
     assert window.session.runs == []
     assert window.session.shown is None
     assert listed(window) == []
-    window.parameters_controller.run_from_scratch()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+    solve(window, from_scratch=True)
     window.runs_controller.updater.flush()
     assert listed(window) == [1]  # runs are numbered in each sequence
     again = reads(first)
@@ -91,13 +84,12 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
 
 
 def test_a_run_that_was_left_is_chosen_in_the_tree_and_its_sequence_opens(
-    qtbot, make_window, make_stream, first, second
+    qtbot, make_window, make_stream, first, second, solve
 ):
     window = make_window(make_stream(length=5))
     show(window, first)
     for _ in range(2):
-        window.parameters_controller.run_from_scratch()
-        qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+        solve(window, from_scratch=True)
     runs = list(window.session.runs)
     show(window, second)
     window.runs_controller.updater.flush()
@@ -152,7 +144,7 @@ def test_a_run_that_opening_another_sequence_stopped_goes_on_at_one_click(
 
 
 def test_each_sequence_has_its_own_parameters_and_a_new_one_those_of_the_preset(
-    qtbot, make_window, make_stream, first, second
+    make_window, make_stream, first, second
 ):
     window = make_window(make_stream(length=3))
     show(window, first)
@@ -200,15 +192,13 @@ def test_a_sequence_has_its_parameters_again_at_the_next_launch(make_window, mak
 
 
 def test_a_rank_that_the_sequence_does_not_allow_is_marked_below_its_field(
-    qtbot, make_window, make_stream, first, make_known
+    make_window, make_stream, first, make_known
 ):
     window = make_window(make_stream(length=3))
     show(window, first)
     rank = window.parameters_panel.findChild(NumberField, "rank")
     note = window.parameters_panel.findChild(QLabel, "rank_note")
-    rank.setFocus()
-    rank.selectAll()
-    qtbot.keyClicks(rank, "4")
+    type_into(rank, "4")
     assert note.text() == "rank is 4; 3 frames of 4 points allow 1 to 3"
     assert not note.isHidden()
     window.parameters_controller.run()
@@ -219,22 +209,12 @@ def test_a_rank_that_the_sequence_does_not_allow_is_marked_below_its_field(
     assert len(window.session.runs) == 1
 
 
-def test_a_preset_whose_rank_is_too_high_for_the_sequence_is_marked(make_window, make_stream, first):
-    window = make_window(make_stream(length=3))
-    show(window, first)
-    take(window, Settings(rank=6))
-    assert not window.parameters_panel.valid
-    take(window, Settings(rank=3))
-    assert window.parameters_panel.valid
-
-
-def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stream, first):
+def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stream, first, solve):
     refused = Settings(rank=3)
     window = make_window(make_stream(length=5, refuses=refused))
     show(window, first)
     for _ in range(2):
-        window.parameters_controller.run_from_scratch()
-        qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+        solve(window, from_scratch=True)
     window.sequences_panel.run_requested.emit(1)
     good = window.session.shown
     take(window, refused)
@@ -247,13 +227,11 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
         assert window.message_bar.text == "rank 3 is refused"
 
 
-def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_window):
+def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_window, sequence, solve):
     window = make_window(real_work)
-    sequence = simulate("paper", frames=14, points=30, noise=0.3, seed=2)
     take(window, Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"))
     show(window, sequence)
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+    solve(window)
     weights = window.parameters_panel.findChild(WeightsList)
     qtbot.waitUntil(lambda: len(weights.weights) == 2)
     take(window, Settings(rank=2))  # the rotations are chosen among several
@@ -274,7 +252,7 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
 
 
 @pytest.fixture
-def folder(tmp_path) -> Path:
+def folder(tmp_path):
     """Return a folder of two sequences; a third lies beside it."""
     for name in ("place/one", "place/two", "three"):
         file = tmp_path / f"{name}.npz"
@@ -283,7 +261,7 @@ def folder(tmp_path) -> Path:
     return tmp_path / "place"
 
 
-def test_the_list_keeps_what_was_opened_until_it_is_removed(qtbot, make_window, make_stream, folder):
+def test_the_list_keeps_what_was_opened_until_it_is_removed(qtbot, make_window, make_stream, folder, solve):
     window = make_window(make_stream(length=5))
     opening, tree, session = window.sequence_opening, window.sequences_panel.tree, window.session
 
@@ -296,9 +274,7 @@ def test_the_list_keeps_what_was_opened_until_it_is_removed(qtbot, make_window, 
             opening.open(path)
 
     open_(folder)
-    window.parameters_controller.run_from_scratch()
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
-    (run,) = session.runs
+    run = solve(window, from_scratch=True)
     open_(folder.parent / "three.npz")
     assert names() == ["one", "two", "three"]
     open_(folder)

@@ -1,7 +1,5 @@
 """Signals, at any moment between the first line of the program and the end of what a script does; kill -9."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -40,7 +40,7 @@ def test_everything_fits_at_all_sizes(scale):
     assert report["faults"] == []
 
 
-def main() -> None:
+def main():
     """Print what is wrong in a window of every size."""
     from PyQt6.QtTest import QTest
 
@@ -87,7 +87,7 @@ def main() -> None:
     sys.stdout.write(f"{json.dumps(report)}\n")
 
 
-def described(widget) -> str:
+def described(widget):
     name = widget.objectName() or widget.accessibleName() or getattr(widget, "text", str)()
     return f"{type(widget).__name__} “{name}” in {type(widget.parentWidget()).__name__}"
 

@@ -1,7 +1,5 @@
 """The solutions of a refined run: its own shape is shown, and compared with the others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

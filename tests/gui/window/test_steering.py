@@ -1,7 +1,5 @@
 """Undoing parameters, going back to a change, and looking at a run as it was."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The window of a sweep: opened from its folder, sorted, filtered, clicked, gone on from, and growing."""
 
-from __future__ import annotations
-
 import csv
 import json
 
@@ -161,7 +159,7 @@ def test_no_first_step_is_shown_over_a_run_that_was_opened(qtbot, main, open_swe
     assert not main.first_steps.bar.isHidden()
 
 
-def test_f1_opens_the_keys_of_the_sweep_window(qtbot, main, open_sweep, swept):
+def test_f1_opens_the_keys_of_the_sweep_window(main, open_sweep, swept):
     window = open_sweep(swept)
     window.shortcuts_requested.emit()
     (sheet,) = window.findChildren(ShortcutSheet)

@@ -1,23 +1,11 @@
 """Names, units and notes of files are shown as they are: not as rich text, nor with control characters."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
 import pytest
-from PyQt6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex, Qt
+from PyQt6.QtCore import QAbstractListModel, QModelIndex, Qt
 from PyQt6.QtWidgets import QAbstractItemView, QGraphicsTextItem, QLabel, QMenu, QWidget
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from nrsfm_gui.main_window import MainWindow
-    from tests.gui.conftest import Known
 
 TAGS = "<b>x</b><img src=file:///etc/passwd>"
 TURNED = "\u202etxt\x1b[31m"
@@ -25,7 +13,7 @@ HOSTILE = TAGS + TURNED
 
 
 @pytest.fixture
-def window(make_window: Callable[..., MainWindow], known: Known, qtbot: QtBot, tmp_path: Path) -> MainWindow:
+def window(make_window, known, qtbot, tmp_path):
     """A window with a sequence, a run and a file whose names are hostile."""
     names = tuple(f"{HOSTILE}{point}" for point in range(known.sequence.point_count))
     truth = {"truth_name": HOSTILE, "truth_units": HOSTILE}
@@ -47,7 +35,7 @@ def window(make_window: Callable[..., MainWindow], known: Known, qtbot: QtBot, t
     return window
 
 
-def _tips_of(model: QAbstractItemModel | None, parent: QModelIndex) -> Iterator[str]:
+def _tips_of(model, parent):
     if model is None:
         return
     columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount(parent)
@@ -60,7 +48,7 @@ def _tips_of(model: QAbstractItemModel | None, parent: QModelIndex) -> Iterator[
         yield str(model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) or "")
 
 
-def _rich_texts(window: MainWindow) -> Iterator[tuple[str, str]]:
+def _rich_texts(window):
     """Yield where and what Qt may interpret as rich text: labels, tips, explanations, labels of plots."""
     for widget in window.findChildren(QWidget):
         where = f"{type(widget).__name__} {widget.objectName()} {widget.accessibleName()[:30]}"
@@ -78,14 +66,12 @@ def _rich_texts(window: MainWindow) -> Iterator[tuple[str, str]]:
             yield from ((f"text in {where}", item.toHtml()) for item in texts)
 
 
-def test_no_widget_shows_names_of_files_as_rich_text_or_with_control_characters(
-    window: MainWindow, qtbot: QtBot
-) -> None:
+def test_no_widget_shows_names_of_files_as_rich_text_or_with_control_characters(window, qtbot):
     """Whatever shows such a name shows its tags as text, and nothing turns or colors what follows it."""
     window.toolbars.fill_menus()
     window.command_palette_controller.open()
 
-    def shown() -> bool:  # panels follow one after the other
+    def shown():  # panels follow one after the other
         texts = dict.fromkeys(_rich_texts(window))
         assert [(where, text[:300]) for where, text in texts if "<img" in text] == []
         return sum("passwd" in text for _where, text in texts) >= 5  # in tips and plots at all

@@ -1,10 +1,9 @@
 """From a video to a sequence with the video behind it, in the window."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
+from hands import button_of
 from PyQt6.QtGui import QAction, QImage
 from PyQt6.QtWidgets import QPushButton
 
@@ -51,7 +50,7 @@ def test_a_video_or_a_folder_of_pictures_opens_the_dialog_on_it(qtbot, make_wind
     window.sequence_opening.open(path)
     qtbot.waitUntil(lambda: window.tracking_controller.dialog is not None)
     dialog = window.tracking_controller.dialog
-    (start,) = [each for each in dialog.findChildren(QPushButton) if each.text() == "Start"]
+    start = button_of(dialog, "Start")
     qtbot.waitUntil(start.isEnabled)
     assert dialog.isVisible() and dialog._last.value() == (90 if kind == "video" else 3)
     assert kind == "pattern" or window.store.recent()[0] == path

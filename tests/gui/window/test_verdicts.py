@@ -1,11 +1,10 @@
 """What may be wrong with a run: shown among its numbers and in the list, with what can be done about it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hands import button_of
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPushButton, QTabBar, QToolButton
 
@@ -69,15 +68,6 @@ def tab_of():
     return of
 
 
-def button(window, text):
-    (found,) = (
-        each
-        for each in window.numbers_panel.findChildren(QPushButton)
-        if each.text() == text and not each.isHidden()
-    )
-    return found
-
-
 def test_they_are_among_the_numbers_with_their_actions_and_in_the_list_of_runs(show_run):
     window = show_run(MIRRORED, JUMP, RIGID)
     panel = window.numbers_panel
@@ -86,7 +76,7 @@ def test_they_are_among_the_numbers_with_their_actions_and_in_the_list_of_runs(s
         MIRRORED.sentence, JUMP.sentence, RIGID.sentence
     ]  # fmt: skip
     assert "What may be wrong" in texts and "Reconstruction" in texts
-    assert "mirror the frames" in button(window, "Mirror").toolTip().lower()
+    assert "mirror the frames" in button_of(window.numbers_panel, "Mirror").toolTip().lower()
     row = run_row(window.session.shown, None)
     assert row.origin == "3 remarks" and JUMP.sentence in row.tip
     window.session.shown.state = RunState.RUNNING
@@ -129,7 +119,7 @@ def test_remarks_go_with_their_run(show_run, tab_of):
 
 def test_looking_goes_to_the_frames_and_colors_by_the_uncertainty(show_run):
     window = show_run(JUMP)
-    button(window, "Look").click()
+    button_of(window.numbers_panel, "Look").click()
     session = window.session
     assert session.frame == 7 and session.frame_range == (7, 8)
     assert (session.appearance.color_by == "uncertainty") is (session.seen.geometry.std is not None)
@@ -140,7 +130,7 @@ def test_comparing_shows_the_end_that_is_named_or_the_bilinear_solution(show_run
     other = names[-1]
     verdict = Verdict("ambiguous", f"Two shapes; the other is {other.partition(': ')[2]}.", None, "compare")
     window = show_run(verdict)
-    button(window, "Compare").click()
+    button_of(window.numbers_panel, "Compare").click()
     session = window.session
     assert session.compared is session.shown and session.compared_solution == other
     window.display.refresh()
@@ -175,7 +165,7 @@ def test_frames_are_mirrored_in_a_run_of_its_own_whose_energy_and_error_are_repo
     window = show_run(MIRRORED)
     session = window.session
     source = session.shown
-    button(window, "Mirror").click()
+    button_of(window.numbers_panel, "Mirror").click()
     run = session.shown
     assert run is not source and run.settings == SETTINGS.with_changes(mirror="4-6")
     assert session.settings == SETTINGS  # the next run mirrors nothing

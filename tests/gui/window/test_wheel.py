@@ -1,9 +1,5 @@
 """The mouse wheel scrolls panels; it changes no value in the window or in its dialogs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
@@ -28,15 +24,12 @@ from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets.fields import NumberField
 
-if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
-
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 FIELDS = (QComboBox, QAbstractSpinBox, QAbstractSlider, NumberField)
 SCROLLING = (QScrollBar, FrameSlider)  # these show a position, and are no fields
 
 
-def turn(target: QWidget, angle: int) -> None:
+def turn(target, angle):
     """Turn the wheel over the middle of a widget: by 120 for a notch, away from the user where positive.
 
     An event of a real mouse goes from parent to parent until one accepts it; Qt does so with no other event.
@@ -53,13 +46,13 @@ def turn(target: QWidget, angle: int) -> None:
         above = None if (handled and event.isAccepted()) or above.isWindow() else above.parentWidget()
 
 
-def value(field: QWidget) -> object:
+def value(field):
     if isinstance(field, QComboBox):
         return field.currentIndex()
     return field.text() if isinstance(field, (NumberField, QAbstractSpinBox)) else field.value()
 
 
-def fields_of(top: QWidget) -> list[QWidget]:
+def fields_of(top):
     """Return all fields below a widget, of hidden rows too."""
     return [
         each
@@ -68,7 +61,7 @@ def fields_of(top: QWidget) -> list[QWidget]:
     ]
 
 
-def changed_by_the_wheel(top: QWidget) -> list[str]:
+def changed_by_the_wheel(top):
     """Return the fields below a widget that the wheel changes, with the focus or without."""
     found = []
     for field in fields_of(top):
@@ -85,7 +78,7 @@ def changed_by_the_wheel(top: QWidget) -> list[str]:
 
 
 @pytest.fixture
-def window(make_window, add_run, make_iterate, known) -> MainWindow:
+def window(make_window, add_run, make_iterate, known):
     """Return a window with a run, so that no panel is empty."""
     made = make_window(known.sequence, settings=QUICK)
     add_run(made.session, make_iterate(known, noise=0.01), QUICK)
@@ -93,7 +86,7 @@ def window(make_window, add_run, make_iterate, known) -> MainWindow:
     return made
 
 
-def test_the_wheel_changes_no_field_of_any_panel(qtbot, window):
+def test_the_wheel_changes_no_field_of_any_panel(window):
     for dock in docks(window):
         dock.show()
     settings, appearance = window.session.settings, window.session.appearance
@@ -120,7 +113,7 @@ def test_the_wheel_changes_no_field_of_a_dialog_or_of_the_appearance(window):
 
 
 @pytest.fixture
-def parameters(show) -> ParametersPanel:
+def parameters(show):
     """Return the panel of parameters in less height than it needs."""
     panel = ParametersPanel()
     panel.set_open_sections(FOLDED)

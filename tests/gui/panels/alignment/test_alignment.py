@@ -1,9 +1,6 @@
 """The alignment with the ground truth: its menu, its key and its button."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from PyQt6.QtWidgets import QWidget
@@ -11,12 +8,9 @@ from PyQt6.QtWidgets import QWidget
 from core import Settings
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 @pytest.fixture
-def alignment(show, session, add_run, make_iterate, known) -> Iterator[AlignmentController]:
+def alignment(show, session, add_run, make_iterate, known):
     """Return a controller, with a run that is over."""
     place = QWidget()
     made = AlignmentController(session, place)
@@ -26,9 +20,7 @@ def alignment(show, session, add_run, make_iterate, known) -> Iterator[Alignment
     yield made
 
 
-def test_the_menu_of_alignments_offers_what_is_possible_and_mirrors(
-    qtbot, session, alignment, messages, known
-):
+def test_the_menu_of_alignments_offers_what_is_possible_and_mirrors(session, alignment, messages, known):
     kinds = {action.text().replace("&", ""): action for action in alignment.menu.actions() if action.text()}
     kinds["Rigid motion per frame"].trigger()
     mirror = kinds["Mirror image"].menu()
@@ -44,15 +36,3 @@ def test_the_menu_of_alignments_offers_what_is_possible_and_mirrors(
     assert not alignment.possible
     alignment.cycle()
     assert "no ground truth" in messages.text
-
-
-def test_the_key_goes_through_all_alignments_and_names_each(session, alignment, messages):
-    names = []
-    for _ in range(5):
-        alignment.cycle()
-        names.append(session.alignment.label())
-        assert messages.text.lower().startswith(names[-1].lower())
-    assert names == [
-        "one similarity for all frames", "rigid motion per frame", "as is, by the cameras", "no alignment",
-        "per-frame similarity",
-    ]  # fmt: skip

@@ -1,33 +1,27 @@
 """Colors, trails, mesh, camera path and turntable; the color bar and the panel."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hands import ask_for_menu, send_mouse
 from PyQt6.QtCore import QEvent, QPointF, Qt
-from PyQt6.QtGui import QContextMenuEvent, QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
 from core.data import connect
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.color_bar import INSET, ColorBar, number
 from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.style import apply_theme
 
 
 @pytest.fixture
-def bar(qtbot, known):
+def bar(qtbot, known, shapes):
     """A color bar of errors, and what it asked for."""
     shown = ColorBar()
     qtbot.addWidget(shown)
-    C = known.result.C.copy()
-    C[::7] *= 1.15
-    shapes = build_shapes(known.sequence, replace(known.result, C=C))
     shown.asked = []
 
     def draw(limits):
@@ -42,13 +36,8 @@ def bar(qtbot, known):
     return shown
 
 
-def mouse(widget, kind, x, button=Qt.MouseButton.LeftButton):
-    where = QPointF(x, widget.height() / 2)
-    changed = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else button
-    event = QMouseEvent(
-        kind, where, widget.mapToGlobal(where), changed, button, Qt.KeyboardModifier.NoModifier
-    )
-    QApplication.sendEvent(widget, event)
+def mouse(bar, kind, x):
+    send_mouse(bar, kind, QPointF(x, bar.height() / 2))
 
 
 # Of popups, the offscreen platform says what it cannot do.
@@ -102,8 +91,7 @@ def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
         menu.actions()[titles.index("Depth from the camera")].trigger()
     assert caught.args == ["depth"]
     place = bar.rect().center()
-    reason = QContextMenuEvent.Reason.Mouse
-    QApplication.sendEvent(bar, QContextMenuEvent(reason, place, bar.mapToGlobal(place)))
+    ask_for_menu(bar, place)
     opened = QApplication.activePopupWidget()
     assert opened is not None
     opened.close()

@@ -1,7 +1,5 @@
 """Pictures behind the tracks: files of known pixels, laid where the tracks are, and what goes wrong."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import replace
@@ -36,12 +34,12 @@ def sequence():
     return replace(made, tracks=tracks, digest="a" * 64)
 
 
-def gray(index: int) -> int:
+def gray(index):
     """Return the brightness of a frame of the pictures that are made here."""
     return 20 + 25 * index
 
 
-def picture(index: int):
+def picture(index):
     """Return (48, 64, 3): one brightness, and a red pixel at (x, y) = (10, 20)."""
     pixels = np.full((HEIGHT, WIDTH, 3), gray(index), np.uint8)
     pixels[20, 10] = 255, 0, 0
@@ -74,7 +72,7 @@ def video(tmp_path_factory):
     return path
 
 
-def brightness(image: QImage) -> int:
+def brightness(image):
     return image.pixelColor(40, 40).green()
 
 
@@ -208,7 +206,7 @@ def test_only_the_newest_request_is_served(qtbot, folder):
     assert reader.wait(60_000)
 
 
-def seen_at(view, x: float, y: float) -> QColor:
+def seen_at(view, x, y):
     """Return the color of the 2-D view at a place in track coordinates."""
     place = view._plot.mapFromScene(view._box.mapViewToScene(QPointF(x, y)))
     return view._plot.grab().toImage().pixelColor(place)

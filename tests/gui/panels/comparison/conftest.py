@@ -1,9 +1,6 @@
 """The controller of the comparison with its panel, the two 3-D views and the table."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
 
 import pytest
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
@@ -13,34 +10,9 @@ from nrsfm_gui.panels.comparison.compare_controller import CompareController
 from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareSplitter
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from PyQt6.QtGui import QAction
-
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.widgets.message_bar import MessageBar
-
-
-@dataclass(frozen=True)
-class Parts:
-    """A session with runs, what draws it, and the controller that compares two of them."""
-
-    session: Session
-    display: Display
-    scene_view: SceneView
-    compare_controller: CompareController
-    compare_panel: ComparePanel
-    compare_splitter: CompareSplitter
-    message_bar: MessageBar
-    press_action: Callable[[object, str], QAction]
-
 
 @pytest.fixture
-def parts(
-    show, session, display, scene_view, messages, press_action, add_run, make_iterate, known
-) -> Iterator[Parts]:
+def parts(show, session, display, scene_view, messages, press_action, add_run, make_iterate, known):
     """Return the parts with three runs of different noise; the last one is shown."""
     panel, splitter, around = ComparePanel(), CompareSplitter(scene_view), QWidget()
     layout = QVBoxLayout(around)
@@ -56,4 +28,8 @@ def parts(
         iterate = make_iterate(known, noise=noise, seed=number)
         add_run(session, iterate, Settings(rank=3 + number), noise=noise)
     display.refresh()
-    yield Parts(session, display, scene_view, controller, panel, splitter, messages, press_action)
+    return SimpleNamespace(
+        session=session, display=display, scene_view=scene_view, compare_controller=controller,
+        compare_panel=panel, compare_splitter=splitter, message_bar=messages, press_action=press_action,
+        around=around,
+    )  # fmt: skip

@@ -1,7 +1,5 @@
 """Comparing two runs: what is drawn, what the bar and the table show, and the way out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,15 +1,13 @@
 """Guidance without ground truth: the panel, the work in the background, and what "Use it" does."""
 
-from __future__ import annotations
-
 import weakref
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from hands import choose, type_into
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
@@ -22,21 +20,18 @@ from nrsfm_gui.panels.guidance.guidance_panel import GuidanceCurves, GuidancePan
 from nrsfm_gui.text.guidance_text import advised, by_truth, recommendation
 from nrsfm_gui.widgets.style import apply_theme
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 SETTINGS = Settings(starts=1, rank=2, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth", objective="wnn")
 
 
 @pytest.fixture
-def panel(qapp, show) -> GuidancePanel:
+def panel(qapp, show):
     panel = GuidancePanel()
     apply_theme(qapp, DARK)
     show(panel, 420, 260)
     return panel
 
 
-def curves(**changes) -> GuidanceCurves:
+def curves(**changes):
     values = {
         "values": np.array([0.1, 0.3, 1.0, 3.0]),
         "held": np.array([9.0, 5.0, 6.0, 900.0]),
@@ -74,13 +69,12 @@ def test_an_empty_panel_shows_what_it_does_and_what_is_missing(panel):
         ("xi", ("0.1", "inf", "4"), None),
     ],
 )
-def test_the_fields_make_a_series_or_show_why_not(qtbot, panel, parameter, fields, expected):
+def test_the_fields_make_a_series_or_show_why_not(panel, parameter, fields, expected):
     panel.set_available(True)
     panel.set_parameters(("xi", "rank", "eta"))
     panel._parameter.set_key(parameter)
     for field, text in zip((panel._low, panel._high, panel._count), fields, strict=True):
-        field.selectAll()
-        qtbot.keyClicks(field, text)
+        type_into(field, text)
     if expected is None:
         assert not panel._compute.isEnabled()
         assert "must ascend" in panel._compute.toolTip()
@@ -96,8 +90,7 @@ def test_the_values_of_refine_are_both_words_and_have_no_range(panel):
     panel.set_parameters(("xi", "rank", "eta", "objective"))
     panel.suggest(0.1, 10, 5)
     assert panel._low.isVisibleTo(panel)
-    panel._parameter.set_key("objective")
-    panel._parameter.chosen.emit("objective")
+    choose(panel._parameter, "objective")
     assert not any(field.isVisibleTo(panel) for field in (panel._low, panel._high, panel._count))
     panel._hiding.set_key("blocks")
     asked = []
@@ -117,10 +110,9 @@ def test_the_numbers_of_the_refinement_are_offered_where_depths_are_refined(pane
     assert item.isEnabled() and "the noise" in item.toolTip()
 
 
-def test_a_range_that_was_typed_is_kept_until_another_parameter_is_chosen(qtbot, panel):
+def test_a_range_that_was_typed_is_kept_until_another_parameter_is_chosen(panel):
     panel.suggest(0.1, 10, 5)
-    panel._low.selectAll()
-    qtbot.keyClicks(panel._low, "0.2")
+    type_into(panel._low, "0.2")
     panel.suggest(1, 100, 5)
     assert panel._low.value() == 0.2
     panel._on_parameter_chosen("eta")
@@ -178,7 +170,7 @@ def test_ticks_are_round_and_at_least_two_even_on_a_short_axis():
 
 
 @pytest.fixture
-def guidance(show, session, panel) -> Iterator[GuidanceController]:
+def guidance(show, session, panel):
     """Return the controller of the panel."""
     show(panel.header, 400, 40)  # in the window it is the title of the dock
     made = GuidanceController(session, panel, session)
@@ -187,7 +179,7 @@ def guidance(show, session, panel) -> Iterator[GuidanceController]:
 
 
 @pytest.fixture
-def solved(session, guidance, add_solved_run) -> GuidanceController:
+def solved(session, guidance, add_solved_run):
     """Return the controller with a small noisy sequence that was solved."""
     add_solved_run(session, simulate("balloon", frames=16, points=24, noise=1.0), SETTINGS)
     return guidance
@@ -266,8 +258,7 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
 
 def test_the_noise_of_the_tracks_is_the_present_one_where_it_is_not_given(qtbot, session, solved, panel):
     session.set_settings(session.settings.with_changes(objective="depths"))
-    panel._parameter.set_key("noise")
-    panel._parameter.chosen.emit("noise")
+    choose(panel._parameter, "noise")
     estimated = present_noise(session.sequence)
     qtbot.waitUntil(lambda: panel.plot._present == estimated)
     assert panel._low.value() < estimated < panel._high.value()

@@ -1,7 +1,5 @@
 """The log: what goes into it, from whatever thread, and how its panel shows, filters, copies and saves it."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import warnings
@@ -23,33 +21,26 @@ from nrsfm_gui.widgets.style import palette
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
-@pytest.fixture
-def logbook(qapp):
-    made = Logbook()
-    yield made
-    made.shut_down()
-
-
 @pytest.fixture(scope="module")
 def sequence():
     return simulate("paper", frames=8, points=20, noise=0.3, seed=2)
 
 
 @pytest.fixture
-def panel(show) -> LogPanel:
+def panel(show):
     panel = LogPanel()
     show(panel, 500, 200)
     return panel
 
 
 @pytest.fixture
-def log(session, logbook, panel) -> LogController:
+def log(session, logbook, panel):
     """Return the controller that fills the logbook."""
     session.set_settings(QUICK)
     return LogController(session, logbook, panel, session)
 
 
-def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(qtbot, logbook, recwarn):
+def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(logbook, recwarn):
     heard = []
     before = qInstallMessageHandler(lambda kind, _context, text: heard.append((kind, text)))
     shown, level = warnings.showwarning, logging.getLogger("core").level

@@ -1,7 +1,5 @@
 """A loss plot, what it shows, and where something is in a picture of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -19,7 +17,7 @@ REFINE = Phase(PhaseKind.REFINE)
 def history():
     """Make histories of a falling loss, a hundredth of a second an iteration."""
 
-    def make(count: int, *, phase: Phase = REFINE, top: float = 1.0) -> History:
+    def make(count, *, phase=REFINE, top=1.0):
         made = History()
         made.extend(HistoryEntry(k, 0.01 * k, top / (1 + k), phase, best=top / (1 + k)) for k in range(count))
         return made
@@ -31,7 +29,7 @@ def history():
 def edges():
     """Find left, right, top and bottom of what a mask holds."""
 
-    def find(mask: np.ndarray) -> np.ndarray:
+    def find(mask):
         y, x = np.nonzero(mask)
         return np.array([x.min(), x.max(), y.min(), y.max()])
 
@@ -39,7 +37,7 @@ def edges():
 
 
 @pytest.fixture
-def plot(show) -> LossPlot:
+def plot(show):
     plot = LossPlot()
     plot.setPalette(palette(DARK))
     plot.set_mode(EVERYTHING)

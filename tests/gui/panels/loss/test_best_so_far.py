@@ -1,7 +1,5 @@
 """The line of the lowest loss so far, the error beside it, and the table of what a run tried."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from types import SimpleNamespace
@@ -11,13 +9,13 @@ import pytest
 from PyQt6.QtCore import QPointF, Qt
 
 from core import HistoryEntry, Settings
-from core.foundation import Phase, PhaseKind, RunStage
+from core.foundation import Phase, PhaseKind
 from core.reconstruction import StartReport
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.attempts import LOSS, Attempt, AttemptsTable, attempts_of
 from nrsfm_gui.panels.loss.best_line import MOST_VERTICES, best_line, best_range, line_starts
-from nrsfm_gui.panels.loss.loss_plot import BEST, NARROW, LossPlot, RunDetails
+from nrsfm_gui.panels.loss.loss_plot import BEST, NARROW, RunDetails
 from nrsfm_gui.scene.run_errors import ErrorTrace
 
 REFINE = Phase(PhaseKind.REFINE)
@@ -32,7 +30,7 @@ def records(losses, bests, phase, *, first=0, energy=None):
 
 
 @pytest.fixture
-def searched() -> History:
+def searched():
     """Return a run that compares two rotations, follows two starts and refines depths."""
     made = History()
     for index, name in enumerate(("tracks", "companion, rank 2")):
@@ -62,18 +60,18 @@ def last():
 
 
 @pytest.fixture
-def best_plot(plot) -> LossPlot:
+def best_plot(plot):
     plot.set_mode(BEST)
     return plot
 
 
-def lowest_of(history: History, stage: RunStage = REFINE.stage) -> tuple[np.ndarray, np.ndarray]:
+def lowest_of(history, stage=REFINE.stage):
     """Return the lowest values of a stage, and where lines begin."""
     values = np.where(history.in_stage(stage) & history.settled, history.lowest, np.nan)
     return values, line_starts(values)
 
 
-def vertices_of(history: History, until: int | None = None) -> tuple[np.ndarray, ...]:
+def vertices_of(history, until=None):
     """Return the vertices of the lines of the WNN problem, under all parameters."""
     end = None if until is None else until + 1
     found = []
@@ -83,12 +81,12 @@ def vertices_of(history: History, until: int | None = None) -> tuple[np.ndarray,
     return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
 
-def range_of(history: History) -> tuple[float, float] | None:
+def range_of(history):
     """Return the range of the lines of the WNN problem."""
     return best_range(history.seconds, *lowest_of(history))
 
 
-def line_of(history: History, until: int | None = None) -> list[list[tuple[float, float]]]:
+def line_of(history, until=None):
     """Return the lines of the WNN problem, each as its corners."""
     x, y, joined = vertices_of(history, until)
     ends = np.flatnonzero(~joined) + 1
@@ -179,7 +177,7 @@ def test_what_is_tried_now_is_a_thin_curve_while_the_run_goes_on(best_plot, sear
     assert not ghost.isVisible()
 
 
-def trace(at, errors, name="3-D error", unit="mm") -> ErrorTrace:
+def trace(at, errors, name="3-D error", unit="mm"):
     return ErrorTrace(name, unit, np.array(at), np.array(errors))
 
 
@@ -237,7 +235,7 @@ def test_starts_and_candidates_are_listed_with_how_they_ended(searched, last):
     assert attempts_of(History(), None) == ()
 
 
-def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(qtbot, best_plot, searched, last):
+def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(best_plot, searched, last):
     best_plot.set_details(RunDetails(attempts=attempts_of(searched, last)))
     best_plot.set_histories({1: searched}, 1)
     table = best_plot.findChild(AttemptsTable)
@@ -254,7 +252,7 @@ def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(qtbot, b
     assert not shown.isVisible()
 
 
-def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(qtbot, best_plot, searched, last):
+def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(best_plot, searched, last):
     best_plot.set_details(RunDetails(attempts=attempts_of(searched, last)))
     best_plot.set_histories({1: searched}, 1)
     table, button = best_plot.findChild(AttemptsTable), best_plot.header.attempts

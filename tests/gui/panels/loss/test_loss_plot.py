@@ -1,15 +1,13 @@
 """The loss plot and the spectrum."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from hands import ask_for_menu
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QContextMenuEvent
 from PyQt6.QtWidgets import QApplication, QToolButton
@@ -26,15 +24,11 @@ from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure
 from nrsfm_gui.widgets.plots.plot_style import log_ticks
 from nrsfm_gui.widgets.style import palette
 
-if TYPE_CHECKING:
-    from nrsfm_gui.panels.loss.loss_plot import LossPlot
-
-
 REFINE, OTHER = Phase(PhaseKind.REFINE), Phase(PhaseKind.START, 1, name="other")
 ADMM = Phase(PhaseKind.MATRIX, name="ADMM")
 
 
-def ranges(plot: LossPlot) -> list[list[float]]:
+def ranges(plot):
     """Return the ranges [left, right] and [bottom, top] that a plot shows."""
     return plot.plot_widget.getPlotItem().getViewBox().viewRange()
 
@@ -73,49 +67,38 @@ def test_the_beginning_of_a_history_stays_what_it_was(history, count):
     assert made.has_residuals and not first.has_residuals
 
 
-def test_phases_have_short_names_and_their_parts_are_merged():
+ROTATIONS = [Phase(PhaseKind.ROTATIONS, k, 2, "tracks", rank) for k, rank in ((1, 1), (1, 2), (2, 1))]
+STARTS = [Phase(PhaseKind.START, k, 3, "grown", rank) for k, rank in ((1, 1), (1, 2), (2, 0))]
+DEPTHS = [Phase(PhaseKind.DEPTH_START, k, 2, "a", part=part) for k, part in ((1, 1), (1, 2), (2, 1))]
+MIRROR = Phase(PhaseKind.MIRROR, name="a, frames 3-8", part=1, parts=2)
+FINE = [Phase(PhaseKind.FINE, part=part, parts=6) for part in (1, 2)]
+SUBSET = [Phase(PhaseKind.START, k, name=f"{k} (subset)", subset=True) for k in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("phases", "names"),
+    [
+        (
+            [*ROTATIONS, *STARTS, REFINE],
+            {0: "rotations 1 of 2", 2: "2", 3: "start 1 of 3", 5: "2", 6: "refine"},
+        ),
+        (
+            [REFINE, *DEPTHS, MIRROR, *FINE],
+            {0: "refine", 1: "depth, start 1 of 2", 3: "2", 4: "mirror", 5: "fine"},
+        ),
+        (
+            [*SUBSET, replace(REFINE, subset=True), REFINE],
+            {0: "start 1 (subset)", 1: "2", 2: "refine (subset)", 3: "refine"},
+        ),
+    ],
+)
+def test_phases_have_short_names_and_their_parts_are_merged(phases, names):
     made = History()
-    phases = [
-        Phase(PhaseKind.ROTATIONS, 1, 2, "tracks", rank=1),
-        Phase(PhaseKind.ROTATIONS, 1, 2, "tracks", rank=2),
-        Phase(PhaseKind.ROTATIONS, 2, 2, "tracks", rank=1),
-        Phase(PhaseKind.START, 1, 3, "rigid, grown", rank=1),
-        Phase(PhaseKind.START, 1, 3, "rigid, grown", rank=2),
-        Phase(PhaseKind.START, 2, 3, "closed form, cut"),
-        REFINE,
-    ]
     made.extend(HistoryEntry(k, k, 1.0, phase) for k, phase in enumerate(phases))
-    assert short_phases(made) == [
-        (0, "rotations 1 of 2"),
-        (2, "2"),
-        (3, "start 1 of 3"),
-        (5, "2"),
-        (6, "refine"),
-    ]
+    assert dict(short_phases(made)) == names
 
 
-def test_the_phases_of_the_depth_refinement_are_named_once_without_their_levels():
-    made = History()
-    phases = [
-        REFINE,
-        Phase(PhaseKind.DEPTH_START, 1, 2, "bilinear solution", part=1, parts=2),
-        Phase(PhaseKind.DEPTH_START, 1, 2, "bilinear solution", part=2, parts=2),
-        Phase(PhaseKind.DEPTH_START, 2, 2, "companion 3", part=1, parts=2),
-        Phase(PhaseKind.MIRROR, name="bilinear solution, frames 3-8", part=1, parts=2),
-        Phase(PhaseKind.FINE, part=1, parts=6),
-        Phase(PhaseKind.FINE, part=2, parts=6),
-    ]
-    made.extend(HistoryEntry(k, k, 1.0, phase) for k, phase in enumerate(phases))
-    assert short_phases(made) == [
-        (0, "refine"),
-        (1, "depth, start 1 of 2"),
-        (3, "2"),
-        (4, "mirror"),
-        (5, "fine"),
-    ]
-
-
-def refined_history() -> History:
+def refined_history():
     """Return a run of 20 records, a refinement of two levels whose energies do not compare, of 10 each."""
     made = History()
     made.extend(HistoryEntry(k, 0.1 * k, 1.0 / (1 + k), REFINE) for k in range(20))
@@ -219,7 +202,7 @@ def test_the_lowest_energy_is_of_one_level_and_of_one_set_of_parameters():
     assert made.lowest.tolist()[8:] == [-1.0, -1.5, -1.2, -1.5]
 
 
-def moved_history() -> History:
+def moved_history():
     """Return a refined shape whose isometry is moved three times in one gesture, then the noise once."""
     made, finest = History(), Phase(PhaseKind.FINEST)
     energies = [-3.0, -3.1, -3.2, -6.0, -5.0, -4.0, -4.1, -4.2, -9.0, -9.3]
@@ -325,9 +308,7 @@ def test_a_right_click_opens_the_menu_and_so_does_its_key(qtbot, plot):
     qtbot.mouseClick(view, Qt.MouseButton.RightButton, pos=view.rect().center())
     qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
     QApplication.activePopupWidget().close()
-    center = plot.rect().center()
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, center, plot.mapToGlobal(center))
-    QApplication.sendEvent(plot, event)
+    ask_for_menu(plot, plot.rect().center(), QContextMenuEvent.Reason.Keyboard)
     qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
     QApplication.activePopupWidget().close()
 
@@ -353,43 +334,6 @@ def test_an_exported_plot_has_the_axis_and_the_curve_of_the_energy(plot, tmp_pat
     save_figure(plot.figure, tmp_path / "plot.svg", FigureSize())
     text = (tmp_path / "plot.svg").read_text("utf-8")
     assert "energy per point and frame (nats)" in text and PAPER.accent in text.lower()
-
-
-def test_the_energy_is_read_under_the_mouse(qtbot, plot):
-    plot.set_histories({1: refined_history()}, 1)
-    qtbot.wait(50)
-    box = plot.plot_widget.getPlotItem().getViewBox()
-    plot._on_mouse_moved(box.mapViewToScene(QPointF(25.0, 6.5)))
-    assert "energy −2.5000 · depth, fine, level 1 of 2" in plot.header.reading.full_text
-    assert plot._reading.text == "25: energy −2.5000"
-    plot._on_mouse_moved(box.mapViewToScene(QPointF(10.0, 6.5)))
-    assert plot._reading.text == "10: log10 loss −1.0414"
-
-
-def test_losses_of_a_subset_are_named_so():
-    made = History()
-    starts = [
-        Phase(PhaseKind.START, k, name=f"{name} (subset)", subset=True)
-        for k, name in ((1, "grown"), (2, "random 1"))
-    ]
-    phases = [*starts, replace(REFINE, subset=True), REFINE]
-    made.extend(HistoryEntry(k, 0.0, 1.0, phase) for k, phase in enumerate(phases))
-    assert short_phases(made) == [(0, "start 1 (subset)"), (1, "2"), (2, "refine (subset)"), (3, "refine")]
-
-
-def test_the_current_curve_has_the_accent_color_and_earlier_ones_do_not(qtbot, plot, near, history):
-    def colored(color: str) -> int:
-        return int(near(plot.plot_widget.grab().toImage(), color, tolerance=25).sum())
-
-    assert colored(DARK.accent) == 0
-    runs = {1: history(50), 2: history(80, top=30.0)}
-    plot.set_histories(runs, 2)
-    qtbot.wait(50)
-    both = colored(DARK.accent)
-    assert both > 50
-    plot.set_histories({1: runs[1]}, None)
-    qtbot.wait(50)
-    assert colored(DARK.accent) == 0
 
 
 def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, legend_of, history):
@@ -543,7 +487,7 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     view, box = plot.plot_widget, plot.plot_widget.getPlotItem().getViewBox()
     qtbot.wait(30)  # the axes have taken their room
 
-    def at(record: int, away: int = 0) -> QPoint:
+    def at(record, away=0):
         where = box.mapViewToScene(QPointF(made.iterations[record], np.log10(made.values[record])))
         return view.mapFromScene(where) + QPoint(0, away)
 
@@ -554,7 +498,7 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
 
     moves = itertools.count()
 
-    def reads(words: str, place: QPoint) -> bool:
+    def reads(words, place):
         # Again and elsewhere: the plot takes no two moves within 10 ms, and Qt none that does not move.
         qtbot.mouseMove(view.viewport(), place + QPoint(0, next(moves) % 2))
         return plot._reading.text == words

@@ -1,7 +1,5 @@
 """Plots of losses and of the spectrum, saved as pictures and as drawings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +22,12 @@ from nrsfm_gui.widgets.style import palette
 SIZE = FigureSize(26.4583, 15.875, 192)  # 1000 x 600 units of a drawing, 2000 x 1200 pixels of a PNG
 
 
-def save(shown: LossPlot | SpectrumPlot, path: Path) -> None:
+def save(shown, path):
     save_figure(shown.figure, path, SIZE)
 
 
 @pytest.fixture
-def spectrum(show) -> SpectrumPlot:
+def spectrum(show):
     spectrum = SpectrumPlot()
     spectrum.setPalette(palette(DARK))
     show(spectrum, 400, 300)
@@ -37,35 +35,11 @@ def spectrum(show) -> SpectrumPlot:
     return spectrum
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-@pytest.mark.parametrize("which", ["loss", "spectrum"])
-def test_plots_are_saved_completely_in_every_format(plot, spectrum, tmp_path, suffix, which, near, history):
-    plot.set_histories({1: history(50)}, 1)
-    path = tmp_path / f"plot{suffix}"
-    save(plot if which == "loss" else spectrum, path)
-    content = path.read_bytes()
-    if suffix == ".png":
-        image = QImage(str(path))
-        assert image.size() == QSize(2000, 1200)
-        color = PAPER.accent if which == "loss" else PAPER.residual
-        assert near(image, color).sum() > 30
-    elif suffix == ".svg":
-        text = content.decode()
-        assert "<svg" in text
-        assert "</svg>" in text
-        assert text.count("<path") + text.count("<polyline") > 5
-        assert ("log10" if which == "loss" else "weight a") in text
-    else:
-        assert content.startswith(b"%PDF")
-        assert b"%%EOF" in content[-16:]
-    assert list(tmp_path.iterdir()) == [path]
-
-
 @pytest.fixture
 def rendered(render_svg):
     """Return the picture of an exported plot, 2000 pixels wide, as another program would show it."""
 
-    def render(path: Path) -> QImage:
+    def render(path):
         if path.suffix == ".png":
             return QImage(str(path))
         if path.suffix == ".svg":
@@ -80,7 +54,7 @@ def rendered(render_svg):
     return render
 
 
-def covers(mask: np.ndarray, other: np.ndarray, *, within: int = 4) -> float:
+def covers(mask, other, *, within=4):
     """Return the share of the pixels of another mask that are close to a pixel of a mask."""
     return (binary_dilation(mask, iterations=within) & other).sum() / max(other.sum(), 1)
 
@@ -121,24 +95,6 @@ def test_vector_plots_show_what_the_picture_shows(
         assert covers(diamonds[1], diamonds[0]) == 1.0 and covers(diamonds[0], diamonds[1]) == 1.0
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".pdf"])
-def test_vector_plots_have_axes_labels_and_curve_where_the_picture_has_them(
-    qtbot, plot, tmp_path, suffix, near, history, edges, rendered
-):
-    plot.setPalette(palette(LIGHT))
-    plot.set_histories({1: history(200)}, 1)
-    qtbot.wait(30)
-    for name in (".png", suffix):
-        save(plot, tmp_path / f"plot{name}")
-    expected, found = (rendered(tmp_path / f"plot{name}") for name in (".png", suffix))
-    for color in (PAPER.accent, PAPER.muted, PAPER.border):  # curve, labels, lines of the axes
-        before, after = (edges(near(image, color, tolerance=60)) for image in (expected, found))
-        assert np.abs(before - after).max() <= 6, color
-    # All of the labels, not only their outermost edges: the columns that are written on below the axis.
-    written = [near(image, PAPER.muted, tolerance=90)[1100:].any(axis=0) for image in (expected, found)]
-    assert (written[0] == written[1]).mean() > 0.9
-
-
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_a_curve_that_leaves_the_axes_ends_there_in_every_format(
     plot, tmp_path, suffix, near, history, edges, rendered
@@ -168,7 +124,7 @@ def test_a_curve_whose_values_hardly_differ_is_no_staircase(plot, tmp_path, near
 
 
 def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_path, history):
-    def lines() -> int:
+    def lines():
         save(plot, tmp_path / "loss.svg")
         return (tmp_path / "loss.svg").read_text(encoding="utf-8").count(f'stroke="{PAPER.muted}"')
 

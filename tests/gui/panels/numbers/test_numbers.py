@@ -1,7 +1,5 @@
 """The numbers of the run and of the points that are shown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -25,6 +23,10 @@ def numbers(show, session, display):
     controller.shut_down()
 
 
+def texts(numbers):
+    return [label.text() for label in numbers.findChildren(QLabel) if label.isVisibleTo(numbers)]
+
+
 def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(
     qtbot, session, display, numbers, add_three_runs
 ):
@@ -32,8 +34,7 @@ def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(
     display.refresh()
 
     def reported():
-        texts = [label.text() for label in numbers.findChildren(QLabel)]
-        return next(text for text in texts if "of the panel" in text)
+        return next(text for text in texts(numbers) if "of the panel" in text)
 
     qtbot.waitUntil(lambda: reported() == "those of the panel")
     session.set_settings(session.settings.with_changes(rank=4, eta=0.1))
@@ -43,9 +44,8 @@ def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(
 
 
 def test_the_numbers_of_several_points_are_their_mean_and_their_worst(
-    qtbot, session, display, numbers, add_solved_run
+    qtbot, session, display, numbers, add_solved_run, sequence
 ):
-    sequence = simulate("paper", frames=14, points=30, noise=0.3, seed=2)
     add_solved_run(
         session, sequence, Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
     )
@@ -53,17 +53,13 @@ def test_the_numbers_of_several_points_are_their_mean_and_their_worst(
     session.set_selection((2, 9, 14))
     display.refresh()
     scene = display.scene
-
-    def texts():
-        return [label.text() for label in numbers.findChildren(QLabel)]
-
-    qtbot.waitUntil(lambda: "3 points, frame 6" in texts())
+    qtbot.waitUntil(lambda: "3 points, frame 6" in texts(numbers))
     errors = scene.errors[[2, 9, 14]]
-    assert relative_measure(errors.mean(), "mm", scene.shapes.size, short=True) in texts()
-    assert any(text.endswith(f"(point {(2, 9, 14)[int(errors.argmax())] + 1})") for text in texts())
+    assert relative_measure(errors.mean(), "mm", scene.shapes.size, short=True) in texts(numbers)
+    assert any(text.endswith(f"(point {(2, 9, 14)[int(errors.argmax())] + 1})") for text in texts(numbers))
     session.set_point(2)
     display.refresh()
-    qtbot.waitUntil(lambda: "Point 3, frame 6" in texts())
+    qtbot.waitUntil(lambda: "Point 3, frame 6" in texts(numbers))
 
 
 def test_the_numbers_of_a_refined_run_have_its_energy_its_noise_and_what_may_be_wrong(
@@ -76,16 +72,12 @@ def test_the_numbers_of_a_refined_run_have_its_energy_its_noise_and_what_may_be_
     run.last = replace(run.last, verdicts=(verdict,))
     session.report_run(run)
     display.refresh()
-
-    def texts():
-        return [label.text() for label in numbers.findChildren(QLabel)]
-
-    qtbot.waitUntil(lambda: "energy" in texts())
-    assert f"{MINUS}{-run.last.record.energy:.4f}" in texts() and "0.250 px" in texts()
-    assert verdict.sentence in texts()
+    qtbot.waitUntil(lambda: "energy" in texts(numbers))
+    assert f"{MINUS}{-run.last.record.energy:.4f}" in texts(numbers) and "0.250 px" in texts(numbers)
+    assert verdict.sentence in texts(numbers)
     run.last = run.snapshots.at(0)[1]
     session.report_run(run)
-    qtbot.waitUntil(lambda: "energy" not in texts())
+    qtbot.waitUntil(lambda: "energy" not in texts(numbers))
 
 
 @pytest.mark.parametrize(("method", "named"), [("bmm", True), ("bilinear", False)])
@@ -103,10 +95,6 @@ def test_a_loss_below_that_of_the_result_is_named_where_only_the_result_counts(
     )
     session.report_run(run)
     display.refresh()
-
-    def texts():
-        return [label.text() for label in numbers.findChildren(QLabel) if label.isVisibleTo(numbers)]
-
-    qtbot.waitUntil(lambda: any(text.startswith(f"{loss:.4g} (log10") for text in texts()))
-    assert ("lowest on the way" in texts()) is named
-    assert any(text.startswith(f"{0.5 * loss:.4g} (log10") for text in texts()) is named
+    qtbot.waitUntil(lambda: any(text.startswith(f"{loss:.4g} (log10") for text in texts(numbers)))
+    assert ("lowest on the way" in texts(numbers)) is named
+    assert any(text.startswith(f"{0.5 * loss:.4g} (log10") for text in texts(numbers)) is named

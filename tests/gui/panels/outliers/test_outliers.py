@@ -1,7 +1,5 @@
 """The panel Outliers: found, listed, hidden together and counted in rounds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,12 +1,8 @@
 """The form of parameters, and hands for it."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 import pytest
+from hands import choose, type_into
 from PyQt6.QtWidgets import QLabel
 
 from core import Settings, WeightedNuclearNorm
@@ -14,52 +10,44 @@ from nrsfm_gui.panels.parameters.parameter_form import FOLDED
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import Choice, NumberField
 
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
 
-
-@dataclass(frozen=True)
 class Form:
     """Finds, reads and fills what the panel shows."""
 
-    LEARNED: ClassVar = Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.5))  # of the run in `learn`
-    REFERENCE: ClassVar = np.array([20.0, 5.0, 1.0])  # its singular values before weighting
+    LEARNED = Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.5))  # of the run in `learn`
+    REFERENCE = np.array([20.0, 5.0, 1.0])  # its singular values before weighting
 
-    panel: ParametersPanel
-    qtbot: QtBot
+    def __init__(self, panel):
+        self.panel = panel
 
-    def field(self, name: str) -> NumberField:
+    def field(self, name):
         found = self.panel.findChild(NumberField, name)
         assert found is not None
         return found
 
-    def note(self, name: str) -> str:
+    def note(self, name):
         found = self.panel.findChild(QLabel, f"{name}_note")
         assert found is not None
         return found.text() if found.isVisibleTo(self.panel) else ""
 
-    def write(self, name: str, text: str) -> None:
-        target = self.field(name)
-        target.setFocus()
-        target.selectAll()
-        self.qtbot.keyClicks(target, text)
+    def write(self, name, text):
+        type_into(self.field(name), text)
 
-    def choose(self, name: str, key: str) -> None:
+    def choose(self, name, key):
         choice = self.panel.findChild(Choice, name)
         assert choice is not None
-        choice.set_key(key)
-        choice.chosen.emit(key)
+        choose(choice, key)
 
-    def weights(self) -> list[NumberField]:
+    def weights(self):
         """The fields of the single weights, in the section of the penalty."""
         found = self.panel.findChildren(NumberField)
         return [f for f in found if f.accessibleName().startswith("weight ") and f.isVisibleTo(self.panel)]
 
-    def texts(self) -> str:
+    def texts(self):
         found = self.panel.findChildren(QLabel)
         return " ".join(label.text() for label in found if label.isVisibleTo(self.panel))
 
-    def learn(self) -> None:
+    def learn(self):
         """Tell the panel what a run with its rotations chosen knows."""
         self.panel.set_settings(self.LEARNED)
         weights = self.LEARNED.penalty.weights(3, self.REFERENCE)
@@ -67,7 +55,7 @@ class Form:
 
 
 @pytest.fixture
-def panel(show) -> ParametersPanel:
+def panel(show):
     panel = ParametersPanel()
     panel.set_open_sections(FOLDED)
     show(panel, 330, 900)
@@ -75,5 +63,5 @@ def panel(show) -> ParametersPanel:
 
 
 @pytest.fixture
-def form(panel, qtbot) -> Form:
-    return Form(panel, qtbot)
+def form(panel):
+    return Form(panel)

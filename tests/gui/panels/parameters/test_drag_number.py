@@ -1,37 +1,27 @@
 """Numbers that are changed by a drag on their label or slider."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, Qt
-from PyQt6.QtGui import QMouseEvent
-from PyQt6.QtWidgets import QApplication, QWidget
+from hands import LEFT, NO_KEY, send_mouse
+from PyQt6.QtCore import QEvent, QPoint, Qt
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QApplication
 
 from core import CameraModel, Settings, TruncatedNuclearNorm
 from nrsfm_gui.widgets.drag_number import PIXELS_PER_UNIT, DragLabel, DragSlider
 
 
-def drag(qtbot, widget: QWidget, steps: list[int], modifier=Qt.KeyboardModifier.NoModifier) -> None:
+def drag(widget, steps, keys=NO_KEY):
     """Press in the middle, move to the right by so many pixels one after the other, do not release."""
-    x, y = widget.width() // 2, widget.height() // 2
-    qtbot.mousePress(widget, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+    place = widget.rect().center()
+    QTest.mousePress(widget, LEFT, pos=place)
     for step in steps:
-        x += step
-        send_move(widget, QPoint(x, y), modifier)
+        place += QPoint(step, 0)
+        send_mouse(widget, QEvent.Type.MouseMove, place, keys=keys)
 
 
-def send_move(widget: QWidget, position: QPoint, modifier: Qt.KeyboardModifier) -> None:
-    left = Qt.MouseButton.LeftButton
-    where = QPointF(position)
-    everywhere = QPointF(widget.mapToGlobal(position))
-    QApplication.sendEvent(
-        widget, QMouseEvent(QMouseEvent.Type.MouseMove, where, everywhere, left, left, modifier)
-    )
-
-
-def drag_widgets(panel: QWidget, name: str) -> tuple[DragSlider, DragLabel]:
+def drag_widgets(panel, name):
     slider = panel.findChild(DragSlider, f"drag {name}")
     label = panel.findChild(DragLabel, f"drag label {name}")
     assert slider is not None and label is not None
@@ -46,7 +36,7 @@ def test_a_drag_on_a_label_goes_a_decade_in_a_hundred_pixels_and_counts_in_the_n
     received = []
     panel.settings_changed.connect(received.append)
     before = form.field(name).value()
-    drag(qtbot, label, [10, 10, 10])
+    drag(label, [10, 10, 10])
     assert received == []
     assert form.field(name).value() == pytest.approx(before * 10**0.3, rel=1e-3)
     QApplication.processEvents()
@@ -67,35 +57,35 @@ def test_shift_makes_a_drag_coarse_and_control_fine(qtbot, panel, form):
         (Qt.KeyboardModifier.ControlModifier, -0.01),
     ):
         panel.set_settings(Settings())
-        drag(qtbot, label, [-10], modifier)
+        drag(label, [-10], modifier)
         qtbot.mouseRelease(label, Qt.MouseButton.LeftButton)
         assert form.field("eta").value() == pytest.approx(0.05 * 10**decades, rel=1e-3)
 
 
-def test_a_slider_follows_what_is_typed_and_stays_inside_what_is_accepted(qtbot, panel, form):
+def test_a_slider_follows_what_is_typed_and_stays_inside_what_is_accepted(panel, form):
     slider, _ = drag_widgets(panel, "eta")
     form.write("eta", "0.2")
     assert slider.number == 0.2
     assert slider.value() == round(slider.scale.position(0.2))
-    drag(qtbot, slider, [1000])
+    drag(slider, [1000])
     QApplication.processEvents()
     assert panel.settings.eta == 1.0
     assert panel.valid
-    drag(qtbot, slider, [-5000])
+    drag(slider, [-5000])
     QApplication.processEvents()
     assert panel.settings.eta == slider.scale.lowest
     form.write("eta", "five")
     assert slider.number == slider.scale.lowest  # what is no number does not move it
 
 
-def test_integers_are_dragged_one_by_one(qtbot, panel, form):
+def test_integers_are_dragged_one_by_one(panel, form):
     form.choose("penalty", "tnn")
     _, label = drag_widgets(panel, "free")
-    drag(qtbot, label, [PIXELS_PER_UNIT, PIXELS_PER_UNIT // 2 - 1])
+    drag(label, [PIXELS_PER_UNIT, PIXELS_PER_UNIT // 2 - 1])
     QApplication.processEvents()
     assert panel.settings.penalty == TruncatedNuclearNorm(free=2)
     _, label = drag_widgets(panel, "rank")
-    drag(qtbot, label, [-4 * PIXELS_PER_UNIT])
+    drag(label, [-4 * PIXELS_PER_UNIT])
     QApplication.processEvents()
     assert panel.settings.rank == 2
 

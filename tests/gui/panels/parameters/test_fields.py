@@ -1,7 +1,5 @@
 """The form of parameters: what it accepts, what it refuses and how it says so."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -173,7 +171,7 @@ def test_sources_that_a_sequence_does_not_have_are_grayed_out(panel, known):
     assert model.item(choice.findData("companion")).isEnabled()
 
 
-def choose_file(qtbot, panel) -> QFileDialog:
+def choose_file(qtbot, panel):
     """Choose the last entry of the rotations by the keyboard; return the dialog that it opens."""
     choice = panel.findChild(QWidget, "rotations").findChild(Choice)
     qtbot.keyClick(choice, Qt.Key.Key_End)

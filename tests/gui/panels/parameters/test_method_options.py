@@ -1,12 +1,11 @@
 """Problem, method and the method's options in the form: all can be set, and what is refused says why."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QLineEdit, QSlider, QWidget
+from hands import type_into
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from core import (
     METHODS,
@@ -40,27 +39,9 @@ NUMBERS = {  # of every option a value that is not its default, and one that is 
 OPTIONS = {option.name: method for method, row in METHODS.items() for option in row.options}
 
 
-def choose(panel: QWidget, name: str, key: str) -> None:
-    choice = panel.findChild(Choice, name)
-    choice.set_key(key)
-    choice.chosen.emit(key)
-
-
-def note(panel: QWidget, name: str) -> str:
-    found = panel.findChild(QLabel, f"{name}_note")
-    return found.text() if found.isVisibleTo(panel) else ""
-
-
-def write(qtbot, panel: QWidget, name: str, text: str) -> None:
-    field = panel.findChild(NumberField, name)
-    field.setFocus()
-    field.selectAll()
-    qtbot.keyClicks(field, text) if text else qtbot.keyClick(field, Qt.Key.Key_Delete)
-
-
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_shows_its_own_options_and_no_others(panel, method):
-    choose(panel, "method", method)
+def test_a_method_shows_its_own_options_and_no_others(panel, method, form):
+    form.choose("method", method)
     own = {option.name for option in METHODS[method].options}
     everything = {option.name for row in METHODS.values() for option in row.options}
     shown = {name for name in everything if panel.findChild(QWidget, name).isVisibleTo(panel)}
@@ -71,20 +52,20 @@ def test_a_method_shows_its_own_options_and_no_others(panel, method):
 
 
 @pytest.mark.parametrize(("name", "method"), OPTIONS.items(), ids=OPTIONS)
-def test_every_option_is_written_read_refused_and_given_back(qtbot, panel, method, name, store):
-    choose(panel, "method", method)
+def test_every_option_is_written_read_refused_and_given_back(panel, method, name, store, form):
+    form.choose("method", method)
     option = next(option for option in METHODS[method].options if option.name == name)
     default = METHODS[method].default(name)
     if option.choices:
         value = next(word for word in option.choices if word != default)
-        choose(panel, name, value)
+        form.choose(name, value)
     else:
         value, refused = NUMBERS[name]
-        write(qtbot, panel, name, refused)
-        assert f"{name} is {float(refused):g}" in note(panel, name).replace(".0;", ";")
+        form.write(name, refused)
+        assert f"{name} is {float(refused):g}" in form.note(name).replace(".0;", ";")
         assert not panel.valid
-        write(qtbot, panel, name, str(value))
-        assert note(panel, name) == ""
+        form.write(name, str(value))
+        assert form.note(name) == ""
         panel.flush()
     assert panel.valid
     penalty = METHODS[method].penalty if method == "bmm" else RECOMMENDED_PENALTY
@@ -97,38 +78,36 @@ def test_every_option_is_written_read_refused_and_given_back(qtbot, panel, metho
     panel.flush()
     assert panel.settings.options == ((name, value),)
     if not option.choices:
-        write(qtbot, panel, name, "")  # left empty, it is the default again
+        form.write(name, "")  # left empty, it is the default again
         panel.flush()
         assert panel.settings == Settings().with_changes(method=method, penalty=penalty)
 
 
-def test_what_was_set_of_a_shared_option_stays_with_the_next_method(qtbot, panel):
-    choose(panel, "method", "admm")
-    write(qtbot, panel, "rho", "3")
-    write(qtbot, panel, "patience", "9")
-    choose(panel, "method", "r-bmm")
+def test_what_was_set_of_a_shared_option_stays_with_the_next_method(panel, form):
+    form.choose("method", "admm")
+    form.write("rho", "3")
+    form.write("patience", "9")
+    form.choose("method", "r-bmm")
     assert panel.settings == Settings(method="r-bmm", options=(("rho", 3.0),))
-    choose(panel, "method", "bilinear")
-    choose(panel, "method", "admm")
+    form.choose("method", "bilinear")
+    form.choose("method", "admm")
     assert panel.settings == Settings(method="admm")  # nothing hidden comes back
 
 
-def test_what_is_not_offered_together_is_reported_below_the_method_until_it_is_changed(panel, known):
+def test_what_is_not_offered_together_is_reported_below_the_method_until_it_is_changed(panel, known, form):
     emitted = []
     panel.settings_changed.connect(emitted.append)
     panel.set_sequence(known.sequence)
-    choose(panel, "method", "bmm")
-    assert note(panel, "method") == (
-        "BMM is for orthogonal cameras of known rotations (eta = 1); choose admm."
-    )
+    form.choose("method", "bmm")
+    assert form.note("method") == ("BMM is for orthogonal cameras of known rotations (eta = 1); choose admm.")
     assert not panel.valid
     assert emitted == []
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
-    choose(panel, "penalty", "wnn")
-    assert note(panel, "method").startswith("BMM minimizes the nuclear norm")
+    form.choose("penalty", "wnn")
+    assert form.note("method").startswith("BMM minimizes the nuclear norm")
     panel.flush()
     assert not panel.valid and emitted == []
-    choose(panel, "penalty", "nn")
+    form.choose("penalty", "nn")
     panel.flush()
     assert panel.valid
     assert emitted == [Settings(method="bmm", penalty=NuclearNorm())]
@@ -143,71 +122,71 @@ GIVEN = [
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=lambda penalty: type(penalty).__name__)
-def test_a_method_brings_its_penalty_and_the_one_before_is_restored(panel, known, given):
+def test_a_method_brings_its_penalty_and_the_one_before_is_restored(panel, known, given, form):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
     before = Settings(rank=3, penalty=given, objective=DEPTHS)
     panel.set_settings(before)
     emitted = []
     panel.settings_changed.connect(emitted.append)
-    choose(panel, "method", "bmm")
+    form.choose("method", "bmm")
     assert panel.valid
     assert emitted == [before.with_changes(method="bmm", penalty=NuclearNorm())]  # at once, not in two steps
-    words = note(panel, "method")
+    words = form.note("method")
     assert (
         words.startswith("BMM brings its own penalty (nuclear norm)")
         and "a suitable method restores the" in words
     )
     assert not panel.findChild(Choice, "method").property("invalid")
-    choose(panel, "method", "r-bmm")
+    form.choose("method", "r-bmm")
     kept = isinstance(given, WeightedNuclearNorm)
     assert panel.settings.penalty == (given if kept else WeightedNuclearNorm())
-    assert (note(panel, "method") == "") is kept
-    choose(panel, "method", "bilinear")
+    assert (form.note("method") == "") is kept
+    form.choose("method", "bilinear")
     assert panel.settings == before
-    assert note(panel, "method") == ""
+    assert form.note("method") == ""
 
 
-def test_a_penalty_that_was_changed_under_its_method_stays(qtbot, panel, known):
+def test_a_penalty_that_was_changed_under_its_method_stays(panel, known, form):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
-    choose(panel, "method", "bmm")
-    write(qtbot, panel, "mu", "0.02")
+    form.choose("method", "bmm")
+    form.write("mu", "0.02")
     panel.flush()
-    assert note(panel, "method") == ""
-    choose(panel, "method", "bilinear")
+    assert form.note("method") == ""
+    form.choose("method", "bilinear")
     assert panel.settings == Settings(penalty=NuclearNorm(mu=0.02), objective=DEPTHS)
 
 
-def test_explicit_weights_come_back_for_the_rank_of_now(qtbot, panel, known):
+def test_explicit_weights_come_back_for_the_rank_of_now(panel, known, form):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
     panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2)), objective=DEPTHS))
-    choose(panel, "method", "bmm")
-    write(qtbot, panel, "rank", "3")
+    form.choose("method", "bmm")
+    form.write("rank", "3")
     panel.flush()
-    choose(panel, "method", "bilinear")
+    form.choose("method", "bilinear")
     assert panel.settings == Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.2)), objective=DEPTHS)
 
 
-def test_another_run_s_parameters_are_not_mixed_with_a_penalty_that_was_replaced(panel, known):
+def test_another_run_s_parameters_are_not_mixed_with_a_penalty_that_was_replaced(panel, known, form):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
     panel.set_settings(Settings(penalty=LogPenalty()))
-    choose(panel, "method", "bmm")
+    form.choose("method", "bmm")
     panel.set_settings(Settings(method="bmm", penalty=NuclearNorm(), rank=4))
-    assert note(panel, "method") == ""
-    choose(panel, "method", "bilinear")
+    assert form.note("method") == ""
+    form.choose("method", "bilinear")
     assert panel.settings == Settings(rank=4, penalty=NuclearNorm(), objective=DEPTHS)
 
 
-def test_settings_that_a_sequence_refuses_are_marked_when_it_is_opened(panel, known):
+def test_settings_that_a_sequence_refuses_are_marked_when_it_is_opened(panel, known, form):
     panel.set_settings(Settings(method="paper", penalty=LogPenalty()))
     assert panel.valid  # nothing is open that could refuse them
     panel.set_sequence(known.sequence)
-    assert "linear in the singular values" in note(panel, "method")
+    assert "linear in the singular values" in form.note("method")
     assert not panel.valid
 
 
-def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known):
+def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known, form):
     panel.set_sequence(known.sequence)
-    choose(panel, "objective", "lowrank")
+    form.choose("objective", "lowrank")
     assert panel.settings == PRESETS["lowrank"]
     for name in ("rotations", "rotation_rank"):
         assert not panel.findChild(QWidget, name).isEnabled()
@@ -218,59 +197,59 @@ def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
     assert not panel.findChild(QWidget, "intrinsics").isEnabled()
     panel.set_sequence(known.sequence)
-    choose(panel, "objective", "depths")
+    form.choose("objective", "depths")
     assert panel.settings == Settings()
     assert panel.findChild(QWidget, "rotations").isEnabled()
 
 
-def test_what_a_method_does_not_use_is_disabled_with_the_reason(panel):
+def test_what_a_method_does_not_use_is_disabled_with_the_reason(panel, form):
     for method, unused in (
         ("bilinear", ()),
         ("admm+bilinear", ("starts", "seed")),
         ("agd", ("starts", "tolerance")),
     ):
-        choose(panel, "method", method)
+        form.choose("method", method)
         for name in ("starts", "seed", "tolerance", "rank", "max_iterations"):
             assert panel.findChild(QWidget, name).isEnabled() == (name not in (*unused, "seed") or not unused)
     assert "AGD" in panel.findChild(QWidget, "tolerance").toolTip()
 
 
-def test_each_problem_keeps_its_rank_and_penalty(qtbot, panel):
-    choose(panel, "penalty", "log")
-    write(qtbot, panel, "rank", "3")
+def test_each_problem_keeps_its_rank_and_penalty(panel, form):
+    form.choose("penalty", "log")
+    form.write("rank", "3")
     panel.flush()
-    choose(panel, "objective", "lowrank")
+    form.choose("objective", "lowrank")
     first = PRESETS["lowrank"]
     assert (panel.settings.rank, panel.settings.penalty) == (first.rank, first.penalty)
-    write(qtbot, panel, "rank", "5")
-    choose(panel, "penalty", "nn")
+    form.write("rank", "5")
+    form.choose("penalty", "nn")
     panel.flush()
-    choose(panel, "objective", "depths")
+    form.choose("objective", "depths")
     assert (panel.settings.rank, panel.settings.penalty) == (3, LogPenalty())
-    choose(panel, "objective", "lowrank")
+    form.choose("objective", "lowrank")
     assert (panel.settings.rank, panel.settings.penalty) == (5, NuclearNorm(mu=1e-3))
 
 
-def test_the_rank_of_a_matrix_is_at_most_its_sides(qtbot, panel, known):
+def test_the_rank_of_a_matrix_is_at_most_its_sides(panel, known, form):
     sequence = known.sequence  # 12 frames, 20 points
     panel.set_sequence(sequence)
-    write(qtbot, panel, "rank", "13")
-    assert "12 frames of 20 points allow 1 to 12" in note(panel, "rank")
-    choose(panel, "objective", "lowrank")
-    write(qtbot, panel, "rank", "20")
-    assert note(panel, "rank") == ""
-    write(qtbot, panel, "rank", "21")
-    assert "allow 1 to 20" in note(panel, "rank")
+    form.write("rank", "13")
+    assert "12 frames of 20 points allow 1 to 12" in form.note("rank")
+    form.choose("objective", "lowrank")
+    form.write("rank", "20")
+    assert form.note("rank") == ""
+    form.write("rank", "21")
+    assert "allow 1 to 20" in form.note("rank")
 
 
-def test_the_affine_low_rank_problem_is_refused_and_eta_stays_free_on_orthogonal_tracks(qtbot, panel, known):
+def test_the_affine_low_rank_problem_is_refused_and_eta_stays_free_on_orthogonal_tracks(panel, known, form):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
-    choose(panel, "objective", "lowrank")
+    form.choose("objective", "lowrank")
     assert panel.findChild(NumberField, "eta").isEnabled()
-    write(qtbot, panel, "eta", "1")
-    assert "needs eta below 1" in note(panel, "method")
-    write(qtbot, panel, "eta", "0.95")
-    assert note(panel, "method") == ""
+    form.write("eta", "1")
+    assert "needs eta below 1" in form.note("method")
+    form.write("eta", "0.95")
+    assert form.note("method") == ""
 
 
 def test_every_objective_has_a_title(panel):
@@ -293,15 +272,15 @@ def test_the_objective_decides_which_parameters_there_are(panel, form):
         assert form.field("rank").isVisibleTo(panel)  # of the objective, or of its start
 
 
-def test_mirrored_frames_are_typed_and_refused_where_they_are_none(panel, form):
+def test_mirrored_frames_are_typed_and_refused_where_they_are_none(panel):
     mirror = panel.findChild(QLineEdit, "mirror")
-    form.qtbot.keyClicks(mirror, "31-40")
+    QTest.keyClicks(mirror, "31-40")
     panel.flush()
     assert panel.settings.mirror == "31-40"
     panel.set_settings(Settings(mirror="7"))
     assert mirror.text() == "7"
     mirror.clear()
-    form.qtbot.keyClicks(mirror, "9-3")
+    QTest.keyClicks(mirror, "9-3")
     panel.flush()
     assert "such as 31-40" in panel.refusal and not panel.valid
     mirror.clear()
@@ -322,11 +301,10 @@ def test_the_field_of_the_noise_shows_what_was_estimated_and_its_slider_begins_t
     ("text", "weights"),
     [("1, 1, 20", (1.0, 1.0, 20.0)), ("0.5", (0.5,)), ("", (1.0,)), ("0,0,2,", (0.0, 0.0, 2.0))],
 )
-def test_the_weights_of_the_modes_are_typed(qtbot, panel, text, weights):
+def test_the_weights_of_the_modes_are_typed(panel, text, weights):
     field = panel.findChild(QLineEdit, "mode_weights")
     field.setText("3, 4")
-    field.selectAll()
-    qtbot.keyClicks(field, text) if text else qtbot.keyClick(field, Qt.Key.Key_Delete)
+    type_into(field, text)
     panel.flush()
     assert panel.settings == Settings(mode_weights=weights)
     panel.set_settings(Settings())
@@ -348,10 +326,10 @@ def test_weights_of_the_modes_that_are_none_are_refused_below_their_row(qtbot, p
 def test_hidden_observations_are_typed_and_refused_where_the_tracks_do_not_have_them(panel, form):
     panel.set_sequence(simulate("paper", frames=12, points=20))
     hide = panel.findChild(QLineEdit, "hide")
-    form.qtbot.keyClicks(hide, "3:4-6;20:*")
+    QTest.keyClicks(hide, "3:4-6;20:*")
     panel.flush()
     assert panel.settings.hide == "3:4-6;20:*"
-    form.qtbot.keyClicks(hide, ";21:1")
+    QTest.keyClicks(hide, ";21:1")
     assert form.note("hide") == "hide names point 21; accepted are points from 1 to 20"
     assert not panel.valid
     panel.set_settings(Settings())

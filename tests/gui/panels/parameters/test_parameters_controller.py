@@ -1,9 +1,6 @@
 """The form of parameters and the plot of the weights, which change the parameters of a session."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,18 +10,14 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.widgets.fields import NumberField
 
-if TYPE_CHECKING:
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
-
 
 @pytest.fixture
-def plot(panel) -> SpectrumPlot:
+def plot(panel):
     return panel.spectrum_plot
 
 
 @pytest.fixture
-def controller(session, control, panel, store) -> ParametersController:
+def controller(session, control, panel, store):
     return ParametersController(session, control, panel, store, session)
 
 
@@ -88,7 +81,7 @@ def test_the_noise_that_the_shown_run_has_estimated_is_in_the_form(
 
 
 @pytest.fixture
-def refined(session, controller, known, add_solved_run) -> Run:
+def refined(session, controller, known, add_solved_run):
     """Return a shown run whose depths are refined."""
     settings = Settings(rank=2, starts=1, rotations="truth", objective="depths")
     run = add_solved_run(session, known.sequence, settings)

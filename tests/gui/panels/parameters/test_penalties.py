@@ -1,7 +1,5 @@
 """The penalties in the form of parameters: each with numbers of its own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ from core import PENALTIES, LogPenalty, Settings
 from core.foundation import parameters_of
 
 
-def shown_numbers(form) -> list[str]:
+def shown_numbers(form):
     names = dict.fromkeys(name for kind in PENALTIES.values() for name in parameters_of(kind))
     return [name for name in names if form.field(name).isVisibleTo(form.panel)]
 

@@ -1,7 +1,5 @@
 """The panel of points: the table, the curves, and what a click into either does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +7,7 @@ import pytest
 from PyQt6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
 from PyQt6.QtGui import QColor
 
-from core import Settings, simulate
+from core import Settings
 from nrsfm_gui.panels.points.points_controller import PointsController
 from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.panels.points.points_table import UNCERTAINTY, PointsTable
@@ -22,13 +20,8 @@ LEFT = Qt.MouseButton.LeftButton
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
-
-
 @pytest.fixture
-def panel(show, session, display, sequence) -> PointsPanel:
+def panel(show, session, display, sequence):
     """Return the panel of a sequence before any run."""
     panel = PointsPanel()
     show(panel, 700, 300)
@@ -40,7 +33,7 @@ def panel(show, session, display, sequence) -> PointsPanel:
 
 
 @pytest.fixture
-def solved(session, display, panel, add_solved_run, sequence) -> PointsPanel:
+def solved(session, display, panel, add_solved_run, sequence):
     """Return the panel after a run."""
     add_solved_run(session, sequence, QUICK)
     display.refresh()

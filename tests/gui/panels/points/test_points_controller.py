@@ -1,7 +1,5 @@
 """The panel of points follows the session while it is visible, once for many changes."""
 
-from __future__ import annotations
-
 import pytest
 
 from core import Settings

@@ -1,13 +1,12 @@
 """The rows of runs: names, notes, pins, forgetting and taking back, losses that do not compare."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hands import button_of, type_into
 from PyQt6.QtCore import QRect, Qt
-from PyQt6.QtWidgets import QLineEdit, QPushButton
+from PyQt6.QtWidgets import QLineEdit
 
 from core import CameraModel, SequenceEntry, Settings, simulate
 from nrsfm_gui.model.numbers import NONE
@@ -30,11 +29,6 @@ def press(parts, name):
     next(each for each in menu.actions() if each.text().replace("&", "").startswith(name)).trigger()
 
 
-def offer(parts, text):
-    """Press a button of the line of messages."""
-    next(button for button in parts.message_bar.findChildren(QPushButton) if button.text() == text).click()
-
-
 def line(parts, number):
     return parts.sequences_panel.tree.item(number)
 
@@ -45,8 +39,7 @@ def numbers(parts):
 
 def write(qtbot, parts, text):
     editor = parts.sequences_panel.tree.findChild(QLineEdit)
-    editor.selectAll()
-    qtbot.keyClicks(editor, text)
+    type_into(editor, text)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: parts.sequences_panel.tree.findChild(QLineEdit) is None)
     parts.display.refresh()
@@ -110,7 +103,7 @@ def test_delete_forgets_without_a_question_and_undo_restores(qtbot, parts):
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert numbers(parts) == [1, 3] and parts.session.shown.number in (1, 3)
     assert parts.message_bar.text == f"Run {name} is forgotten. Ctrl+Z restores it."
-    offer(parts, "Undo")
+    button_of(parts.message_bar, "Undo").click()
     assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 2
 
 
@@ -121,7 +114,7 @@ def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_othe
     parts.press_action(parts, "reset")
     assert numbers(parts) == [3] and parts.session.shown is None
     assert parts.message_bar.text == "2 runs are forgotten. 1 stays, pinned. Ctrl+Z restores them."
-    offer(parts, "Undo")
+    button_of(parts.message_bar, "Undo").click()
     assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 1
 
 
@@ -143,7 +136,7 @@ def test_the_key_of_undo_brings_forgotten_runs_back_and_that_of_redo_forgets_the
 
 def test_what_the_button_restored_the_key_does_not_restore_again(parts):
     press(parts, "Delete")
-    offer(parts, "Undo")
+    button_of(parts.message_bar, "Undo").click()
     parts.session.drop_run(parts.session.runs[0])
     parts.press_action(parts, "undo")
     assert numbers(parts) == [2, 3]
@@ -153,7 +146,7 @@ def test_a_pinned_run_is_forgotten_only_after_confirmation(parts):
     press(parts, "Keep")
     press(parts, "Delete")
     assert numbers(parts) == [1, 2, 3] and "is pinned" in parts.message_bar.text
-    offer(parts, "Forget it all the same")
+    button_of(parts.message_bar, "Forget it all the same").click()
     assert numbers(parts) == [1, 2]
 
 
@@ -193,7 +186,7 @@ def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_resto
         parts.message_bar.text
         == f"Run {sentence_name(runs[2])} of {left.name} is forgotten. Ctrl+Z restores it."
     )
-    offer(parts, "Undo")
+    button_of(parts.message_bar, "Undo").click()
     assert session.runs_of(left) == runs and session.shown is other
     choose(2, "Forget the runs")
     assert session.runs_of(left) == runs[:1] and "1 stays, pinned" in parts.message_bar.text

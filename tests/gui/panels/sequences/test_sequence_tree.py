@@ -1,7 +1,5 @@
 """The tree of sequences: what it lists, and what a click opens."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Playing by the clock: rate, frames left out, the range, the end."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
@@ -13,10 +11,10 @@ from nrsfm_gui.panels.timeline.playback import Playback
 class Clock:
     """Seconds that pass when told to."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 100.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.now
 
 
@@ -40,7 +38,7 @@ def passed(playback, clock, seconds):
     playback._on_timeout()
 
 
-def test_sixty_frames_a_second_are_asked_for_in_time(qtbot):
+def test_sixty_frames_a_second_are_asked_for_in_time():
     playback, clock, asked = playing(1000)
     for _ in range(600):
         passed(playback, clock, 1 / 120)
@@ -48,7 +46,7 @@ def test_sixty_frames_a_second_are_asked_for_in_time(qtbot):
     playback.set_playing(False)
 
 
-def test_frames_are_skipped_where_drawing_is_too_slow(qtbot):
+def test_frames_are_skipped_where_drawing_is_too_slow():
     playback, clock, asked = playing(1000)
     for _ in range(20):
         passed(playback, clock, 0.1)  # six frames
@@ -58,7 +56,7 @@ def test_frames_are_skipped_where_drawing_is_too_slow(qtbot):
     playback.set_playing(False)
 
 
-def test_only_the_range_is_played(qtbot):
+def test_only_the_range_is_played():
     playback, clock, asked = playing(100, frames=(10, 13), frame=50)
     assert asked == [10]  # it was outside
     for _ in range(6):
@@ -83,7 +81,7 @@ def test_what_comes_after_the_last_frame(loop, expected):
     assert frame_in_round(5, 1, loop) == 0
 
 
-def test_playing_once_stops_at_the_end_and_begins_anew(qtbot):
+def test_playing_once_stops_at_the_end_and_begins_anew():
     playback, clock, asked = playing(4, loop=Loop.ONCE, frame=3)
     received = []
     playback.playing_changed.connect(received.append)
@@ -94,7 +92,7 @@ def test_playing_once_stops_at_the_end_and_begins_anew(qtbot):
     assert received == [False]
 
 
-def test_playback_continues_from_a_frame_chosen_meanwhile(qtbot):
+def test_playback_continues_from_a_frame_chosen_meanwhile():
     playback, clock, asked = playing(100)
     passed(playback, clock, 1 / 60)
     playback.set_frame(70)
@@ -103,7 +101,7 @@ def test_playback_continues_from_a_frame_chosen_meanwhile(qtbot):
     playback.set_playing(False)
 
 
-def test_the_rate_is_that_of_the_drawn_frames(qtbot):
+def test_the_rate_is_that_of_the_drawn_frames():
     playback, clock, _ = playing(100)
     rates = []
     playback.rate_measured.connect(rates.append)
@@ -129,7 +127,7 @@ def test_playing_by_the_real_clock_follows_it_and_is_never_ahead(qtbot):
     assert ahead < 2
 
 
-def test_another_sequence_stops_playing(qtbot):
+def test_another_sequence_stops_playing():
     playback = Playback()
     playback.set_frame_count(40)
     playback.set_playing(True)

@@ -1,11 +1,10 @@
 """The timeline: alignment to the pixel, requests, the range, the selection, the worst."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from hands import ask_for_menu, drag, type_into
 from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, Qt
-from PyQt6.QtGui import QContextMenuEvent, QHelpEvent, QMouseEvent
+from PyQt6.QtGui import QHelpEvent
 from PyQt6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QToolTip
 
 from nrsfm_gui.model.playback_order import Loop
@@ -86,7 +85,7 @@ def test_a_click_requests_the_frame_under_the_mouse(timeline, qtbot, name):
     assert caught.args == [23]
 
 
-def test_setters_ask_for_nothing(timeline, qtbot):
+def test_setters_ask_for_nothing(timeline):
     asked = []
     for signal in (
         timeline.frame_requested,
@@ -275,21 +274,6 @@ def test_only_the_frames_with_truth_have_an_error_and_show_as_dots(timeline, nea
 # The range, the selection and the order of the points
 
 
-def drag(widget, start, end, modifiers=Qt.KeyboardModifier.NoModifier):
-    """Press, move and release the left button, as a mouse does."""
-    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
-    kind = QEvent.Type
-    for what, place, button, buttons in (
-        (kind.MouseButtonPress, start, left, left),
-        (kind.MouseMove, (QPointF(start) + QPointF(end)) / 2, none, left),
-        (kind.MouseMove, end, none, left),
-        (kind.MouseButtonRelease, end, left, none),
-    ):
-        where = QPointF(place)
-        event = QMouseEvent(what, where, widget.mapToGlobal(where), button, buttons, modifiers)
-        QCoreApplication.sendEvent(widget, event)
-
-
 def cell(strip, frame, row):
     """The middle of a cell; rows are counted from the top."""
     return at(strip, frame, round(2 + (row + 0.5) * (strip.height() - 4) / POINTS))
@@ -312,7 +296,7 @@ def test_a_drag_with_shift_selects_the_points_as_well(timeline):
     timeline.range_requested.connect(asked.append)
     timeline.points_selected.connect(lambda points, _adding: chosen.append(points.tolist()))
     start, end = cell(timeline.strip, 5, 2), cell(timeline.strip, 9, 6)
-    drag(timeline.strip, start, end, Qt.KeyboardModifier.ShiftModifier)
+    drag(timeline.strip, start, end, keys=Qt.KeyboardModifier.ShiftModifier)
     assert asked[-1] == (5, 9)
     assert chosen[-1] == [2, 3, 4, 5, 6]
 
@@ -448,14 +432,11 @@ def test_a_frame_can_be_typed(timeline, qtbot):
     field, asked = timeline.findChild(NumberField, "frame"), []
     timeline.frame_requested.connect(asked.append)
     timeline.frame_requested.connect(timeline.set_frame)
-    field.setFocus()
-    field.selectAll()
-    qtbot.keyClicks(field, "24")
+    type_into(field, "24")
     assert asked[-1] == 23
     qtbot.keyClick(field, Qt.Key.Key_Up)
     assert asked[-1] == 24
-    field.selectAll()
-    qtbot.keyClicks(field, "99")
+    type_into(field, "99")
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert field.text() == str(asked[-1] + 1)  # what cannot be shown is taken back
     assert all(0 <= frame < FRAMES for frame in asked)
@@ -538,17 +519,16 @@ def test_excluded_observations_are_crossed_out_in_the_strip(timeline, show, near
     assert not (near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60) & ~before).any()
 
 
-def test_the_right_button_selects_the_point_and_asks_for_its_menu(timeline, qtbot):
+def test_the_right_button_selects_the_point_and_asks_for_its_menu(timeline):
     place = cell(timeline.strip, 9, 4)
     asked, selected, frames = [], [], []
     timeline.menu_requested.connect(asked.append)
     timeline.point_selected.connect(selected.append)
     timeline.frame_requested.connect(frames.append)
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, timeline.strip.mapToGlobal(place))
-    QCoreApplication.sendEvent(timeline.strip, event)
+    ask_for_menu(timeline.strip, place)
     assert (selected, frames, asked) == ([4], [9], [timeline.strip.mapToGlobal(place)])
     timeline.strip.set_selection((4, 5), 5)
-    QCoreApplication.sendEvent(timeline.strip, event)
+    ask_for_menu(timeline.strip, place)
     assert selected == [4] and len(asked) == 2  # several stay selected
 
 

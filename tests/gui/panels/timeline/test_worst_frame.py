@@ -1,12 +1,10 @@
 """The worst frame and the worst point in it, one after the other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PyQt6.QtWidgets import QToolTip
 
-from core import Settings, simulate
+from core import Settings
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
 from nrsfm_gui.panels.timeline.worst_frame import WorstFrame, frame_sentence, largest, ordinal
@@ -16,13 +14,8 @@ from nrsfm_gui.scene.scene import ErrorSeries
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
-
-
 @pytest.fixture
-def timeline(qtbot, show, session, display, add_solved_run, sequence) -> Timeline:
+def timeline(qtbot, show, session, display, add_solved_run, sequence):
     """Return the timeline of a sequence after a run, with its errors."""
     timeline = Timeline()
     show(timeline, 900, 140)
@@ -34,7 +27,7 @@ def timeline(qtbot, show, session, display, add_solved_run, sequence) -> Timelin
 
 
 @pytest.fixture
-def worst_frame(session, timeline) -> WorstFrame:
+def worst_frame(session, timeline):
     return WorstFrame(session, timeline, findings=lambda: None, parent=session)
 
 

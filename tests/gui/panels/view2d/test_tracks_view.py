@@ -1,7 +1,5 @@
 """The 2-D panel: pixels of its picture, and what the mouse does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The 3-D view where things go wrong or are unusual: no OpenGL, a lost context, NaN, one point, very many."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +10,6 @@ from PyQt6.QtWidgets import QDockWidget, QMainWindow
 from core import CameraModel, Sequence
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d import scene_view as scene3d
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
@@ -41,33 +38,7 @@ def view(request, show):
     return shown(show, software=request.param == "software")
 
 
-@pytest.fixture
-def shapes(known):
-    """Shapes with an error of some millimeters."""
-    C = known.result.C.copy()
-    C[::7] *= 1.15
-    return build_shapes(known.sequence, replace(known.result, C=C))
-
-
 # The camera of the frame
-
-
-@pytest.mark.parametrize("affine", [False, True])
-def test_the_locked_view_is_the_2d_panel(view, make_known, show, affine):
-    known = make_known(affine=affine)
-    scene = build_scene(known.sequence, build_shapes(known.sequence, known.result), frame=3)
-    flat = TracksView()
-    show(flat, 500, 400)
-    flat.set_scene(scene)
-    view.set_scene(scene)
-    view.set_camera_locked(True)
-    solid, _ = view._projection().pixels(scene.estimate)
-    panel = flat._to_pixels(scene.reprojected)
-    corners = flat._to_pixels(np.array(scene.image_extent))
-    window = image_window(scene.image_extent, *SIZE)
-    border = np.array(scene.image_extent) * window[0, 0] + window[:2, 2]
-    share = (panel - corners[0]) / (corners[1] - corners[0])
-    np.testing.assert_allclose(solid, border[0] + share * (border[1] - border[0]), atol=1.0)
 
 
 def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, known, shapes, near):

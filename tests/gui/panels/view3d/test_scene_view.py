@@ -1,18 +1,16 @@
 """The 3-D panel, painted by software always and by OpenGL where there is a context: pixels and signals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hands import drag, send_mouse, turn_wheel
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
-from PyQt6.QtGui import QFontMetricsF, QImage, QMouseEvent, QPainter, QWheelEvent
-from PyQt6.QtWidgets import QApplication, QToolButton
+from PyQt6.QtGui import QFontMetricsF, QImage, QPainter
+from PyQt6.QtWidgets import QToolButton
 
-from nrsfm_gui.model.appearance import DEFAULT_LAYERS, LAYERS, Appearance
-from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.view3d import picture as renderer3d
+from nrsfm_gui.model.appearance import LAYERS, Appearance
+from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.parts import LineSegments, PointCloud, TriangleMesh, scene_parts
@@ -23,7 +21,6 @@ from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.colors import error_table
 from nrsfm_gui.widgets.picture_labels import fitting_lines
-from nrsfm_gui.widgets.style import palette
 
 SIZE = (640, 480)
 
@@ -38,35 +35,9 @@ def view(request, show):
     return shown
 
 
-@pytest.fixture
-def shapes(known):
-    """Shapes with an error of some millimeters."""
-    return build_shapes(known.sequence, _disturbed(known.result))
-
-
-def _disturbed(result):
-    C = result.C.copy()
-    C[::7] *= 1.15
-    return replace(result, C=C)
-
-
 def pixel(view, scene, index):
     where, _ = view._projection().pixels(scene.estimate[index])
     return QPoint(*np.round(where).astype(int))
-
-
-def drag(view, button, start, end, modifiers=Qt.KeyboardModifier.NoModifier):
-    """Press, move in steps, release: QTest moves without buttons."""
-    none = Qt.MouseButton.NoButton
-    for kind, where, changed, held in (
-        (QEvent.Type.MouseButtonPress, start, button, button),
-        (QEvent.Type.MouseMove, (start + end) / 2, none, button),
-        (QEvent.Type.MouseMove, end, none, button),
-        (QEvent.Type.MouseButtonRelease, end, button, none),
-    ):
-        position = QPointF(where)
-        event = QMouseEvent(kind, position, view.mapToGlobal(position), changed, held, modifiers)
-        QApplication.sendEvent(view, event)
 
 
 def test_estimate_truth_and_residuals_have_their_colors(view, known, shapes, near):
@@ -92,18 +63,6 @@ def test_hidden_layers_are_not_drawn(view, known, shapes, near):
     assert not near(picture, DARK.truth, tolerance=25).any()  # of the residuals
     assert not near(picture, DARK.truth_shape, tolerance=25)[60:].any()
     assert near(picture, DARK.estimate, tolerance=12).any()
-
-
-def test_light_theme_shows_dots_on_white(view, known, shapes, near):
-    view.setPalette(palette(LIGHT))
-    view.set_scene(
-        build_scene(
-            known.sequence, shapes, frame=2, appearance=Appearance(DEFAULT_LAYERS - {"faces", "grid"})
-        )
-    )
-    picture = view.grab_image()
-    assert near(picture, LIGHT.panel, tolerance=2).mean() > 0.8
-    assert near(picture, LIGHT.estimate, tolerance=12).sum() > 20 * 15
 
 
 def test_mesh_tints_what_it_covers(view, known, shapes):
@@ -189,26 +148,14 @@ def test_the_selected_point_is_ringed(view, known, shapes, near):
     assert np.hypot(rows - where.y(), columns - where.x()).max() < 25
 
 
-def test_hovering_emits_the_point_and_leaving_none(view, known, shapes, qtbot):
+def test_hovering_emits_the_point_and_leaving_none(view, known, shapes):
     scene = build_scene(known.sequence, shapes, frame=2)
     view.set_scene(scene)
     received = []
     view.point_hovered.connect(received.append)
     for where in (pixel(view, scene, 9), QPoint(630, 200)):
-        qtbot.mouseMove(view, where)
-        position = QPointF(where)
-        none = Qt.MouseButton.NoButton
-        move = QMouseEvent(
-            QEvent.Type.MouseMove,
-            position,
-            view.mapToGlobal(position),
-            none,
-            none,
-            Qt.KeyboardModifier.NoModifier,
-        )
-        QApplication.sendEvent(view, move)
-    assert received[0] == 9
-    assert received[-1] == -1
+        send_mouse(view, QEvent.Type.MouseMove, where, held=Qt.MouseButton.NoButton)
+    assert (received[0], received[-1]) == (9, -1)
 
 
 def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, known, shapes, qtbot):
@@ -217,11 +164,11 @@ def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, known, sha
     selected = []
     view.point_selected.connect(selected.append)
     fitted = view._projection()
-    drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 200))
+    drag(view, QPoint(300, 200), QPoint(400, 200))
     turned = view._projection()
     assert selected == []
     assert not np.allclose(turned.R, fitted.R)
-    drag(view, Qt.MouseButton.MiddleButton, QPoint(300, 200), QPoint(350, 260))
+    drag(view, QPoint(300, 200), QPoint(350, 260), button=Qt.MouseButton.MiddleButton)
     middle = np.array(view.orbit.center)
     moved, _ = view._projection().pixels(np.array([scene.extent.mean(axis=0)]))
     old, _ = turned.pixels(np.array([scene.extent.mean(axis=0)]))
@@ -235,9 +182,7 @@ def test_shift_and_left_button_move_like_the_middle_one(view, known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     rotation = view._projection().R
     before = view.orbit.center
-    drag(
-        view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(350, 260), Qt.KeyboardModifier.ShiftModifier
-    )
+    drag(view, QPoint(300, 200), QPoint(350, 260), keys=Qt.KeyboardModifier.ShiftModifier)
     np.testing.assert_array_equal(view._projection().R, rotation)
     assert view.orbit.center != before
 
@@ -245,18 +190,7 @@ def test_shift_and_left_button_move_like_the_middle_one(view, known, shapes):
 def test_the_wheel_zooms(view, known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     before = view.orbit.distance
-    position = QPointF(300, 200)
-    wheel = QWheelEvent(
-        position,
-        view.mapToGlobal(position),
-        QPoint(),
-        QPoint(0, 120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(view, wheel)
+    turn_wheel(view)
     assert view.orbit.distance < before
 
 
@@ -277,7 +211,7 @@ def test_locked_camera_shows_the_reprojections_and_turning_releases_it(view, kno
         > 0.95
     )
     with qtbot.waitSignal(view.camera_locked_changed) as caught:
-        drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(340, 200))
+        drag(view, QPoint(300, 200), QPoint(340, 200))
     assert caught.args == [False]
 
 
@@ -295,7 +229,7 @@ def test_buttons_in_the_corner_work(view, known, shapes, qtbot):
 
 def test_another_frame_keeps_the_camera_and_another_subject_fits(view, known, make_known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 220))
+    drag(view, QPoint(300, 200), QPoint(400, 220))
     before = view.orbit
     view.set_scene(build_scene(known.sequence, shapes, frame=8))
     assert view.orbit == before
@@ -304,17 +238,6 @@ def test_another_frame_keeps_the_camera_and_another_subject_fits(view, known, ma
     view.set_scene(scene)
     assert view.fitted
     assert view.orbit.azimuth == scene.shapes.framing.azimuth != before.azimuth
-
-
-def turn_wheel(view, *notches):
-    for notch in notches:
-        where = QPointF(320, 240)
-        none = Qt.MouseButton.NoButton
-        event = QWheelEvent(
-            where, view.mapToGlobal(where), QPoint(), QPoint(0, 120 * notch), none,
-            Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-        )  # fmt: skip
-        QApplication.sendEvent(view, event)
 
 
 def test_every_gesture_emits_one_change_of_the_viewpoint_and_can_be_undone(view, known, shapes, qtbot):
@@ -326,10 +249,11 @@ def test_every_gesture_emits_one_change_of_the_viewpoint_and_can_be_undone(view,
     view.set_orbit(view.orbit.turned(5.0, 0.0))
     assert seen == []  # none of these is a gesture
     start = view.orbit
-    drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 220))
+    drag(view, QPoint(300, 200), QPoint(400, 220))
     assert len(seen) == 1
     assert seen[0][0].orbit == start and seen[0][1].orbit == view.orbit
-    turn_wheel(view, 1, 1, 1)
+    for _ in range(3):
+        turn_wheel(view)
     qtbot.waitUntil(lambda: len(seen) == 2)
     view.set_axis_preset("top")
     view.fit()  # which changes nothing
@@ -345,17 +269,6 @@ def test_every_gesture_emits_one_change_of_the_viewpoint_and_can_be_undone(view,
     assert len(seen) == 5  # going back is no gesture
 
 
-def test_reset_looks_from_the_default_direction(view, known, shapes):
-    scene = build_scene(known.sequence, shapes, frame=2)
-    view.set_scene(scene)
-    start = view.orbit
-    drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 220))
-    drag(view, Qt.MouseButton.MiddleButton, QPoint(300, 200), QPoint(400, 220))
-    assert view.orbit != start
-    view.reset()
-    assert view.orbit == start and view.fitted
-
-
 def test_a_reconstruction_that_is_much_larger_is_fitted_unless_a_person_has_moved_the_view(
     view, known, shapes
 ):
@@ -367,7 +280,7 @@ def test_a_reconstruction_that_is_much_larger_is_fitted_unless_a_person_has_move
         view.reset()
         start = view.orbit
         if moved:
-            turn_wheel(view, 1)
+            turn_wheel(view)
             start = view.orbit
         view.set_scene(build_scene(known.sequence, little, frame=2))
         assert view.orbit == start
@@ -395,7 +308,7 @@ def test_the_view_moves_with_the_object_and_stays_when_it_is_not_to_follow(view,
     assert np.ptp(at, axis=0).max() < 0.15 * SIZE[0]
     button = view.findChild(QToolButton, "follow")
     assert button.isVisible() and button.isChecked()
-    turn_wheel(view, 1)  # from now on nothing fits itself
+    turn_wheel(view)  # from now on nothing fits itself
     before = middle(11, follow=True)
     np.testing.assert_allclose(middle(11, follow=False), before, atol=1e-6)
     assert abs(middle(6, follow=False) - before).max() > 0.5 * SIZE[0]
@@ -518,16 +431,6 @@ def test_parts_leave_out_what_is_missing(known, shapes):
     assert len(parts["estimate mesh"].faces) == 2
 
 
-def test_view_without_a_context_falls_back_to_software(qtbot, monkeypatch, known, shapes, near):
-    monkeypatch.setattr(renderer3d, "opengl_available", lambda: False)
-    shown = SceneView()
-    qtbot.addWidget(shown)
-    shown.resize(*SIZE)
-    assert not shown.uses_opengl
-    shown.set_scene(build_scene(known.sequence, shapes, frame=2))
-    assert near(shown.grab_image(), DARK.estimate, tolerance=12).sum() > 200
-
-
 def test_thousands_of_points_are_painted_where_they_are(view, make_known, near):
     known = make_known(frames=3, rows=60, columns=50)
     scene = build_scene(
@@ -608,7 +511,7 @@ def test_a_fitted_view_goes_back_from_an_object_that_grows_until_a_person_moves_
     at_first = view.viewpoint
     assert distance(known.sequence.frame_count - 1) > 1.2 * first
     last = view.orbit
-    turn_wheel(view, 1)
+    turn_wheel(view)
     moved = distance(5)
     assert distance(0) == distance(11) == moved
     view.set_viewpoint(at_first)  # which was of another frame

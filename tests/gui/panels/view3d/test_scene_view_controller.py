@@ -1,13 +1,10 @@
 """Gestures of the camera are undone, and "Reset view" is one step; neither touches the parameters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, Qt
-from PyQt6.QtGui import QContextMenuEvent, QWheelEvent
+from hands import ask_for_menu, drag, turn_wheel
+from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication
 
 from core import Alignment, Settings
 from core.evaluation import Kind
@@ -15,25 +12,17 @@ from core.reconstruction import parse_upright
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 
-LEFT = Qt.MouseButton.LeftButton
 FIRST = Appearance(color_map="magma")
 
 
 @pytest.fixture
-def controller(session, display, scene_view, known, add_run, make_iterate) -> SceneViewController:
+def controller(session, display, scene_view, known, add_run, make_iterate):
     made = SceneViewController(session, display, scene_view, session, first_appearance=lambda: FIRST)
     session.set_sequence(known.sequence)
     add_run(session, make_iterate(known, noise=0.01), Settings(rank=2))
     session.set_appearance(FIRST, undoable=False)
     display.refresh()
     return made
-
-
-def drag(view, start: QPoint, end: QPoint) -> None:
-    QTest.mousePress(view, LEFT, pos=start)
-    QTest.mouseMove(view, (start + end) / 2)
-    QTest.mouseMove(view, end)
-    QTest.mouseRelease(view, LEFT, pos=end)
 
 
 def test_a_drag_is_undone_as_one_step_and_solves_nothing(session, scene_view, controller, statuses):
@@ -51,12 +40,7 @@ def test_a_drag_is_undone_as_one_step_and_solves_nothing(session, scene_view, co
 
 def test_a_turn_of_the_wheel_is_undone_although_it_might_go_on(session, scene_view, controller):
     before = scene_view.viewpoint
-    place, none = QPointF(200, 200), QPoint()
-    turn = QWheelEvent(
-        place, scene_view.mapToGlobal(place), none, QPoint(0, 240), Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
-    QApplication.sendEvent(scene_view, turn)
+    turn_wheel(scene_view, 240)
     assert scene_view.viewpoint != before
     session.undo()
     assert scene_view.viewpoint == before
@@ -97,13 +81,6 @@ def test_reset_view_shows_all_as_at_first_and_is_undone_as_one_step(session, dis
     assert session.settings == settings
 
 
-def test_nothing_is_to_be_undone_where_a_sequence_has_only_been_opened(
-    session, scene_view, controller, statuses
-):
-    session.undo()
-    assert statuses[-1] == "Nothing is left to undo"
-
-
 def test_the_right_button_asks_for_the_menu_of_a_point_or_of_the_view(
     session, display, scene_view, controller
 ):
@@ -114,16 +91,15 @@ def test_the_right_button_asks_for_the_menu_of_a_point_or_of_the_view(
     fitted = scene_view.viewpoint
     pixel = scene_view._point_pixels()[0][4]
     for place in (QPoint(*map(int, pixel)), QPoint(5, 5)):
-        event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, scene_view.mapToGlobal(place))
         QTest.mousePress(scene_view, Qt.MouseButton.RightButton, pos=place)
-        QApplication.sendEvent(scene_view, event)
+        ask_for_menu(scene_view, place)
     assert len(points) == len(views) == 1
     assert session.point >= 0
     QTest.mouseMove(scene_view, QPoint(60, 60))
     assert scene_view.viewpoint == fitted
 
 
-def world(session, axis: list[float]) -> np.ndarray:
+def world(session, axis):
     """Return a direction that is said in the axes of the first camera, in those of the scene."""
     return session.sequence.rotations[0].T @ axis
 

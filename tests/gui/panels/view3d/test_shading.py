@@ -1,7 +1,5 @@
 """How points and surfaces are drawn, by pixels of both renderers: light, size, depth, the truth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -49,7 +47,7 @@ def renderer(request, qapp):
     return made(request.param)
 
 
-def picture(renderer, parts, orbit=FRONT, *, background="#000000", opacity=255, size=SIZE) -> np.ndarray:
+def picture(renderer, parts, orbit=FRONT, *, background="#000000", opacity=255, size=SIZE):
     """Return the colors (H, W, 4) of parts on a background, as red, green, blue and opacity."""
     color = QColor(background)
     color.setAlpha(opacity)
@@ -58,17 +56,17 @@ def picture(renderer, parts, orbit=FRONT, *, background="#000000", opacity=255, 
     return np.frombuffer(bits, dtype=np.uint8).reshape(*size[::-1], 4)[..., [2, 1, 0, 3]].astype(int)
 
 
-def cloud(*places, color=BLUE, diameter=1.0, least=4.0, shape="sphere") -> dict[str, PointCloud]:
+def cloud(*places, color=BLUE, diameter=1.0, least=4.0, shape="sphere"):
     positions = np.array(places, dtype=float)
     return {"points": PointCloud(positions, filled(color, len(positions)), diameter, least, shape)}
 
 
-def width_of(seen) -> int:
+def width_of(seen):
     """Return the number of columns that are not background."""
     return int((seen[..., :3].sum(axis=2) > 60).any(axis=0).sum())
 
 
-def sheet(*, solid=True, fold=0.0) -> TriangleMesh:
+def sheet(*, solid=True, fold=0.0):
     """Return two triangles in front of the camera, the right half turned away by an angle."""
     x = np.cos(fold)
     points = np.array(

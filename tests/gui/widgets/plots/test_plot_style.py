@@ -1,7 +1,5 @@
 """The axes of plots, whatever their height."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PyQt6.QtGui import QColor, QPainter, QPixmap
@@ -10,7 +8,7 @@ from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart, Plot
 
 
-def labels(chart: FrameChart):
+def labels(chart):
     """Return the rectangles and the texts of the numbers at the left."""
     chart.grab()
     ground = QPixmap(400, 400)

@@ -1,7 +1,5 @@
 """Arrays of lines that are painted from: what is written is what is drawn, and nothing is lost on the way."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np
@@ -10,7 +8,7 @@ from PyQt6.QtCore import QLineF
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
 
-def written(lines: Primitives, rows: np.ndarray) -> list[list[float]]:
+def written(lines, rows):
     """Write lines and return what a painter would be given."""
     lines.resize(len(rows))
     lines.ndarray()[:] = rows

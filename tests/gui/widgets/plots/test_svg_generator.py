@@ -1,7 +1,5 @@
 """What a painter draws on an SVG page, rendered by another program, against what it draws on an image."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,7 +13,7 @@ SIZE = QSize(200, 120)
 RED = QColor("#c02020")
 
 
-def clips(painter: QPainter) -> None:
+def clips(painter):
     """Draw after a clip that was restored, within an intersection, and without any."""
     painter.setClipRect(QRectF(10, 10, 90, 90))
     painter.save()
@@ -31,7 +29,7 @@ def clips(painter: QPainter) -> None:
     painter.fillRect(QRectF(120, 0, 80, 120), RED)
 
 
-def lines(painter: QPainter) -> None:
+def lines(painter):
     """Draw thin lines in coordinates that are far from square, and a thick one in its own."""
     painter.save()
     painter.translate(0, 120)
@@ -46,7 +44,7 @@ def lines(painter: QPainter) -> None:
     painter.drawLine(QPointF(5, 50), QPointF(95, 50))
 
 
-def shapes(painter: QPainter) -> None:
+def shapes(painter):
     """Draw a transparent circle, a curve, and a star by either rule."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(192, 32, 32, 128))
@@ -63,7 +61,7 @@ def shapes(painter: QPainter) -> None:
     painter.strokePath(path, QPen(RED, 3))
 
 
-def pictures(painter: QPainter) -> None:
+def pictures(painter):
     """Draw a part of a picture, turned."""
     pixmap = QPixmap(40, 40)
     pixmap.fill(RED)
@@ -73,7 +71,7 @@ def pictures(painter: QPainter) -> None:
     painter.drawPixmap(QRectF(0, 0, 60, 30), pixmap, QRectF(5, 5, 20, 20))
 
 
-def cells(painter: QPainter) -> None:
+def cells(painter):
     """Draw a picture of four pixels that are large."""
     image = QImage(2, 2, QImage.Format.Format_RGB32)
     for place, color in enumerate(("red", "green", "blue", "black")):
@@ -81,21 +79,21 @@ def cells(painter: QPainter) -> None:
     painter.drawImage(QRectF(20, 10, 90, 60), image)
 
 
-def painted(device, draw) -> None:
+def painted(device, draw):
     painter = QPainter(device)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     draw(painter)
     painter.end()
 
 
-def gray(image: QImage) -> np.ndarray:
+def gray(image):
     picture = image.convertToFormat(QImage.Format.Format_Grayscale8)
     bits = picture.constBits().asarray(picture.sizeInBytes())
     raw = np.frombuffer(bits, np.uint8).reshape(picture.height(), picture.bytesPerLine())
     return raw[:, : picture.width()].astype(float)
 
 
-def page() -> SvgGenerator:
+def page():
     return SvgGenerator(SIZE, resolution=96, title="a <page>", name="page")
 
 
@@ -104,7 +102,7 @@ def test_a_page_shows_what_an_image_shows(qapp, tmp_path, render_svg, draw):
     device, image = page(), QImage(SIZE, QImage.Format.Format_RGB32)
     path = tmp_path / "page.svg"
 
-    def on_white(painter: QPainter) -> None:
+    def on_white(painter):
         painter.fillRect(QRectF(0, 0, 200, 120), QColor("white"))
         draw(painter)
 
@@ -122,7 +120,7 @@ def test_a_page_shows_what_an_image_shows(qapp, tmp_path, render_svg, draw):
 def test_text_stays_text(qapp):
     device = page()
 
-    def draw(painter: QPainter) -> None:
+    def draw(painter):
         font = painter.font()
         font.setPixelSize(20)
         font.setBold(True)

@@ -1,0 +1,92 @@
+"""What hands do with mouse and keys in tests of the window, and the buttons that they find there."""
+
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
+from PyQt6.QtGui import QContextMenuEvent, QMouseEvent, QWheelEvent
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QApplication, QPushButton
+
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+NO_KEY = Qt.KeyboardModifier.NoModifier
+
+
+def button_of(parent, text):
+    """Return the one button below a widget that has a text and is not hidden."""
+    (found,) = (
+        each for each in parent.findChildren(QPushButton) if each.text() == text and not each.isHidden()
+    )
+    return found
+
+
+def type_into(field, text):
+    """Replace what a field holds by what is typed."""
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, text) if text else QTest.keyClick(field, Qt.Key.Key_Delete)
+
+
+def choose(choice, key):
+    """Choose an entry of a list by its key."""
+    choice.set_key(key)
+    choice.chosen.emit(key)
+
+
+def send_mouse(widget, kind, place, button=LEFT, keys=NO_KEY, *, held=None):
+    """Send an event of the mouse as a window system does: `QTest` moves it without buttons."""
+    where = QPointF(place)
+    changed = NONE if kind == QEvent.Type.MouseMove else button
+    held = (NONE if kind == QEvent.Type.MouseButtonRelease else button) if held is None else held
+    QApplication.sendEvent(widget, QMouseEvent(kind, where, widget.mapToGlobal(where), changed, held, keys))
+
+
+def drag(widget, *places, button=LEFT, keys=NO_KEY):
+    """Press a button at the first place, move to all others, half of each way first, and release it."""
+    send_mouse(widget, QEvent.Type.MouseButtonPress, places[0], button, keys)
+    for start, end in pairwise(places):
+        for place in ((QPointF(start) + QPointF(end)) / 2, end):
+            send_mouse(widget, QEvent.Type.MouseMove, place, button, keys)
+    send_mouse(widget, QEvent.Type.MouseButtonRelease, places[-1], button, keys)
+
+
+def turn_wheel(widget, angle=120, place=None):
+    """Turn the wheel over a place of a widget, its middle by default; return whether it was accepted."""
+    where = QPointF(widget.rect().center() if place is None else place)
+    event = QWheelEvent(
+        where, widget.mapToGlobal(where), QPoint(), QPoint(0, angle), NONE, NO_KEY,
+        Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    return QApplication.sendEvent(widget, event) and event.isAccepted()
+
+
+def ask_for_menu(widget, place, reason=QContextMenuEvent.Reason.Mouse):
+    """Ask for the menu of a place, by the right button or the key of menus."""
+    QApplication.sendEvent(widget, QContextMenuEvent(reason, place, widget.mapToGlobal(place)))
+
+
+def open_palette(qtbot, window):
+    """Open the list of all that can be done, and return it when it has the keyboard."""
+    window.toolbars.actions["palette"].trigger()
+    view = window.command_palette_controller.view
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is view.field)
+    return view
+
+
+def entries_of(palette):
+    """Return what the list shows."""
+    items = (palette.list.item(row) for row in range(palette.list.count()))
+    return [item.data(Qt.ItemDataRole.UserRole)[0] for item in items]
+
+
+@contextmanager
+def files_of_at_most(count):
+    """Let no file of this process grow beyond so many bytes, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (count, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
