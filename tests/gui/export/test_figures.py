@@ -1,7 +1,6 @@
 """Figures for papers: their size, colors and content, read by programs that did not write them."""
 
 import re
-from itertools import product
 
 import numpy as np
 import pytest
@@ -42,29 +41,24 @@ def test_a_size_that_no_paper_has_is_refused(width, height, dpi):
         FigureSize(width, height, dpi)
 
 
-@pytest.mark.parametrize(
-    ("name", "suffix"),
-    [
-        *product(["shapes", "loss"], FIGURE_FORMATS),
-        *product(["tracks", "spectrum", "errors", "heat"], [".svg"]),
-    ],
-)
-def test_every_figure_has_its_size_on_paper_in_every_format(solved, tmp_path, name, suffix):
-    path = tmp_path / f"figure{suffix}"
-    solved.export_controller.save_figure(name, path, COLUMN, shapes="2 evenly")
-    content = path.read_bytes()
-    if suffix == ".png":
-        image = QImage(str(path))
-        assert (image.width(), image.height()) == pytest.approx(PIXELS, abs=2)
-        assert image.dotsPerMeterX() == 5906
-        assert image.pixelColor(1, image.height() - 2).name() == PAPER.panel
-    elif suffix == ".svg":
-        assert re.search(rb'<svg [^>]*width="8.5cm" height="5cm"', content)
-    else:
-        box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content)
-        assert box is not None
-        sides = [float(side) / 72 * 2.54 for side in box.groups()]
-        assert sides == pytest.approx((8.5, 5.0), abs=0.02)
+@pytest.mark.parametrize("name", ["shapes", "loss", "tracks", "spectrum", "errors", "heat"])
+def test_every_figure_has_its_size_on_paper_in_every_format(solved, tmp_path, name):
+    for suffix in FIGURE_FORMATS if name in ("shapes", "loss") else (".svg",):
+        path = tmp_path / f"figure{suffix}"
+        solved.export_controller.save_figure(name, path, COLUMN, shapes="2 evenly")
+        content = path.read_bytes()
+        if suffix == ".png":
+            image = QImage(str(path))
+            assert (image.width(), image.height()) == pytest.approx(PIXELS, abs=2)
+            assert image.dotsPerMeterX() == 5906
+            assert image.pixelColor(1, image.height() - 2).name() == PAPER.panel
+        elif suffix == ".svg":
+            assert re.search(rb'<svg [^>]*width="8.5cm" height="5cm"', content)
+        else:
+            box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content)
+            assert box is not None
+            sides = [float(side) / 72 * 2.54 for side in box.groups()]
+            assert sides == pytest.approx((8.5, 5.0), abs=0.02)
 
 
 @pytest.fixture
