@@ -1,14 +1,11 @@
 """What must be set before the application exists, and what all tests of the viewer share."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil
 import subprocess
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -53,12 +50,7 @@ from core.experiments.job_store import FAILED, JobStore
 from core.experiments.jobs import JobResult, save_job_result
 from core.experiments.sweep.rows import write_plan
 from core.experiments.sweep.runs import find_sequences, plan_sweep
-from core.foundation import Phase, PhaseKind, rotation_from_vector
-
-if TYPE_CHECKING:
-    from core.foundation import Floats
-    from nrsfm_gui.export.export_controller import ExportController
-    from nrsfm_gui.main_window import MainWindow
+from core.foundation import Floats, Phase, PhaseKind, rotation_from_vector
 
 RANKS, ETAS, SEEDS = (1, 2), (0.05, 0.2), (0, 1)  # of the runs of a sweep
 FAILURE = "LinAlgError: <b>the matrix</b> is singular | rank 2"  # of the last one
@@ -326,7 +318,7 @@ def show(qtbot):
 
     It is closed when the fixtures that use this one are over: controllers of a widget end before it.
     """
-    made: list[QWidget] = []
+    made = []
 
     def shown(widget, *size):
         made.append(widget)
@@ -368,7 +360,7 @@ class Stream:
         self.length, self.pause, self.refuses = length, pause, refuses
         self.given = 0  # iterates, over all streams
         self.closed = 0  # streams that were closed or came to their end
-        self.starts: list[Iterate | None] = []
+        self.starts = []
         seen = np.ones((3, 4), dtype=bool)
         problem = NonRigidProblem(np.zeros((3, 2, 4)), seen, np.tile(np.eye(3), (3, 1, 1)), 0.05, np.ones(2))
         factors = Factors(np.ones((3, 2)), np.ones((2, 3, 4)), np.zeros((3, 3)))
@@ -475,7 +467,7 @@ def session(qapp):
 @pytest.fixture
 def statuses(session):
     """Return what the status bar is asked to show."""
-    statuses: list[str] = []
+    statuses = []
     session.notifier.status_changed.connect(statuses.append)
     return statuses
 
@@ -547,7 +539,7 @@ def make_exporting(show, session, display, scene_view, tracks_view, background, 
     from nrsfm_gui.export.export_controller import ExportController
     from nrsfm_gui.export.movie import ViewSources
 
-    made: list[ExportController] = []
+    made = []
 
     def make(**figures):
         around = QWidget()
@@ -590,7 +582,7 @@ def work():
     Two sequences are the same where their tracks and all that is known of them are. Arrays are read-only, so
     that no test changes what another one gets.
     """
-    solved: dict[tuple[str, Settings], tuple[Iterate, ...]] = {}
+    solved = {}
 
     def stream(sequence, settings, start):
         key = (sequence.content, settings)
@@ -712,7 +704,7 @@ def make_window(qtbot, store, work):
     """Make shown windows that paint 3-D without OpenGL; each is closed after the test."""
     from nrsfm_gui.main_window import MainWindow
 
-    made: list[MainWindow] = []
+    made = []
 
     def make(sequence=None, *, settings=None, **options):
         window = MainWindow(**{"store": store, "software": True, "work": work} | options)

@@ -49,7 +49,8 @@ def drag(window, name, pixels):
     QTest.mouseRelease(moved, Qt.MouseButton.LeftButton)
 
 
-def test_live_is_on_from_the_start_and_the_button_shows_it(window):
+def test_live_is_on_from_the_start_and_the_button_shows_it(make_window):
+    window = make_window()
     assert window.session.live
     assert window.toolbars.actions["live"].isChecked()
     window.toolbars.actions["live"].trigger()
@@ -179,12 +180,15 @@ def test_weights_of_modes_are_followed_and_stay_and_the_window_says_how_far_the_
     qtbot.waitUntil(lambda: plot._singular[1] == pytest.approx(100 * now.spectrum.values[1]))
 
 
-def test_parameters_of_the_start_wait_for_the_next_run(qtbot, refined):
-    session = refined.session
-    drag(refined, "eta", 12)
+def test_parameters_of_the_start_wait_for_the_next_run(qtbot, make_window, add_run, make_iterate, known):
+    settings = QUICK.with_changes(objective="depths")
+    window = make_window(known.sequence, settings=settings)
+    session = window.session
+    add_run(session, make_iterate(known, noise=0.01), settings)
+    drag(window, "eta", 12)
     QTest.qWait(100)
     assert session.settings.eta != QUICK.eta and len(session.runs) == 1
-    qtbot.waitUntil(lambda: "Eta: press Run to apply it" in refined.status_controller.line.full_text)
+    qtbot.waitUntil(lambda: "Eta: press Run to apply it" in window.status_controller.line.full_text)
 
 
 @pytest.mark.slow
