@@ -23,8 +23,8 @@ from nrsfm_gui.shell.first_steps import FirstSteps
 from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.layout import DockLayout
 from nrsfm_gui.shell.panel_navigation import PanelNavigation
-from nrsfm_gui.shell.preferences_controller import PreferencesController
-from nrsfm_gui.shell.scale_controller import ScaleController
+from nrsfm_gui.shell.preferences import PreferencesController
+from nrsfm_gui.shell.scale import ScaleController
 from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
@@ -32,9 +32,9 @@ from nrsfm_gui.shell.view_keys import ViewKeys
 from nrsfm_gui.sweeps.sweep_controller import SweepController
 from nrsfm_gui.tracking.tracking_dialog import TrackingController
 from nrsfm_gui.widgets.banners import Urgency
+from nrsfm_gui.widgets.dialogs import DropTarget
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.icons import application_icon
-from nrsfm_gui.widgets.path_dialog import DropTarget
 from nrsfm_gui.widgets.style import apply_theme, theme_named
 
 if TYPE_CHECKING:

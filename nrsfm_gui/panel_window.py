@@ -32,6 +32,7 @@ from nrsfm_gui.panels.parameters.parameters_controller import ParametersControll
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.points.points_controller import PointsController
 from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.points.selection_controller import HideController, SelectionController
 from nrsfm_gui.panels.sequences.runs_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
@@ -43,12 +44,9 @@ from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
-from nrsfm_gui.shell.hide_controller import HideController
 from nrsfm_gui.shell.layout import arrange
-from nrsfm_gui.shell.selection_controller import SelectionController
 from nrsfm_gui.shell.verdict_actions import VerdictActions
-from nrsfm_gui.widgets.banners import Banners, Urgency
-from nrsfm_gui.widgets.message_bar import MessageBar
+from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
 
 if TYPE_CHECKING:
     from nrsfm_gui.engine.solver_thread import Work

@@ -28,8 +28,8 @@ from nrsfm_gui.model.changes import (
     parameters,
     waiting_sentence,
 )
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.snapshots import LEAST
 from nrsfm_gui.model.undo import UndoEntry
 

@@ -18,12 +18,12 @@ from core.io.writers import writer_for
 from nrsfm_gui.export.export_request import FIGURES, SHAPES, STEM, context_of
 from nrsfm_gui.export.movie_files import FORMATS, format_for
 from nrsfm_gui.export.movie_options import MOST_FPS, VIEWS, MovieOptions
+from nrsfm_gui.export.task_bar import TaskBar
 from nrsfm_gui.export.tasks import Task, Tasks
-from nrsfm_gui.model.run_names import sentence_name
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.scene.summaries import file_stem
-from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure, save_image
-from nrsfm_gui.widgets.task_bar import TaskBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +87,7 @@ class ExportController(QObject):
     def ask(self, kind: str = "") -> None:
         """Show the dialog for everything that can be exported, at a key of `KINDS` or as it was left."""
         from nrsfm_gui.export.export_dialog import ExportDialog
-        from nrsfm_gui.widgets.fit_to_screen import show_on_screen
+        from nrsfm_gui.widgets.dialogs import show_on_screen
 
         if self._dialog is None:
             self._dialog = ExportDialog(self._window)

@@ -22,10 +22,10 @@ from nrsfm_gui.export.export_request import (
     parse_frames,
 )
 from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, push_button
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import PlainLabel
-from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 from nrsfm_gui.widgets.plots.plot_export import FigureSize
 
 if TYPE_CHECKING:

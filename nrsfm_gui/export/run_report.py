@@ -21,9 +21,8 @@ from core.io.readers import sample_name
 from nrsfm_gui.export.figures import error_plot, worst_frames
 from nrsfm_gui.export.movie import ScenePainter
 from nrsfm_gui.export.movie_options import MovieOptions
+from nrsfm_gui.model.names import error_name, numbered_title, penalty_text
 from nrsfm_gui.model.numbers import NONE
-from nrsfm_gui.model.run_names import numbered_title, penalty_text
-from nrsfm_gui.model.sequence_names import error_name
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.loss.attempts import attempts_of
 from nrsfm_gui.panels.loss.loss_plot import LossPlot, RunDetails

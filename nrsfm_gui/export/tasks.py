@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nrsfm_gui.widgets.task_bar import TaskBar
+    from nrsfm_gui.export.task_bar import TaskBar
 
 SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 

@@ -22,11 +22,10 @@ from nrsfm_gui.importing.tracks_picture import TracksPicture
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.scene.shapes import Shapes, build_shapes
 from nrsfm_gui.text.import_text import asks_for_camera, describe_camera, describe_tracks, without_options
+from nrsfm_gui.widgets.dialogs import ask_for_path, resize_within_screen
 from nrsfm_gui.widgets.fields import push_button
-from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.form import column, row
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
-from nrsfm_gui.widgets.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -29,8 +29,8 @@ from nrsfm_gui.engine.throttle import (
     SERIES_MILLISECONDS,
 )
 from nrsfm_gui.model.mesh import Triangulation, file_gives_mesh
+from nrsfm_gui.model.names import numbered_title
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene

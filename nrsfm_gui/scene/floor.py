@@ -15,7 +15,7 @@ import numpy as np
 
 from core.foundation import read_only
 from core.io.writers import FLOOR
-from nrsfm_gui.model.nice_ticks import nice_step, ticks
+from nrsfm_gui.model.numbers import nice_step, ticks
 from nrsfm_gui.scene.orbit_camera import upright
 
 if TYPE_CHECKING:

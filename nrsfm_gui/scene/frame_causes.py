@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.evaluation import fall_sentence
+from nrsfm_gui.model.names import error_name, truth_phrase
 from nrsfm_gui.model.numbers import NONE, LabeledValue
-from nrsfm_gui.model.sequence_names import error_name, truth_phrase
 from nrsfm_gui.scene.summaries import measure
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from core.data import GROUND_TRUTH
 from core.foundation import read_only
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import chosen_mesh
-from nrsfm_gui.model.sequence_names import error_name
+from nrsfm_gui.model.names import error_name
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.floor import Floor
 from nrsfm_gui.scene.ranking import known_means

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.foundation import DEPTHS, WNN
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.model.run_names import sentence_name
 
 if TYPE_CHECKING:
     from core import HistoryEntry, Sequence

@@ -49,7 +49,7 @@ from nrsfm_gui.sessions.session_data import StoredSequence
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedRun, SavedSession, read_session
 from nrsfm_gui.sessions.session_records import Note
 from nrsfm_gui.text.import_text import asks_for_camera, without_options
-from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

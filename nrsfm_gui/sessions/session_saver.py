@@ -28,7 +28,7 @@ from nrsfm_gui.sessions.session_file import (
     write_session,
 )
 from nrsfm_gui.sessions.view_state import ViewState, layout_of, show_layout
-from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction, QKeySequence
 
 from core import CameraModel
-from nrsfm_gui.model.run_names import numbered_title, settings_text
+from nrsfm_gui.model.names import numbered_title, settings_text
 from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import PANELS

@@ -26,7 +26,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.shell.help import system_text
-from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
+from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, QUrl
 from PyQt6.QtGui import QDesktopServices, QGuiApplication
 
-from nrsfm_gui.widgets.path_dialog import ask_for_path
+from nrsfm_gui.widgets.dialogs import ask_for_path
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget

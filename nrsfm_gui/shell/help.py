@@ -33,7 +33,7 @@ from nrsfm_gui.model.arguments import version_text
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help, with_copy_links
-from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
+from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
 

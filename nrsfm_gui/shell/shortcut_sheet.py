@@ -35,11 +35,11 @@ from nrsfm_gui.sweeps.heat_map import HeatMap
 from nrsfm_gui.sweeps.runs_table import RunsTable
 from nrsfm_gui.sweeps.sweep_window import SweepWindow
 from nrsfm_gui.widgets.color_bar import ColorBar
+from nrsfm_gui.widgets.command_palette import match
+from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.dock_title import DockTitle
 from nrsfm_gui.widgets.drag_number import DragLabel, DragSlider
 from nrsfm_gui.widgets.fields import NumberField
-from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
-from nrsfm_gui.widgets.fuzzy import match
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart

@@ -17,9 +17,8 @@ from core.foundation import DEPTHS, printable
 from core.reconstruction import worth_of
 from core.solvers import Status
 from nrsfm_gui.engine.throttle import Debounce
+from nrsfm_gui.model.names import sentence_name, truth_phrase
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import sentence_name
-from nrsfm_gui.model.sequence_names import truth_phrase
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text import status_text
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.quality import Quality
     from nrsfm_gui.scene.run_errors import RunErrors
-    from nrsfm_gui.widgets.message_bar import MessageBar
+    from nrsfm_gui.widgets.banners import MessageBar
 
 WIDTH = 460  # pixels
 PATIENCE_MILLISECONDS = 300  # of reading, after which it is shown

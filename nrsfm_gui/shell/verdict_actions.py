@@ -9,8 +9,8 @@ from PyQt6.QtCore import QObject
 
 from core.depth import FrameBlock
 from core.foundation import DEPTHS
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.scene.summaries import measure, objective_value
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from core.io.readers import named_path, resolve
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.text.table_text import TABS, shortened
-from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure
 
 if TYPE_CHECKING:

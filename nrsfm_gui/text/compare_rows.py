@@ -9,8 +9,8 @@ import numpy as np
 
 from core.foundation import WNN
 from nrsfm_gui.model.changes import differences
+from nrsfm_gui.model.names import error_name, truth_phrase
 from nrsfm_gui.model.numbers import NONE
-from nrsfm_gui.model.sequence_names import error_name, truth_phrase
 from nrsfm_gui.scene.comparison import why_losses_differ
 from nrsfm_gui.scene.summaries import (
     OBJECTIVE_NAMES,

@@ -14,10 +14,16 @@ from core.problem import AGREEMENT
 from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, run_remarks
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.excluded import excluded
+from nrsfm_gui.model.names import (
+    error_name,
+    point_label,
+    sentence_name,
+    settings_text,
+    truth_name,
+    truth_phrase,
+)
 from nrsfm_gui.model.numbers import NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import sentence_name, settings_text
-from nrsfm_gui.model.sequence_names import error_name, point_label, truth_name, truth_phrase
 from nrsfm_gui.scene.frame_analysis import along_view_in
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT
 from nrsfm_gui.scene.summaries import (

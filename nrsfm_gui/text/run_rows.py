@@ -7,9 +7,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from core import METHODS
+from nrsfm_gui.model.names import numbered_title, option_texts, parameters_text, run_title
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import numbered_title, option_texts, parameters_text, run_title
 from nrsfm_gui.scene.comparison import why_losses_differ
 from nrsfm_gui.scene.summaries import measure, objective_value, percent_of, time_left
 from nrsfm_gui.text.run_numbers import verdicts_on

@@ -10,9 +10,8 @@ import numpy as np
 from core.data import GROUND_TRUTH
 from core.foundation import phase_text
 from nrsfm_gui.model.history import STARTS_AGAIN
+from nrsfm_gui.model.names import error_name, point_label, sentence_name, truth_phrase
 from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.model.run_names import sentence_name
-from nrsfm_gui.model.sequence_names import error_name, point_label, truth_phrase
 from nrsfm_gui.scene.shapes import UNKNOWN_UNIT
 from nrsfm_gui.scene.summaries import (
     SIZE_MEANING,

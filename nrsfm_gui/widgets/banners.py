@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QPoint
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QSize, Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
+from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PyQt6.QtCore import QObject
+    from PyQt6.QtGui import QEnterEvent, QHideEvent, QResizeEvent, QShowEvent
+
+    from nrsfm_gui.model.notifier import Action, Actions, Notifier
 
 MARGIN = 8  # pixels
 BUTTONS = 42  # pixels at the bottom of the view that its buttons cover
@@ -107,3 +116,235 @@ class Banners(QWidget):
         origin = QPoint(0, 0) if self._below is parent else self._below.mapTo(parent, QPoint(0, 0))
         self.setGeometry(origin.x() + corner.x(), origin.y() + corner.y(), width, height)
         self.raise_()
+
+
+NOTE_MILLISECONDS = 6000
+OFFER_MILLISECONDS = 12000  # a message with a button stays longer, so that it can be clicked
+REACH_MILLISECONDS = 300  # a mouse that enters earlier was there before the message
+PADDING = 4  # pixels of a line of text, so that it does not wrap
+MOST_LINES = 2  # of a note
+READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read: a note may follow it
+
+
+@dataclass(eq=False)
+class Message:
+    """A sentence, and buttons with what each of them does."""
+
+    sentence: str
+    warning: bool
+    actions: tuple[Action, ...]
+
+
+class MessageBar(QFrame):
+    """Shows a warning, then the newest note; a newer message of the same kind replaces the older one.
+
+    A note has no more than MOST_LINES: the rest of it is elided, and its tip and the log have all of it.
+
+    A warning stays until it is closed, or until it was read and a note waits. A note closes by itself. Each
+    can offer buttons ("Undo"). The log has all of them.
+    """
+
+    changed = pyqtSignal()  # another message is on view
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._warning: Message | None = None
+        self._note: Message | None = None
+        self._on_view = QElapsedTimer()
+        self._text = PlainLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._text.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setProperty("role", "banner")
+        self._buttons = QHBoxLayout()
+        self._copy_button = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
+        self._copy_button.clicked.connect(self._copy)
+        close = tool_button("✕", "Close this message", "Close this message", keyboard=False)
+        close.clicked.connect(self.dismiss)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 6, 8, 6)
+        layout.addWidget(self._text, 1)
+        for part in (self._copy_button, close):
+            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.insertLayout(1, self._buttons)
+        self._timer = QTimer(self)  # how long a note is seen, or a warning where a note waits
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.dismiss)
+        super().hide()
+
+    @property
+    def text(self) -> str:
+        """The sentence that is shown, "" where none is."""
+        message = self.message
+        return "" if self.isHidden() or message is None else message.sentence
+
+    @property
+    def message(self) -> Message | None:
+        """The message on view."""
+        return self._warning or self._note
+
+    @property
+    def warns(self) -> bool:
+        """Whether the message on view is a warning."""
+        return self._warning is not None
+
+    def listen_to(self, notifier: Notifier) -> None:
+        """Show what a notifier sends."""
+        notifier.warned.connect(lambda sentence, action: self.warn(sentence, action=action))
+        notifier.informed.connect(lambda sentence, action: self.note(sentence, action=action))
+        notifier.cleared.connect(self.hide)
+
+    def warn(self, sentence: str, *, action: Actions = ()) -> None:
+        """Show a sentence until it is closed; `action` is a (text, callback) or several."""
+        self._warning = self._merged(self._warning, Message(sentence, True, _as_actions(action)))
+        self._show()
+
+    def note(self, sentence: str, *, action: Actions = ()) -> None:
+        """Show a sentence for a few seconds, after a warning that has not been read yet."""
+        self._note = self._merged(self._note, Message(sentence, False, _as_actions(action)))
+        if self._warning is None:
+            self._show()
+        else:
+            self._start_timer()
+
+    def dismiss(self) -> None:
+        """Close the message on view; a note behind a warning follows."""
+        if self._warning is not None:
+            self._warning = None
+        else:
+            self._note = None
+        self._show()
+
+    def hide(self) -> None:
+        """Close all messages: they are about something that is over."""
+        self._warning = self._note = None
+        self._show()
+
+    def sizeHint(self) -> QSize:
+        """Return the size with the sentence in one line."""
+        hint, message = super().sizeHint(), self.message
+        if message is None:
+            return hint
+        line = self._text.fontMetrics().horizontalAdvance(message.sentence) + PADDING
+        return QSize(hint.width() - self._text.sizeHint().width() + line, hint.height())
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Show as much of a note as there is room for."""
+        super().resizeEvent(event)
+        self._elide()
+
+    def enterEvent(self, event: QEnterEvent | None) -> None:
+        """Keep a message while the mouse is on it, unless it appeared under the mouse."""
+        note = self.message is not None and not self.message.warning
+        if note and self._on_view.isValid() and self._on_view.elapsed() > REACH_MILLISECONDS:
+            self._timer.stop()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Remove a message some time after the mouse has left it."""
+        self._start_timer()
+        super().leaveEvent(event)
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Count the time of a message from when it is seen."""
+        super().showEvent(event)
+        self._on_view.start()
+        self._start_timer()
+
+    def hideEvent(self, event: QHideEvent | None) -> None:
+        """Keep a message that has to wait for a more urgent banner."""
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def _merged(self, before: Message | None, message: Message) -> Message:
+        """Return a message; the same sentence keeps what it offered."""
+        if before is not None and before.sentence == message.sentence and not message.actions:
+            message.actions = before.actions
+        return message
+
+    def _show(self) -> None:
+        while self._buttons.count():
+            item = self._buttons.takeAt(0)
+            button = None if item is None else item.widget()
+            if button is not None:
+                button.hide()
+                button.deleteLater()
+        message = self.message
+        if message is None:
+            self._timer.stop()
+            super().hide()
+            self.changed.emit()
+            return
+        self._text.setAccessibleName(message.sentence)
+        self._copy_button.setVisible(message.warning)
+        for text, callback in message.actions:
+            button = QPushButton(text)
+            button.setAccessibleName(text)
+            button.setToolTip(plain_tip(f"{text}: {message.sentence}"))
+            button.clicked.connect(
+                lambda _checked, message=message, callback=callback: self._on_action_clicked(
+                    message, callback
+                )
+            )
+            self._buttons.addWidget(button)
+            button.show()
+        self._elide()
+        self.updateGeometry()
+        self._on_view.start()
+        set_property(self, "edge", "warning" if message.warning else "accent")
+        self.show()
+        self._start_timer()
+        self.changed.emit()
+
+    def _elide(self) -> None:
+        """Show the sentence, or as much of a note as fits into MOST_LINES."""
+        message, layout = self.message, self.layout()
+        if message is None or layout is None:
+            return
+        layout.activate()
+        metrics, width = self._text.fontMetrics(), self._text.width()
+
+        def fits(text: str) -> bool:
+            area = metrics.boundingRect(QRect(0, 0, width, 0), int(Qt.TextFlag.TextWordWrap), text)
+            return area.height() <= MOST_LINES * metrics.lineSpacing()
+
+        words = message.sentence.split()
+        shown = message.sentence
+        if not message.warning and width > 0:
+            while len(words) > 1 and not fits(shown):
+                words.pop()
+                shown = " ".join(words) + " …"
+        if shown != self._text.text():
+            self._text.setText(shown)
+        self._text.setToolTip("" if shown == message.sentence else plain_tip(message.sentence))
+
+    def _on_action_clicked(self, message: Message, callback: Callable[[], object]) -> None:
+        if message is self.message:
+            self.dismiss()
+        callback()
+
+    def _start_timer(self) -> None:
+        """Close a note after a while, and a warning that a note waits for."""
+        message = self.message
+        self._timer.stop()
+        if message is None or not self.isVisible():
+            return
+        if not message.warning:
+            self._timer.start(OFFER_MILLISECONDS if message.actions else NOTE_MILLISECONDS)
+        elif self._note is not None:
+            self._timer.start(max(READ_MILLISECONDS - int(self._on_view.elapsed()), 0))
+
+    def _copy(self) -> None:
+        clipboard = QGuiApplication.clipboard()
+        if clipboard is not None:
+            clipboard.setText(self.text)
+
+
+def _as_actions(action: Actions) -> tuple[Action, ...]:
+    """Return buttons as a tuple of pairs, where one pair was given too."""
+    if action and isinstance(action[0], str):
+        return (action,)
+    return action

@@ -411,7 +411,7 @@ def store(tmp_path):
 @pytest.fixture(scope="session", autouse=True)
 def collector(qapp):
     """Collect garbage in this thread only, as the application does."""
-    from nrsfm_gui.shell.gc_in_gui_thread import Collector
+    from nrsfm_gui.shell.event_loop import Collector
 
     made = Collector(qapp)
     yield made
@@ -485,7 +485,7 @@ def control(session):
 @pytest.fixture
 def messages(session):
     """Return a bar that shows the messages of the session."""
-    from nrsfm_gui.widgets.message_bar import MessageBar
+    from nrsfm_gui.widgets.banners import MessageBar
 
     made = MessageBar()
     made.listen_to(session.notifier)

@@ -22,9 +22,9 @@ from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import image_suffixes
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.fields import Slider, SpinBox, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
-from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject
 from PyQt6.QtWidgets import QWidget
 
 from nrsfm_gui.engine.throttle import PanelUpdater
-from nrsfm_gui.model.run_names import numbered_title, sentence_name
+from nrsfm_gui.model.names import numbered_title, sentence_name
 from nrsfm_gui.model.session import OWN
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.text.compare_rows import CompareRow, compare_rows, describe_distance

@@ -13,10 +13,10 @@ from core.foundation import protecting, replacing
 from core.reconstruction import settings_to_dict
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.model.log_records import Level, Logbook
+from nrsfm_gui.model.names import numbered_title
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.text import status_text
-from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from core import Sequence

@@ -15,7 +15,7 @@ from core import InputError
 from core.evaluation import choose_hidden
 from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
-from nrsfm_gui.model.run_names import run_title, sentence_name
+from nrsfm_gui.model.names import run_title, sentence_name
 from nrsfm_gui.panels.loss.attempts import attempts_of
 from nrsfm_gui.panels.loss.loss_plot import RunDetails
 from nrsfm_gui.widgets.dock_title import show_dock_of

@@ -25,7 +25,7 @@ from nrsfm_gui.engine.throttle import (
     PanelUpdater,
 )
 from nrsfm_gui.model.changes import one_gesture, parameters, unapplied
-from nrsfm_gui.model.run_names import sentence_name
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.parameters.penalty_editor import FIRST, derive_weights
 from nrsfm_gui.panels.parameters.spectrum_plot import MOST_MODES, SpectrumState, mode_count, modes_state

@@ -12,10 +12,10 @@ from PyQt6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
 from core import Settings
 from core.foundation import printable
 from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.dialogs import ask_for_path
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
-from nrsfm_gui.widgets.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,8 @@ from PyQt6.QtCore import QObject
 
 from core.reconstruction import is_collapsed
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce, PanelUpdater
+from nrsfm_gui.model.names import run_name, sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import run_name, sentence_name
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.text.run_numbers import remarks_on
 from nrsfm_gui.text.run_rows import SequenceRow, run_row

@@ -13,7 +13,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from core import Settings
 from core.foundation import DEPTHS
 from core.reconstruction import OBJECTIVE_OF
-from nrsfm_gui.model.run_names import sentence_name
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.sequences.sequence_tree import describe
 from nrsfm_gui.scene import summaries

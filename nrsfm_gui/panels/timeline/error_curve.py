@@ -9,8 +9,7 @@ from PyQt6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 from PyQt6.QtWidgets import QToolTip, QWidget
 
-from nrsfm_gui.model.nice_ticks import nice_step
-from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.model.numbers import format_number, nice_step
 from nrsfm_gui.panels.timeline.heat_strip import small_font
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.colors import qcolor

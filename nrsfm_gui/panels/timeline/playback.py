@@ -1,17 +1,38 @@
-"""Playback by the clock: where drawing is too slow, frames are skipped and the speed is kept."""
+"""Plays the frames: their order, their speed, and the clock."""
 
 from __future__ import annotations
 
 import math
 import time
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
-from nrsfm_gui.model.playback_order import FRAMES_PER_SECOND, Loop, frame_in_round
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+FRAMES_PER_SECOND = 15.0  # at speed 1: the files give no frame rate
+SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+class Loop(Enum):
+    """What comes after the last frame."""
+
+    AGAIN = "loop"
+    BACK = "back and forth"
+    ONCE = "once"
+
+
+def frame_in_round(step: int, count: int, loop: Loop) -> int:
+    """Return the frame, 0 to count - 1, that comes `step` steps after the first."""
+    if loop is Loop.ONCE:
+        return min(step, count - 1)
+    if loop is Loop.AGAIN or count == 1:
+        return step % count
+    place = step % (2 * count - 2)
+    return place if place < count else 2 * count - 2 - place
+
 
 EARLY = 0.05  # of a frame by which the clock may fire too soon
 LEAST_PAUSE = 2  # milliseconds between two frames that leave the window its events

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPalette
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from nrsfm_gui.model.playback_order import FRAMES_PER_SECOND, SPEEDS, Loop
+from nrsfm_gui.panels.timeline.playback import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.fields import ComboBox, NumberField, filled, tool_button, with_tip
 from nrsfm_gui.widgets.icons import icon

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject
 
-from nrsfm_gui.model.sequence_names import point_label
+from nrsfm_gui.model.names import point_label
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.scene.frame_causes import cause_of, known_of
 from nrsfm_gui.scene.ranking import next_worst, worst_first

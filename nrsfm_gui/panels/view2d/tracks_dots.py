@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtGui import QColor
 
-from nrsfm_gui.model.sequence_names import error_name, point_label
+from nrsfm_gui.model.names import error_name, point_label
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import color_table, qcolor, value_levels
 from nrsfm_gui.widgets.picture_labels import LegendEntry

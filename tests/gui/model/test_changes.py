@@ -14,7 +14,7 @@ from nrsfm_gui.model.changes import (
     unapplied,
     waiting_sentence,
 )
-from nrsfm_gui.model.run_names import run_name
+from nrsfm_gui.model.names import run_name
 
 BILINEAR = PRESETS["bilinear"]
 WEIGHTS = Settings(rank=4, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.4)))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nrsfm_gui.model.nice_ticks import nice_step, ticks
+from nrsfm_gui.model.numbers import nice_step, ticks
 from nrsfm_gui.scene.orbit_camera import MARGINS, Orbit, image_window, locked_projection
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.shapes import build_shapes

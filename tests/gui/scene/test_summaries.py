@@ -4,7 +4,7 @@ import pytest
 
 from core import METHODS, PENALTIES, PRESETS, ExplicitWeights, Settings
 from core.reconstruction import DEFAULT_PRESETS
-from nrsfm_gui.model.run_names import run_name, settings_text
+from nrsfm_gui.model.names import run_name, settings_text
 from nrsfm_gui.scene.summaries import measure, relative_measure, size_text
 
 

@@ -22,7 +22,7 @@ from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession
 from nrsfm_gui.sessions.session_saver import SessionSaver
-from nrsfm_gui.widgets.message_bar import MessageBar
+from nrsfm_gui.widgets.banners import MessageBar
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 

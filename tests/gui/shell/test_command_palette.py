@@ -21,8 +21,7 @@ from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP, Condition, wit
 from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
-from nrsfm_gui.widgets.command_palette import PaletteEntry
-from nrsfm_gui.widgets.fuzzy import match
+from nrsfm_gui.widgets.command_palette import PaletteEntry, match
 from nrsfm_gui.widgets.style import apply_theme
 
 

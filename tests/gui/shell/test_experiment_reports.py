@@ -13,7 +13,7 @@ from core.cli import parser
 from core.experiments.report import Heading, write_report
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.shell.experiment_reports import ExperimentReports
-from nrsfm_gui.widgets.message_bar import MessageBar
+from nrsfm_gui.widgets.banners import MessageBar
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core import simulate
-from nrsfm_gui.shell.hide_controller import SELECT_FIRST, HideController
+from nrsfm_gui.panels.points.selection_controller import SELECT_FIRST, HideController
 
 
 @pytest.fixture

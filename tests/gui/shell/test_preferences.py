@@ -18,7 +18,7 @@ from core.solvers.solver import _blas
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.shell.preferences_controller import PreferencesController
+from nrsfm_gui.shell.preferences import PreferencesController
 from nrsfm_gui.widgets.style import apply_theme
 
 
@@ -100,10 +100,10 @@ def test_defaults_are_restored(session, preferences, store):
 CUT = """
 import sys
 from PyQt6.QtWidgets import QApplication, QLabel
-from nrsfm_gui.shell.preferences_controller import PreferencesController
+from nrsfm_gui.shell.preferences import PreferencesController
 from nrsfm_gui.model.preferences import Preferences
-from nrsfm_gui.shell.preferences_dialog import PreferencesDialog
-from nrsfm_gui.widgets.fit_to_screen import show_on_screen
+from nrsfm_gui.shell.preferences import PreferencesDialog
+from nrsfm_gui.widgets.dialogs import show_on_screen
 app = QApplication(sys.argv)
 dialog = PreferencesDialog(None)
 dialog.set_preferences(Preferences())

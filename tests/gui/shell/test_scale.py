@@ -6,8 +6,7 @@ from PyQt6.QtWidgets import QDialogButtonBox, QWidget
 
 from core import Settings
 from nrsfm_gui.model.session import Session
-from nrsfm_gui.shell.scale_controller import ScaleController
-from nrsfm_gui.shell.scale_dialog import ScaleDialog
+from nrsfm_gui.shell.scale import ScaleController, ScaleDialog
 
 
 @pytest.fixture

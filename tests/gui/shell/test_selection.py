@@ -9,7 +9,7 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 
 from core import Settings
 from nrsfm_gui.panels.points.points_panel import PointsPanel
-from nrsfm_gui.shell.selection_controller import SelectionController
+from nrsfm_gui.panels.points.selection_controller import SelectionController
 
 LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")

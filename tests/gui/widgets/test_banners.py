@@ -4,8 +4,7 @@ import pytest
 from PyQt6.QtCore import QPoint, QRect
 from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from nrsfm_gui.widgets.banners import Banners, Urgency
-from nrsfm_gui.widgets.message_bar import MessageBar
+from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from PyQt6.QtWidgets import QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.widgets import message_bar
-from nrsfm_gui.widgets.message_bar import MessageBar
+from nrsfm_gui.widgets import banners
+from nrsfm_gui.widgets.banners import MessageBar
 from nrsfm_gui.widgets.style import apply_theme
 
 
@@ -23,8 +23,8 @@ def bar(qapp, qtbot):
 
 
 def test_an_error_is_shown_first_and_the_note_that_waits_follows_once_it_was_read(qtbot, bar, monkeypatch):
-    monkeypatch.setattr(message_bar, "NOTE_MILLISECONDS", 30)
-    monkeypatch.setattr(message_bar, "READ_MILLISECONDS", 200)
+    monkeypatch.setattr(banners, "NOTE_MILLISECONDS", 30)
+    monkeypatch.setattr(banners, "READ_MILLISECONDS", 200)
     bar.warn("the file is gone")
     qtbot.wait(250)
     assert bar.text == "the file is gone"  # nothing waits for it
@@ -48,7 +48,7 @@ def test_a_newer_message_of_the_same_kind_replaces_the_older_one(bar):
 
 
 def test_a_note_that_another_banner_hides_is_seen_as_long_as_any_other(qtbot, qapp, monkeypatch):
-    monkeypatch.setattr(message_bar, "NOTE_MILLISECONDS", 40)
+    monkeypatch.setattr(banners, "NOTE_MILLISECONDS", 40)
     around, bar = QWidget(), MessageBar()
     qtbot.addWidget(around)
     QVBoxLayout(around).addWidget(bar)
@@ -87,8 +87,8 @@ def test_several_buttons_can_be_offered_and_one_may_show_something_itself(qtbot,
 
 
 def test_a_message_stays_while_the_mouse_is_on_it(qtbot, bar, monkeypatch):
-    monkeypatch.setattr(message_bar, "NOTE_MILLISECONDS", 40)
-    monkeypatch.setattr(message_bar, "REACH_MILLISECONDS", -1)
+    monkeypatch.setattr(banners, "NOTE_MILLISECONDS", 40)
+    monkeypatch.setattr(banners, "REACH_MILLISECONDS", -1)
     bar.note("saved")
     bar.enterEvent(None)
     qtbot.wait(60)

@@ -10,8 +10,8 @@ from PyQt6.QtGui import QFileSystemModel
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QLineEdit, QListView, QMessageBox, QWidget
 
-import nrsfm_gui.widgets.path_dialog as module
-from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path, first_suffix
+import nrsfm_gui.widgets.dialogs as module
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path, first_suffix
 
 SOURCES = Path(module.__file__).parent.parent
 PREFIX = "getOpen", "getSave", "getExisting", "getColor", "getText", "getItem", "getInt", "getDouble"

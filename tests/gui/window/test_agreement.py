@@ -12,9 +12,9 @@ from PyQt6.QtWidgets import QLabel
 
 from core import CameraModel, Settings, procrustes_mm, simulate
 from core.foundation import DEPTHS, WNN, procrustes, relative_distance
+from nrsfm_gui.model.names import run_name
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import run_name
 from nrsfm_gui.scene.summaries import iterations, measure, objective_value, percent_of, seconds
 from nrsfm_gui.sessions.autosave import PREFIX
 

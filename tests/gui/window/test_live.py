@@ -11,8 +11,8 @@ from PyQt6.QtWidgets import QComboBox
 
 from core import PRESETS, Settings, iterate
 from core.foundation import PhaseKind
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.parameters import parameter_form, parameters_controller, parameters_panel
 from nrsfm_gui.panels.parameters.spectrum_plot import WORDS
 from nrsfm_gui.scene import display

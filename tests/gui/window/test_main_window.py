@@ -38,7 +38,7 @@ from nrsfm_gui.scene.shapes import Alignment
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
-from nrsfm_gui.widgets import message_bar
+from nrsfm_gui.widgets import banners
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.style import Themed
 
@@ -245,7 +245,7 @@ def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtb
 
 
 def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder, monkeypatch):
-    monkeypatch.setattr(message_bar, "READ_MILLISECONDS", 300)
+    monkeypatch.setattr(banners, "READ_MILLISECONDS", 300)
 
     def fail():
         window.export_controller.save_figure("loss", tmp_path / "plot.gif")

@@ -10,8 +10,8 @@ from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import CameraModel, ExplicitWeights, NuclearNorm, Sequence, Settings, write_npz
 from nrsfm_gui.engine.solver_thread import real_work
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.parameters.weights_list import WeightsList
 from nrsfm_gui.widgets.fields import NumberField
 

@@ -5,8 +5,8 @@ import pytest
 
 from core import Settings, iterate, simulate
 from core.reconstruction import BILINEAR_START
+from nrsfm_gui.model.names import numbered_title
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import measure
 

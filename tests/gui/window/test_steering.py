@@ -6,7 +6,7 @@ import pytest
 from PyQt6.QtCore import Qt
 
 from core import Settings
-from nrsfm_gui.model.run_names import sentence_name
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.run_numbers import numbers

@@ -11,9 +11,9 @@ from PyQt6.QtWidgets import QPushButton, QTabBar, QToolButton
 from core import Settings, iterate, simulate
 from core.depth import DepthEnd, mirror_in_depth
 from core.reconstruction import BILINEAR_START, Verdict
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.scene.summaries import percent_of
 from nrsfm_gui.text.run_rows import run_row
 

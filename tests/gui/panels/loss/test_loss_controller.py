@@ -7,8 +7,8 @@ import pytest
 from PyQt6.QtCore import QPointF
 
 from core import Settings, WeightedNuclearNorm
+from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT, LossController
 from nrsfm_gui.panels.loss.loss_plot import BEST
 

@@ -11,8 +11,8 @@ from core import Settings
 from nrsfm_gui.panels.points.points_controller import PointsController
 from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.panels.points.points_table import UNCERTAINTY, PointsTable
+from nrsfm_gui.panels.points.selection_controller import SelectionController
 from nrsfm_gui.scene.ranking import known_means
-from nrsfm_gui.shell.selection_controller import SelectionController
 from nrsfm_gui.text.point_table import PointTable
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart, Plot
 

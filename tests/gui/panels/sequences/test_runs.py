@@ -9,9 +9,9 @@ from PyQt6.QtCore import QRect, Qt
 from PyQt6.QtWidgets import QLineEdit
 
 from core import CameraModel, SequenceEntry, Settings, simulate
+from nrsfm_gui.model.names import numbered_title, run_title, sentence_name
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import numbered_title, run_title, sentence_name
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from nrsfm_gui.model.playback_order import Loop, frame_in_round
-from nrsfm_gui.panels.timeline.playback import Playback
+from nrsfm_gui.panels.timeline.playback import Loop, Playback, frame_in_round
 
 
 class Clock:

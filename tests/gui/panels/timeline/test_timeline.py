@@ -7,11 +7,11 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, Qt
 from PyQt6.QtGui import QHelpEvent
 from PyQt6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QToolTip
 
-from nrsfm_gui.model.playback_order import Loop
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.error_curve import curve_top
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip, heat_image
+from nrsfm_gui.panels.timeline.playback import Loop
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
 from nrsfm_gui.scene.ranking import known_means, next_worst, worst_first

@@ -1,4 +1,4 @@
-"""Names of runs, methods and penalties where there is little space: pure functions, no Qt."""
+"""What runs, the ground truth of a sequence and its points are called. No Qt."""
 
 from __future__ import annotations
 
@@ -8,14 +8,41 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from core import METHODS, PRESETS, ExplicitWeights, Settings
+from core.data import GROUND_TRUTH
 from core.foundation import WNN
 from core.reconstruction import nearest_preset, preset_name
 from nrsfm_gui.model.changes import differences
 
 if TYPE_CHECKING:
-    from core import Penalty
+    from collections.abc import Collection
+
+    from core import Penalty, Sequence
     from nrsfm_gui.model.changes import Difference
     from nrsfm_gui.model.run import Run
+
+ERROR = "3-D error"
+
+
+def truth_phrase(name: str) -> str:
+    """Return "the ground truth", or the name of the program whose reconstruction takes its place."""
+    return f"the {name}" if name == GROUND_TRUTH else name
+
+
+def error_name(truth: str) -> str:
+    """Return what a distance to the truth of a sequence is called: no error, where it is no ground truth."""
+    return ERROR if truth == GROUND_TRUTH else f"distance to {truth}"
+
+
+def truth_name(sequence: Sequence | None) -> str:
+    """Return what the truth of a sequence is, "ground truth" where there is no sequence."""
+    return GROUND_TRUTH if sequence is None else sequence.truth_name
+
+
+def point_label(point: int, names: Collection[str] | None) -> str:
+    """Return "point 3", or "point 3, nose" where points have names; `point` is 0-based."""
+    name = "" if names is None else f", {tuple(names)[point]}"
+    return f"point {point + 1}{name}"
+
 
 # A line of the list of runs has space for about twenty letters.
 SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
