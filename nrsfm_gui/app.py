@@ -40,7 +40,7 @@ def main(argv: Collection[str] | None = None) -> int:
     with enlarged(os.environ, preferences.size), explained(os.environ, FAILED):
         app = make_application()
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.shell.event_loop import StopSignals
+    from nrsfm_gui.shell.stop_signals import StopSignals
 
     signals = StopSignals(app)
     # The command line is for this time, the preference for all others.
@@ -119,7 +119,7 @@ def make_application() -> QApplication:
     from PyQt6.QtWidgets import QApplication
 
     from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION
-    from nrsfm_gui.shell.event_loop import Collector
+    from nrsfm_gui.shell.gc_in_gui_thread import Collector
 
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     surface = QSurfaceFormat()

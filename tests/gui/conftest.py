@@ -411,7 +411,7 @@ def store(tmp_path):
 @pytest.fixture(scope="session", autouse=True)
 def collector(qapp):
     """Collect garbage in this thread only, as the application does."""
-    from nrsfm_gui.shell.event_loop import Collector
+    from nrsfm_gui.shell.gc_in_gui_thread import Collector
 
     made = Collector(qapp)
     yield made

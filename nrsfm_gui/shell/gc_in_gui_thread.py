@@ -1,14 +1,10 @@
-"""What the event loop of the application is set up with: signals, and the collection of garbage.
+"""Cyclic garbage is collected in the window's thread and in no other.
 
-Python calls the handler of a signal only between two of its instructions, and there are none while Qt waits
-for events. But the number of a signal is written to a socket at once, which Qt watches.
-
-Cyclic garbage is collected in the window's thread and in no other. Python collects wherever the count of
-new objects happens to pass a threshold, which is as well in a solver's thread as anywhere. Where the garbage
-holds objects of Qt (a dialog and the functions connected to it refer to each other) they would be destroyed
-there, while the window's thread may be sending them events: that ends the process, rarely, and at unrelated
-places. So the interpreter's own collection is switched off, and a timer in the window's thread does the same
-by the same thresholds.
+Python collects wherever the count of new objects happens to pass a threshold, which is as well in a solver's
+thread as anywhere. Where the garbage holds objects of Qt (a dialog and the functions connected to it refer to
+each other) they would be destroyed there, while the window's thread may be sending them events: that ends the
+process, rarely, and at unrelated places. So the interpreter's own collection is switched
+off, and a timer in the window's thread does the same by the same thresholds.
 
 PyQt releases the Python object of a `QObject` when `deleteLater` is called. Until Qt deletes the object, it
 and its children still emit signals, but Python sees the functions connected to them as garbage; the call of a
@@ -19,39 +15,9 @@ collected.
 from __future__ import annotations
 
 import gc
-import signal
-import socket
 import time
 
-from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSocketNotifier, QTimer, pyqtSignal
-from PyQt6.sip import voidptr
-
-from core.stop_signals import STOP_SIGNALS, handle_stop_signals
-
-
-class StopSignals(QObject):
-    """Reports signals in the event loop, also those that arrived before it began.
-
-    A signal that is ignored already, as under `nohup`, stays so.
-    """
-
-    received = pyqtSignal(int)  # the number of a signal
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._read, self._written = socket.socketpair()
-        for end in (self._read, self._written):
-            end.setblocking(False)
-        self._notifier = QSocketNotifier(voidptr(self._read.fileno()), QSocketNotifier.Type.Read, self)
-        self._notifier.activated.connect(self._on_written)
-        signal.set_wakeup_fd(self._written.fileno(), warn_on_full_buffer=False)
-        handle_stop_signals(lambda *_: None)
-
-    def _on_written(self) -> None:
-        for number in self._read.recv(64):
-            if number in STOP_SIGNALS:
-                self.received.emit(number)
-
+from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QTimer
 
 LOOK_MILLISECONDS = 100
 FREEZE_MILLISECONDS = 3000  # after the start: the window is shown, and the user does not drag yet
