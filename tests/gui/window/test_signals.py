@@ -51,7 +51,7 @@ sys.exit(run())
         ("numpy", signal.SIGINT),
         ("nrsfm_gui.main_window", signal.SIGTERM),
         pytest.param("PyQt6.QtWidgets", signal.SIGINT, marks=pytest.mark.slow),
-        pytest.param("nrsfm_gui.shell.event_loop", signal.SIGHUP, marks=pytest.mark.slow),
+        pytest.param("nrsfm_gui.shell.stop_signals", signal.SIGHUP, marks=pytest.mark.slow),
         pytest.param("nrsfm_gui.widgets.plots.plot_export", signal.SIGINT, marks=pytest.mark.slow),
     ],
 )
