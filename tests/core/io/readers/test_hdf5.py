@@ -147,7 +147,7 @@ def test_a_crash_of_the_library_is_a_sentence(tmp_path, monkeypatch):
 
 
 def test_reading_that_does_not_end_is_ended():
-    code = "from core.foundation.processes import limit_processor; limit_processor(0); sum(1 for _ in iter(int, 1))"
+    code = "from core.foundation import processes; processes.limit_processor(0); sum(1 for _ in iter(int, 1))"
     done = subprocess.run([sys.executable, "-c", code], check=False)
     assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 
