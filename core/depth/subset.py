@@ -47,7 +47,7 @@ SHORTEST = 1e-4  # length of an edge, in units of s
 PULL = 1e-3  # toward the mean depth, of the mean diagonal
 NEAREST, FARTHEST = 0.2, 5.0  # of the mean depth of the part: the range of the carried depths
 CARRYING = 4  # points of the part that another one moves with
-LARGEST_SYSTEM = 35  # frames that one couples, whose cost is cubic in them
+LARGEST_SYSTEM = 50  # frames that one couples, whose cost is cubic in them
 MOST_MEMORY = 100_000  # numbers in the systems that are solved at once: they stay in the cache
 
 

@@ -126,7 +126,7 @@ def run(arguments: list[str]) -> int:
     parser.add_argument(
         "--storm", choices=list(STORMS), action="append", help="only this one; may be repeated"
     )
-    parser.add_argument("--moments", type=int, metavar="N", help="of each storm (default: as issue 15 asks)")
+    parser.add_argument("--moments", type=int, metavar="N", help="of each storm (default: that of the storm)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default %(default)s)")
     args = parser.parse_args(arguments)
     inside = in_namespace(arguments)
