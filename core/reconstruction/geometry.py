@@ -38,7 +38,7 @@ from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors, balance
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
-from ..solvers.solver import solve
+from ..solvers.solver import single_threaded, solve
 from ..solvers.variable_projection import VariableProjection
 from .verdicts import NEGLIGIBLE, singular_values
 
@@ -91,14 +91,20 @@ class Geometry:
     @property
     def points(self) -> Floats:
         """(F, 3, P) shapes in the object frame."""
-        product: Floats = self.B @ self.C.T
-        return product.reshape(len(self.B), 3, -1)
+        return shapes_of_factors(self.B, self.C)
 
     @property
     def depth_point(self) -> DepthPoint:
         """The shapes and rotations of a refined solution as unknowns of its energy."""
         Y = self.rotations @ self.points + self.translations[:, :, None]
         return DepthPoint.of_shapes(Y, self.rotations, affine=self.affine)
+
+
+def shapes_of_factors(B: Floats, C: Floats) -> Floats:
+    """Return (F, 3, P) shapes of factors, the same to the last digit by any number of threads."""
+    with single_threaded():
+        product: Floats = B @ C.T
+    return product.reshape(len(B), 3, -1)
 
 
 def geometry_of(

@@ -72,6 +72,7 @@ from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.files.contents import load_arrays, parse_json, read_bytes, refusing_damage
 from ..io.files.variables import describe
 from ..problem.robust import RobustLoss
+from .geometry import shapes_of_factors
 from .orientation import UprightRule, parse_upright
 from .provenance import RECORDS
 from .scale import METERS, parse_scale
@@ -259,8 +260,7 @@ class Result:
     @property
     def points(self) -> Floats:
         """(F, 3, P) shapes S in the object frame, calibrated units."""
-        product: Floats = self.B @ self.C.T
-        return product.reshape(len(self.B), 3, -1)
+        return shapes_of_factors(self.B, self.C)
 
     @property
     def camera_points(self) -> Floats:
