@@ -130,11 +130,7 @@ class AppStore:
 
     def parameters(self, content: str) -> Settings | None:
         """Return the parameters that a sequence had last, None where they were those of the preset."""
-        values = self._dictionary("sequences").get(content)
-        try:
-            return settings_from_dict(values) if isinstance(values, dict) else None
-        except InputError:
-            return None
+        return _settings_of(self._dictionary("sequences").get(content))
 
     def set_parameters(self, content: str, settings: Settings) -> None:
         """Remember the parameters of a sequence, unless they are those that every sequence begins with."""
@@ -142,6 +138,15 @@ class AppStore:
         if settings != Settings():
             stored[content] = settings_to_dict(settings)
         self._set("sequences", json.dumps(dict(list(stored.items())[-MOST_SEQUENCES:])))
+
+    def presets(self) -> dict[str, Settings]:
+        """Return the parameters that a person named, by their names."""
+        found = {name: _settings_of(values) for name, values in self._dictionary("presets").items()}
+        return {name: settings for name, settings in found.items() if settings is not None}
+
+    def set_presets(self, presets: Mapping[str, Settings]) -> None:
+        """Remember the parameters that a person named."""
+        self._set("presets", json.dumps({name: settings_to_dict(each) for name, each in presets.items()}))
 
     def open_sections(self) -> tuple[str, ...]:
         """Return the sections of the parameters that were open last."""
@@ -166,7 +171,7 @@ class AppStore:
     def refused(self) -> tuple[str, ...]:
         """Return the names of what is stored but cannot be read, and counts as absent."""
         _preferences, names = from_texts(self._file.text)
-        kinds = {"imports": dict, "sequences": dict, "recent": list, "reports": list}
+        kinds = {"imports": dict, "sequences": dict, "presets": dict, "recent": list, "reports": list}
         return (
             *([self._file.path.name] if self._file.damaged else []),
             *names,
@@ -250,6 +255,14 @@ class AppStore:
 
     def _set(self, name: str, text: str) -> None:
         self._file.change({name: text})
+
+
+def _settings_of(values: object) -> Settings | None:
+    """Return settings from the values that are stored of them, None where they cannot be read."""
+    try:
+        return settings_from_dict(values) if isinstance(values, dict) else None
+    except InputError:
+        return None
 
 
 def _base64(state: QByteArray) -> str:

@@ -39,7 +39,8 @@ PANELS = {
     "shown; a run that is done stays as it is, and another one follows. With the weighted nuclear "
     "norm as the objective the bars are of basis shapes, as in the paper; else it gives the start. Below the "
     "intrinsics stands what the focal length is, and whether it is a guess. The other parameters are folded, "
-    "and those that differ from the preset are named. Each sequence has its own parameters.",
+    "and those that differ from the preset are named. Each sequence has its own parameters; "
+    "a preset of your own, the last entries of the list, keeps them for all.",
     "Numbers": "The selected point, then the frame: what its error is made of and what it most likely comes "
     "from. What may be wrong with the shown run, and what can be done. Below, its loss and its errors, each "
     "with its unit and its alignment.",

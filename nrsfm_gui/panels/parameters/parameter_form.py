@@ -44,14 +44,15 @@ from nrsfm_gui.widgets.form import ROW_GAP, FoldedSections, Form, align, value_d
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+CUSTOM, SAVE, REMOVE = "custom", "save...", "remove..."  # entries of the list of presets besides their names
 PRESET_TIPS = {
     "recommended": "the bilinear solution, then the depths along the rays from it and from other rotations",
     "bilinear": "rotation candidates chosen by loss, rigid start, rank grown at the final xi",
     "paper": "the paper's settings exactly: ADMM, then the bilinear form",
     "lowrank": "a rigid scene from uncalibrated tracks: rank 4, and what goes beyond it is suppressed",
-    "custom": "none of the presets",
+    CUSTOM: "none of the presets",
 }
 ROTATION_TITLES = {
     "best": "best of the candidates",
@@ -194,7 +195,8 @@ class ParameterForm(QWidget):
         super().__init__(parent)
         self.editors: dict[str, Editor] = {}  # by setting
         self.forms: dict[str, Form] = {}  # that the row of a setting is in
-        self.preset = Choice({name: PRESET_TIPS[name] for name in (*PRESETS, "custom")}, explained=True)
+        self.own_presets: Mapping[str, Settings] = {}  # by the names that a person gave them
+        self.preset = Choice({}, explained=True)
         self.method = MethodEditor()
         tip = "an .npz file that holds R (F, 3, 3)"
         self.rotations = SourceChoice(ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip=tip)
@@ -236,12 +238,29 @@ class ParameterForm(QWidget):
         self._start_note.setVisible(depths)
         self.sections.set_title("Start", START_TITLES[settings.objective])
 
+    def set_own_presets(self, presets: Mapping[str, Settings]) -> None:
+        """Offer presets that a person has named, after the others."""
+        self.own_presets = presets
+        self.preset.clear()
+        for name in (*PRESETS, CUSTOM):
+            self.preset.add(name, name, PRESET_TIPS[name])
+        for name, settings in presets.items():
+            changed = ", ".join(each.name for each in changes_of(settings))
+            self.preset.add(name, name, f"your own: {preset_of(settings)}, other {changed}")
+        self.preset.add(SAVE, "Save as preset…", "gives these parameters a name")
+        self.preset.add(REMOVE, "Remove preset", "forgets the name of these parameters")
+
     def set_preset(self, settings: Settings) -> None:
         """Show which preset settings are, or from which they differ, and what of them is folded."""
         base = preset_of(settings)
         changed = differences(PRESETS[base], settings)
-        self.preset.set_key("custom" if changed else base)
-        self.preset.setItemText(self.preset.findData("custom"), f"{base}, changed" if changed else "custom")
+        own = next((name for name, each in self.own_presets.items() if each == settings), None)
+        self.preset.set_key(own or (CUSTOM if changed else base))
+        self.preset.setItemText(self.preset.findData(CUSTOM), f"{base}, changed" if changed else CUSTOM)
+        self.preset.set_available(
+            SAVE, own is None and bool(changed), why_not="These parameters are a preset already."
+        )
+        self.preset.set_available(REMOVE, own is not None, why_not="Choose one of your own first.")
         tip = f"Changed: {', '.join(map(str, changed))}." if changed else PRESET_TIPS[base]
         self.forms["preset"].set_tip("preset", f"{TIPS['preset']}\n{tip}")
         folded: dict[str, list[str]] = {name: [] for name in FOLDED}
@@ -280,6 +299,7 @@ class ParameterForm(QWidget):
 
     def _build(self) -> FoldedSections:
         model, norm, depths, cameras = Form(), Form(), Form(), Form()
+        self.set_own_presets({})
         self._add(model, "preset", "preset", self.preset)
         self._add(model, "objective", "objective", self.objective)
         for name in ("rank", "eta"):

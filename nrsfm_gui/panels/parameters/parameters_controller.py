@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core import PRESETS, ExplicitWeights, Settings
+from core import ExplicitWeights, Settings
 from core.cameras import Calibration
 from core.foundation import DEPTHS
 from core.penalties import penalty_name
@@ -27,6 +27,7 @@ from nrsfm_gui.engine.throttle import (
 from nrsfm_gui.model.changes import one_gesture, parameters, unapplied
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.undo import UndoEntry
+from nrsfm_gui.panels.parameters.parameter_form import PRESET_TIPS, REMOVE, SAVE
 from nrsfm_gui.panels.parameters.penalty_editor import FIRST, derive_weights
 from nrsfm_gui.panels.parameters.spectrum_plot import MOST_MODES, SpectrumState, mode_count, modes_state
 from nrsfm_gui.panels.parameters.weights_list import enforce_order, suppress_behind
@@ -34,6 +35,8 @@ from nrsfm_gui.scene.comparison import relative_movement
 from nrsfm_gui.text.status_text import moved_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core import Iterate, Sequence
     from core.foundation import Floats
     from nrsfm_gui.engine.run_control import RunControl
@@ -63,7 +66,7 @@ class ParametersController(QObject):
         errors: RunErrors | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._control = session, control
+        self._session, self._control, self._store = session, control, store
         self._panel, self._errors = panel, errors  # which have the size of the object
         plot = panel.spectrum_plot
         self._weights: tuple[float, ...] | None = None  # as the plot was dragged to since the last event
@@ -93,6 +96,9 @@ class ParametersController(QObject):
         self._announced = False  # whether it was reported that a preset makes a run of its own
         panel.settings_changed.connect(self._on_panel_changed)
         panel.preset_chosen.connect(self._on_preset_chosen)
+        panel.preset_named.connect(self._on_preset_named)
+        panel.preset_removed.connect(self._on_preset_removed)
+        panel.set_own_presets(store.presets())
         plot.weights_edited.connect(self._on_weights_edited)
         plot.rank_requested.connect(self._on_rank_requested)
         plot.rule_requested.connect(self._on_rule_requested)
@@ -176,12 +182,29 @@ class ParametersController(QObject):
         if session.live and session.shown is not None and self._panel.valid:
             self._start_preset(name, session.shown)
         else:
-            self._on_panel_changed(PRESETS[name])
+            self._on_panel_changed(self._panel.settings)
+
+    def _on_preset_named(self, name: str) -> None:
+        """Keep the parameters as a preset; one of the same name is replaced."""
+        name, notifier = " ".join(name.split()), self._session.notifier
+        if not name or name in (*PRESET_TIPS, SAVE, REMOVE):
+            notifier.warn(f"{name} is in the list already." if name else "A preset needs a name.")
+            return
+        self._set_own_presets(self._store.presets() | {name: self._session.settings})
+        notifier.show_status(f"Preset {name} has these parameters.")
+
+    def _on_preset_removed(self, name: str) -> None:
+        self._set_own_presets({own: each for own, each in self._store.presets().items() if own != name})
+        self._session.notifier.show_status(f"Preset {name} is removed. Its parameters stay.")
+
+    def _set_own_presets(self, presets: Mapping[str, Settings]) -> None:
+        self._store.set_presets(presets)
+        self._panel.set_own_presets(presets)
 
     def _start_preset(self, name: str, source: Run) -> None:
         """Start a run with a preset. What it replaces stays as it was, and undoing it solves nothing."""
         session, control = self._session, self._control
-        before, moment, settings = session.settings, session.moment, PRESETS[name]
+        before, moment, settings = session.settings, session.moment, self._panel.settings
         session.notifier.clear()
         control.cancel()
         control.ignore_settings(settings)  # no run follows them: one is started

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QEvent, QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QScrollArea, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QScrollArea, QWidget
 
 from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings, WeightedNuclearNorm
 from core.cameras import image_size_of, resolve_intrinsics
@@ -21,6 +21,8 @@ from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdate
 from nrsfm_gui.panels.parameters.parameter_form import (
     DETAILS,
     LOWRANK,
+    REMOVE,
+    SAVE,
     SYMBOLS,
     WEIGHTS_TIP,
     ParameterEntry,
@@ -36,7 +38,7 @@ from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from PyQt6.QtGui import QResizeEvent
 
@@ -107,7 +109,9 @@ class ParametersPanel(QScrollArea):
     """Edits a `Settings`."""
 
     settings_changed = pyqtSignal(object)  # valid parameters that differ from the ones before
-    preset_chosen = pyqtSignal(str)  # a key of `PRESETS`, whose parameters are shown now
+    preset_chosen = pyqtSignal(str)  # the name of one, whose parameters are shown now
+    preset_named = pyqtSignal(str)  # the name that the parameters are to have as a preset
+    preset_removed = pyqtSignal(str)  # the name of one of a person's own
     run_parameters_requested = pyqtSignal(int)  # the number of a run whose parameters are to be shown instead
     sections_toggled = pyqtSignal(object)  # a person has opened or closed one: the names of the open ones
 
@@ -480,13 +484,28 @@ class ParametersPanel(QScrollArea):
             self._penalty.set_penalty(suited, rank)
         self.flush()
 
+    def set_own_presets(self, presets: Mapping[str, Settings]) -> None:
+        """Offer presets that a person has named."""
+        self._form.set_own_presets(presets)
+        self._form.set_preset(self.settings)
+
     def _on_preset_chosen(self, name: str) -> None:
         self._timer.cancel()
-        if name in PRESETS and PRESETS[name] != self.settings:
-            self.set_settings(PRESETS[name])
+        own = self._form.own_presets
+        settings = {**own, **PRESETS}.get(name, self.settings)
+        if settings != self.settings:
+            self.set_settings(settings)
             self.preset_chosen.emit(name)
-        else:
-            self._form.set_preset(self.settings)
+            return
+        self._form.set_preset(self.settings)
+        if name == SAVE:
+            dialog = QInputDialog(self)
+            dialog.setWindowTitle("Save as Preset")
+            dialog.setLabelText("Name of these parameters:")
+            dialog.textValueSelected.connect(self.preset_named)
+            dialog.open()
+        elif name == REMOVE:
+            self.preset_removed.emit(self._form.preset.key)
 
 
 @lru_cache(maxsize=8)  # the fields are read at every key

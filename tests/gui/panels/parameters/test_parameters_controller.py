@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PyQt6.QtWidgets import QInputDialog
 
-from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
+from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
-from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField
 
 
 @pytest.fixture
@@ -132,3 +133,31 @@ def test_weights_of_modes_are_dragged_suppressed_given_back_and_chosen_by_a_pena
     plot.rank_requested.emit(1)
     session.undo()
     assert modes() == (1.0,)
+
+
+def test_parameters_that_are_named_are_a_preset_until_it_is_removed(
+    qtbot, session, control, store, controller, panel, known
+):
+    session.set_sequence(known.sequence)
+    controller.flush()
+    own = Settings(rank=3, isometry=0.1)
+    presets = panel.findChild(Choice, "preset")
+    assert presets.refusal("save...") and presets.refusal("remove...")
+    panel.set_settings(own)
+    session.set_settings(own)
+    presets.choose("save...")
+    dialog = panel.findChild(QInputDialog)
+    dialog.setTextValue(" loose  paper ")
+    dialog.accept()
+    assert presets.key == "loose paper" and store.presets() == {"loose paper": own}
+    presets.choose("paper")
+    assert session.settings == PRESETS["paper"]
+    panel.set_own_presets({})
+    ParametersController(session, control, panel, store, session)  # at the next start
+    presets.choose("loose paper")
+    assert session.settings == own and presets.key == "loose paper"
+    with qtbot.waitSignal(session.notifier.warned):
+        panel.preset_named.emit("paper")  # is one of the program
+    assert store.presets() == {"loose paper": own}
+    presets.choose("remove...")
+    assert presets.key == "custom" and session.settings == own and not store.presets()
