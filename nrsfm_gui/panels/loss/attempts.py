@@ -154,6 +154,13 @@ class AttemptsTable(Themed, QTableView):
         """What is shown, in the order of time."""
         return self._model.attempts
 
+    @property
+    def full_width(self) -> int:
+        """Pixels in which no text is cut."""
+        bar = self.verticalScrollBar()
+        columns = self.sizeHintForColumn(NAME) + sum(map(self.columnWidth, (LOSS, AGREES)))
+        return columns + (0 if bar is None else bar.sizeHint().width()) + 2 * self.frameWidth()
+
     def set_attempts(self, attempts: tuple[Attempt, ...]) -> None:
         """Show other attempts, in the same kind of order."""
         if attempts != self._model.attempts:

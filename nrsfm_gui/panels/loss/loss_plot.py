@@ -67,8 +67,7 @@ SCALES = {True: "log10 of the loss", False: "loss, linear"}
 PADDING = 0.04
 NAMED, PADDED = "━", 8  # the mark of a name, and pixels beside the names
 NARROW = 560  # pixels of width below which the table is folded
-TABLE_WIDTHS = (190, 270)  # pixels, the least and the usual
-TABLE_SHARE = 0.4  # of the width, usually
+LEAST_TABLE, LEAST_PLOT = 190, 120  # pixels of width
 TIP = (
     "Left: what is minimized, the loss of the WNN problem or the energy of the depths. Shaded: other stages "
     "of the run, each in a scale of its own. Thin and gray: what is tried now. Right: the error of what was "
@@ -369,8 +368,7 @@ class LossPlot(Themed, QWidget):
         self.header.attempts.setVisible(there)
         self.header.attempts.setChecked(shown)
         if shown and self._table.isHidden():
-            least, usual = TABLE_WIDTHS
-            width = min(max(round(TABLE_SHARE * self.width()), least), usual)
+            width = min(max(self._table.full_width, LEAST_TABLE), self.width() - LEAST_PLOT)
             self._table.show()
             self._splitter.setSizes([max(self.width() - width, 1), width])
         self._table.setVisible(shown)
