@@ -19,7 +19,6 @@ from nrsfm_gui.scene.summaries import (
     objective_text,
     objective_value,
     percent_of,
-    relative_measure,
     seconds,
 )
 
@@ -92,17 +91,12 @@ def _errors(first: Run, found: tuple[Incumbent | None, Incumbent | None]) -> lis
     rows = [CompareRow("reprojection", one, two, tip, True, _better(seen, SAME))]
     errors = [None if known is None else known.error for known in found]
     if any(error is not None for error in errors):
-        one, two = (NONE if known is None else _error(known) for known in found)
+        one, two = (NONE if known is None else measure(known.error, known.unit) for known in found)
         names = dict.fromkeys(known.alignment for known in found if known is not None)
         truth = first.sequence.truth_name
         tip = f"Mean distance to {truth_phrase(truth)}, {'; '.join(names)}."
         rows.append(CompareRow(error_name(truth), one, two, tip, True, _better(errors, SAME)))
     return rows
-
-
-def _error(found: Incumbent) -> str:
-    size = None if found.errors is None else found.errors.size
-    return relative_measure(found.error, found.unit, size, short=True)
 
 
 def _efforts(found: tuple[Incumbent | None, Incumbent | None]) -> list[CompareRow]:
