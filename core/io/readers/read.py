@@ -43,8 +43,8 @@ class ArrayEntry:
     name: str
     size: str  # "60 x 41 x 2", "12 cells of 3 x 41"
     dtype: str  # "float32"; "" for what is no array
-    # "tracks", "visibility", "intrinsics", "cameras", "truth", "names", "edges", "scores" or "not read"; ""
-    # where the tracks were not found.
+    # "tracks", "visibility", "intrinsics", "cameras", "truth", "names", "edges", "scores", "unit", "frames"
+    # or "not read"; "" where the tracks were not found.
     role: str = ""
 
     __repr__ = one_line_repr

@@ -169,15 +169,20 @@ def load_trc(path: Path, content: bytes) -> LoadedFile:
         except ValueError as error:
             raise InputError(f"frame {row + 1} of {len(frames)}: {error}; accepted are numbers") from None
     variables = {"POINTS": values.reshape(len(frames), -1, 3), "LABELS": np.array(labels)}
-    return LoadedFile(path, content, variables | {"UNITS": np.array([stated.get("Units", "mm").strip()])})
+    variables["UNITS"] = np.array([stated.get("Units", "mm").strip()])
+    if stated.get("NumFrames", "").strip() not in ("", str(len(frames))):
+        variables["STATED"] = np.array([stated["NumFrames"].strip()])
+    return LoadedFile(path, content, variables)
 
 
 def interpret_markers(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return views of the markers, and the markers as their truth."""
-    names = file.variables.get("LABELS")
+    names, stated = file.variables.get("LABELS"), file.variables.get("STATED")
+    there = len(file.variables["POINTS"])
     return replace(
         turning_views(file.variables["POINTS"].transpose(0, 2, 1), str(file.variables["UNITS"][0]) or "mm"),
         point_names=None if names is None else tuple(names.tolist()),
         producer="TRC" if is_trc(file.content) else "C3D",
-        roles={"POINTS": "truth"} | ({} if names is None else {"LABELS": "names"}),
+        left_out=() if stated is None else (f"its head states {stated[0]} frames, {there} are there",),
+        roles={"POINTS": "truth", "LABELS": "names", "UNITS": "unit", "STATED": "frames"},
     )

@@ -60,6 +60,10 @@ def test_a_trc_gives_the_same_as_a_c3d(separator, tmp_path):
     read = read_sequence(path)
     assert (read.truth_units, read.point_names) == ("m", tuple(NAMES))
     np.testing.assert_array_equal(read.truth.points, shapes)
+    assert not inspect_file(path).left_out
+    cut = path.with_name("cut.trc")
+    cut.write_text("\n".join(path.read_text().splitlines()[:-2]))
+    assert inspect_file(cut).left_out == (f"its head states {FRAMES} frames, {FRAMES - 2} are there",)
     for text, sentence in (
         (path.read_text().replace(frames[2][4], "x"), "frame 3 of 8: could not conv"),
         ("PathFileType\n" * 3, "ends after 3 lines; a TRC has 5 before its frames"),
