@@ -60,6 +60,7 @@ def test_the_contracts_hold():
     assert all(f"{name} KEPT" in done.stdout for name in BREACHES), done.stdout
 
 
+@pytest.mark.slow
 def test_a_breach_of_each_contract_is_caught(copy):
     for path, line in BREACHES.values():
         with (copy / path).open("a", encoding="utf-8") as file:

@@ -38,6 +38,7 @@ def copy(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_measures_are_kept():
     assert House(ROOT).breaches() == []
 

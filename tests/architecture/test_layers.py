@@ -9,6 +9,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 WINDOW = sorted((ROOT / "nrsfm_gui").rglob("*.py"))
 VIEWS = [path for path in WINDOW if "widgets" in path.parts]
@@ -39,6 +41,7 @@ def imported(path):
     return found
 
 
+@pytest.mark.slow
 def test_modules_that_state_no_qt_load_none():
     said = [name_of(path) for path in WINDOW if "no qt" in (ast.get_docstring(tree_of(path)) or "").lower()]
     assert len(said) > 20

@@ -84,6 +84,7 @@ def test_nothing(tmp_path):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
 def test_what_a_test_leaves_behind_fails_it(tmp_path):
     (tmp_path / "test_breaches.py").write_text(BREACHES)

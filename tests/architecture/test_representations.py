@@ -221,6 +221,7 @@ def test_every_public_class_is_represented_in_one_line(instances):
             assert "\n" not in text and len(text) <= LONGEST, f"{kind.__module__}.{kind.__name__}: {text}"
 
 
+@pytest.mark.slow
 def test_a_representation_names_shapes_and_main_numbers(instances):
     texts = {kind.__name__: repr(values[0]) for kind, values in instances.items()}
     assert texts["Factors"] == "Factors(B=float64[12, 2], C=float64[2, 3, 20], s=float64[12, 3])"

@@ -143,6 +143,7 @@ def test_rotations_do_not_depend_on_the_last_bits_of_the_tracks(rank, noise):
         assert angles(found.R, scene.R).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_singular_values_that_only_rounding_leaves_are_not_used():
     scene = world(2, frames=40, points=37)
     tracks = orthographic(scene)
@@ -339,6 +340,7 @@ def test_a_mirrored_pose_of_a_flat_object_is_put_right_by_perspective():
     assert angles(found.R, scene.R).max() < 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_rigid_refinement_does_not_depend_on_the_last_bits_of_its_start(seed):
     rng = np.random.default_rng(seed)

@@ -220,6 +220,7 @@ def place(inputs, tmp_path, monkeypatch):
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [line for name in LINES if name not in LONG for line in LINES[name]])
 def test_the_lines_work_as_they_are(line, place, capsys):
     place()

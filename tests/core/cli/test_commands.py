@@ -52,6 +52,7 @@ def test_only_the_command_that_is_asked_for_is_imported():
     assert not any(name.startswith("core.experiments") for name in loaded)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the words are asked for through a file descriptor")
 @pytest.mark.parametrize(
     ("line", "words"),

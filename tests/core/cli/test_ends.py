@@ -117,6 +117,7 @@ def test_a_full_output_is_a_sentence(tracks):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["--help", "solve --help", "formats", "info sample:"])
 def test_a_reader_that_goes_ends_the_command_in_silence(words, tmp_path):
     said = tmp_path / "said"

@@ -54,6 +54,11 @@ WRITTEN = {
     ),
 }  # fmt: skip
 FILES = [(name, file) for name, (_words, files) in WRITTEN.items() for file in files]
+KINDS = ("folder", "pipe", "device", "read-only file")
+IN_THE_WAY = [  # of the first file each of them, of the others one by turns
+    *((*FILES[0], kind) for kind in KINDS),
+    *((*file, KINDS[index % len(KINDS)]) for index, file in enumerate(FILES[1:])),
+]
 
 # The other options and arguments that are paths: they are read.
 READ = {
@@ -121,8 +126,7 @@ def _state(folder: Path) -> dict[str, tuple[int, bytes]]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "read-only file"])
-@pytest.mark.parametrize(("name", "file"), FILES)
+@pytest.mark.parametrize(("name", "file", "kind"), IN_THE_WAY)
 def test_what_cannot_be_written_is_refused_and_stays(name, file, kind, inputs, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sentence = _hostile(Path(file), kind)

@@ -41,6 +41,7 @@ def test_every_number_of_a_penalty_is_an_option(name):
     assert settings_from(plain).penalty == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, kind in PENALTIES.items() if is_spectral(kind())])
 def test_a_concave_penalty_is_solved_with(name, tracks, tmp_path):
     out = tmp_path / "out.npz"

@@ -96,6 +96,7 @@ def test_the_summary_is_for_people_unless_quiet(tracks, tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_the_line_of_progress_has_the_objective_that_is_minimized():
     sequence = simulate("paper", frames=8, points=16, noise=0.3, seed=2)
     texts = {}

@@ -143,6 +143,7 @@ def test_a_cloud_is_no_surface():
     assert 99 <= len(found.edges) < 200
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are of x86-64")
 def test_kernels_of_linear_algebra_find_the_same(tmp_path):
     """Lengths of a grid are equal but for rounding: the last bits must not choose."""

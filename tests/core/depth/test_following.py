@@ -63,6 +63,7 @@ def test_options_that_did_not_change_hardly_move_a_shape(refined):
     assert distance(problem, last.best, step.best) < 2e-3
 
 
+@pytest.mark.slow
 def test_heavy_weights_suppress_modes_and_equal_ones_bring_them_back(refined):
     problem, step = refined
     settled = last_of(follow_depths(step.objective, step.best)).best

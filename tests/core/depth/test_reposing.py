@@ -121,6 +121,7 @@ def test_mirrored_frames_are_posed_as_the_others_say(simulated, error, affine):
     np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-12)  # but for the unit of a perspective camera
 
 
+@pytest.mark.slow
 def test_frames_that_agree_with_each_other_in_a_wrong_pose_are_found(simulated, error, monkeypatch):
     monkeypatch.setattr(reposing, "COARSE_TRIALS", 8 * 14)
     monkeypatch.setattr(reposing, "FINE_TRIALS", 2 * 14)

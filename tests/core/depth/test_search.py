@@ -207,6 +207,7 @@ def test_frames_in_no_order_are_mirrored_one_after_the_other(
     assert found < 0.02 if sweeps or rounds or few else found > 0.05
 
 
+@pytest.mark.slow
 def test_ends_that_are_ranked_on_all_points_have_the_energies_of_these(simulated, monkeypatch):
     for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):  # nothing is mirrored back
         monkeypatch.setattr(f"core.depth.search.{name}", 0)
@@ -226,6 +227,7 @@ def test_ends_that_are_ranked_on_all_points_have_the_energies_of_these(simulated
             assert other.lowest != lowest.energy and other.excess > 0
 
 
+@pytest.mark.slow
 def test_ends_of_starts_that_differ_pass_the_finest_level_where_they_are_nearly_as_low(
     simulated, monkeypatch
 ):

@@ -129,6 +129,7 @@ def mirrored_of(problem, point):
     return found.value
 
 
+@pytest.mark.slow
 def test_the_right_shape_excludes_its_alternatives_and_a_mirrored_one_does_not(object_in_view):
     problem, point = object_in_view(frames=20, points=24)
     problem = problem.anchored(point)

@@ -140,6 +140,7 @@ def test_where_nothing_can_be_hidden_the_reason_is_given():
         choose_hidden(*all_seen(10, 12), 8)
 
 
+@pytest.mark.slow
 def test_errors_are_distances_in_pixels_of_what_was_hidden_and_of_what_was_kept(case):
     sequence, iterates = case
     trial = next(sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=1, seed=5)))
@@ -442,6 +443,7 @@ def test_what_has_collapsed_is_measured_as_it_is(case):
     assert flat.refined is None and flat.kept.rms > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameter", ["mu", "rank", "eta"])
 def test_the_low_rank_problem_has_curves_too(parameter):
     sequence = simulate("balloon", frames=24, points=40, noise=0.5)
@@ -615,6 +617,7 @@ def test_the_parameter_that_is_varied_chooses_the_objective(quick, monkeypatch, 
             assert posed[-1][0].objective == PRESETS[preset].objective
 
 
+@pytest.mark.slow
 def test_the_smallest_movement_that_counts_changes_what_is_predicted(quick):
     sequence, settings, last, _ = quick
     curve = cross_validate(

@@ -62,6 +62,7 @@ def test_errors_of_rotations_appear_in_the_coordinates_of_the_object_only(tmp_pa
     assert row["object"] > 2 * row["camera"]
 
 
+@pytest.mark.slow
 def test_a_fixed_camera_is_found_and_its_turned_object_measured_in_its_coordinates(tmp_path):
     S, R = moving_object()
     seen = R @ S

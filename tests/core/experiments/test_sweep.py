@@ -233,6 +233,7 @@ def test_a_signal_keeps_what_has_ended(kind, jobs, code, data, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_a_row_and_runs_again_when_asked(folder, tmp_path, capsys):
     words = ["sweep", str(folder), "--camera", "perspective", "--path", "circle", "--jobs", "1", *QUICK]
     words += ["--set", "rank=1,99", "-o", str(tmp_path)]
@@ -577,6 +578,7 @@ def test_csv_and_parquet_hold_all_rows(swept):
     assert sweep.varied == ("path", "rank", "eta")
 
 
+@pytest.mark.slow
 def test_a_name_that_spreadsheets_compute_is_quoted(folder, tmp_path):
     (tmp_path / "=cmd").symlink_to(folder / "balloon")
     words = [

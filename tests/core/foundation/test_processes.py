@@ -176,6 +176,7 @@ def _lives(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
 @pytest.mark.parametrize("end", ["killed", "killed while Python's lock is held", "left open"])
 def test_processes_end_with_the_one_that_started_them(end, tmp_path):

@@ -52,6 +52,7 @@ def brute_force(penalty, s, rho):
     return best, least
 
 
+@pytest.mark.slow
 @kinds
 def test_no_point_of_a_dense_grid_is_better_than_the_proximal_point(kind):
     random = np.random.default_rng(3)

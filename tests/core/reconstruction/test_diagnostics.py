@@ -54,12 +54,14 @@ def test_a_remark_names_the_shapes_that_a_penalty_has_removed(sequence, penalty,
     assert [line for line in lines if line.startswith("note: ")] == [f"note: {sentence}"] * bool(sentence)
 
 
+@pytest.mark.slow
 def test_a_remark_on_the_start_of_refined_depths_says_whose_it_is(sequence):
     penalty = WeightedNuclearNorm(xi=5.0)
     result = reconstruct(sequence, Settings(rank=4, rotations="truth", penalty=penalty, objective="depths"))
     assert result.meta["remarks"] == [f"start: {ONLY.format('1 of 4 basis shapes is')}"]
 
 
+@pytest.mark.slow
 def test_every_method_that_ends_at_zero_has_a_remark(sequence):
     strong = Settings(rank=2, rotations="truth", penalty=NuclearNorm(mu=10.0), starts=2, objective="wnn")
     for method in ("lm", "admm", "admm+bilinear"):

@@ -15,7 +15,7 @@ from core.reconstruction import BILINEAR_START, Provenance, Verdict
 from core.reconstruction.geometry import mean_and_modes
 from core.reconstruction.refinement import can_follow
 
-pytestmark = pytest.mark.usefixtures("brief_search")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("brief_search")]
 
 REFINED = Settings(objective=DEPTHS, rank=2, starts=1, rotations="truth")
 FEW = 8  # points that pass all levels, where there are too many
@@ -106,7 +106,6 @@ def test_a_parameter_of_the_depths_moves_the_shape_from_the_first_iterate_on(set
     assert energies == sorted(energies, reverse=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MOVED)
 def test_what_is_followed_ends_in_a_minimum_of_the_changed_parameters(sequence, away, name):
     end = away[name][-1]
@@ -124,7 +123,6 @@ def test_what_is_followed_ends_in_a_minimum_of_the_changed_parameters(sequence, 
     assert np.abs(gradient).max() < 0.2 * steepest
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MOVED)
 def test_a_parameter_that_is_put_back_leads_back(sequence, settled, away, name):
     back = last_of(iterate(sequence, REFINED, start=away[name][-1]))
@@ -133,7 +131,6 @@ def test_a_parameter_that_is_put_back_leads_back(sequence, settled, away, name):
     assert apart(early, settled) < 1e-3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{"mode_weights": (0.9, 1.0, 1.2)}, {"isometry": 0.36}])
 def test_a_run_that_continues_from_a_file_follows_the_shape_in_it(sequence, settled, loaded, changes):
     moved = REFINED.with_changes(**changes)  # by little: where edges are others, far minima may be others
@@ -177,7 +174,6 @@ def test_a_run_under_the_weighted_nuclear_norm_continues_from_the_bilinear_solut
     assert last.loss == pytest.approx(end.loss, rel=1e-9)
 
 
-@pytest.mark.slow
 def test_steps_that_were_followed_are_repeated_bit_for_bit(sequence, refined, tmp_path):
     heavy = REFINED.with_changes(mode_weights=(1.0, 9.0))
     moved = next(iterate(sequence, heavy, start=refined[-1]))
@@ -206,7 +202,6 @@ def few(sequence):
         return last_of(iterate(sequence, REFINED))
 
 
-@pytest.mark.slow
 def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path, monkeypatch):
     follow_few(monkeypatch)
     subset = few.depth.followed.subset

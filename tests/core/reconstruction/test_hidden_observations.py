@@ -60,6 +60,7 @@ def test_a_run_gives_the_same_as_of_a_sequence_that_lacks_the_observations(seque
     assert result.meta["settings"]["hide"] == HIDDEN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["bilinear", "low rank"])
 def test_a_run_that_continues_leaves_the_observations_out_from_its_present_shapes(sequence, mask, settings):
     assert all("hide" in names for names in LIVE.values())

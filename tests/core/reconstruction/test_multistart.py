@@ -178,6 +178,7 @@ def test_the_search_finds_what_the_grown_start_misses(kind, path, seed):
 
 # The lowest minima of two sequences that few random starts lead to: the first is reached from the cut
 # of the closed form, which is above others after a few steps, the second through a higher rank.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "seed", "known"),
     [("line", 0, 1.6951353147), ("flyby", 2, 2.2353392295), ("flyby", 4, 2.2353392295)],

@@ -130,6 +130,7 @@ def test_changed_rotations_do_not_continue(sequence, iterates):
     ) and not first.rotations_chosen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [name for name in METHODS if not QUICK.with_changes(method=name).refusal(CameraModel.PERSPECTIVE)],

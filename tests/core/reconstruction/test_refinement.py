@@ -348,6 +348,7 @@ def mirrored_in(end, first, last):
     return replace(end, view=None, depth=replace(end.depth, best=broken))
 
 
+@pytest.mark.slow
 def test_mirrored_frames_are_repaired_by_mirroring_them_again(sequence, refined):
     broken = mirrored_in(refined[-1], 4, 9)
     before = procrustes_mm(refined[-1].result().points, sequence.truth).mean

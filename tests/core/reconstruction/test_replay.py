@@ -77,6 +77,7 @@ STEERED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", STEERED.values(), ids=STEERED)
 def test_the_provenance_of_an_iterate_reproduces_it(sequence, parts):
     result, last = steered(sequence, *parts)

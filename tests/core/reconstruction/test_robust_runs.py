@@ -57,6 +57,7 @@ def error_of(result, clean):
     return procrustes_mm(result.points, clean.truth).mean
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["huber", "cauchy"])
 def test_outliers_hardly_change_the_shapes_under_a_robust_loss(clean, sequence, outliers, loss):
     best = error_of(reconstruct(replace(clean, companion=None), QUICK), clean)

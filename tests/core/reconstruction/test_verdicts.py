@@ -109,6 +109,7 @@ def test_a_rigid_object_needs_one_shape(object_in_view):
     assert rigid["rigid"].sentence.startswith("A rigid shape would do as well: it misses the tracks by 0.0")
 
 
+@pytest.mark.slow
 def test_noise_hides_small_deformations(object_in_view):
     problem, point = object_in_view(frames=16, bend=0.02)
     assert "rigid" not in verdicts_on(problem, point)
@@ -125,6 +126,7 @@ def test_a_jump_of_the_rotation_names_the_frames(object_in_view):
     assert degrees == pytest.approx(180, abs=2)
 
 
+@pytest.mark.slow
 def test_ends_of_one_energy_that_differ_are_compared(object_in_view):
     problem, point = object_in_view(frames=20, points=24)
     own, other = DepthEnd("a", point, -2.0, -2.0), mirror_in_depth(point)
@@ -144,6 +146,7 @@ def test_the_mirror_image_of_orthogonal_tracks_is_no_other_shape(object_in_view)
     assert verdicts_on(problem, point, ends=ends) == {}
 
 
+@pytest.mark.slow
 def test_large_standard_deviations_are_a_verdict_on_the_worst_frame(object_in_view):
     problem, point = object_in_view(frames=20, points=24)
     std = np.full((20, 3, 24), 0.01)

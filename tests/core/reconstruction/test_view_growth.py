@@ -145,6 +145,7 @@ def test_shared_points_are_counted_for_each_pair():
     assert shared_points(visible).tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
 
 
+@pytest.mark.slow
 def test_a_growth_streams_its_views(turntable):
     phases = []
     for each in iterate(turntable[0], LOWRANK.with_changes(starts=3, max_iterations=2)):

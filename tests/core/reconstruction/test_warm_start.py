@@ -192,6 +192,7 @@ def test_a_complete_start_saves_the_first_elimination_and_gives_the_same_end(end
     assert first.loss < problem.loss(ended.current.factors)
 
 
+@pytest.mark.slow
 def test_parameters_that_are_put_back_lead_to_the_end_of_the_search_unless_another_is_lower(sequence):
     settings = SETTINGS.with_changes(rank=6, penalty=WeightedNuclearNorm(0.02))
     *_, found = iterate(sequence, settings)

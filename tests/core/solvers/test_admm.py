@@ -127,6 +127,7 @@ def test_without_offsets_the_X_step_minimizes_the_augmented_data_term(simulated_
     assert not after.s.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eta", [0.05, 0.95])
 def test_it_reaches_the_optimum_of_the_low_rank_problem(simulated_low_rank, eta):
     problem, _ = simulated_low_rank(frames=5, points=12, weights=np.full(12, 2e-3), eta=eta, missing=0.2)
@@ -136,6 +137,7 @@ def test_it_reaches_the_optimum_of_the_low_rank_problem(simulated_low_rank, eta)
     assert convex.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [LogPenalty(mu=0.1, epsilon=0.1), RankPenalty(mu=0.3)])
 def test_a_feasible_end_of_a_concave_penalty_is_stationary(simulated, penalty):
     problem, _ = simulated(frames=8, points=12, eta=1.0)

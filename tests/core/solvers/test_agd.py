@@ -105,6 +105,7 @@ def test_nonmonotone_acceptance_lets_the_objective_rise_and_is_cheaper(convex, m
     assert spent["nonmonotone"] < 1.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("acceptance", ACCEPTANCE)
 @pytest.mark.parametrize("restart", RESTARTS)
 @pytest.mark.parametrize("step_size", STEPS)

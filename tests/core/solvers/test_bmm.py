@@ -100,6 +100,7 @@ def test_rbmm_minimizes_the_augmented_lagrangian_over_each_copy(orthogonal):
     np.testing.assert_allclose(after.dual * 1.2, after.X + state.dual - after.Z, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_rbmm_with_equal_weights_and_slow_growth_reaches_the_convex_optimum(simulated, missing):
     problem, _ = simulated(frames=8, points=10, weights=np.full(8, 0.05), eta=1.0, missing=missing)

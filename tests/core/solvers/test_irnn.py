@@ -87,6 +87,7 @@ def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(simulat
     assert problem.loss(method.factors(problem, end.state)) == pytest.approx(end.progress.loss, rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", STRONG, ids=lambda penalty: type(penalty).__name__)
 def test_the_end_is_stationary_for_the_penalty_itself(simulated, penalty):
     problem, _ = simulated(frames=6, points=8, eta=1.0)

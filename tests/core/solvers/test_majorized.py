@@ -89,6 +89,7 @@ def test_data_and_penalty_never_rise_and_the_end_is_balanced_and_consistent(pose
         np.testing.assert_allclose(factors.gamma(), sigma[: problem.rank], atol=1e-9 * sigma[0])
 
 
+@pytest.mark.slow
 @penalties
 @problems
 @pytest.mark.parametrize("mu", [1e-9, 1.0, 1e3])

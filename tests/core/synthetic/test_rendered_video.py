@@ -42,6 +42,7 @@ def test_a_pixel_shows_the_material_point_that_is_located_there(video):
         assert np.percentile(np.abs(shown - expected), 98) < 0.03
 
 
+@pytest.mark.slow
 def test_what_is_projected_is_located_where_it_was(video):
     random = np.random.default_rng(0)
     triangles = random.integers(len(video.faces), size=80)
@@ -75,6 +76,7 @@ def test_the_same_arguments_give_the_same_pixels(video):
     assert 0.5 < (next(noisy.draw()).astype(float) - next(video.draw())).std() < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_patterns_have_contrast(pattern):
     texture = PATTERNS[pattern](np.random.default_rng(0))

@@ -66,6 +66,7 @@ def test_at_a_cut_the_points_end_and_others_begin(tmp_path, capsys):
     assert visible[:18].sum(axis=1).min() > 15 and visible[18:].sum(axis=1).min() > 15
 
 
+@pytest.mark.slow
 def test_frames_without_points_are_left_out_and_named(tmp_path):
     path = write(tmp_path / "fade.mp4", [*black(2), *scene(1, 18), *black(7), *scene(2, 18), *black(3)])
     step, sequence = followed(path)
@@ -128,6 +129,7 @@ def masks(folder, count):
     return folder
 
 
+@pytest.mark.slow
 def test_points_are_seen_inside_the_mask_only(tmp_path):
     path = write(tmp_path / "x.mp4", scene(1, 16))
     folder = masks(tmp_path / "masks", 16)

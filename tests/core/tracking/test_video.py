@@ -145,6 +145,7 @@ def test_an_unknown_codec_is_refused(tmp_path):
         VideoDecoder(path)
 
 
+@pytest.mark.slow
 def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path):
     chance = random.Random(3)
     for name, codec, options in KINDS[:8]:
@@ -211,6 +212,7 @@ def test_pictures_and_packets_are_bounded_by_what_a_file_may_need(tmp_path, monk
         VideoDecoder(path)
 
 
+@pytest.mark.slow
 def test_pictures_that_grow_on_the_way_are_not_decoded(tmp_path, monkeypatch):
     path = tmp_path / "x.h264"
     content = write(path, "libx264", {"g": "12"}).read_bytes()
@@ -259,6 +261,7 @@ def test_a_decoder_that_crashes_is_a_sentence_and_the_next_picture_is_read(opene
             source.read(5)
 
 
+@pytest.mark.slow
 def test_a_decoder_that_hangs_is_ended_and_a_file_that_has_changed_is_refused(opened, monkeypatch):
     source, process = opened
     monkeypatch.setattr(video, "MOST_SECONDS", 0.6)

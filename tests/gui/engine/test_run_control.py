@@ -224,6 +224,7 @@ def test_a_live_run_is_stopped_by_stop_and_not_by_run(qtbot, controls, make_stre
     assert activity(live).startswith("Stopped" if stopped else "Done") and "· start ·" in activity(live)
 
 
+@pytest.mark.slow
 def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_stream, one_gesture):
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)

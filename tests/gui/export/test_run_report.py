@@ -152,6 +152,7 @@ def test_a_report_at_an_earlier_moment_is_of_that_moment(solved):
     assert len(vertices(report.loss, PAPER.accent)) < len(vertices(last.loss, PAPER.accent))
 
 
+@pytest.mark.slow
 def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, show, solved, tmp_path):
     session, settings = solved.session, solved.session.settings
     session.set_settings(settings.with_changes(eta=0.3))
@@ -261,6 +262,7 @@ def test_a_curve_is_drawn_to_scale_and_ends_at_the_axes(qapp):
     assert (places[:, 0] <= CHART.width()).all() and (places[:, 1] <= CHART.height()).all()
 
 
+@pytest.mark.slow
 def test_many_values_keep_their_extremes(qtbot):
     losses = np.exp(-np.linspace(0, 6, 50_000))
     losses[31_234] = 1e3

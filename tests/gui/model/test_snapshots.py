@@ -56,6 +56,7 @@ def test_few_updates_are_all_kept(make_iterate):
     assert snapshots.at(10_000)[0] == 295
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [121, 1000, 5_003])
 def test_many_are_thinned_evenly(make_iterate, count):
     snapshots = Snapshots()

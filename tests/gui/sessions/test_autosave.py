@@ -242,8 +242,8 @@ def test_a_sequence_that_was_opened_and_has_no_run_comes_back_after_a_recovery(q
     other = window.session.settings.with_changes(rank=3)
     window.session.set_settings(other)
     window.sequence_opening.open_sequence(run.sequence)
-    window.session_saver.autosave.save()
-    qtbot.waitUntil(lambda: window.session_saver.autosave.up_to_date)
+    autosave = window.session_saver.autosave
+    qtbot.waitUntil(lambda: autosave.save() or autosave.up_to_date)  # after a save that is under way
     killed = window.session_saver.folder / f"{PREFIX}999999999-0.nrsfm"
     shutil.copy(own_file(window), killed)
     window.session.remove_sequence(read_sequence(file))
@@ -443,6 +443,7 @@ def run_limited(tmp_path, folder, kept, other):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the size of files cannot be limited on Windows")
 @pytest.mark.parametrize("before", [False, True])
 def test_closing_on_a_full_disk_keeps_what_was_saved_by_itself(tmp_path, kept, before):

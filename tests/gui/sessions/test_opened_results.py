@@ -113,6 +113,7 @@ def test_a_result_that_is_broken_gives_its_sentence(make_result):
         read_opened_result(path)
 
 
+@pytest.mark.slow
 def test_a_refined_result_opens_with_the_stages_of_its_run(tmp_path):
     sequence = simulate("paper", frames=8, points=16, noise=0.3, seed=2)
     settings = Settings(rank=2, starts=1, rotations="truth", noise=0.25)

@@ -54,6 +54,13 @@ CASES = {
     "low rank, stopped": [(LOW_RANK, 5)],
     "low rank, steered": [(LOW_RANK, 9), (LOW_RANK.with_changes(rank=5), None)],
 }  # fmt: skip
+BRIEF = (
+    "bilinear",
+    "explicit weights, steered",
+    "matrix method with a tail",
+    "refined, stopped",
+    "low rank, stopped",
+)
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +117,11 @@ def assert_same(one, two):
             assert a == b or repr(a) == repr(b), path
 
 
-@pytest.mark.parametrize("parts", CASES.values(), ids=CASES)
-def test_a_run_is_restored_to_the_last_bit_and_continues_as_if_it_was_never_saved(sequence, tmp_path, parts):
-    run = made(sequence, parts)
+@pytest.mark.parametrize(
+    "name", [name if name in BRIEF else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
+)
+def test_a_run_is_restored_to_the_last_bit_and_continues_as_if_it_was_never_saved(sequence, tmp_path, name):
+    run = made(sequence, CASES[name])
     path = write_session(saved(sequence, run), tmp_path / "a.nrsfm")
     read = read_session(path)
     (back,) = read.sequences[0].runs
@@ -137,6 +146,7 @@ def test_a_run_is_restored_to_the_last_bit_and_continues_as_if_it_was_never_save
     assert ours == theirs
 
 
+@pytest.mark.slow
 def test_a_refined_shape_that_is_restored_is_followed_from_where_it_is(sequence, tmp_path):
     run = made(sequence, CASES["refined"])
     path = write_session(saved(sequence, run), tmp_path / "a.nrsfm")

@@ -166,6 +166,7 @@ def test_what_fails_in_a_script_is_one_sentence_and_code_2(run_script, capsys, a
     assert words in said and said.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opened", ["result.npz", "work.nrsfm"])
 def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_script, tmp_path, opened):
     sequence = simulate("balloon", frames=14, points=16, seed=3)

@@ -45,6 +45,7 @@ HARD = {"one visible point": once_only, "truth of NaN": without_a_truth, "in one
         "two frames": two_frames}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", HARD.values(), ids=HARD.keys())
 def test_a_hard_sequence_is_shown_solved_or_refused_with_a_sentence(qtbot, make_window, make):
     sequence = make()

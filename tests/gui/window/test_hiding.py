@@ -29,6 +29,7 @@ def wait_for_end(qtbot, window):
     window.display.refresh()
 
 
+@pytest.mark.slow
 def test_a_run_follows_what_is_hidden_by_a_key_and_what_is_undone(qtbot, solved):
     session = solved.session
     session.set_frame(4)

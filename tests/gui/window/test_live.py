@@ -219,6 +219,7 @@ def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_windo
     assert session.runs == [searched, session.shown] and session.shown.warm_from == 1
 
 
+@pytest.mark.slow
 def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, known, monkeypatch):
     window.session.set_frame(3)
     window.session.set_settings(QUICK.with_changes(eta=0.3))
@@ -245,6 +246,7 @@ def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, kn
     np.testing.assert_allclose(window.display._picture.series.per_frame, shapes.errors.mean(axis=1))
 
 
+@pytest.mark.slow
 def test_only_the_newest_settings_are_solved_to_the_end(qtbot, window):
     for eta in np.linspace(0.06, 0.3, 40):
         window.session.set_settings(QUICK.with_changes(eta=round(float(eta), 4)))

@@ -155,6 +155,7 @@ def test_an_invalid_field_shows_why_nothing_is_run(window):
     assert window.session.runs == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("xi", "words", "warns"), [(2.0, "of 4 basis shapes", False), (1e4, "zero", True)])
 def test_what_a_penalty_has_removed_is_reported_when_the_run_ends(
     qtbot, make_window, sequence, xi, words, warns, solve
@@ -625,6 +626,7 @@ def test_every_row_of_the_table_names_a_method(window):
         assert callable(attrgetter(spec.target)(window)), spec.name
 
 
+@pytest.mark.slow
 def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_path, monkeypatch, session_file):
     path = Path(shutil.copy(session_file, tmp_path))
     window = make_window()

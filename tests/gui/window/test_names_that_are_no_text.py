@@ -35,6 +35,7 @@ def opened(open_and_solve, tmp_path, drop):
     return open_and_solve(QUICK, lambda window: drop(window, path)), path
 
 
+@pytest.mark.slow
 def test_it_is_opened_and_shown_with_escapes(qtbot, opened, store):
     window, path = opened
     assert window.session.sequence.source == path
@@ -55,6 +56,7 @@ def test_it_is_opened_and_shown_with_escapes(qtbot, opened, store):
     assert AppStore(store._file.path).recent() == [path]
 
 
+@pytest.mark.slow
 def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
     window, path = opened
     exporting, failures = window.export_controller, []

@@ -227,6 +227,7 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
         assert window.message_bar.text == "rank 3 is refused"
 
 
+@pytest.mark.slow
 def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_window, sequence, solve):
     window = make_window(real_work)
     take(window, Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"))

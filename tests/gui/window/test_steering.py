@@ -78,6 +78,7 @@ def reported(window):
     return window.status_controller.line.full_text
 
 
+@pytest.mark.slow
 def test_a_text_field_keeps_its_own_undo(qtbot, window):
     dragged(window, eta=0.3)
     field = window.parameters_panel._form.editors["rank"]
@@ -89,6 +90,7 @@ def test_a_text_field_keeps_its_own_undo(qtbot, window):
     assert window.session.settings.eta == before.eta == 0.3
 
 
+@pytest.mark.slow
 def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp_path, monkeypatch):
     monkeypatch.setattr("nrsfm_gui.model.changes.GESTURE", 0.0)  # or both were one movement of the hand
     session, path = window.session, tmp_path / "my.nrsfm"

@@ -134,6 +134,7 @@ def test_a_click_on_a_row_shows_its_reconstruction_once(qtbot, main, open_sweep,
     assert main.session.shown is main.session.runs[0] and len(main.session.runs) == 2
 
 
+@pytest.mark.slow
 def test_reading_another_run_of_the_sequence_is_named_and_leaves_no_card(
     qtbot, main, open_sweep, swept, monkeypatch
 ):
@@ -283,6 +284,7 @@ def test_go_on_live_shows_the_run_in_live_mode_and_follows_a_change(qtbot, main,
     assert main.session.shown.settings.eta == 0.1
 
 
+@pytest.mark.slow
 def test_a_run_without_a_result_is_solved_again_with_its_settings(qtbot, main, open_sweep, swept):
     window = open_sweep(swept)
     failed = int(np.flatnonzero(window.rows.failed)[0])
@@ -295,6 +297,7 @@ def test_a_run_without_a_result_is_solved_again_with_its_settings(qtbot, main, o
     assert main.session.sequence.content == row["data"]
 
 
+@pytest.mark.slow
 def test_a_run_of_a_bundled_sequence_is_solved_again(qtbot, main, open_sweep, swept):
     lines = [json.loads(line) for line in (swept / "runs.jsonl").read_text().splitlines()]
     for line in lines:
@@ -310,6 +313,7 @@ def test_a_run_of_a_bundled_sequence_is_solved_again(qtbot, main, open_sweep, sw
     main.run_control.cancel()
 
 
+@pytest.mark.slow
 def test_solving_again_asks_where_data_are_that_were_moved(
     qtbot, main, open_sweep, swept, solved_sweep, tmp_path
 ):
@@ -426,6 +430,7 @@ def test_the_best_run_that_is_shown_is_bold(qtbot, open_sweep, swept):
     assert (y.min(), x.min()) == window.map.state.cell_of(bold()[0])
 
 
+@pytest.mark.slow
 def test_both_themes_draw_the_map_in_other_colors(qtbot, main, open_sweep, swept):
     window = open_sweep(swept)
     pictures = []
@@ -441,6 +446,7 @@ def test_both_themes_draw_the_map_in_other_colors(qtbot, main, open_sweep, swept
 HOSTILE = "<img src='file:///etc/passwd'>\x1b[31m" + 5000 * "x\n"
 
 
+@pytest.mark.slow
 def test_what_a_file_says_is_shown_as_it_is_and_never_too_long(qtbot, main, open_sweep, swept):
     lines = [json.loads(line) for line in (swept / "runs.jsonl").read_text().splitlines()]
     numbers = (1e308, -1e308, 5e-324, 10**30, "text", None, True, 0)

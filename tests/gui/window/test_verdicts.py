@@ -68,6 +68,7 @@ def tab_of():
     return of
 
 
+@pytest.mark.slow
 def test_they_are_among_the_numbers_with_their_actions_and_in_the_list_of_runs(show_run):
     window = show_run(MIRRORED, JUMP, RIGID)
     panel = window.numbers_panel

@@ -217,6 +217,7 @@ def test_the_sizes_of_compressed_variables_are_added_before_any_is_inflated():
         load(damaged, damaged, damaged)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_masks_that_are_too_large_are_marked_and_not_inflated(wrapped):
     mask = np.zeros((10_000, 10_000), np.uint8)
@@ -247,6 +248,7 @@ def test_what_is_inflated_and_not_kept_is_added_up():
         load(other, other, other)
 
 
+@pytest.mark.slow
 def test_very_many_elements_are_refused():
     with pytest.raises(InputError, match="it holds more than 100000 elements"):
         load(bytes(8 * 100_001))

@@ -458,6 +458,7 @@ def test_the_words_of_one_long_line_are_counted(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_every_file_that_once_broke_the_program_is_read_or_refused(data):
     if not (data / "hostile").is_dir():
         pytest.skip("the folder of hostile files is not there")

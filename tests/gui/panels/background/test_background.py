@@ -369,6 +369,7 @@ def change_sequence(session):
     session.set_sequence(replace(session.sequence, digest="b" * 64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lose", [remove, change_sequence])
 def test_a_movie_keeps_the_background_that_the_window_loses(
     qtbot, video, tmp_path, lose, session, background, opened, make_exporting

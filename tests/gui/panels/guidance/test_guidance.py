@@ -349,6 +349,7 @@ def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved, panel):
     assert series.truth_of(part) == pytest.approx(expected) != pytest.approx(series.truth_of(complete))
 
 
+@pytest.mark.slow
 def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, session, solved, panel, known):
     held = []
     for _ in range(2):

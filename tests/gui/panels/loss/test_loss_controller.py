@@ -34,6 +34,7 @@ def parts(qtbot, session, control, display, plot, add_solved_run, known, statuse
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot, parts):
     parts.change(rank=3)
     run = parts.session.shown
@@ -59,6 +60,7 @@ def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot
     assert len(run.history) == count
 
 
+@pytest.mark.slow
 def test_going_back_change_by_change_goes_through_all_of_them(parts):
     parts.change(rank=3)
     run = parts.session.shown

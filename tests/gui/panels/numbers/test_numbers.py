@@ -62,6 +62,7 @@ def test_the_numbers_of_several_points_are_their_mean_and_their_worst(
     qtbot.waitUntil(lambda: "Point 3, frame 6" in texts(numbers))
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_refined_run_have_its_energy_its_noise_and_what_may_be_wrong(
     qtbot, session, display, numbers, add_solved_run
 ):

@@ -90,6 +90,7 @@ def refined(session, controller, known, add_solved_run):
     return run
 
 
+@pytest.mark.slow
 def test_the_bars_are_the_modes_of_the_refined_shape(session, controller, plot, refined):
     values = 100 * refined.last.spectrum.values
     count = len(plot.weights)

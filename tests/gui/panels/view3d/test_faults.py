@@ -293,6 +293,7 @@ def test_the_compared_run_has_its_own_color_and_name(view, known, shapes, near):
     assert len(view._renderer.parts["differences"].pairs) == len(beside)
 
 
+@pytest.mark.slow
 def test_30_000_points_neither_fail_nor_freeze(show):
     rng = np.random.default_rng(0)
     tracks = rng.uniform(0, 1000, (2, 2, 30_000))
