@@ -13,7 +13,7 @@ from core import PRESETS, Settings, iterate
 from core.foundation import PhaseKind
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.panels.parameters import parameter_form, parameters_controller, parameters_panel
+from nrsfm_gui.panels.parameters import parameter_form, parameters_panel
 from nrsfm_gui.panels.parameters.spectrum_plot import WORDS
 from nrsfm_gui.scene import display
 from nrsfm_gui.scene.comparison import relative_movement
@@ -78,7 +78,7 @@ def test_a_dragged_slider_solves_on_in_one_further_run_with_one_tick(qtbot, wind
 
 def test_a_preset_makes_a_run_of_its_own_and_undoing_it_solves_nothing(qtbot, window, monkeypatch):
     quick = {name: QUICK.with_changes(eta=eta) for name, eta in (("recommended", 0.1), ("bilinear", 0.2))}
-    for module in (parameters_panel, parameters_controller, parameter_form):
+    for module in (parameters_panel, parameter_form):
         monkeypatch.setattr(module, "PRESETS", quick)
     done = window.session.shown
     kept = done.settings, len(done.history), done.last
