@@ -490,6 +490,8 @@ class ParametersPanel(QScrollArea):
         self._form.set_preset(self.settings)
 
     def _on_preset_chosen(self, name: str) -> None:
+        if name == SAVE:
+            self.flush()  # what was typed last is saved, too
         self._timer.cancel()
         own = self._form.own_presets
         settings = {**own, **PRESETS}.get(name, self.settings)
@@ -500,6 +502,7 @@ class ParametersPanel(QScrollArea):
         self._form.set_preset(self.settings)
         if name == SAVE:
             dialog = QInputDialog(self)
+            dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             dialog.setWindowTitle("Save as Preset")
             dialog.setLabelText("Name of these parameters:")
             dialog.textValueSelected.connect(self.preset_named)

@@ -55,9 +55,10 @@ WRITTEN = {
 }  # fmt: skip
 FILES = [(name, file) for name, (_words, files) in WRITTEN.items() for file in files]
 KINDS = ("folder", "pipe", "device", "read-only file")
-IN_THE_WAY = [  # of the first file each of them, of the others one by turns
-    *((*FILES[0], kind) for kind in KINDS),
-    *((*file, KINDS[index % len(KINDS)]) for index, file in enumerate(FILES[1:])),
+IN_THE_WAY = [  # of every file one of them by turns, the others are slow
+    pytest.param(*file, kind, marks=[] if (index + turn) % len(KINDS) == 0 else pytest.mark.slow)
+    for index, file in enumerate(FILES)
+    for turn, kind in enumerate(KINDS)
 ]
 
 # The other options and arguments that are paths: they are read.

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from core.problem import Problem
 
 RANK = 3
-ITERATIONS = 12
+ITERATIONS = 25
 FIRST_PENALTIES = [  # strong enough that singular values of these problems feel them
     NuclearNorm(0.02),
     TruncatedNuclearNorm(0.05, 1),

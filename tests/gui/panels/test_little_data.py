@@ -20,7 +20,7 @@ from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.widgets.style import apply_theme
 
 SHAPES = [(1, 1), (2, 1), (1, 5), (2, 3), (3, 4000)]
-VALUES = [np.nan, 1e-300, 1e9]
+VALUES = [np.nan, 0.0, 1e-300, 1e9]
 
 
 @pytest.fixture(params=list(itertools.product(SHAPES, VALUES)), ids=str)

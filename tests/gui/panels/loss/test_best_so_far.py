@@ -15,7 +15,7 @@ from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.attempts import LOSS, Attempt, AttemptsTable, attempts_of
 from nrsfm_gui.panels.loss.best_line import MOST_VERTICES, best_line, best_range, line_starts
-from nrsfm_gui.panels.loss.loss_plot import BEST, NARROW, RunDetails
+from nrsfm_gui.panels.loss.loss_plot import BEST, LEAST_PLOT, NARROW, RunDetails
 from nrsfm_gui.scene.run_errors import ErrorTrace
 
 REFINE = Phase(PhaseKind.REFINE)
@@ -260,6 +260,7 @@ def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(best_plot, sea
     assert not table.isVisible() and not button.isChecked() and button.isVisibleTo(best_plot.header)
     button.click()
     assert table.isVisible() and table.columnWidth(0) >= table.sizeHintForColumn(0)  # no text is cut
+    assert best_plot.plot_widget.width() >= LEAST_PLOT
     best_plot.set_details(RunDetails())
     assert not table.isVisible() and not button.isVisibleTo(best_plot.header)
 

@@ -137,15 +137,17 @@ def test_weights_of_modes_are_dragged_suppressed_given_back_and_chosen_by_a_pena
 
 
 def test_parameters_that_are_named_are_a_preset_until_it_is_removed(
-    qtbot, session, control, store, controller, panel, known
+    qtbot, session, control, store, controller, panel, form, known
 ):
     session.set_sequence(known.sequence)
     controller.flush()
     own = Settings(rank=3, isometry=0.1)
     presets = panel.findChild(Choice, "preset")
     assert presets.refusal("save...") and presets.refusal("remove...")
-    panel.set_settings(own)
-    session.set_settings(own)
+    before = own.with_changes(rank=2)
+    panel.set_settings(before)
+    session.set_settings(before)
+    form.write("rank", "3")  # a moment before it is accepted
     presets.choose("save...")
     dialog = panel.findChild(QInputDialog)
     dialog.setTextValue(" loose  paper ")
