@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import html
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ from nrsfm_gui.text.run_numbers import numbers
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg, png_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from core import Iterate, Provenance, Sequence, Settings
@@ -50,8 +51,6 @@ LEFT_OUT = {"problem", "method", "penalty", "options"}  # settings that have row
 REMARK = "remark"
 IN_TILES = {"reprojection RMS", "alignment", "iterations", "computing time", REMARK}
 TITLES = {"max_iterations": "iterations at most", "rotation_rank": "rank of the rotations"}
-
-Rows = tuple[tuple[str, str], ...]
 
 STYLE = """
 :root { color-scheme: light; --ink: #1c2024; --muted: #5c6670; --line: #dfe3e8; --soft: #f5f7f9; }
@@ -108,39 +107,6 @@ footer { border-top: 1px solid var(--line); padding-top: 10px; font-size: 12px; 
 """
 
 
-@dataclass(frozen=True)
-class WorstFrameTable:
-    """A table with a heading for every column."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class RunReport:
-    """The content of a report, as text and drawings."""
-
-    title: str
-    subtitle: str
-    date: str
-    tiles: Rows  # the numbers that matter most: value, meaning
-    remarks: tuple[str, ...]  # what is degenerate
-    numbers: Rows  # label, value; those that are not among the tiles
-    settings: Rows
-    facts: Rows  # of the sequence
-    loss: str  # an svg element, as are the next two
-    spectrum: str
-    errors: str
-    errors_title: str
-    worst: WorstFrameTable
-    worst_title: str
-    picture: bytes  # PNG
-    picture_title: str
-    command: str
-    python: str
-    versions: str
-
-
 def save_report(views: ViewSources, path: Path) -> None:
     """Write a report of the shown iteration.
 
@@ -159,66 +125,79 @@ def save_report(views: ViewSources, path: Path) -> None:
     painter.close()
     scene = views.display.scene
     assert scene is not None  # the painter has drawn it
-    report = make_report(run, scene.shapes, picture, f"3-D view, frame {session.frame + 1}")
+    page = report_page(run, scene.shapes, picture, f"3-D view, frame {session.frame + 1}")
     with replacing(path) as temporary:
-        temporary.write_text(html_report(report), encoding="utf-8", errors="backslashreplace")
+        temporary.write_text(page, encoding="utf-8", errors="backslashreplace")
 
 
-def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) -> RunReport:
-    """Gather the content of the report of a run."""
+def report_page(run: Run, shapes: Shapes, picture: bytes, picture_title: str) -> str:
+    """Return the page of a run; `picture`: PNG."""
     sequence, seen = run.sequence, run.last
     assert seen is not None
     known = quality(shapes)
     found = incumbent_of(run, seen, known)
     labeled = [(row.label, row.value) for row in numbers(run, found, sequence) if row.value != NONE]
-    there, error = known.error is not None, error_name(sequence.truth_name)
+    error = error_name(sequence.truth_name)
     series = error_series(sequence, shapes)
-    assert series is not None and series.per_frame is not None  # there is a reconstruction
+    assert series is not None  # there is a reconstruction
     recipe: Provenance | Settings = run.settings
     if seen.provenance is not None:
         recipe = seen.provenance.flatten() or run.settings
-    return RunReport(
-        title=f"{summaries.sequence_title(sequence)} · run {numbered_title(run)}",
-        subtitle=run.note,
-        date=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        tiles=(
-            (
-                summaries.objective_value(found.value, found.objective),
-                summaries.OBJECTIVE_NAMES[found.objective],
-            ),
-            (summaries.measure(known.reprojection, sequence.units), "reprojection error, RMS"),
-            (
-                summaries.measure(known.error, known.unit) if error else "unknown",
-                f"mean {error}, {known.alignment}" if there else "3-D error, for want of a ground truth",
-            ),
-            (summaries.seconds(found), f"computing time, {summaries.iterations(found)} iterations"),
+    tiles = (  # the numbers that matter most: value, meaning
+        (summaries.objective_value(found.value, found.objective), summaries.OBJECTIVE_NAMES[found.objective]),
+        (summaries.measure(known.reprojection, sequence.units), "reprojection error, RMS"),
+        (
+            summaries.measure(known.error, known.unit),
+            "3-D error, for want of a ground truth"
+            if known.error is None
+            else f"mean {error}, {known.alignment}",
         ),
-        remarks=tuple(value for label, value in labeled if label == REMARK),
-        numbers=tuple(
-            (label, value) for label, value in labeled if label not in {*IN_TILES, f"mean {error}"}
-        ),
-        settings=_settings(run.settings),
-        facts=_facts(sequence),
-        loss=_loss_chart(run),
-        spectrum=_spectrum_chart(seen),
-        errors=_error_chart(series),
-        errors_title=f"Mean {series.name} of every frame"
-        + (f", {known.alignment}" if series.name.startswith("3-D") else ""),
-        worst=_worst_table(shapes, sequence, series.per_frame),
-        worst_title=f"Worst frames, by {series.name}",
-        picture=picture,
-        picture_title=picture_title,
-        command=command_for(sequence, recipe),
-        python=python_for(sequence, recipe).rstrip(),
-        versions=f"{PROGRAM} " + ", ".join(f"{name} {found}" for name, found in versions().items()),
+        (summaries.seconds(found), f"computing time, {summaries.iterations(found)} iterations"),
     )
+    others = [(label, value) for label, value in labeled if label not in {*IN_TILES, f"mean {error}"}]
+    remarks = (f'<p class="remark">{html.escape(value)}</p>' for label, value in labeled if label == REMARK)
+    worst = _worst_table(shapes, sequence, series.per_frame)
+    aligned = f", {known.alignment}" if series.name.startswith("3-D") else ""
+    title = html.escape(f"{summaries.sequence_title(sequence)} · run {numbered_title(run)}")
+    date = html.escape(datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"))
+    source = f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
+    made_by = f"{PROGRAM} " + ", ".join(f"{name} {version}" for name, version in versions().items())
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>{STYLE}</style></head>
+<body><main>
+<header><div><h1>{title}</h1><div class="muted">{html.escape(run.note)}</div></div>
+<div class="muted">{date}</div></header>
+<div class="tiles">{"".join(_tile(value, meaning) for value, meaning in tiles)}</div>
+{"".join(remarks)}
+<div class="two">
+{_figure(picture_title, f'<img alt="3-D view" src="{source}">')}
+{_figure(f"Mean {series.name} of every frame{aligned}", _error_chart(series))}
+{_figure("Loss", _loss_chart(run))}
+{_figure("Singular values and their weights", _spectrum_chart(seen))}
+</div>
+<section class="wide"><h2>{html.escape(f"Worst frames, by {series.name}")}</h2>{worst}</section>
+<div class="three">
+<section><h2>Numbers</h2>{_pairs(others)}</section>
+<section><h2>Settings</h2>{_pairs(_settings(run.settings))}</section>
+<section><h2>Sequence</h2>{_pairs(_facts(sequence))}</section>
+</div>
+<h2>How to make it again</h2>
+<pre>{html.escape(command_for(sequence, recipe))}</pre>
+<pre>{html.escape(python_for(sequence, recipe).rstrip())}</pre>
+<footer class="muted">{html.escape(made_by)}</footer>
+</main></body></html>
+"""
 
 
-def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> WorstFrameTable:
+def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> str:
     """Return frame, 3-D error, reprojection error and visible points of the worst frames."""
     residuals, errors = shapes.residuals, shapes.errors
     assert residuals is not None  # there is a reconstruction
-    rows = []
+    middle = (f"mean {error_name(sequence.truth_name)}",) if errors is not None else ()
+    headings = "frame", *middle, "reprojection RMS", "worst point", "visible"
+    rows = [_cells("th", headings)]
     for frame in worst_frames(per_frame):
         seen = residuals[frame][np.isfinite(residuals[frame])]
         squared = float(np.sqrt(np.mean(seen**2))) if seen.size else None
@@ -230,9 +209,14 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Worst
         else:
             worst = int(np.nanargmax(residuals[frame])) + 1 if seen.size else None
         row += [summaries.measure(squared, sequence.units), NONE if worst is None else str(worst)]
-        rows.append((*row, f"{int(sequence.visible[frame].sum())} of {sequence.point_count}"))
-    middle = (f"mean {error_name(sequence.truth_name)}",) if errors is not None else ()
-    return WorstFrameTable(("frame", *middle, "reprojection RMS", "worst point", "visible"), tuple(rows))
+        rows.append(_cells("td", [*row, f"{int(sequence.visible[frame].sum())} of {sequence.point_count}"]))
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _cells(kind: str, texts: Iterable[str]) -> str:
+    """Return a row of a table; `kind`: th or td."""
+    cells = (f"<{kind}>{html.escape(text)}</{kind}>" for text in texts)
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _loss_chart(run: Run) -> str:
@@ -263,7 +247,7 @@ def _error_chart(series: ErrorSeries) -> str:
     return chart
 
 
-def _settings(settings: Settings) -> Rows:
+def _settings(settings: Settings) -> list[tuple[str, str]]:
     method = METHODS[settings.method]
     rows = [("method", method.title), ("penalty", penalty_text(settings.penalty))]
     rows += [(option, _format_value(value)) for option, value in settings.options]
@@ -274,14 +258,14 @@ def _settings(settings: Settings) -> Rows:
         if entry.name in LEFT_OUT or value is None:
             continue
         rows.append((TITLES.get(entry.name, entry.name), _format_value(value)))
-    return tuple(rows)
+    return rows
 
 
 def _format_value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _facts(sequence: Sequence) -> Rows:
+def _facts(sequence: Sequence) -> list[tuple[str, str]]:
     hidden = 1.0 - float(sequence.visible.mean())
     rows = [
         ("sequence", sequence.name),
@@ -296,60 +280,18 @@ def _facts(sequence: Sequence) -> Rows:
         rows.append(("file", sample_name(sequence.source) or str(sequence.source)))
     if sequence.digest:
         rows.append(("SHA-256", sequence.digest[:16] + "…"))
-    return tuple(rows)
+    return rows
 
 
-def html_report(report: RunReport) -> str:
-    """Return the page of a report."""
-    picture = base64.b64encode(report.picture).decode("ascii")
-    escaped = {name: html.escape(str(getattr(report, name))) for name in ("title", "subtitle", "date")}
-    tiles = "".join(
-        f'<div class="tile"><b>{html.escape(value)}</b>'
-        f'<span class="muted">{html.escape(meaning)}</span></div>'
-        for value, meaning in report.tiles
-    )
-    remarks = "".join(f'<p class="remark">{html.escape(remark)}</p>' for remark in report.remarks)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escaped["title"]}</title><style>{STYLE}</style></head>
-<body><main>
-<header><div><h1>{escaped["title"]}</h1><div class="muted">{escaped["subtitle"]}</div></div>
-<div class="muted">{escaped["date"]}</div></header>
-<div class="tiles">{tiles}</div>
-{remarks}
-<div class="two">
-{_figure(report.picture_title, f'<img alt="3-D view" src="data:image/png;base64,{picture}">')}
-{_figure(report.errors_title, report.errors)}
-{_figure("Loss", report.loss)}
-{_figure("Singular values and their weights", report.spectrum)}
-</div>
-<section class="wide"><h2>{html.escape(report.worst_title)}</h2>{_table(report.worst)}</section>
-<div class="three">
-<section><h2>Numbers</h2>{_pairs(report.numbers)}</section>
-<section><h2>Settings</h2>{_pairs(report.settings)}</section>
-<section><h2>Sequence</h2>{_pairs(report.facts)}</section>
-</div>
-<h2>How to make it again</h2>
-<pre>{html.escape(report.command)}</pre>
-<pre>{html.escape(report.python)}</pre>
-<footer class="muted">{html.escape(report.versions)}</footer>
-</main></body></html>
-"""
+def _tile(value: str, meaning: str) -> str:
+    meaning = f'<span class="muted">{html.escape(meaning)}</span>'
+    return f'<div class="tile"><b>{html.escape(value)}</b>{meaning}</div>'
 
 
 def _figure(title: str, drawing: str) -> str:
     return f"<section><h2>{html.escape(title)}</h2>{drawing}</section>"
 
 
-def _pairs(rows: Rows) -> str:
+def _pairs(rows: Iterable[tuple[str, str]]) -> str:
     lines = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
     return f'<table class="pairs">{"".join(lines)}</table>'
-
-
-def _table(table: WorstFrameTable) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.headings)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"

@@ -2,7 +2,6 @@
 
 import html.parser
 import re
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,8 +12,9 @@ from PyQt6.QtWidgets import QLabel
 
 from core import HistoryEntry, Settings, command_for, load_result, procrustes_mm, simulate
 from core.foundation import Phase, PhaseKind
+from nrsfm_gui.export import run_report
 from nrsfm_gui.export.figures import error_plot, worst_frames
-from nrsfm_gui.export.run_report import CHART, STYLE, html_report, make_report
+from nrsfm_gui.export.run_report import CHART, STYLE, report_page
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.model.theme import LIGHT, PAPER
@@ -116,7 +116,7 @@ def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(solved, tmp_
 def test_a_page_of_a_refined_run_has_its_numbers_and_how_to_make_it_again(parts, sequence, add_solved_run):
     settings = Settings(rank=2, rotations="truth", starts=1, isometry=0.2, noise=0.0)
     run = add_solved_run(parts.session, sequence, settings)
-    page = html_report(make_report(run, build_shapes(run.sequence, run.last), b"", "none"))
+    page = report_page(run, build_shapes(run.sequence, run.last), b"", "none")
     assert f"{run.last.record.energy:.4f}".replace("-", MINUS) in page and "noise of the tracks" in page
     assert "<th>isometry</th><td>0.2</td>" in page and "<th>objective</th><td>depths</td>" in page
     assert "deviation (% of size)" in page  # the bars are the modes
@@ -130,13 +130,15 @@ def test_a_printed_page_is_no_narrow_screen():
     assert "@page { size: A4;" in paper and "break-inside: avoid" in paper
 
 
-def test_code_of_a_page_is_never_cut(solved):
+def test_code_of_a_page_is_never_cut(solved, monkeypatch):
     run = solved.session.shown
-    report = make_report(run, build_shapes(run.sequence, run.last), b"", "none")
+    shapes = build_shapes(run.sequence, run.last)
     for length in (3, 40, 600):
         command = "nrsfm solve " + " ".join(f"--option{k}" for k in range(length))
         python = "\n".join(f"step{k:03} = 1" for k in range(length))
-        page = html_report(replace(report, command=command, python=python))
+        for name, code in (("command_for", command), ("python_for", python)):
+            monkeypatch.setattr(run_report, name, lambda *_, code=code: code)
+        page = report_page(run, shapes, b"", "none")
         assert f"<pre>{command}</pre>" in page and f"<pre>{python}</pre>" in page
 
 
@@ -144,12 +146,14 @@ def test_a_report_at_an_earlier_moment_is_of_that_moment(solved):
     run = solved.session.shown
     index, seen = run.snapshots.at(0)
     assert index < len(run.history) - 1
-    shapes = build_shapes(run.sequence, seen)
-    report = make_report(run.as_of(0), shapes, b"", "nothing")
-    last = make_report(run, build_shapes(run.sequence, run.last), b"", "nothing")
-    assert report.tiles[0] != last.tiles[0]
-    assert report.tiles[-1][1] == f"computing time, {seen.record.iteration} iterations"
-    assert len(vertices(report.loss, PAPER.accent)) < len(vertices(last.loss, PAPER.accent))
+    page = report_page(run.as_of(0), build_shapes(run.sequence, seen), b"", "nothing")
+    last = report_page(run, build_shapes(run.sequence, run.last), b"", "nothing")
+    losses = [re.findall('<div class="tile"><b>(.*?)</b>', each)[0] for each in (page, last)]
+    assert losses[0] != losses[1]
+    assert f"computing time, {seen.record.iteration} iterations" in page
+    title = solved.loss_plot.plot_widget.accessibleName()
+    charts = [ElementTree.tostring(drawings(each)[title], "unicode") for each in (page, last)]
+    assert len(vertices(charts[0], PAPER.accent)) < len(vertices(charts[1], PAPER.accent))
 
 
 @pytest.mark.slow
@@ -194,7 +198,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
 def test_names_and_notes_are_text_and_not_markup(solved):
     run = solved.session.shown
     run.title, run.note = "<b>bold</b> & brave", "<script>alert(1)</script>"
-    page = html_report(make_report(run, build_shapes(run.sequence, run.last), b"", "<i>"))
+    page = report_page(run, build_shapes(run.sequence, run.last), b"", "<i>")
     assert "<b>bold" not in page and "<script" not in page and "&lt;script&gt;" in page
 
 
