@@ -42,79 +42,6 @@ SECONDS = 5.0  # of computing for one run
 TRUTH, HELD_OUT = "3-D error", "held-out error"
 
 
-class Qualities(QObject):
-    """The errors of runs, computed on request."""
-
-    found = pyqtSignal()  # requested errors are known now
-    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        # Numbers only: the pictures of all runs would be large.
-        self._known: dict[Run, tuple[SceneRequest, Quality]] = {}
-        self._asked: dict[Run, SceneRequest] = {}  # in their order
-        self._jobs = Jobs(self)
-        self._jobs.ended.connect(self._on_job_finished)
-        self._over = False
-
-    def set_known(self, run: Run, request: SceneRequest, quality: Quality) -> None:
-        """Set the errors of a run."""
-        self._known[run] = request, quality
-
-    def of(
-        self, run: Run, alignment: Alignment, *, compute: bool, exact: bool = False, scale: str | None = None
-    ) -> Quality | None:
-        """Return the errors of a run, or those it had before; None where it had none in this alignment.
-
-        None, too, where they are to be `exact` and only those that it had before are known. Where they are
-        not known, `compute` starts to compute them and `found` is emitted later.
-        """
-        if run.last is None:
-            return None
-        known, request = self._known.get(run), SceneRequest(run.sequence, run.last, alignment, scale=scale)
-        if known is not None and known[0].measured_as(request):
-            self._known[run] = request, known[1]  # of the newest record with this shape
-            return known[1]
-        if compute:
-            self._asked[run] = request
-            self._start_next()
-        return None if exact or known is None or known[0].alignment != alignment else known[1]
-
-    def point(self, run: Run) -> Iterate | None:
-        """Return the iterate that the errors of a run are of, None where there are none."""
-        known = self._known.get(run)
-        return None if known is None else known[0].iterate
-
-    def forget_others(self, runs: Iterable[Run]) -> None:
-        """Forget all runs but these."""
-        kept = set(runs)
-        self._known = {run: known for run, known in self._known.items() if run in kept}
-        self._asked = {run: request for run, request in self._asked.items() if run in kept}
-
-    def shut_down(self) -> None:
-        """Wait for running jobs, and start no more."""
-        self._over = True
-        self._jobs.wait()
-
-    def _start_next(self) -> None:
-        if self._over or self._jobs or not self._asked:
-            return
-        run = next(iter(self._asked))
-        request = self._asked.pop(run)
-        self._jobs.start(
-            Job(
-                lambda _job: find_quality(request),
-                done=lambda quality: self.set_known(run, request, quality),
-                failed=self.failed,
-            )
-        )
-
-    def _on_job_finished(self) -> None:
-        self._start_next()
-        if not self._over:
-            self.found.emit()
-
-
 @dataclass(frozen=True, eq=False)
 class ErrorTrace:
     """The errors of a run at some of its records."""
@@ -170,8 +97,7 @@ class ErrorTraces(QObject):
         self._session = session
         self._notes: dict[tuple[Run, Alignment, str | None], _Notes] = {}  # by alignment and scale, too
         self._jobs = Jobs(self)
-        self._jobs.ended.connect(self._on_job_ended)
-        self._over = False
+        self._jobs.ended.connect(self.changed)
         session.run_changed.connect(self._give_way)
 
     def note(self, run: Run, incumbent: Incumbent) -> None:
@@ -234,7 +160,6 @@ class ErrorTraces(QObject):
 
     def shut_down(self) -> None:
         """Cancel what is being computed, and start no more."""
-        self._over = True
         self._jobs.shut_down()
 
     def _notes_of(self, run: Run) -> _Notes:
@@ -244,7 +169,7 @@ class ErrorTraces(QObject):
     def _complete(self, run: Run, notes: _Notes) -> None:
         """Compute the errors of the snapshots that have none, in a thread."""
         running = any(each.state is RunState.RUNNING for each in self._session.runs)
-        if self._over or self._jobs or running:
+        if self._jobs or running:
             return
         notes.complete = len(run.history)
         moments = [run.snapshots.at(record) for record in run.snapshots.indices]
@@ -279,10 +204,6 @@ class ErrorTraces(QObject):
         """Stop computing while a run is under way: what follows a hand needs the processors."""
         if run.state is RunState.RUNNING:
             self._jobs.cancel()
-
-    def _on_job_ended(self) -> None:
-        if not self._over:
-            self.changed.emit()
 
 
 def error_of(quality: Quality, sequence: Sequence) -> tuple[str, float, str] | None:
@@ -325,10 +246,11 @@ class RunErrors(QObject):
         self.incumbent: Incumbent | None = None
         self._run: Run | None = None  # that it is of
         self._series: ErrorSeries | None = None
-        self._qualities = Qualities(self)
-        self._qualities.found.connect(self.found)
-        self._qualities.failed.connect(self.failed)
+        # Numbers only: the pictures of all runs would be large.
+        self._known: dict[Run, tuple[SceneRequest, Quality]] = {}
+        self._asked: dict[Run, SceneRequest] = {}  # in their order
         self._jobs = Jobs(self)
+        self._jobs.ended.connect(self._on_job_ended)
         self.traces = ErrorTraces(session, self)
         self.traces.failed.connect(self.failed)
         session.sequence_changed.connect(self.clear)
@@ -341,7 +263,7 @@ class RunErrors(QObject):
         assert request.iterate is not None  # a run is shown
         self._run = run
         if newest:
-            self._qualities.set_known(run, request, quality)
+            self._known[run] = request, quality
         incumbent = incumbent_of(run, request.iterate, quality, newest=newest)
         self.traces.note(run, incumbent)
         self._emit(incumbent, series)
@@ -366,13 +288,31 @@ class RunErrors(QObject):
         alignment, scale = session.alignment, session.settings.scale
         if run not in session.runs:  # of a sequence that was left: as it is shown when it is opened again
             alignment, scale = Alignment(mirror=suited_mirror(run.sequence, run.settings)), run.settings.scale
-        quality = self._qualities.of(run, alignment, compute=compute, exact=exact, scale=scale)
-        point = self._qualities.point(run)
-        if quality is not None and point is not None:
-            return incumbent_of(run, point, quality)
+        known = self.errors_of(run, alignment, compute=compute, exact=exact, scale=scale)
+        if known is not None and known[0].iterate is not None:
+            return incumbent_of(run, known[0].iterate, known[1])
         if exact or run.last is None or (run.state.alive and (awaited or not len(run.history))):
             return None
         return incumbent_of(run, run.last, None)
+
+    def errors_of(
+        self, run: Run, alignment: Alignment, *, compute: bool, exact: bool = False, scale: str | None = None
+    ) -> tuple[SceneRequest, Quality] | None:
+        """Return the errors of a run and what they are of, which may be an earlier iterate unless `exact`.
+
+        None where there are none in this alignment. Those that are not known are computed with `compute`, and
+        `found` is emitted later.
+        """
+        if run.last is None:
+            return None
+        known, request = self._known.get(run), SceneRequest(run.sequence, run.last, alignment, scale=scale)
+        if known is not None and known[0].measured_as(request):
+            self._known[run] = request, known[1]  # of the newest record with this shape
+            return self._known[run]
+        if compute:
+            self._asked[run] = request
+            self._start_next()
+        return None if exact or known is None or known[0].alignment != alignment else known
 
     def find(
         self, run: Run, solutions: Mapping[str, Iterate], done: Callable[[dict[str, Quality]], object]
@@ -395,14 +335,29 @@ class RunErrors(QObject):
     def forget_runs(self) -> None:
         """Drop the errors of runs that were deleted."""
         kept = {run for _sequence, runs, _shown in self._session.everything() for run in runs}
-        self._qualities.forget_others(kept)
+        self._known = {run: known for run, known in self._known.items() if run in kept}
+        self._asked = {run: request for run, request in self._asked.items() if run in kept}
         self.traces.forget_others(kept)
 
     def shut_down(self) -> None:
-        """Wait for running jobs, and publish no more."""
-        self._qualities.shut_down()
-        self._jobs.wait()
+        """Wait for running jobs, and start no more."""
+        self._jobs.shut_down()
         self.traces.shut_down()
+
+    def _start_next(self) -> None:
+        if self._jobs or not self._asked:
+            return
+        run = next(iter(self._asked))
+        request = self._asked.pop(run)
+
+        def note(quality: Quality) -> None:
+            self._known[run] = request, quality
+
+        self._jobs.start(Job(lambda _job: find_quality(request), done=note, failed=self.failed))
+
+    def _on_job_ended(self) -> None:
+        self._start_next()
+        self.found.emit()
 
     def _emit(self, incumbent: Incumbent | None, series: ErrorSeries | None) -> None:
         if series is not self._series:

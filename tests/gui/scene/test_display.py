@@ -19,9 +19,9 @@ def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chos
     session.set_shown(session.runs[0])
     errors = display.errors
     display._publish()  # its picture is not made yet: that of run 3 is the newest
-    first, _, last = (errors._qualities.of(run, session.alignment, compute=False) for run in session.runs)
-    assert last.reprojection > 0
-    assert first is None or first.reprojection != last.reprojection
+    first, _, last = (errors.errors_of(run, session.alignment, compute=False) for run in session.runs)
+    assert last[1].reprojection > 0
+    assert first is None or first[1].reprojection != last[1].reprojection
 
 
 def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
@@ -33,7 +33,7 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
     display._tick()
     assert display._jobs  # its picture is being made
     noted = []
-    display.errors._qualities.set_known = lambda run, wanted, _quality: noted.append((run, wanted.iterate))
+    display.errors.publish = lambda run, wanted, *_, newest: noted.append((run, wanted.iterate))
     iterate, run.last = run.last, make_iterate(known, noise=0.1)
     started = session.add_run(Settings())
     started.state = RunState.RUNNING
