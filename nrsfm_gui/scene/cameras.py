@@ -11,31 +11,21 @@ from core.foundation import read_only
 
 if TYPE_CHECKING:
     from core.foundation import Floats, Similarity
-    from nrsfm_gui.scene.solver_geometry import SolverGeometry
-
-
-@dataclass(frozen=True, eq=False)
-class Camera:
-    """The camera of one frame."""
-
-    R: Floats  # (3, 3) world to camera; a reflection where the alignment mirrors
-    t: Floats  # (3,)
-    K: Floats  # (3, 3) camera frame to the units of the tracks
-    orthogonal: bool  # whether depth is ignored instead of divided by
+    from core.reconstruction import Geometry
 
 
 @dataclass(frozen=True, eq=False)
 class Cameras:
-    """The camera of every frame, in the coordinates of the drawn points."""
+    """The camera of every frame, in the coordinates of the drawn points, or that of one frame without F."""
 
     R: Floats  # (F, 3, 3) world to camera; a reflection where the alignment mirrors
     t: Floats  # (F, 3)
     K: Floats  # (F, 3, 3) camera frame to the units of the tracks
     orthogonal: bool  # whether depth is ignored instead of divided by
 
-    def at(self, frame: int) -> Camera:
-        """Return the camera of a frame."""
-        return Camera(self.R[frame], self.t[frame], self.K[frame], self.orthogonal)
+    def at(self, frames: int | slice) -> Cameras:
+        """Return the camera of a frame, or those of some."""
+        return Cameras(self.R[frames], self.t[frames], self.K[frames], self.orthogonal)
 
     def moved(self, similarity: Similarity) -> Cameras:
         """Return the cameras that see moved points where these see the points before."""
@@ -48,10 +38,13 @@ class Cameras:
         return Cameras(read_only(rotations), read_only(offset), read_only(intrinsics), self.orthogonal)
 
 
-def moved_cameras(found: SolverGeometry, similarity: Similarity) -> Cameras:
-    """Return the cameras that see what a similarity of every frame has moved as they saw it before."""
-    K = np.repeat(found.intrinsics[None], len(found.rotations), axis=0)
-    return Cameras(found.rotations, found.translations, K, found.affine).moved(similarity)
+def moved_cameras(found: Geometry, K: Floats, similarity: Similarity) -> Cameras:
+    """Return the cameras that see what a similarity of every frame has moved as they saw it before.
+
+    `K`: (3, 3) from the camera frame to the units of the tracks.
+    """
+    every = np.repeat(K[None], len(found.rotations), axis=0)
+    return Cameras(found.rotations, found.translations, every, found.affine).moved(similarity)
 
 
 def project(cameras: Cameras, points: Floats) -> Floats:

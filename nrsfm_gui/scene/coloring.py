@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from core.foundation import read_only
+from nrsfm_gui.scene.ranking import known_means
+from nrsfm_gui.scene.shapes import Shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.foundation import Floats
-    from nrsfm_gui.scene.shapes import Shapes
 
 TOP = 98.0  # percentile of a distance at which its scale ends: a few strays must not dim all others
 ENDS = (1.0, 99.0)  # percentiles of a depth
 MOST_VALUES = 60_000  # that the ends of a scale are found from
-MISSING = {  # what to do where there is nothing to color by
-    "role": "",
-    "error": "No error to color by: run the solver (Ctrl+R)",
-    "reprojection": "No error to color by: run the solver (Ctrl+R)",
-    "depth": "No depth to color by: run the solver (Ctrl+R)",
-    "movement": "No movement to color by: run the solver (Ctrl+R)",
-    "deviation": "No mean shape to color by: run the solver (Ctrl+R)",
-    "uncertainty": "",  # the shapes have the reason
-    "index": "",
-    "difference": "No run to compare with: choose one in Sequences (Ctrl+D)",
-}
+NO_OTHER = "No run to compare with: choose one in Sequences (Ctrl+D)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,32 +42,25 @@ def coloring(
     """
     if color_by == "role":
         return Coloring(None, None, "")
+    if color_by == "difference":
+        label = f"run distance ({shapes.unit})"
+        if shapes.points is None or other is None:
+            return Coloring(None, None, label, NO_OTHER)
+        distances = np.linalg.norm(shapes.points[frame].T - other, axis=1)
+        return Coloring(read_only(distances), _limits(distances, color_by), label)
     if color_by == "error" and shapes.errors is None:
         color_by = "reprojection"
-    label = {
-        "error": f"3-D error ({shapes.unit})",
-        "reprojection": f"reprojection error ({track_unit})",
-        "depth": f"depth from the camera ({shapes.unit})",
-        "movement": f"movement since the previous frame ({shapes.unit})",
-        "deviation": f"distance from the mean shape ({shapes.unit})",
-        "uncertainty": f"uncertainty, 1 std ({shapes.unit})",
-        "index": "point number",
-        "difference": f"run distance ({shapes.unit})",
-    }[color_by]
-    if color_by == "difference":
-        if shapes.points is None or other is None:
-            return Coloring(None, None, label, MISSING[color_by])
-        values = np.linalg.norm(shapes.points[frame].T - other, axis=1)
-        return Coloring(read_only(values), _limits(values, color_by), label)
-    source = SOURCES[color_by]
-    values_now = source(shapes, frame)
-    if values_now is None:
-        why_not = shapes.why_no_std if color_by == "uncertainty" else MISSING[color_by]
-        return Coloring(None, None, label, why_not)
-    residuals = shapes.residuals if color_by == "reprojection" else None
+    quantity, residuals = QUANTITIES[color_by], None
+    label = quantity.label.format(shapes.unit)
+    if color_by == "reprojection":
+        label, residuals = quantity.label.format(track_unit), shapes.residuals
+    values = quantity.values(shapes, frame)
+    if values is None:
+        missing = f"No {quantity.what} to color by: run the solver (Ctrl+R)" if quantity.what else ""
+        return Coloring(None, None, label, shapes.why_no_std if color_by == "uncertainty" else missing)
     if residuals is not None and _kept(shapes, "exact", lambda: not bool((residuals > 0).any())):
         return Coloring(None, None, label, "No error to color by: the reprojection error is 0 in all frames")
-    return Coloring(read_only(values_now), _scale(shapes, color_by), label)
+    return Coloring(read_only(values), _scale(shapes, color_by), label)
 
 
 def _drawn(shapes: Shapes) -> Floats | None:
@@ -115,12 +98,10 @@ def _deviation(shapes: Shapes, frame: int) -> Floats | None:
     points = _drawn(shapes)
     if points is None:
         return None
-    distance: Floats = np.linalg.norm(points[frame] - _kept(shapes, "mean", partial(_mean, points)), axis=0)
+    distance: Floats = np.linalg.norm(
+        points[frame] - _kept(shapes, "mean", lambda: known_means(points, 0)), axis=0
+    )
     return distance
-
-
-def _uncertainty(shapes: Shapes, frame: int) -> Floats | None:
-    return shapes.uncertainty(frame)
 
 
 def _index(shapes: Shapes, frame: int) -> Floats | None:
@@ -128,14 +109,22 @@ def _index(shapes: Shapes, frame: int) -> Floats | None:
     return None if points is None else np.arange(1.0, points.shape[2] + 1)
 
 
-SOURCES: dict[str, Callable[[Shapes, int], Floats | None]] = {
-    "error": _error,
-    "reprojection": _reprojection,
-    "depth": _depth,
-    "movement": _movement,
-    "deviation": _deviation,
-    "uncertainty": _uncertainty,
-    "index": _index,
+class Quantity(NamedTuple):
+    """What colors can encode."""
+
+    label: str  # name and unit
+    what: str  # that is missing before any run
+    values: Callable[[Shapes, int], Floats | None]  # (P,) of a frame
+
+
+QUANTITIES = {
+    "error": Quantity("3-D error ({})", "error", _error),
+    "reprojection": Quantity("reprojection error ({})", "error", _reprojection),
+    "depth": Quantity("depth from the camera ({})", "depth", _depth),
+    "movement": Quantity("movement since the previous frame ({})", "movement", _movement),
+    "deviation": Quantity("distance from the mean shape ({})", "mean shape", _deviation),
+    "uncertainty": Quantity("uncertainty, 1 std ({})", "", Shapes.uncertainty),
+    "index": Quantity("point number", "", _index),
 }
 _memory: WeakKeyDictionary[Shapes, dict[str, object]] = WeakKeyDictionary()
 
@@ -153,15 +142,6 @@ def share_scales(old: Shapes, new: Shapes) -> None:
     _memory[new] = _memory.setdefault(old, {})
 
 
-def _mean(points: Floats) -> Floats:
-    """Return the mean (3, P) over the frames in which a point is known."""
-    known = np.isfinite(points)
-    total = np.where(known, points, 0.0).sum(axis=0)
-    count = known.sum(axis=0)
-    mean: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return mean
-
-
 def _scale(shapes: Shapes, color_by: str) -> tuple[float, float] | None:
     """Return the ends of the scale over all frames, so that a color means the same in each of them."""
 
@@ -170,9 +150,9 @@ def _scale(shapes: Shapes, color_by: str) -> tuple[float, float] | None:
         assert points is not None  # there are values
         frames, count = len(points), points.shape[2]
         step = max(1, -(-frames * count // MOST_VALUES))
-        chosen = [SOURCES[color_by](shapes, frame) for frame in range(0, frames, step)]
+        chosen = [QUANTITIES[color_by].values(shapes, frame) for frame in range(0, frames, step)]
         if frames > 1 and step >= frames:
-            chosen.append(SOURCES[color_by](shapes, frames - 1))
+            chosen.append(QUANTITIES[color_by].values(shapes, frames - 1))
         return _limits(np.concatenate([values for values in chosen if values is not None]), color_by)
 
     limits = _kept(shapes, f"scale of {color_by}", compute)

@@ -35,7 +35,6 @@ from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
 from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, ahead_of, make_picture
-from nrsfm_gui.scene.solver_geometry import solver_geometry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -394,19 +393,14 @@ class _SceneDispatch(QObject):
         if not live:
             while self._queue:
                 self._queue.pop(0).set_scene(scene)
-        elif self._is_dragging():
-            first = self._targets[0]
-            self._queue.remove(first)
-            first.set_scene(scene)
+            return
+        first = self._targets[0]
+        self._queue.remove(first)
+        first.set_scene(scene)  # in the event in which its numbers are published
+        if self._is_dragging():
             first.repaint()  # before pending mouse events are processed
-            if not self._stage.isActive():
-                self._stage.start(DRAG_MILLISECONDS)
-        else:
-            first = self._targets[0]
-            self._queue.remove(first)
-            first.set_scene(scene)  # in the event in which its numbers are published
-            if not self._stage.isActive():
-                self._stage.start(FRAME_MILLISECONDS)
+        if not self._stage.isActive():
+            self._stage.start(self._pause)
 
     def stop(self) -> None:
         """Stop sending."""
@@ -416,7 +410,11 @@ class _SceneDispatch(QObject):
         """Send the scene to one view, and schedule the next one."""
         if self._queue and self._scene is not None:
             self._queue.pop(0).set_scene(self._scene)
-            self._stage.start(DRAG_MILLISECONDS if self._is_dragging() else FRAME_MILLISECONDS)
+            self._stage.start(self._pause)
+
+    @property
+    def _pause(self) -> int:
+        return DRAG_MILLISECONDS if self._is_dragging() else FRAME_MILLISECONDS
 
 
 def _drawn(settings: Settings) -> tuple[str | None, ...]:
@@ -455,7 +453,7 @@ class Connections(QObject):
         # While parameters are dragged, a run ends many times: its first mesh is kept.
         if known is None or (known[0] is not wanted[1] and not self._session.live):
             if at_once:
-                self._set(*wanted, _find(sequence, wanted[1]))
+                self._known[wanted[0]] = wanted[1], _find(sequence, wanted[1])
             elif self._asked != wanted:
                 self._start(sequence, *wanted)
         for owner in (run, sequence):
@@ -478,11 +476,8 @@ class Connections(QObject):
         )
 
     def _on_found(self, owner: Sequence | Run, end: Iterate | None, mesh: Triangulation) -> None:
-        self._set(owner, end, mesh)
-        self.found.emit()
-
-    def _set(self, owner: Sequence | Run, end: Iterate | None, mesh: Triangulation) -> None:
         self._known[owner] = end, mesh
+        self.found.emit()
 
     def _forget(self) -> None:
         """Forget runs that were deleted, and sequences that neither are open nor have runs."""
@@ -495,7 +490,7 @@ def _find(sequence: Sequence, end: Iterate | None, watch: Callable[[], object] =
     """Return the mesh of an end; of the truth where that has no shape of a scene, or where there is none."""
     points = None if sequence.truth is None else sequence.truth.points
     if end is not None:
-        geometry = solver_geometry(sequence, end)
-        points = geometry.points if geometry.metric else points
+        geometry = end.geometry
+        points = geometry.points if geometry.figures.get("metric", True) else points
     found = connect(np.zeros((0, 3, sequence.point_count)) if points is None else points, watch)
     return Triangulation(found.faces, found.edges, sequence.point_count, "found in the shapes")

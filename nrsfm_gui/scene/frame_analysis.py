@@ -11,7 +11,7 @@ most of a sum of squares, so that causes are looked for in shares in which no er
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -143,9 +143,8 @@ def along_view_in(shapes: Shapes, frame: int) -> Floats | None:
     """Return how much too far from the camera the points of one frame are, (P,); None without a truth."""
     if shapes.points is None or shapes.cameras is None or shapes.truth is None:
         return None
-    one, cameras = slice(frame, frame + 1), shapes.cameras
-    cameras = replace(cameras, R=cameras.R[one], t=cameras.t[one], K=cameras.K[one])
-    found: Floats = along_view(cameras, shapes.points[one], shapes.truth[one])[0]
+    one = slice(frame, frame + 1)
+    found: Floats = along_view(shapes.cameras.at(one), shapes.points[one], shapes.truth[one])[0]
     return found
 
 

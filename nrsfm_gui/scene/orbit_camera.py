@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from core.foundation import Floats
-    from nrsfm_gui.scene.cameras import Camera
+    from nrsfm_gui.scene.cameras import Cameras
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (20.0, 46.0, 20.0, 46.0)  # pixels left, above (labels), right, below (buttons) a fitted object
@@ -250,7 +250,7 @@ class ViewBounds:
 
 
 def locked_projection(
-    camera: Camera, image_extent: Floats, extent: Floats, width: int, height: int
+    camera: Cameras, image_extent: Floats, extent: Floats, width: int, height: int
 ) -> Projection:
     """Return the picture that a camera of the sequence took, fitted to a widget of that size."""
     window = image_window(image_extent, width, height)

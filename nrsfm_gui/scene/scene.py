@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core import Sequence
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.model.mesh import Triangulation
-    from nrsfm_gui.scene.cameras import Camera
+    from nrsfm_gui.scene.cameras import Cameras
 
 PLAIN = Appearance()
 NOWHERE = read_only(np.zeros(3))  # no displacement
@@ -62,7 +62,7 @@ class Scene:
     unit: str  # of the 3-D points
     track_unit: str  # of the tracks: px, or mm of an orthogonal camera
     selected: int | None  # point index
-    camera: Camera | None
+    camera: Cameras | None
     appearance: Appearance
     color_values: Floats | None  # (P,) what the color encodes, NaN where unknown; None: the role
     color_limits: tuple[float, float] | None  # ends of the color scale, of the data or chosen by the user
@@ -78,7 +78,7 @@ class Scene:
     point_names: tuple[str, ...] | None  # of the P points
     caption: str  # "frame 51: 3.2 mm · per-frame similarity"
     message: str  # what to do next, where there is nothing to show; else ""
-    other_cameras: tuple[Camera, ...] = ()  # of other frames: of a path, or of a still object
+    other_cameras: tuple[Cameras, ...] = ()  # of other frames: of a path, or of a still object
     path: Floats | None = None  # (F, 3) centers of all cameras, where the layer is on
     selection: tuple[int, ...] = ()  # point indices, ascending; holds `selected`
     hidden: frozenset[int] = frozenset()  # point indices that are not drawn
@@ -261,7 +261,7 @@ def _at(values: Floats | None, frame: int) -> Floats | None:
     return None if values is None else read_only(values[frame]).T  # a frame ahead may be written over
 
 
-def _other_cameras(shapes: Shapes, frame: int, appearance: Appearance) -> tuple[Camera, ...]:
+def _other_cameras(shapes: Shapes, frame: int, appearance: Appearance) -> tuple[Cameras, ...]:
     if shapes.cameras is None or not (shapes.still or "path" in appearance.layers):
         return ()
     count = len(shapes.cameras.R)

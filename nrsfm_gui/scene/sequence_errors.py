@@ -25,8 +25,7 @@ from nrsfm_gui.scene.coloring import share_scales
 from nrsfm_gui.scene.comparison import RunComparison, compare_shapes
 from nrsfm_gui.scene.quality import Quality, quality
 from nrsfm_gui.scene.scene import ErrorSeries, error_series
-from nrsfm_gui.scene.shapes import build_shapes, residuals_of, solved
-from nrsfm_gui.scene.solver_geometry import SolverGeometry, why_no_std
+from nrsfm_gui.scene.shapes import build_shapes, residuals_of, solved, why_no_std
 
 if TYPE_CHECKING:
     from core import Iterate, Sequence
@@ -153,21 +152,25 @@ def with_frame(
     """
     if iterate.settings.problem == "lowrank" and not iterate.geometry_known:
         return None
-    found = _solved_frame(iterate, frame)
-    if whole.points is None or whole.similarity is None or found is None:
+    found = iterate.geometry
+    if whole.points is None or whole.similarity is None or not found.figures.get("metric", True):
         return None
     if not whole.figures.get("metric", True) or whole.still != bool(found.figures):
         return None
-    similarity = _aligned(whole, found.points, frame)
-    Q = similarity.apply(found.points)
-    cameras = moved_cameras(found, similarity)
-    reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
+    one = slice(frame, frame + 1)
+    std = None if found.std is None else found.std[one]
+    S = (found.B[one] @ found.C.T).reshape(1, 3, -1)
+    found = replace(found, rotations=found.rotations[one], translations=found.translations[one])
+    similarity = _aligned(whole, S, frame)
+    Q = similarity.apply(S)
+    cameras = moved_cameras(found, found.intrinsics, similarity)
+    reprojected = project(cameras, Q)
     residuals = residuals_of(reprojected, sequence.tracks[frame])
     residuals = np.where(solved(sequence, iterate)[frame], residuals, np.nan)
     errors = None
     if whole.errors is not None and whole.truth is not None:
         errors = np.linalg.norm(Q - whole.truth[frame], axis=1)
-    std = None if found.std is None else similarity.scale[:, None, None] * found.std
+    std = None if std is None else similarity.scale[:, None, None] * std
     shapes = replace(
         whole,
         weights=iterate.robust_weights,
@@ -179,22 +182,10 @@ def with_frame(
         errors=_placed(whole.errors, frame, errors, None if spent is None else spent.errors),
         residuals=_placed(whole.residuals, frame, residuals, None if spent is None else spent.residuals),
         std=_placed(whole.std, frame, std, None if spent is None else spent.std),
-        why_no_std=found.why_no_std,
+        why_no_std="" if std is not None else why_no_std(iterate),
     )
     share_scales(whole, shapes)
     return shapes
-
-
-def _solved_frame(iterate: Iterate, frame: int) -> SolverGeometry | None:
-    """Return one frame before it is moved to where it is drawn, with a leading axis of size 1."""
-    seen, one = iterate.geometry, slice(frame, frame + 1)
-    if not seen.figures.get("metric", True):
-        return None
-    points = (seen.B[one] @ seen.C.T).reshape(1, 3, -1)
-    R, t = seen.rotations[one], seen.translations[one]
-    std = None if seen.std is None else seen.std[one]
-    why_not = "" if seen.std is not None else why_no_std(iterate)
-    return SolverGeometry(points, R, t, seen.intrinsics, seen.affine, None, dict(seen.figures), std, why_not)
 
 
 def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:

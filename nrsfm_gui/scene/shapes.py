@@ -8,6 +8,10 @@ millimeters. The camera is moved as well, so that it sees the same picture:
 
 Where there is no truth, the object is rotated so that its mean camera looks along z, centered, and scaled
 to radius 1.
+
+A low-rank solution has cameras in three dimensions where it could be upgraded to a metric one (`geometry`).
+Where it could not, its matrix X is shown in the coordinates of each camera, with the K of the views where
+that is known and else with a K as wide as the picture, so that depth and width compare.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import Alignment, CameraModel, InputError, Result
+from core import Alignment, CameraModel, InputError
 from core.data import known_points
 from core.evaluation import (
     MIN_ALIGNED,
@@ -32,25 +36,31 @@ from core.evaluation import (
     is_mirrored,
     truth_axes,
 )
-from core.foundation import Similarity, object_size, read_only
+from core.foundation import WNN, Similarity, object_size, read_only
 from core.io.writers import typical_radius
 from core.reconstruction import orient, parse_scale, parse_upright
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
 from nrsfm_gui.scene.framing import Framing, frame_points
-from nrsfm_gui.scene.solver_geometry import SolverGeometry, solver_geometry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core import GroundTruth, Iterate, Sequence
+    from core import Iterate, Sequence
     from core.foundation import Bools, Floats
+    from core.reconstruction import Geometry
 
 UNKNOWN_UNIT = "units"  # of shapes whose size is not known
 NEGLIGIBLE = 1e-6  # in the units of the tracks: smaller reprojection errors are rounding
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
 PAD = 0.06  # of the extent's size, on each side
+LOW_RANK = "No uncertainty: the low-rank problem has no depth refinement"
+NOT_REFINED = "No uncertainty: depths were not refined"
+BILINEAR = "No uncertainty of the bilinear solution"
+UNDER_WAY = "The uncertainty is known at the end of the run"
+NO_STD = "No uncertainty: it was not computed for this run"
+FURTHER_END = "No uncertainty: it is computed for the lowest end only"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,50 +136,48 @@ class Shapes:
         found: Floats = np.sqrt(variance)
         return found
 
-    @property
-    def rotations(self) -> Floats | None:
-        """(F, 3, 3) world-to-camera rotations in the coordinates of `points`."""
-        return None if self.cameras is None else self.cameras.R
-
-    @property
-    def translations(self) -> Floats | None:
-        """(F, 3) translations that belong to `rotations`, in `unit`."""
-        return None if self.cameras is None else self.cameras.t
-
 
 def build_shapes(
     sequence: Sequence,
-    source: Iterate | Result | None,
+    source: Iterate | None,
     alignment: Alignment = PER_FRAME,
     scale: str | None = None,
     upright: str | None = None,
 ) -> Shapes:
     """Return the sequence as it is drawn with a reconstruction, or without one.
 
-    `source`: an iterate of the solver (its best point is shown), a result, or None before any reconstruction;
-    `scale`, `upright`: settings.
+    `source`: an iterate of the solver, whose best point is shown, or None before any reconstruction; `scale`,
+    `upright`: settings.
     """
     if source is None:
         return _without_estimate(sequence, alignment, upright)
     background = _background(sequence)
     truth = background.truth
-    found = solver_geometry(sequence, source)
-    S, R = found.points, found.rotations
+    found = source.geometry
+    S, R, K = found.points, found.rotations, found.intrinsics
+    metric = found.figures.get("metric", True)  # else the coordinates are not those of a scene
+    if not metric:
+        K = _as_wide_as_the_picture(sequence) if source.calibration is None else source.calibration
+        S = np.linalg.solve(K, found.intrinsics) @ S
     hindered = obstacle(sequence, alignment.kind) if truth is not None else ""
-    if hindered or not alignment.compares or not found.metric:
+    if hindered or not alignment.compares or not metric:
         truth = None
     aligned, unit = truth is not None, sequence.truth_units
     if truth is not None and sequence.truth is not None:
-        views = _views(sequence, source, found, scale)
+        views = _views(sequence, source, S, scale)
         similarity = align_all(S, sequence.truth, alignment, views=views)
         truth = truth if alignment.outliers else background.kept
     else:
-        similarity, unit = _own_size(S, R, scale if found.metric else None)
+        similarity, unit = _own_size(S, R, scale if metric else None)
     Q = similarity.apply(S)
-    cameras = moved_cameras(found, similarity)
-    reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
+    cameras = moved_cameras(found, K, similarity)
+    if metric or found.projective is None:
+        reprojected = project(cameras, Q)
+    else:
+        reprojected = found.projective.reprojections()
     errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
     distances, used = residuals_of(reprojected, sequence.tracks), solved(sequence, source)
+    still = bool(found.figures) and metric and np.array_equal(*S[[0, -1]])
     residuals, held = np.where(used, distances, np.nan), distances[sequence.visible & ~used]
     return Shapes(
         points=read_only(Q),
@@ -183,7 +191,7 @@ def build_shapes(
         framing=_framing(sequence, Q, cameras, upright, aligned=aligned),
         image_extent=background.image_extent,
         figures=found.figures,
-        still=found.still and np.array_equal(*similarity.rotation[[0, -1]]),
+        still=still and np.array_equal(*similarity.rotation[[0, -1]]),
         mirrored=aligned and is_mirrored(similarity),
         similarity=similarity,
         obstacle=hindered,
@@ -193,29 +201,45 @@ def build_shapes(
         outliers=background.outliers if aligned and alignment.outliers else None,
         truth_size=None if truth is None else _truth_size(sequence),
         typical_radius=typical_radius(Q if truth is None else truth),
-        e3d=_normalized_error(sequence, found),
-        why_no_std=found.why_no_std,
+        e3d=_normalized_error(sequence, found, S),
+        why_no_std="" if found.std is not None else why_no_std(source),
     )
 
 
-def _normalized_error(sequence: Sequence, found: SolverGeometry) -> float | None:
+def why_no_std(iterate: Iterate) -> str:
+    """Return why an iterate has no standard deviations."""
+    if iterate.settings.problem == "lowrank":
+        return LOW_RANK
+    if not iterate.status.finished and iterate.settings.objective != WNN:
+        return UNDER_WAY
+    if iterate.record.energy is not None:
+        return NO_STD if iterate.end_energy is None else FURTHER_END
+    return NOT_REFINED if iterate.settings.objective == WNN else BILINEAR
+
+
+def _as_wide_as_the_picture(sequence: Sequence) -> Floats:
+    """Return a K (3, 3) whose focal length is the longer side of what the tracks cover."""
+    seen = np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]
+    low, high = seen.min(axis=1), seen.max(axis=1)
+    f = float((high - low).max()) or 1.0
+    (cx, cy) = (low + high) / 2
+    return np.array([[f, 0.0, cx], [0.0, f, cy], [0.0, 0.0, 1.0]])
+
+
+def _normalized_error(sequence: Sequence, found: Geometry, points: Floats) -> float | None:
     """Return the e3D of the tables of motion capture, None where it is not defined."""
     truth = _camera_truth(sequence)
     if truth is None or found.figures:  # figures: of the low-rank problem, whose views are perspective
         return None
-    Y = found.rotations @ found.points + found.translations[:, :, None]
+    Y = found.rotations @ points + found.translations[:, :, None]
     return e3d_global(found.intrinsics[0, 0] * Y, truth).mean
 
 
-@lru_cache(maxsize=4)
-def _camera_truth(sequence: Sequence) -> GroundTruth | None:
-    return camera_truth(sequence)
+_camera_truth = lru_cache(maxsize=4)(camera_truth)
 
 
-def solved(sequence: Sequence, source: Iterate | Result) -> Bools:
+def solved(sequence: Sequence, source: Iterate) -> Bools:
     """Return the observations (F, P) that a reconstruction was solved from."""
-    if isinstance(source, Result):
-        return source.visible
     hidden = excluded(sequence, source.settings)
     return sequence.visible if hidden is None else sequence.visible & ~hidden
 
@@ -256,9 +280,9 @@ def obstacle(sequence: Sequence, kind: Kind) -> str:
     return ""
 
 
-def _views(sequence: Sequence, source: Iterate | Result, found: SolverGeometry, scale: str | None) -> Views:
+def _views(sequence: Sequence, source: Iterate, points: Floats, scale: str | None) -> Views:
     """Return the cameras as an alignment needs them."""
-    camera = source.camera if isinstance(source, Result) else source.settings.camera_of(sequence.camera)
+    found, camera = source.geometry, source.settings.camera_of(sequence.camera)
     in_units_of_truth = camera is CameraModel.ORTHOGONAL and sequence.units == sequence.truth_units
     return Views(
         found.rotations,
@@ -267,7 +291,7 @@ def _views(sequence: Sequence, source: Iterate | Result, found: SolverGeometry, 
         in_units_of_truth and found.affine,
         sequence.rotations,
         sequence.translations,
-        size=_known_size(found.points, scale, sequence.truth_units),
+        size=_known_size(points, scale, sequence.truth_units),
     )
 
 

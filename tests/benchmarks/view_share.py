@@ -27,6 +27,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 from PyQt6.QtWidgets import QApplication
+from reconstructions import build_shapes
 
 from core import CameraModel, Result, read_sequence
 from core.evaluation import find_truth_outliers
@@ -34,7 +35,6 @@ from core.io.readers import bundled_samples
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.orbit_camera import MARGINS
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -261,7 +261,7 @@ def sequence():
 @pytest.fixture
 def shapes(known):
     """Return shapes with an error of some millimeters."""
-    from nrsfm_gui.scene.shapes import build_shapes
+    from reconstructions import build_shapes
 
     C = known.result.C.copy()
     C[::7] *= 1.15

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.scene.cameras import Camera
+    from nrsfm_gui.scene.cameras import Cameras
     from nrsfm_gui.scene.floor import Floor
     from nrsfm_gui.scene.orbit_camera import Projection
     from nrsfm_gui.scene.scene import Scene
@@ -469,7 +469,7 @@ def _cameras(scene: Scene, theme: Theme) -> dict[str, Part]:
     return found
 
 
-def _frustum(camera: Camera, scene: Scene, share: float) -> Floats:
+def _frustum(camera: Cameras, scene: Scene, share: float) -> Floats:
     """Return the pyramid from the camera's center through the corners of the picture."""
     assert scene.extent is not None  # checked by the caller
     depth = share * float(np.linalg.norm(scene.extent[1] - scene.extent[0]))

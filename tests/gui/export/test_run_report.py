@@ -9,6 +9,7 @@ import pytest
 from hands import files_of_at_most
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QLabel
+from reconstructions import build_shapes
 
 from core import HistoryEntry, Settings, command_for, load_result, procrustes_mm, simulate
 from core.foundation import Phase, PhaseKind
@@ -22,7 +23,6 @@ from nrsfm_gui.panels.loss.loss_plot import EVERYTHING, LossPlot
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
 from nrsfm_gui.scene.scene import ErrorSeries
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg
 from nrsfm_gui.widgets.style import palette
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 from scipy.spatial.transform import Rotation
 
 from core import (
@@ -17,7 +18,6 @@ from core import (
 )
 from core.evaluation import NO_ALIGNMENT, PER_FRAME, Kind, Mirror
 from nrsfm_gui.scene.comparison import compare_shapes, why_losses_differ
-from nrsfm_gui.scene.shapes import build_shapes
 
 WNN, DEPTHS = Settings(objective="wnn"), Settings(objective="depths")
 

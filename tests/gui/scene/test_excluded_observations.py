@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 
 from core import Settings
 from nrsfm_gui.model.theme import DARK
@@ -12,7 +13,6 @@ from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.scene import build_scene, error_series
 from nrsfm_gui.scene.sequence_errors import with_frame
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.text.run_numbers import numbers
 
 HIDE = Settings(hide="6:5;8:4-")

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 
 from core import Alignment
 from core.evaluation import Mirror
 from nrsfm_gui.scene.cameras import Cameras
 from nrsfm_gui.scene.frame_analysis import along_view, along_view_in, find, moved_error, turns
 from nrsfm_gui.scene.frame_causes import cause_of, frame_numbers, known_of
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import measure
 
 BAD = 7  # the frame that is spoilt

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 
 from core.foundation import rotation_from_vector
 from core.reconstruction import orient
 from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import Orbit, free_area, upright
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 
 SIZE = (800, 500)
 

@@ -17,7 +17,6 @@ from nrsfm_gui.scene.quality import quality
 from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene
 from nrsfm_gui.scene.sequence_errors import SceneRequest, make_picture
 from nrsfm_gui.scene.shapes import Alignment, build_shapes
-from nrsfm_gui.scene.solver_geometry import solver_geometry
 from nrsfm_gui.scene.summaries import log_loss, measure
 from nrsfm_gui.text.run_numbers import numbers, starts_that_agree
 from nrsfm_gui.text.status_text import headline_text
@@ -81,8 +80,7 @@ def test_a_long_still_scene_draws_a_limited_number_of_cameras(rigid_scene, state
 
 
 def test_without_a_metric_upgrade_the_matrix_is_shown_as_its_cameras_see_it(rigid_scene, flat):
-    found = solver_geometry(rigid_scene, flat)
-    assert not found.metric
+    assert not flat.geometry.figures["metric"]
     shapes = build_shapes(rigid_scene, flat, Alignment())
     assert shapes.truth is None  # coordinates of a camera are not those of the truth
     assert not shapes.alignment.compares

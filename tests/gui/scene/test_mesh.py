@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 
 from core import InputError
 from core.data import edges_of, reference_frame
@@ -11,7 +12,6 @@ from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import chosen_mesh, track_triangulation, vertex_normals
 from nrsfm_gui.panels.appearance.mesh_files import read_triangulation
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 
 SQUARE = np.array([[0, 1, 2], [0, 2, 3]])
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 from PyQt6.QtCore import Qt
+from reconstructions import build_shapes
 
 from nrsfm_gui.panels.points.points_table import PointsModel
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.scene.frame_analysis import find
 from nrsfm_gui.scene.frame_causes import frame_numbers
 from nrsfm_gui.scene.scene import build_scene, error_series
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.text.point_table import point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_title
 from nrsfm_gui.text.status_text import hover

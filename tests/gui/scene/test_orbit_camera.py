@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 
 from nrsfm_gui.model.numbers import nice_step, ticks
 from nrsfm_gui.scene.orbit_camera import MARGINS, Orbit, image_window, locked_projection
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 
 BOX = np.array([[-40.0, -30.0, -90.0], [60.0, 50.0, 30.0]])
 

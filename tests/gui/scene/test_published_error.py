@@ -1,6 +1,7 @@
 """The normalized error of published tables: its definition, and that it does not follow the alignment."""
 
 import pytest
+from reconstructions import build_shapes
 
 from core import Alignment, CameraModel, Settings, iterate, simulate
 from core.evaluation import Kind, camera_truth, e3d_global
@@ -8,7 +9,6 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.quality import quality
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.text.run_numbers import numbers
 
 SETTINGS = Settings(rank=2, starts=1, rotations="truth", objective="wnn")

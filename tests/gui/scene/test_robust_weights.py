@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 
 from core import Settings, simulate
 from nrsfm_gui.model.theme import DARK
@@ -11,7 +12,6 @@ from nrsfm_gui.panels.points.points_table import WEIGHT, PointsTable
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene, error_series
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.text.point_table import point_table
 
 ROBUST = Settings(rank=2, rotations="truth", starts=1, objective="wnn", loss="cauchy")

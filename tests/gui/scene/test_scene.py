@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 
 from core import Alignment, GroundTruth
 from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
@@ -14,7 +15,6 @@ from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.scene import build_scene, error_series
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import measure, percent_of
 from nrsfm_gui.text.point_table import point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
@@ -76,7 +76,7 @@ def test_mirrored_estimate_is_right_only_where_a_mirror_is_allowed(known):
     assert np.nanmax(allowed.errors) < 1e-8
     assert np.nanmean(build_shapes(known.sequence, mirrored, Alignment()).errors) > 1.0
     np.testing.assert_allclose(
-        np.linalg.det(allowed.rotations), np.linalg.det(mirrored.rotations) * -1, atol=1e-9
+        np.linalg.det(allowed.cameras.R), np.linalg.det(mirrored.rotations) * -1, atol=1e-9
     )
 
 
@@ -106,7 +106,7 @@ def test_without_truth_the_object_is_centered_and_of_unit_size(known):
     radius = np.linalg.norm(shapes.points, axis=1)
     assert 0.8 < np.percentile(radius, 99) < 1.2
     assert np.abs(np.median(shapes.points, axis=(0, 2))).max() < 0.1
-    mean = shapes.rotations.sum(axis=0)
+    mean = shapes.cameras.R.sum(axis=0)
     np.testing.assert_allclose(mean, mean.T, atol=1e-9)  # the nearest rotation to the mean camera is I
 
 
@@ -256,7 +256,7 @@ def test_residual_segments_go_from_the_truth_to_where_the_estimate_is_drawn(make
     np.testing.assert_allclose(
         np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1), scene.errors, atol=1e-4
     )
-    assert shapes.mirrored == (np.linalg.det(shapes.rotations[3]) < 0)
+    assert shapes.mirrored == (np.linalg.det(shapes.cameras.R[3]) < 0)
     assert shapes.alignment_name in scene.caption
     if alignment.mirror is Mirror.AUTOMATIC:
         means = [

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 
 from core import Alignment, GroundTruth
 from nrsfm_gui.model.run import Run, RunState
@@ -15,7 +16,6 @@ from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.quality import quality
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.sequence_errors import with_frame
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.text.run_numbers import numbers
 
 BAD, POINT = 7, 3  # where the truth is wrong

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reconstructions import build_shapes
 
 from core.depth import DepthEnd, DepthPoint, DepthStep
 from core.evaluation import ALIGNMENTS
@@ -14,8 +15,7 @@ from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.scene.quality import quality
 from nrsfm_gui.scene.scene import build_scene, error_series
-from nrsfm_gui.scene.shapes import build_shapes
-from nrsfm_gui.scene.solver_geometry import BILINEAR, FURTHER_END, NO_STD, NOT_REFINED, UNDER_WAY, why_no_std
+from nrsfm_gui.scene.shapes import BILINEAR, FURTHER_END, NO_STD, NOT_REFINED, UNDER_WAY, why_no_std
 from nrsfm_gui.scene.summaries import percent_of
 from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers

@@ -7,11 +7,11 @@ import pytest
 from hands import drag, send_mouse, turn_wheel
 from PyQt6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PyQt6.QtGui import QPainterPath, QPolygonF
+from reconstructions import build_shapes
 
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.lasso import inside
 from nrsfm_gui.widgets.plots.dots2d import INK, MOST_SEGMENTS, _longest_seen
 

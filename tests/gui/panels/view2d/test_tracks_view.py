@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, QRectF, Qt
 from PyQt6.QtGui import QImage
+from reconstructions import build_shapes
 
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.style import mixed, palette
 
 SIZE = (640, 480)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF, QSize, Qt
 from PyQt6.QtWidgets import QDockWidget, QMainWindow
+from reconstructions import build_shapes
 
 from core import CameraModel, Sequence
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
@@ -19,7 +20,6 @@ from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import Orbit, image_window
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 
 SIZE = (640, 480)
 EVERYTHING = frozenset(LAYERS)

@@ -8,6 +8,7 @@ from hands import drag, send_mouse, turn_wheel
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QFontMetricsF, QImage, QPainter
 from PyQt6.QtWidgets import QToolButton
+from reconstructions import build_shapes
 
 from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
@@ -18,7 +19,6 @@ from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import MARGINS
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.colors import error_table
 from nrsfm_gui.widgets.picture_labels import fitting_lines
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtGui import QColor
+from reconstructions import build_shapes
 
 from core.data import oriented
 from core.io.writers import SHADING
@@ -23,7 +24,6 @@ from nrsfm_gui.panels.view3d.parts import (
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer
 from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.colors import filled
 
 SIZE = (240, 200)
