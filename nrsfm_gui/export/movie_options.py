@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core import InputError
+from nrsfm_gui.model.appearance import check_accepted
 
 VIEWS = {"3d": "3-D view", "2d": "2-D view", "window": "whole window"}
 SIDES = (64, 7680)  # pixels: least and most of width and height
@@ -26,8 +27,7 @@ class MovieOptions:
     one_turn: bool = False  # or one turn over the whole movie
 
     def __post_init__(self) -> None:
-        if self.view not in VIEWS:
-            raise InputError(f"view is {self.view!r}; accepted are {', '.join(VIEWS)}")
+        check_accepted(self, view=VIEWS)
         for name in ("width", "height"):
             if not SIDES[0] <= getattr(self, name) <= SIDES[1]:
                 raise InputError(

@@ -28,8 +28,7 @@ from nrsfm_gui.panels.loss.attempts import attempts_of
 from nrsfm_gui.panels.loss.loss_plot import LossPlot, RunDetails
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState, mode_count, modes_state
 from nrsfm_gui.scene import summaries
-from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.quality import quality
+from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg, png_bytes

@@ -186,10 +186,6 @@ class AppStore:
         """Store the preferences."""
         self._file.change({name: str(value) for name, value in vars(preferences).items()})
 
-    def autosave_seconds(self) -> int:
-        """Return the interval of automatic saving in seconds, 0 for never."""
-        return self.preferences().autosave_seconds
-
     def offered_session(self) -> str:
         """Return the time of the unsaved session that was offered last, "" where there was none."""
         return self._file.text("offered_session")

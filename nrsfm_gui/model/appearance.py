@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from core import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from nrsfm_gui.model.mesh import Triangulation
 
 # What can be shown or hidden, with the names that people read.
@@ -87,15 +89,9 @@ class Appearance:
         unknown = sorted(self.layers - set(LAYERS))
         if unknown:
             raise InputError(f"layer {unknown[0]!r} is not known; accepted are {', '.join(LAYERS)}")
-        for name, accepted in (
-            ("color_by", COLORINGS),
-            ("color_map", COLOR_MAPS),
-            ("mesh_source", MESH_SOURCES),
-            ("labels", LABELS),
-        ):
-            if getattr(self, name) not in accepted:
-                found = getattr(self, name)
-                raise InputError(f"{name} is {found!r}; accepted are {', '.join(accepted)}")
+        check_accepted(
+            self, color_by=COLORINGS, color_map=COLOR_MAPS, mesh_source=MESH_SOURCES, labels=LABELS
+        )
         # Written so that NaN is refused, too.
         if self.limits is not None and not -float("inf") < self.limits[0] < self.limits[1] < float("inf"):
             raise InputError(f"limits are {self.limits}; the low end must be finite and below the high one")
@@ -128,6 +124,14 @@ class Appearance:
         return replace(self, layers=(self.layers - MESH_MODES["both"]) | MESH_MODES[mode])
 
 
+def check_accepted(value: object, **accepted: Collection[object]) -> None:
+    """Raise InputError where a field of a value is none of those that are accepted."""
+    for name, known in accepted.items():
+        found = getattr(value, name)
+        if found not in known:
+            raise InputError(f"{name} is {found!r}; accepted are {', '.join(map(str, known))}")
+
+
 def appearance_change(before: Appearance, after: Appearance) -> tuple[str, str]:
     """Return which part of an appearance two of them differ in, and how it is written: "trails shown"."""
     names = [entry.name for entry in fields(after)]
@@ -140,10 +144,8 @@ def appearance_change(before: Appearance, after: Appearance) -> tuple[str, str]:
             parts += layers
             shown = ("left out", "shown")
             sentences += [f"{LAYERS[layer].lower()} {shown[layer in after.layers]}" for layer in layers]
-        elif name == "color_by":
-            parts.append(name)
-            sentences.append(f"colored by {COLORINGS[after.color_by]}")
         else:
             parts.append(name)
-            sentences.append(PARTS.get(name) or name.replace("_", " "))
+            colored = f"colored by {COLORINGS[after.color_by]}"
+            sentences.append(colored if name == "color_by" else PARTS.get(name, name.replace("_", " ")))
     return " ".join(parts), ", ".join(sentences)

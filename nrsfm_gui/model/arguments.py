@@ -50,7 +50,15 @@ class Arguments:
 
 def parse(argv: Collection[str]) -> Arguments:
     """Return the arguments; ends the program with a sentence where they are wrong."""
-    from core.cli import FREQUENT, CheckedParser, add_reading_options, add_settings_options
+    from core import InputError
+    from core.cli import (
+        FREQUENT,
+        CheckedParser,
+        add_reading_options,
+        add_settings_options,
+        reading_from,
+        settings_from,
+    )
     from core.io.readers import READERS
 
     parser = CheckedParser(
@@ -112,44 +120,14 @@ def parse(argv: Collection[str]) -> Arguments:
     if given.version:
         sys.stdout.write(version_text() + "\n")
         parser.exit(0)
-    return Arguments(
-        path=given.path,
-        run=given.run,
-        screenshot=given.screenshot,
-        exports=tuple(given.exports),
-        exit=given.exit,
-        theme=given.theme,
-        size=given.size,
-        renderer=given.renderer,
-        first_steps=given.first_steps,
-        desktop=given.desktop,
-        settings=_settings(given, parser),
-        reading=_reading(given, parser),
-    )
-
-
-def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Settings | None:
-    """Return the settings that the options give, None without such an option."""
-    from core import InputError
-    from core.cli import settings_from
-
-    own = {entry.name for entry in fields(Arguments)} | {"version"}
-    options = {name: value for name, value in vars(given).items() if name not in own}
-    if all(value is None or name.startswith(READING) for name, value in options.items()):
-        return None
+    names = {entry.name for entry in fields(Arguments)}
+    values = {name: value for name, value in vars(given).items() if name in names}
+    values["exports"] = tuple(given.exports)
+    others = {name: value for name, value in vars(given).items() if name not in names | {"version"}}
     try:
-        return settings_from(given)
-    except InputError as refusal:
-        parser.error(str(refusal))
-
-
-def _reading(given: argparse.Namespace, parser: argparse.ArgumentParser) -> dict[str, Any]:
-    """Return the reading options that are given."""
-    from core import InputError
-    from core.cli import reading_from
-
-    try:
-        return reading_from(given)
+        if any(value is not None and not name.startswith(READING) for name, value in others.items()):
+            values["settings"] = settings_from(given)
+        return Arguments(**values, reading=reading_from(given))
     except InputError as refusal:
         parser.error(str(refusal))
 

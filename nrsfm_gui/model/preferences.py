@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from core import InputError
-from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES
+from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES, check_accepted
 from nrsfm_gui.model.arguments import RENDERERS
 
 if TYPE_CHECKING:
@@ -35,15 +35,7 @@ class Preferences:
     file_memory: int = 2  # GB that the content of one file may need
 
     def __post_init__(self) -> None:
-        for name, accepted in (
-            ("theme", THEME_NAMES),
-            ("size", SIZES),
-            ("color_map", COLOR_MAPS),
-            ("renderer", RENDERERS),
-        ):
-            if getattr(self, name) not in accepted:
-                listed = ", ".join(map(str, accepted))
-                raise InputError(f"{name} is {getattr(self, name)!r}; accepted are {listed}")
+        check_accepted(self, theme=THEME_NAMES, size=SIZES, color_map=COLOR_MAPS, renderer=RENDERERS)
         for name, low, high in (
             ("point_size", *POINT_SIZES),
             ("threads", 1, PROCESSORS),
@@ -52,10 +44,6 @@ class Preferences:
         ):
             if not low <= getattr(self, name) <= high:
                 raise InputError(f"{name} is {getattr(self, name)}; accepted are {low} to {high}")
-
-    def changed(self, name: str, value: Any) -> Preferences:
-        """Return a copy with one field changed."""
-        return replace(self, **{name: value})
 
 
 def from_texts(read: Callable[[str], str]) -> tuple[Preferences, tuple[str, ...]]:
@@ -67,7 +55,9 @@ def from_texts(read: Callable[[str], str]) -> tuple[Preferences, tuple[str, ...]
     for field in fields(Preferences):
         text = read(field.name)
         try:
-            result = result.changed(field.name, type(getattr(result, field.name))(text)) if text else result
+            if text:
+                value: Any = type(getattr(result, field.name))(text)
+                result = replace(result, **{field.name: value})
         except ValueError:  # InputError is one
             refused.append(field.name)
     return result, tuple(refused)

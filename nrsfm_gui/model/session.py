@@ -295,19 +295,16 @@ class Session(QObject):
     def add_run(self, settings: Settings, *, warm_from: Run | None = None) -> Run:
         """Append a run of the current sequence and show it."""
         assert self.sequence is not None  # there is no Run button without one
-        self._made += 1
         number = None if warm_from is None else warm_from.number
         shown = None if self.shown is None else self.shown.number
-        run = Run(self._made, self.sequence, settings, warm_from=number, shown_before=shown)
+        run = Run(0, self.sequence, settings, warm_from=number, shown_before=shown)
         if warm_from is not None:
             run.last = self.seen if warm_from is self.shown else warm_from.last
-        self.runs.append(run)
-        self.runs_changed.emit()
-        self.set_shown(run)
+        self.append_run(run)
         return run
 
     def append_run(self, run: Run) -> None:
-        """Append a run of this sequence that was made elsewhere, under a new number, and show it."""
+        """Append a run of this sequence under a new number, and show it."""
         self._made += 1
         run.number = self._made
         self.runs.append(run)

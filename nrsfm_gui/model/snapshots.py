@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core import Iterate, Point
+    from core import Iterate
 
 MOST = 120  # snapshots of one run
 LARGEST = 64_000_000  # bytes of their points
@@ -48,7 +48,7 @@ class Snapshots:
     def __init__(self, *, most: int = MOST, largest: int = LARGEST) -> None:
         self._most, self._largest = most, largest
         self._kept: list[_KeptIterate] = []
-        self._size = 0
+        self.size = 0  # bytes of all points, as if none of them were shared
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -57,11 +57,6 @@ class Snapshots:
     def indices(self) -> tuple[int, ...]:
         """The records of the snapshots, ascending."""
         return tuple(moment.index for moment in self._kept)
-
-    @property
-    def size(self) -> int:
-        """The bytes of all points, as if none of them were shared."""
-        return self._size
 
     def add(self, index: int, iterate: Iterate) -> None:
         """Add an iterate as the newest snapshot.
@@ -74,7 +69,7 @@ class Snapshots:
             self._kept[-1].priority = max(self._kept[-1].priority, _Priority.PHASE)
         kept = _as_seen(iterate)
         self._kept.append(_KeptIterate(index, kept))
-        self._size += _size(kept)
+        self.size += _size(kept)
         self._thin(self._most, self._largest)
 
     def protect(self, index: int) -> None:
@@ -106,18 +101,13 @@ class Snapshots:
                 range(1, len(kept) - 1),
                 key=lambda place: (kept[place].priority, kept[place + 1].index - kept[place - 1].index),
             )
-            self._size -= _size(kept.pop(least).iterate)
+            self.size -= _size(kept.pop(least).iterate)
 
 
 def _as_seen(iterate: Iterate) -> Iterate:
     """Return an iterate as it is kept: without the data term, and of the point that was shown."""
-    best = _light(iterate.best)
+    best = replace(iterate.best, problem=iterate.best.problem.without_data())  # which forms it anew
     return replace(iterate, current=best, best=best)
-
-
-def _light(candidate: Point) -> Point:
-    """Return a candidate whose problem forms its data term anew when it is needed."""
-    return replace(candidate, problem=candidate.problem.without_data())
 
 
 def _size(iterate: Iterate) -> int:

@@ -82,12 +82,10 @@ PAPER = replace(  # of figures for papers: black on white, the ground truth red
     LIGHT,
     name="paper",
     window="#ffffff",
-    panel="#ffffff",
     border="#404040",
     text="#000000",
     muted="#202020",
     accent="#0b5cad",
-    truth="#c62828",
     truth_shape="#c62828",
 )
 THEMES = {theme.name: theme for theme in (DARK, LIGHT)}

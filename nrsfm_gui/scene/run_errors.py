@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from core.foundation import Floats, Ints
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.incumbent import Incumbent
-    from nrsfm_gui.scene.quality import Quality
+    from nrsfm_gui.scene.incumbent import Incumbent, Quality
     from nrsfm_gui.scene.scene import ErrorSeries
 
 MOST = 512  # errors of one run; above, every second one is dropped

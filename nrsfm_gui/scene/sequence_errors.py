@@ -23,7 +23,7 @@ from core.foundation import Similarity
 from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
 from nrsfm_gui.scene.coloring import share_scales
 from nrsfm_gui.scene.comparison import RunComparison, compare_shapes
-from nrsfm_gui.scene.quality import Quality, quality
+from nrsfm_gui.scene.incumbent import Quality, quality
 from nrsfm_gui.scene.scene import ErrorSeries, error_series
 from nrsfm_gui.scene.shapes import build_shapes, residuals_of, solved, why_no_std
 

@@ -31,23 +31,31 @@ What a file does not hold: the moments of a run that can be scrubbed through, bu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core import InputError, Settings
+from core import Alignment, InputError, Settings
 from core.foundation import Hook, Records, versions
 from core.io.readers import Allowance, check_file, refusing_damage
 from core.reconstruction import RECORDS
+from nrsfm_gui.model.appearance import Appearance, check_accepted
+from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.theme import THEMES
+from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.sessions.archive import LARGEST_RATIO, ArchiveReader, ArchiveWriter
 from nrsfm_gui.sessions.session_data import StoredSequence, sequence_of, stored_sequence
 from nrsfm_gui.sessions.session_records import HistoryEntries, Note, SessionRecords
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core import Iterate, Sequence
     from nrsfm_gui.model.history import Tick
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.run_errors import StoredErrors
 
 SUFFIX = ".nrsfm"
@@ -141,13 +149,97 @@ class SavedSession:
 
     sequences: tuple[SavedSequence, ...]
     current: int
-    view: dict[str, Any] = field(default_factory=dict)  # see `viewpoint`
+    view: dict[str, Any] = field(default_factory=dict)  # see `ViewState`
     layout: dict[str, str] = field(default_factory=dict)
     file: Path | None = None  # where the user saved it
 
     def __post_init__(self) -> None:
         if not 0 <= self.current < len(self.sequences):
             raise InputError(f"current is {self.current}; there are {len(self.sequences)} sequences, from 0")
+
+
+@dataclass(frozen=True)
+class ViewState:
+    """The view of a session; the session limits points and frames to its sequence."""
+
+    frame: int
+    point: int
+    selection: tuple[int, ...]
+    hidden: tuple[int, ...]
+    frame_range: tuple[int, int] | None
+    alignment: Alignment
+    theme: str  # a key of THEMES
+    orbit: Orbit
+    appearance: Appearance
+    background: Background | None = None  # pictures behind the tracks
+
+    @classmethod
+    def of(cls, session: Session, orbit: Orbit) -> ViewState:
+        """Return that of a session whose 3-D view is seen from somewhere."""
+        return cls(
+            session.frame,
+            session.point,
+            session.selection,
+            tuple(sorted(session.hidden)),
+            session.frame_range,
+            session.alignment,
+            session.theme.name,
+            orbit,
+            session.appearance,
+            session.background,
+        )
+
+    def __post_init__(self) -> None:
+        orbit = self.orbit
+        check_accepted(self, theme=THEMES)
+        numbers = (*orbit.center, orbit.distance, orbit.azimuth, orbit.elevation)
+        if not all(map(math.isfinite, numbers)) or not orbit.distance > 0:
+            raise InputError("the orbit holds a number that is not finite, or no distance")
+        if not abs(math.hypot(*orbit.up) - 1.0) < 1e-6:  # written so that NaN is refused, too
+            raise InputError("the orbit holds an upward axis that is not a unit vector")
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return values that JSON can hold; a loaded triangulation is left out, its file has it."""
+        source = self.appearance.mesh_source
+        shown = replace(self.appearance, mesh_source="automatic" if source == "loaded" else source)
+        values: dict[str, Any] = _VIEW.write(replace(self, appearance=shown))
+        return values
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> ViewState:
+        """Return what `as_plain` gave.
+
+        Raises InputError where an entry is absent or is not what it should be.
+        """
+        state: ViewState = _VIEW.read(cls, values, "the view")
+        return state
+
+    def show(self, session: Session, *, theme: bool = True) -> None:
+        """Apply this view to a session, with or without its theme; the caller sets the orbit."""
+        sequence = session.sequence
+        assert sequence is not None  # a session that is shown has one
+        inside = range(sequence.point_count)
+        session.set_appearance(self.appearance, undoable=False)
+        session.set_alignment(self.alignment, undoable=False)
+        if theme:
+            session.set_theme(THEMES[self.theme])
+        session.set_frame(self.frame)
+        session.set_frame_range(self.frame_range)
+        session.set_hidden((point for point in self.hidden if point in inside), undoable=False)
+        session.set_selection((point for point in self.selection if point in inside), self.point)
+        session.set_background(self.background)
+
+
+_VIEW = Records(
+    names={
+        "Alignment": Alignment,
+        "Appearance": Appearance,
+        "Background": Background,
+        "Orbit": Orbit,
+        "Path": Path,
+    },
+    left_out={Appearance: ("triangulation",)},
+)
 
 
 # -- writing and reading ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QByteArray, QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QMessageBox
 
 from core import InputError, Settings
@@ -24,14 +24,15 @@ from nrsfm_gui.sessions.session_file import (
     SavedRun,
     SavedSequence,
     SavedSession,
+    ViewState,
     session_summary,
     write_session,
 )
-from nrsfm_gui.sessions.view_state import ViewState, layout_of, show_layout
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
+from nrsfm_gui.widgets.dock_state import restore_docks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from PyQt6.QtWidgets import QMainWindow, QWidget
@@ -403,7 +404,7 @@ class SessionSaver(QObject):
         return any(runs for _sequence, runs, _shown in self._session.everything())
 
     def _seconds(self) -> float:
-        return self._store.autosave_seconds() if self._enabled else 0
+        return self._store.preferences().autosave_seconds if self._enabled else 0
 
     def _snapshot(self, *, file: Path | None = None) -> SavedSession | None:
         """Return the session as it is now, None where nothing is open."""
@@ -462,6 +463,17 @@ def _mark_before(file: Path | None, copy: Path) -> Mark | None:
     except OSError:
         return None
     return mark_of(file) if file is not None and before else None
+
+
+def layout_of(window: QMainWindow) -> dict[str, str]:
+    """Return where the panels of a window stand, as text; the window itself is its screen's matter."""
+    return {"docks": bytes(window.saveState().toBase64().data()).decode("ascii")}
+
+
+def show_layout(window: QMainWindow, layout: Mapping[str, str]) -> None:
+    """Restore the layout of the panels; what does not fit is not changed."""
+    if "docks" in layout:
+        restore_docks(window, QByteArray.fromBase64(layout["docks"].encode("ascii", "replace")))
 
 
 class UnsavedDialog(QMessageBox):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
@@ -221,9 +222,9 @@ class PreferencesController(QObject):
         """The dialog, where it was shown once."""
         return self._dialog
 
-    def change(self, name: str, value: object) -> None:
+    def change(self, name: str, value: Any) -> None:
         """Store one preference, and apply it."""
-        preferences = self._store.preferences().changed(name, value)
+        preferences = replace(self._store.preferences(), **{name: value})
         self._store.set_preferences(preferences)
         self._apply(name, preferences)
 

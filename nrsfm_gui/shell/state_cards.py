@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.incumbent import Incumbent
-    from nrsfm_gui.scene.quality import Quality
+    from nrsfm_gui.scene.incumbent import Incumbent, Quality
     from nrsfm_gui.scene.run_errors import RunErrors
     from nrsfm_gui.widgets.banners import MessageBar
 

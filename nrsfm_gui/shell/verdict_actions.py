@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.appearance.appearance_controller import AppearanceController
     from nrsfm_gui.panels.comparison.compare_controller import CompareController
-    from nrsfm_gui.scene.quality import Quality
+    from nrsfm_gui.scene.incumbent import Quality
     from nrsfm_gui.scene.run_errors import RunErrors
 
 

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from core.reconstruction import Verdict
     from nrsfm_gui.model.run import Run
-    from nrsfm_gui.scene.incumbent import Incumbent
-    from nrsfm_gui.scene.quality import Quality
+    from nrsfm_gui.scene.incumbent import Incumbent, Quality
     from nrsfm_gui.scene.scene import Scene
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."

@@ -17,8 +17,7 @@ from nrsfm_gui.text.run_numbers import verdicts_on
 if TYPE_CHECKING:
     from core import Sequence
     from nrsfm_gui.model.run import Run
-    from nrsfm_gui.scene.incumbent import Incumbent
-    from nrsfm_gui.scene.quality import Quality
+    from nrsfm_gui.scene.incumbent import Incumbent, Quality
 
 TIP_WIDTH = 90  # letters
 

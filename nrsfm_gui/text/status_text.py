@@ -28,8 +28,7 @@ from nrsfm_gui.scene.summaries import (
 
 if TYPE_CHECKING:
     from core import Iterate, Sequence
-    from nrsfm_gui.scene.incumbent import Incumbent
-    from nrsfm_gui.scene.quality import Quality
+    from nrsfm_gui.scene.incumbent import Incumbent, Quality
     from nrsfm_gui.scene.scene import Scene
 
 UNMOVED = 1e-4  # of the object's size

@@ -34,8 +34,7 @@ from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.panels.appearance.mesh_files import read_triangulation
 from nrsfm_gui.panels.background.image_sources import open_source
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
-from nrsfm_gui.sessions.session_file import read_session, session_summary
-from nrsfm_gui.sessions.view_state import ViewState
+from nrsfm_gui.sessions.session_file import ViewState, read_session, session_summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +154,7 @@ def _settings(path: Path, options: tuple[str, ...]) -> str:
     read = (
         store.layout(), store.recent(), store.recent_reports(), store.imported(Path("/tmp/a.npz")),
         store.parameters("abc"), store.preferences(), store.refused(), store.open_sections(), store.theme(),
-        store.offered_session(), store.steps_done(), store.writing_folder(), store.autosave_seconds(),
+        store.offered_session(), store.steps_done(), store.writing_folder(),
     )  # fmt: skip
     return repr(read)
 

@@ -12,8 +12,7 @@ from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.cameras import project
-from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.quality import quality
+from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene
 from nrsfm_gui.scene.sequence_errors import SceneRequest, make_picture
 from nrsfm_gui.scene.shapes import Alignment, build_shapes

@@ -7,8 +7,7 @@ from core import Alignment, CameraModel, Settings, iterate, simulate
 from core.evaluation import Kind, camera_truth, e3d_global
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import Session
-from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.quality import quality
+from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.text.run_numbers import numbers
 
 SETTINGS = Settings(rank=2, starts=1, rotations="truth", objective="wnn")

@@ -12,8 +12,7 @@ from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.frame_analysis import find
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT, cause_of, frame_numbers
-from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.quality import quality
+from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.sequence_errors import with_frame
 from nrsfm_gui.text.run_numbers import numbers

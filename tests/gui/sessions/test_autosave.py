@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def save_every(store, seconds):
-    store.set_preferences(store.preferences().changed("autosave_seconds", seconds))
+    store.set_preferences(replace(store.preferences(), autosave_seconds=seconds))
 
 
 def own_file(window):

@@ -10,8 +10,7 @@ from PyQt6.QtWidgets import QMenu
 from core import Settings
 from core.foundation import DEPTHS, WNN, Phase, PhaseKind
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.quality import Quality
+from nrsfm_gui.scene.incumbent import Quality, incumbent_of
 from nrsfm_gui.text.status_text import HeadlineText, headline_text
 from nrsfm_gui.widgets.headline import Headline
 

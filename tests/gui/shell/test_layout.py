@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QApplication, QTabBar, QToolButton
 
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.sessions.view_state import layout_of, show_layout
+from nrsfm_gui.sessions.session_saver import layout_of, show_layout
 from nrsfm_gui.shell.layout import docks, is_in_front
 
 VIDEO = Background(Path("clip.mp4"))

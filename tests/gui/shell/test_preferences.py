@@ -57,7 +57,7 @@ def test_preferences_come_back_as_they_were(tmp_path):
     store.set_preferences(chosen)
     store.sync()
     assert opened().preferences() == chosen
-    assert opened().autosave_seconds() == 0
+    assert opened().preferences().autosave_seconds == 0
 
 
 def test_values_that_are_not_accepted_are_refused_by_name():

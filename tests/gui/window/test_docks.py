@@ -4,7 +4,7 @@ import pytest
 
 from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.sessions.view_state import layout_of, show_layout
+from nrsfm_gui.sessions.session_saver import layout_of, show_layout
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets.dock_title import DockTitle
 

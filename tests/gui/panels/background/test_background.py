@@ -18,7 +18,7 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background.background_controller import doubts
 from nrsfm_gui.panels.background.background_reader import AHEAD, BackgroundReader
 from nrsfm_gui.panels.background.image_sources import as_image, image_suffixes, open_source
-from nrsfm_gui.sessions.view_state import ViewState
+from nrsfm_gui.sessions.session_file import ViewState
 from nrsfm_gui.shell.actions import resolve_situation
 
 WIDTH, HEIGHT = 64, 48
