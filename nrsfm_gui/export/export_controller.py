@@ -18,8 +18,7 @@ from core.io.writers import writer_for
 from nrsfm_gui.export.export_request import FIGURES, SHAPES, STEM, context_of
 from nrsfm_gui.export.movie_files import FORMATS, format_for
 from nrsfm_gui.export.movie_options import MOST_FPS, VIEWS, MovieOptions
-from nrsfm_gui.export.task_bar import TaskBar
-from nrsfm_gui.export.tasks import Task, Tasks
+from nrsfm_gui.export.tasks import Task, TaskBar, Tasks
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
@@ -28,8 +27,6 @@ from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from PyQt6.QtGui import QImage
 
     from core import Result, Sequence, Settings
     from nrsfm_gui.engine.jobs import Job
@@ -56,10 +53,6 @@ class ExportController(QObject):
         super().__init__(views.window)
         self.views = views
         self._session, self._window, self._store = views.session, views.window, store
-        self._pictures: dict[str, Callable[[], QImage]] = {
-            "view": views.scene_view.grab_image,
-            "tracks": views.tracks_view.grab_image,
-        }
         self._figures = figures
         self._dialog: ExportDialog | None = None
         self.strip = TaskBar()
@@ -82,7 +75,7 @@ class ExportController(QObject):
 
     def ask_for_view(self) -> None:
         """Save the 3-D view as a picture."""
-        self._ask_for_picture("view", "3d")
+        self._ask("Save the picture", self._name("-3d.png"), PICTURE_FILTER, self.save_view)
 
     def ask(self, kind: str = "") -> None:
         """Show the dialog for everything that can be exported, at a key of `KINDS` or as it was left."""
@@ -171,9 +164,9 @@ class ExportController(QObject):
 
         self._try(lambda: save_report(self.views, path), path)
 
-    def save_picture(self, which: str, path: Path) -> None:
-        """Write the picture of the "view" or the "tracks", as large as it is."""
-        self._try(lambda: save_image(self._pictures[which](), path), path)
+    def save_view(self, path: Path) -> None:
+        """Write the picture of the 3-D view, as large as it is."""
+        self._try(lambda: save_image(self.views.scene_view.grab_image(), path), path)
 
     def save_sized_picture(self, path: Path, options: MovieOptions, *, transparent: bool = False) -> None:
         """Write the picture of a view in another size; `transparent` is for the 3-D view."""
@@ -273,10 +266,6 @@ class ExportController(QObject):
         """Open a file or a folder by the program that the desktop has for it."""
         if not QDesktopServices.openUrl(QUrl(path.absolute().as_uri())):
             self.failed.emit(f"No program was found that opens {path}", "")
-
-    def _ask_for_picture(self, which: str, suffix: str) -> None:
-        save = partial(self.save_picture, which)
-        self._ask("Save the picture", self._name(f"-{suffix}.png"), PICTURE_FILTER, save)
 
     def _name(self, end: str) -> str:
         return str(self._store.writing_folder() / f"{file_stem(self._session.sequence, STEM)}{end}")

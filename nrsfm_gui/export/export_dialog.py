@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +19,14 @@ from nrsfm_gui.export.export_request import (
     TURNINGS,
     WHICH_FRAMES,
     ExportContext,
+    ExportKind,
     ExportRequest,
+    FigureKind,
     parse_frames,
 )
 from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
-from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, push_button
+from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, filled, push_button
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.plot_export import FigureSize
@@ -31,6 +34,7 @@ from nrsfm_gui.widgets.plots.plot_export import FigureSize
 if TYPE_CHECKING:
     from PyQt6.QtGui import QShowEvent
 
+Kinds = Mapping[str, ExportKind] | Mapping[str, FigureKind]
 SIZE = (1280, 720)  # pixels, at first
 ALIGN_TITLES = {
     "none": "none: calibrated units, or those of a known length",
@@ -61,10 +65,7 @@ class PathField(QWidget):
         button.setAccessibleName("Choose the file to write")
         button.setFixedWidth(32)
         button.setAutoDefault(False)  # Return in a field exports
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.line, 1)
-        row.addWidget(button)
+        filled(QHBoxLayout(self), self.line, button, grows=self.line)
 
     @property
     def path(self) -> Path:
@@ -86,7 +87,7 @@ class PathField(QWidget):
         )
 
     def _set_path(self, path: Path) -> None:
-        self.line.setText(str(path))
+        self.set_path(path)
         self.edited.emit()
 
 
@@ -95,16 +96,10 @@ class ExportForm(Form):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.what = Choice(
-            {key: kind.tip for key, kind in KINDS.items()},
-            titles={key: kind.title for key, kind in KINDS.items()},
-        )
+        self.what = _choice_of(KINDS)
         self.format = Choice({})
         self.view = Choice(VIEWS, titles=VIEWS)
-        self.figure = Choice(
-            {key: each.tip for key, each in FIGURES.items()},
-            titles={key: each.title for key, each in FIGURES.items()},
-        )
+        self.figure = _choice_of(FIGURES)
         self.shapes = QLineEdit(SHAPES)
         self.paper = PairField("×", ("Width in centimeters", "Height in centimeters"), integer=False)
         self.paper.set_values((FigureSize.width, FigureSize.height))
@@ -177,6 +172,11 @@ class ExportForm(Form):
             self.add(name, label, editor, tip=tip)
 
 
+def _choice_of(kinds: Kinds) -> Choice:
+    titles = {key: kind.title for key, kind in kinds.items()}
+    return Choice({key: kind.tip for key, kind in kinds.items()}, titles=titles)
+
+
 class ExportDialog(QDialog):
     """The export dialog. It is not modal, and keeps its choices while the application runs."""
 
@@ -236,17 +236,17 @@ class ExportDialog(QDialog):
             self.form.color.set_key("plain")
         if not context.truth:
             self.form.align.set_key("none")
-        for key, figure in FIGURES.items():
-            possible = context.reconstruction or figure.needs == "sequence"
-            self.form.figure.set_available(key, possible, why_not=NO_RECONSTRUCTION)
-        if not context.reconstruction and FIGURES[self.form.figure.key].needs != "sequence":
-            self.form.figure.set_key("shapes")
-        for key, kind in KINDS.items():
-            possible = context.reconstruction or kind.needs == "sequence"
-            self.form.what.set_available(key, possible, why_not=NO_RECONSTRUCTION)
-        if not context.reconstruction and KINDS[self.form.what.key].needs != "sequence":
-            self.form.what.set_key("movie")
+        self._offer(self.form.figure, FIGURES, "shapes")
+        self._offer(self.form.what, KINDS, "movie")
         self._show_kind()
+
+    def _offer(self, choice: Choice, kinds: Kinds, first: str) -> None:
+        """Offer what is possible now: `first` always is."""
+        there = self._context.reconstruction
+        for key, kind in kinds.items():
+            choice.set_available(key, there or kind.needs == "sequence", why_not=NO_RECONSTRUCTION)
+        if not there and kinds[choice.key].needs != "sequence":
+            choice.set_key(first)
 
     def choose(self, kind: str) -> None:
         """Show the options of a key of KINDS."""
@@ -257,22 +257,20 @@ class ExportDialog(QDialog):
     def request(self) -> ExportRequest:
         """Return what is chosen. Raises ValueError with a sentence, where a field is refused."""
         kind, rows = self.form.what.key, self._rows()
-        options: dict[str, Any] = {}
-        choices = {"coordinates": self.form.coordinates, "align": self.form.align, "color": self.form.color}
-        for name, editor in choices.items():
-            if name in rows:
-                options[name] = editor.key
-        if "mirror" in rows:
-            options["mirror"] = self.form.mirror.isChecked()
+        form = self.form
+        values: dict[str, Any] = {
+            "coordinates": form.coordinates.key,
+            "align": form.align.key,
+            "color": form.color.key,
+            "mirror": form.mirror.isChecked(),
+            "frames": form.frames.key,
+            "text": form.text.isChecked(),
+            "video": self._context.video and form.video.isChecked(),
+            "interpolation": form.interpolation.key,
+        }
+        options = {name: value for name, value in values.items() if name in rows}
         if "frames" in rows:
-            one = self.form.frames.key == "one"
-            options |= {"frames": self.form.frames.key, "frame": self._context.frame if one else None}
-        if "text" in rows:
-            options["text"] = self.form.text.isChecked()
-        if "video" in rows:
-            options["video"] = self._context.video and self.form.video.isChecked()
-        if "interpolation" in rows:
-            options["interpolation"] = self.form.interpolation.key
+            options["frame"] = self._context.frame if form.frames.key == "one" else None
         if "fps" in rows and "view" not in rows:
             options["fps"] = _positive(self.form.fps, "fps")
         movie = self._movie() if "view" in rows else None
@@ -390,8 +388,7 @@ class ExportDialog(QDialog):
             notes["path"] = f"There is no folder {path.parent}."
         elif os.path.isdir(path):
             notes["path"] = f"{path} is a folder."
-        for name, refusal in self._refusals().items():
-            notes[name] = refusal
+        notes |= self._refusals()
         for name, sentence in notes.items():
             self.form.set_message(name, sentence)
         self._export.setEnabled(not any(notes.values()))

@@ -5,19 +5,23 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
+from nrsfm_gui.widgets.fields import filled, tool_button
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nrsfm_gui.export.task_bar import TaskBar
-
 SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
+BAR_WIDTH = 220
+FLOATING_WIDTH = 640
+CLOSE = "Close this: what is being written goes on"
 
 
 class Task(Job):
@@ -33,6 +37,87 @@ class Task(Job):
 
     def discard(self) -> None:
         """Release the resources."""
+
+
+class TaskBar(QFrame):
+    """A line for every task; hidden while there is none. A floating one is a small window of its own."""
+
+    cancel_requested = pyqtSignal(object)  # the key of a task
+
+    def __init__(self, parent: QWidget | None = None, *, floating: bool = False) -> None:
+        super().__init__(parent)
+        if floating:
+            self.setWindowFlag(Qt.WindowType.Tool)
+            self.setWindowTitle("Exporting")
+            self.setMinimumWidth(FLOATING_WIDTH)
+        self.setProperty("role", "banner")
+        self._rows: dict[int, _TaskRow] = {}
+        self._layout = QVBoxLayout()
+        self._layout.setSpacing(2)
+        row = filled(QHBoxLayout(self), self._layout, grows=self._layout, margins=(12, 4, 8, 4))
+        if not floating:  # which has one of its window
+            close = tool_button("✕", CLOSE, CLOSE, keyboard=False)
+            close.clicked.connect(self.hide)
+            row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    def has_task(self, key: int) -> bool:
+        """Return whether a task has a line."""
+        return key in self._rows
+
+    def show_task(self, key: int, title: str, progress: str, done: int = 0, total: int = 0) -> None:
+        """Show how many steps of a task are done; how much that is of a total of 0 or 1 is unknown."""
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = _TaskRow(title)
+            row.cancel.clicked.connect(lambda _checked: self.cancel_requested.emit(key))
+            self._layout.addWidget(row)
+            self._show()
+        row.show_progress(title, progress, done, total)
+
+    def _show(self) -> None:
+        """Show the bar; a floating one over the lower edge of its window."""
+        parent = self.parentWidget()
+        if self.isWindow() and parent is not None and not self.isVisible():
+            size, below = self.sizeHint(), parent.frameGeometry()
+            self.move(below.center().x() - size.width() // 2, below.bottom() - 3 * size.height())
+        self.show()
+
+    def remove_task(self, key: int) -> None:
+        """Remove the row of a task."""
+        row = self._rows.pop(key, None)
+        if row is not None:
+            row.hide()
+            self._layout.removeWidget(row)
+            row.deleteLater()
+        if not self._rows:
+            self.hide()
+
+
+class _TaskRow(QWidget):
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = ElidedLabel()
+        self._progress = PlainLabel()
+        self._progress.setProperty("role", "muted")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(BAR_WIDTH)
+        self._bar.setAccessibleName(title)
+        self._bar.setToolTip("Share of the frames that are written")
+        self.cancel = QPushButton("Cancel")
+        self.cancel.setToolTip("Stop; nothing half-written is left")
+        self.cancel.setAccessibleName(f"Cancel: {title}")
+        self.cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        layout = filled(QHBoxLayout(self), self._title, grows=self._title, spacing=12)
+        for part in (self._progress, self._bar, self.cancel):
+            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def show_progress(self, title: str, progress: str, done: int, total: int) -> None:
+        self._title.set_full_text(title)
+        self._progress.setText(progress)
+        self._bar.setRange(0, total if total > 1 else 0)  # of none, the bar moves
+        self._bar.setValue(done)
 
 
 class Tasks(QObject):
@@ -87,7 +172,7 @@ class Tasks(QObject):
         for task in self._tasks:
             if id(task) == key:
                 task.cancel()
-                self._strips[task.in_window].show_task(key, task.title, "stopping", -1.0)
+                self._strips[task.in_window].show_task(key, task.title, "stopping")
 
     def _show(self, task: Task, done: int, total: int) -> None:
         if task not in self._tasks or task.stopping:
@@ -95,7 +180,7 @@ class Tasks(QObject):
         elapsed = time.monotonic() - task.began
         key, strip = id(task), self._strips[task.in_window]
         if 1000 * elapsed >= SHOW_MILLISECONDS and (total > 1 or not strip.has_task(key)):
-            strip.show_task(key, task.title, progress_text(done, total, elapsed), _share(done, total))
+            strip.show_task(key, task.title, progress_text(done, total, elapsed), done, total)
 
     def _end(self, task: Task) -> None:
         self._tasks.remove(task)
@@ -111,7 +196,3 @@ def progress_text(done: int, total: int, elapsed: float) -> str:
     if elapsed > ETA_FROM_SECONDS and left > ETA_FROM_SECONDS:
         words += f" · about {duration(round(left))} left"
     return words
-
-
-def _share(done: int, total: int) -> float:
-    return done / total if total > 1 else -1.0

@@ -221,7 +221,7 @@ def test_a_full_disk_is_noticed(qtbot, solved, tmp_path):
     folder.mkdir()
     for save in (
         lambda: exporting.save_report(folder / "a.html"),
-        lambda: exporting.save_picture("view", folder / "a.png"),
+        lambda: exporting.save_view(folder / "a.png"),
         lambda: exporting.save_figure("loss", folder / "a.svg"),
         lambda: exporting.save_figure("loss", folder / "a.pdf"),
     ):

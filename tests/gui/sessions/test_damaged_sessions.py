@@ -15,8 +15,14 @@ from core.reconstruction import RECORDS
 from nrsfm_gui.sessions.archive import DOCUMENT, ArchiveReader
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
 from nrsfm_gui.sessions.session_data import StoredSequence, sequence_of
-from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
-from nrsfm_gui.sessions.view_state import ViewState
+from nrsfm_gui.sessions.session_file import (
+    SavedRun,
+    SavedSequence,
+    SavedSession,
+    ViewState,
+    read_session,
+    write_session,
+)
 
 VIEW = {
     "frame": 0, "point": -1, "selection": [1], "hidden": [], "frame_range": [1, 3], "theme": "dark",

@@ -24,11 +24,11 @@ from nrsfm_gui.sessions.session_file import (
     SavedRun,
     SavedSequence,
     SavedSession,
+    ViewState,
     read_session,
     session_summary,
     write_session,
 )
-from nrsfm_gui.sessions.view_state import ViewState
 
 ROOT = Path(__file__).parents[3]
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")

@@ -257,7 +257,7 @@ def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder
     saved = f"Saved {tmp_path / 'plot.png'}"
     qtbot.waitUntil(lambda: window.message_bar.text == saved)  # once the warning could be read
     fail()
-    window.export_controller.save_picture("view", tmp_path / "absent" / "view.png")
+    window.export_controller.save_view(tmp_path / "absent" / "view.png")
     assert "view.png" in window.message_bar.text
     window.parameters_controller.run()
     assert window.message_bar.text == ""

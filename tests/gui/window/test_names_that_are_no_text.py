@@ -63,7 +63,7 @@ def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
     exporting.failed.connect(lambda sentence, _details: failures.append(sentence))
     for end in ("result.npz", "result.mat", "table.csv", "shape.ply", "mesh.glb", "page.html"):
         exporting.save_result(named(tmp_path, end))
-    exporting.save_picture("view", named(tmp_path, "view.png"))
+    exporting.save_view(named(tmp_path, "view.png"))
     exporting.save_figure("loss", named(tmp_path, "loss.pdf"))
     exporting.save_report(named(tmp_path, "report.html"))
     exporting.save_movie(named(tmp_path, "movie.png"), MOVIE)

@@ -25,7 +25,7 @@ WRITES = {
     "table .csv": lambda window, path: window.export_controller.save_reconstruction(path),
     "shape .ply": lambda window, path: window.export_controller.save_reconstruction(path),
     "page .html": lambda window, path: window.export_controller.save_result(path),
-    "picture .png": lambda window, path: window.export_controller.save_picture("view", path),
+    "picture .png": lambda window, path: window.export_controller.save_view(path),
     "sized picture .png": lambda window, path: window.export_controller.save_sized_picture(path, MOVIE),
     "figure .pdf": lambda window, path: window.export_controller.save_figure("loss", path),
     "figure .svg": lambda window, path: window.export_controller.save_figure("loss", path),
