@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from core import WRITERS, InputError
 from core.evaluation import Kind, Mirror
 from core.io.writers import DEFAULT_FPS
 from core.io.writers import KINDS as WRITER_KINDS
 from nrsfm_gui.export.movie_files import FORMATS as MOVIES
+from nrsfm_gui.scene.framing import evenly_spread
 from nrsfm_gui.scene.summaries import file_stem
 
 if TYPE_CHECKING:
@@ -215,8 +214,7 @@ def parse_frames(text: str, frame_count: int) -> tuple[int, ...]:
         raise InputError(f"frames are {text!r}; {accepted}")
     chosen = [int(word) for word in numbers]
     if evenly and 1 <= chosen[0] <= MOST_SHAPES:
-        places = np.linspace(0, frame_count - 1, min(chosen[0], frame_count)).round().astype(int)
-        return tuple(places.tolist())
+        return tuple(evenly_spread(frame_count, chosen[0]).tolist())
     if evenly or len(chosen) > MOST_SHAPES or not all(1 <= frame <= frame_count for frame in chosen):
         raise InputError(f"frames are {text!r}; {accepted}")
     return tuple(frame - 1 for frame in chosen)

@@ -26,11 +26,10 @@ class Triangulation:
     name: str  # as it is shown to the user
 
 
-def triangulation_of(faces: Ints, points: int, name: str) -> Triangulation:
-    """Return the triangulation with these faces (T, 3)."""
-    return Triangulation(
-        read_only(oriented(faces), np.int64), read_only(edges_of(faces), np.int64), points, name
-    )
+def triangulation_of(faces: Ints, points: int, name: str, edges: Ints | None = None) -> Triangulation:
+    """Return the triangulation with these faces (T, 3), and their edges (E, 2) or those that are given."""
+    edges = edges_of(faces) if edges is None else edges
+    return Triangulation(read_only(oriented(faces), np.int64), read_only(edges, np.int64), points, name)
 
 
 @lru_cache(maxsize=2)
@@ -49,10 +48,7 @@ def file_gives_mesh(sequence: Sequence) -> bool:
 @lru_cache(maxsize=2)
 def _file_triangulation(sequence: Sequence) -> Triangulation:
     faces = np.zeros((0, 3), dtype=np.int64) if sequence.faces is None else sequence.faces
-    edges = edges_of(faces) if sequence.edges is None else sequence.edges
-    return Triangulation(
-        read_only(oriented(faces), np.int64), read_only(edges, np.int64), sequence.point_count, "the file"
-    )
+    return triangulation_of(faces, sequence.point_count, "the file", sequence.edges)
 
 
 def chosen_mesh(

@@ -34,7 +34,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
-from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, ahead_of, make_picture
+from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, make_picture, with_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -316,7 +316,11 @@ class Display(QObject):
         if not (self._is_dragging or self._slow or self._mixed is not None):
             return None  # the next picture has numbers, too
         if self._mixed is None or not self._mixed.serves(picture, request, frame):
-            self._mixed, self._spent = ahead_of(picture, request, frame, self._spent), self._mixed
+            assert request.iterate is not None  # what follows has one
+            spent, self._spent = self._spent, self._mixed
+            over = spent.shapes if spent and (spent.picture, spent.frame) == (picture, frame) else None
+            shapes = with_frame(picture.shapes, request.sequence, request.iterate, frame, over)
+            self._mixed = None if shapes is None else FrameAhead(picture, request, frame, shapes)
         return None if self._mixed is None else self._mixed.shapes
 
     def _draw(self) -> None:

@@ -73,7 +73,6 @@ class Framing:
     outlines: Floats  # (G, M, 3) the outermost points of frames by themselves, without the displacements
     outlined: Ints  # (G,) those frames, ascending
     outline_in_space: Floats  # (N, 3) of nearly all frames, with the displacements
-    farthest: Floats  # (N, 3) of all frames, with the displacements
     box: Floats  # (2, 3) lowest and highest corner of the outline
     spread: Floats  # (3, 3) covariance of the points of a frame
     orientation: Orientation
@@ -139,25 +138,24 @@ def frame_points(points: Floats, orientation: Orientation | None = None) -> Fram
 
     NaN is for those that are unknown or outliers. Without an orientation it is that without cameras.
     """
-    chosen = _spread(len(points), MOST_FRAMES)
-    some = points[chosen][:, :, _spread(points.shape[2], MOST_POINTS)]
+    chosen = evenly_spread(len(points), MOST_FRAMES)
+    some = points[chosen][:, :, evenly_spread(points.shape[2], MOST_POINTS)]
     cloud = some.transpose(0, 2, 1)
     if not np.isfinite(cloud).any():
         return None
-    path = _path(points[:, :, _spread(points.shape[2], CENTER_POINTS)])
+    path = _path(points[:, :, evenly_spread(points.shape[2], CENTER_POINTS)])
     moved = in_space = _Reach.of(cloud)
     if np.linalg.norm(np.ptp(path, axis=0)) > (GAIN - 1.0) * in_space.size / GAIN:
         moved = _Reach.of(cloud - path[chosen, None])
     if in_space.size < GAIN * moved.size:
         path, moved = np.zeros_like(path), in_space
-    outline, stands = moved.outline(REACHED), orientation or orient(points, None)
+    outline, stands = moved.outline, orientation or orient(points, None)
     return Framing(
         displacements=read_only(path),
         outline=read_only(outline),
         outlines=read_only(moved.outlines),
         outlined=read_only(chosen[moved.there], np.intp),
-        outline_in_space=read_only(outline if moved is in_space else in_space.outline(REACHED)),
-        farthest=read_only(in_space.outline(1.0)),
+        outline_in_space=read_only(outline if moved is in_space else in_space.outline),
         box=read_only(_thickened(np.stack([outline.min(axis=0), outline.max(axis=0)]))),
         spread=read_only(_mean_covariance(moved.cloud)),
         orientation=stands,
@@ -175,7 +173,7 @@ class _Reach:
     @property
     def size(self) -> float:
         """The diagonal of the box of the outline."""
-        return float(np.linalg.norm(np.ptp(self.outline(REACHED), axis=0)))
+        return float(np.linalg.norm(np.ptp(self.outline, axis=0)))
 
     @classmethod
     def of(cls, cloud: Floats) -> _Reach:
@@ -200,11 +198,12 @@ class _Reach:
         found: Floats = self.cloud[self.there[:, None], self.who[self.there]]
         return found
 
-    def outline(self, share: float) -> Floats:
-        """Return the points (N, 3), one a direction, beyond which this share of the frames does not reach."""
+    @property
+    def outline(self) -> Floats:
+        """The points (N, 3), one a direction, beyond which nearly all frames do not reach."""
         order = np.argsort(self.reach, axis=0)  # frames without points come first
         there = int(np.isfinite(self.reach[:, 0]).sum())
-        frames = order[len(order) - there + int(np.ceil(share * there)) - 1]
+        frames = order[len(order) - there + int(np.ceil(REACHED * there)) - 1]
         directions = np.arange(len(frames))
         found: Floats = np.unique(self.cloud[frames, self.who[frames, directions]], axis=0)
         return found
@@ -226,7 +225,7 @@ def _outermost(cloud: Floats, known: Bools) -> tuple[Floats, Ints]:
     return np.take_along_axis(along, who[:, :, None], axis=2)[:, :, 0], who
 
 
-def _spread(count: int, most: int) -> Ints:
+def evenly_spread(count: int, most: int) -> Ints:
     """Return at most so many of `count` indices, evenly, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 

@@ -18,6 +18,7 @@ from nrsfm_gui.model.mesh import chosen_mesh
 from nrsfm_gui.model.names import error_name
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.floor import Floor
+from nrsfm_gui.scene.framing import evenly_spread
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Shapes
 from nrsfm_gui.scene.summaries import relative_measure
@@ -56,9 +57,8 @@ class Scene:
     excluded: Bools  # (P,) which points are tracked, but hidden from the solver
     weights: Floats | None  # (P,) of the observations under a robust loss, None with least squares
     reprojected: Floats | None  # (P, 2) in `track_unit`
-    errors: Floats | None  # (P,) distance of estimate and truth, in `error_unit`, NaN where there is no truth
+    errors: Floats | None  # (P,) distance of estimate and truth, in `unit`, NaN where there is no truth
     residuals_px: Floats | None  # (P,) distance of reprojection and track, in `track_unit`, NaN where hidden
-    error_unit: str
     unit: str  # of the 3-D points
     track_unit: str  # of the tracks: px, or mm of an orthogonal camera
     selected: int | None  # point index
@@ -179,7 +179,6 @@ def build_scene(
         reprojected=_at(shapes.reprojected, f),
         errors=_at(shapes.errors, f),
         residuals_px=_at(shapes.residuals, f),
-        error_unit=shapes.unit,
         unit=shapes.unit,
         track_unit=sequence.units,
         selected=selected if selected is not None and 0 <= selected < sequence.point_count else None,
@@ -264,8 +263,7 @@ def _at(values: Floats | None, frame: int) -> Floats | None:
 def _other_cameras(shapes: Shapes, frame: int, appearance: Appearance) -> tuple[Cameras, ...]:
     if shapes.cameras is None or not (shapes.still or "path" in appearance.layers):
         return ()
-    count = len(shapes.cameras.R)
-    frames = np.unique(np.linspace(0, count - 1, min(count, MOST_CAMERAS)).round().astype(int))
+    frames = evenly_spread(len(shapes.cameras.R), MOST_CAMERAS)
     return tuple(shapes.cameras.at(other) for other in frames if other != frame)
 
 

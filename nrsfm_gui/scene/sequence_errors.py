@@ -12,7 +12,7 @@ once no view shows them: two sets alternate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -94,22 +94,8 @@ class FrameAhead:
     shapes: Shapes  # of the picture, but for the frame
 
     def serves(self, picture: Picture, request: SceneRequest, frame: int) -> bool:
-        """Whether `ahead_of` would give the same."""
+        """Whether it is that of a picture, of what follows it and of a frame."""
         return self.picture is picture and self.frame == frame and self.request.shapes_as(request)
-
-
-def ahead_of(
-    picture: Picture, request: SceneRequest, frame: int, spent: FrameAhead | None = None
-) -> FrameAhead | None:
-    """Return a picture with one frame of what `follows` it; None where a single frame has no meaning.
-
-    Where `spent`, which is not used any more, is of the same picture and frame, its arrays are written over.
-    """
-    assert request.iterate is not None  # what follows has one
-    same = spent is not None and spent.picture is picture and spent.frame == frame
-    over = spent.shapes if spent is not None and same else None
-    shapes = with_frame(picture.shapes, request.sequence, request.iterate, frame, over)
-    return None if shapes is None else FrameAhead(picture, request, frame, shapes)
 
 
 def make_picture(request: SceneRequest, before: Picture | None = None) -> Picture:
@@ -144,7 +130,7 @@ def _shapes_of(request: SceneRequest) -> Shapes:
 def with_frame(
     whole: Shapes, sequence: Sequence, iterate: Iterate, frame: int, spent: Shapes | None = None
 ) -> Shapes | None:
-    """Return shapes in which one frame is of another iterate.
+    """Return shapes in which one frame is of another iterate; the arrays of `spent` are written over.
 
     Returns None where a single frame is not defined: before any reconstruction, and where the solution is not
     shown in coordinates of a scene. None, too, where cameras would have to be found for all frames first:
@@ -171,18 +157,19 @@ def with_frame(
     if whole.errors is not None and whole.truth is not None:
         errors = np.linalg.norm(Q - whole.truth[frame], axis=1)
     std = None if std is None else similarity.scale[:, None, None] * std
+    found_of = {
+        "points": Q, "reprojected": reprojected, "errors": errors, "residuals": residuals, "std": std,
+    }  # fmt: skip
+    placed: dict[str, Any] = {
+        name: _placed(getattr(whole, name), frame, new, None if spent is None else getattr(spent, name))
+        for name, new in found_of.items()
+    }
     shapes = replace(
         whole,
         weights=iterate.robust_weights,
         cameras=_with_camera(whole.cameras, frame, cameras),
-        points=_placed(whole.points, frame, Q, None if spent is None else spent.points),
-        reprojected=_placed(
-            whole.reprojected, frame, reprojected, None if spent is None else spent.reprojected
-        ),
-        errors=_placed(whole.errors, frame, errors, None if spent is None else spent.errors),
-        residuals=_placed(whole.residuals, frame, residuals, None if spent is None else spent.residuals),
-        std=_placed(whole.std, frame, std, None if spent is None else spent.std),
         why_no_std="" if std is not None else why_no_std(iterate),
+        **placed,
     )
     share_scales(whole, shapes)
     return shapes

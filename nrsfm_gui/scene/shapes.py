@@ -199,7 +199,7 @@ def build_shapes(
         weights=source.robust_weights,
         held_out=float(np.sqrt(np.mean(held**2))) if held.size else None,
         outliers=background.outliers if aligned and alignment.outliers else None,
-        truth_size=None if truth is None else _truth_size(sequence),
+        truth_size=None if truth is None else background.size,
         typical_radius=typical_radius(Q if truth is None else truth),
         e3d=_normalized_error(sequence, found, S),
         why_no_std="" if found.std is not None else why_no_std(source),
@@ -266,7 +266,7 @@ def _without_estimate(sequence: Sequence, alignment: Alignment, upright: str | N
         framing=_framing(sequence, None, cameras, upright, aligned=True),
         image_extent=background.image_extent,
         outliers=background.outliers,
-        truth_size=None if truth is None else _truth_size(sequence),
+        truth_size=None if truth is None else background.size,
         typical_radius=1.0 if truth is None else typical_radius(truth),
     )
 
@@ -344,51 +344,31 @@ class _FixedGeometry:
     kept: Floats | None  # (F, 3, P) the truth with NaN in place of its outliers; the same where it has none
     framing: Framing | None  # of the truth, where every frame has one
     image_extent: Floats  # (2, 2)
+    size: float | None = None  # of the truth without its outliers
 
 
 @lru_cache(maxsize=4)
 def _background(sequence: Sequence) -> _FixedGeometry:
-    truth = _spread_truth(sequence)
+    given, frames = sequence.truth, sequence.frame_count
     image_extent = read_only(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
-    if truth is None:
+    if given is None or known_points(given.points).sum(axis=1).max() < MIN_ALIGNED:
         return _FixedGeometry(None, None, None, None, image_extent)
-    outliers = _spread_outliers(sequence)
-    kept = truth if outliers is None else read_only(np.where(outliers[:, None], np.nan, truth))
-    framing = None
+    kept = truth = given.points
+    if len(given.frames) < frames:
+        spread = np.full((frames, *truth.shape[1:]), np.nan)
+        spread[given.frames] = truth
+        kept = truth = read_only(spread)
+    found, outliers, framing = find_truth_outliers(given), None, None
+    if found.any():
+        outliers = np.zeros((frames, sequence.point_count), dtype=bool)
+        outliers[given.frames] = found
+        kept = read_only(np.where(outliers[:, None], np.nan, truth))
+        outliers = read_only(outliers, np.bool_)
     if known_points(truth).any(axis=1).all():
         framing = frame_points(kept)
         if framing is not None and sequence.rotations is not None:
             framing = framing.aimed(orient(kept, sequence.rotations, axes=np.eye(3)))
-    return _FixedGeometry(truth, outliers, kept, framing, image_extent)
-
-
-def _spread_outliers(sequence: Sequence) -> Bools | None:
-    """Return which points (F, P) of the truth are outliers, None where none is."""
-    assert sequence.truth is not None  # the caller has looked
-    found = find_truth_outliers(sequence.truth)
-    if not found.any():
-        return None
-    spread = np.zeros((sequence.frame_count, sequence.point_count), dtype=bool)
-    spread[sequence.truth.frames] = found
-    return read_only(spread, np.bool_)
-
-
-@lru_cache(maxsize=4)
-def _truth_size(sequence: Sequence) -> float:
-    kept = _background(sequence).kept
-    assert kept is not None  # the caller has looked
-    return object_size(kept)
-
-
-def _spread_truth(sequence: Sequence) -> Floats | None:
-    truth = sequence.truth
-    if truth is None or known_points(truth.points).sum(axis=1).max() < MIN_ALIGNED:
-        return None
-    if len(truth.frames) == sequence.frame_count:
-        return truth.points
-    spread = np.full((sequence.frame_count, 3, sequence.point_count), np.nan)
-    spread[truth.frames] = truth.points
-    return read_only(spread)
+    return _FixedGeometry(truth, outliers, kept, framing, image_extent, object_size(kept))
 
 
 def _span(values: Floats) -> Floats:

@@ -353,11 +353,11 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
         tip = f"Distance to {truth_phrase(scene.truth_name)}: {scene.shapes.alignment_name}."
         name = error_name(scene.truth_name)
         error = float(scene.errors[point])
-        rows.append(LabeledValue(name, relative_measure(error, scene.error_unit, size, short=True), tip))
+        rows.append(LabeledValue(name, relative_measure(error, scene.unit, size, short=True), tip))
         along = along_view_in(scene.shapes, scene.frame)
         if along is not None and np.isfinite(along[point]):
             way = "too far" if along[point] > 0 else "too near"
-            of_depth = relative_measure(abs(float(along[point])), scene.error_unit, size, short=True)
+            of_depth = relative_measure(abs(float(along[point])), scene.unit, size, short=True)
             rows.append(LabeledValue("of it in depth", f"{of_depth} {way}", DEPTH_TIP))
     if scene.std is not None:
         x, y, z = (measure(float(value), scene.unit) for value in scene.std[point])
@@ -404,7 +404,7 @@ def selection_numbers(scene: Scene | None) -> list[LabeledValue]:
         (
             error_name(scene.truth_name),
             scene.errors,
-            scene.error_unit,
+            scene.unit,
             scene.shapes.size,
             f" {scene.shapes.alignment_name.capitalize()}.",
         ),

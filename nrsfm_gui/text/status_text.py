@@ -209,5 +209,5 @@ def hover(scene: Scene | None, point: int) -> str:
         parts.append(pair(scene.measured[point], scene.track_unit))
     if scene.errors is not None and np.isfinite(scene.errors[point]):
         error = float(scene.errors[point])
-        parts.append(relative_measure(error, scene.error_unit, scene.shapes.size, short=True))
+        parts.append(relative_measure(error, scene.unit, scene.shapes.size, short=True))
     return " · ".join(parts)

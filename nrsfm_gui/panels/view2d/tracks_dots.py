@@ -176,7 +176,7 @@ def described(scene: Scene, index: int) -> str:
     if scene.weights is not None and scene.visible[index]:
         parts.append(f"weight {scene.weights[index]:.2g}")
     if scene.errors is not None and np.isfinite(scene.errors[index]):
-        parts.append(f"{error_name(scene.truth_name)} {scene.errors[index]:.3g} {scene.error_unit}")
+        parts.append(f"{error_name(scene.truth_name)} {scene.errors[index]:.3g} {scene.unit}")
     return " · ".join(parts)
 
 
