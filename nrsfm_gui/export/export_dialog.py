@@ -190,8 +190,7 @@ class ExportDialog(QDialog):
         self._formats: dict[str, str] = {}  # the one chosen last of every kind
         self.form = ExportForm()
         self._connect()
-        self._note = PlainLabel()
-        self._note.setProperty("role", "muted")
+        self._note = PlainLabel(role="muted")
         self._note.setWordWrap(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self._export = push_button("Export", "Write the file in the background", self._request)

@@ -38,7 +38,6 @@ COLORS = 255  # of a GIF; one more is for what does not change
 class MovieFormat:
     """One kind of movie."""
 
-    suffix: str
     label: str
     write: Writer
     module: str = ""  # that it needs, of the extra "video"
@@ -119,13 +118,10 @@ def write_mp4(path: Path, images: Iterator[QImage], fps: float) -> list[Path]:
     return [path]
 
 
-FORMATS: dict[str, MovieFormat] = {
-    each.suffix: each
-    for each in (
-        MovieFormat(".mp4", "MP4 movie", write_mp4, module="av", even=True),
-        MovieFormat(".gif", "Animated GIF", write_gif, module="PIL"),
-        MovieFormat(".png", "Numbered PNG pictures", write_png, numbered=True),
-    )
+FORMATS = {
+    ".mp4": MovieFormat("MP4 movie", write_mp4, module="av", even=True),
+    ".gif": MovieFormat("Animated GIF", write_gif, module="PIL"),
+    ".png": MovieFormat("Numbered PNG pictures", write_png, numbered=True),
 }
 
 

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBo
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
-from nrsfm_gui.widgets.fields import filled, tool_button
+from nrsfm_gui.widgets.fields import filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:
@@ -98,16 +98,13 @@ class _TaskRow(QWidget):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title = ElidedLabel()
-        self._progress = PlainLabel()
-        self._progress.setProperty("role", "muted")
-        self._bar = QProgressBar()
+        self._progress = PlainLabel(role="muted")
+        self._bar = with_tip(QProgressBar(), title, "Share of the frames that are written")
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(BAR_WIDTH)
-        self._bar.setAccessibleName(title)
-        self._bar.setToolTip("Share of the frames that are written")
-        self.cancel = QPushButton("Cancel")
-        self.cancel.setToolTip("Stop; nothing half-written is left")
-        self.cancel.setAccessibleName(f"Cancel: {title}")
+        self.cancel = with_tip(
+            QPushButton("Cancel"), f"Cancel: {title}", "Stop; nothing half-written is left"
+        )
         self.cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         layout = filled(QHBoxLayout(self), self._title, grows=self._title, spacing=12)
         for part in (self._progress, self._bar, self.cancel):

@@ -445,7 +445,6 @@ def read_opened_result(path: Path) -> OpenedResult:
 
 
 def _opened(result: Result, path: Path) -> OpenedResult:
-    """Return the sequence and the run of a result that was read from a file."""
     sequence = _from_its_file(result, path) or _from_itself(result, path)
     iterate = start_from(result, sequence, path)
     energies = {} if result.energy_history is None else dict(result.energy_history[:, ::2].tolist())

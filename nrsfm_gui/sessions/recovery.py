@@ -6,13 +6,15 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt, QTimer
+from PyQt6.QtCore import QObject, Qt
 from PyQt6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from core import InputError
 from core.foundation import remove_temporaries
+from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.sessions.autosave import PREFIX, LockedFile
 from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
+from nrsfm_gui.widgets.fields import with_tip
 from nrsfm_gui.widgets.form import row
 from nrsfm_gui.widgets.labels import PlainLabel
 
@@ -41,9 +43,7 @@ class Recovery(QObject):
         self._chosen: tuple[LostSession, str] | None = None  # being opened, and its description
         self._mark: Path | None = None  # of that one
         self.cautious = False  # whether the window ended when that one was opened before
-        self._settled = QTimer(self)
-        self._settled.setSingleShot(True)
-        self._settled.timeout.connect(self._remove_mark)
+        self._settled = Debounce(self._remove_mark, SETTLED_MILLISECONDS, self)
         self.bar = RecoveryBar()
         for title, act in zip(BUTTONS, (self._recover, self._discard, self.shut_down), strict=True):
             self.bar.buttons[title].clicked.connect(lambda _checked, act=act: act())
@@ -103,7 +103,7 @@ class Recovery(QObject):
         if self._chosen is not None and path == self._chosen[0].path:
             self._notifier.inform(f"Recovered {self._chosen[1]}.")
             self._release()
-            self._settled.start(SETTLED_MILLISECONDS)
+            self._settled.request()
 
     def _on_opening_failed(self, *_: object) -> None:
         self._release()
@@ -129,9 +129,7 @@ class RecoveryBar(QFrame):
         self.setLayout(layout)
         self.buttons: dict[str, QPushButton] = {}
         for title, tip in BUTTONS.items():
-            button = QPushButton(title)
-            button.setToolTip(tip)
-            button.setAccessibleName(f"{title}: {tip}")
+            button = with_tip(QPushButton(title), f"{title}: {tip}", tip)
             button.clicked.connect(self.hide)
             layout.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
             self.buttons[title] = button

@@ -73,7 +73,8 @@ class HeatMap(Themed, QWidget):
             self._plot.getAxis(side).setStyle(tickLength=0)  # a mark would run into the cells
         self._image = pg.ImageItem(axisOrder="row-major")
         self._plot.addItem(self._image)
-        self._bar = pg.ColorBarItem(interactive=False, width=BAR_WIDTH, colorMap=_color_map())
+        colors = pg.ColorMap(np.linspace(0, 1, LEVELS), color_table(COLOR_MAPS[0]))
+        self._bar = pg.ColorBarItem(interactive=False, width=BAR_WIDTH, colorMap=colors)
         self._bar.setImageItem(self._image, insert_in=self._plot)
         self._best = pg.PlotCurveItem()  # around the cell of the best run
         # A light line on a dark one is seen on every color.
@@ -287,11 +288,6 @@ class HeatMap(Themed, QWidget):
         for item in self._texts:
             self._plot.removeItem(item)
         self._texts = []
-
-
-def _color_map() -> pg.ColorMap:
-    table = color_table(COLOR_MAPS[0])
-    return pg.ColorMap(np.linspace(0, 1, LEVELS), table)
 
 
 def _scaled(values: Floats) -> tuple[Floats, tuple[float, float], list[tuple[float, str]] | None]:

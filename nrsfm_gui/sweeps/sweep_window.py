@@ -27,7 +27,7 @@ from nrsfm_gui.text.sweep_rows import (
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS, shortened
 from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
 from nrsfm_gui.widgets.dialogs import resize_within_screen
-from nrsfm_gui.widgets.fields import Choice, push_button, tool_button
+from nrsfm_gui.widgets.fields import Choice, push_button, tool_button, with_tip
 from nrsfm_gui.widgets.form import column, row
 from nrsfm_gui.widgets.icons import application_icon
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
@@ -150,9 +150,8 @@ class SweepWindow(QWidget):
 
     def _make_parts(self) -> None:
         self._title, self._count = ElidedLabel(role="title"), PlainLabel(role="muted")
-        self.filter, self._filter_problem = QLineEdit(), PlainLabel(role="warning")
-        self.filter.setAccessibleName("Filter the runs")
-        self.filter.setToolTip(FILTER_TIP)
+        self.filter = with_tip(QLineEdit(), "Filter the runs", FILTER_TIP)
+        self._filter_problem = PlainLabel(role="warning")
         self.filter.setClearButtonEnabled(True)
         copy, copy_map = self.copy_requested.emit, self.map_copy_requested.emit
         self._copy = self._menu_button(
@@ -427,7 +426,4 @@ class SweepWindow(QWidget):
 
 
 def _choice(name: str, tip: str, options: dict[str, str] | None = None) -> Choice:
-    choice = Choice(options or {})
-    choice.setAccessibleName(name)
-    choice.setToolTip(tip)
-    return choice
+    return with_tip(Choice(options or {}), name, tip)
