@@ -172,9 +172,10 @@ class ViewState:
     orbit: Orbit
     appearance: Appearance
     background: Background | None = None  # pictures behind the tracks
+    saved_views: dict[str, Orbit] = field(default_factory=dict)  # by the key that shows it
 
     @classmethod
-    def of(cls, session: Session, orbit: Orbit) -> ViewState:
+    def of(cls, session: Session, orbit: Orbit, saved_views: Mapping[str, Orbit]) -> ViewState:
         """Return that of a session whose 3-D view is seen from somewhere."""
         return cls(
             session.frame,
@@ -187,16 +188,17 @@ class ViewState:
             orbit,
             session.appearance,
             session.background,
+            dict(saved_views),
         )
 
     def __post_init__(self) -> None:
-        orbit = self.orbit
         check_accepted(self, theme=THEMES)
-        numbers = (*orbit.center, orbit.distance, orbit.azimuth, orbit.elevation)
-        if not all(map(math.isfinite, numbers)) or not orbit.distance > 0:
-            raise InputError("the orbit holds a number that is not finite, or no distance")
-        if not abs(math.hypot(*orbit.up) - 1.0) < 1e-6:  # written so that NaN is refused, too
-            raise InputError("the orbit holds an upward axis that is not a unit vector")
+        for orbit in (self.orbit, *self.saved_views.values()):
+            numbers = (*orbit.center, orbit.distance, orbit.azimuth, orbit.elevation)
+            if not all(map(math.isfinite, numbers)) or not orbit.distance > 0:
+                raise InputError("the orbit holds a number that is not finite, or no distance")
+            if not abs(math.hypot(*orbit.up) - 1.0) < 1e-6:  # written so that NaN is refused, too
+                raise InputError("the orbit holds an upward axis that is not a unit vector")
 
     def as_plain(self) -> dict[str, Any]:
         """Return values that JSON can hold; a loaded triangulation is left out, its file has it."""

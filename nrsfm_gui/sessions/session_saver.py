@@ -59,7 +59,9 @@ SAVE, CLOSE, CANCEL = "Save elsewhere…", "Close without saving", "Cancel"
 
 
 class SessionView(Protocol):
-    """A 3-D view whose viewpoint is saved with the session."""
+    """A 3-D view whose viewpoint is saved with the session, and the views that were saved in it."""
+
+    saved_views: dict[str, Orbit]
 
     @property
     def orbit(self) -> Orbit:
@@ -289,6 +291,7 @@ class SessionSaver(QObject):
         state.show(self._session, theme=not self.keeps_theme)
         self._display.refresh()
         self._view.set_orbit(state.orbit)
+        self._view.saved_views = state.saved_views
 
     def _offer_file(self, saved: SavedSequence) -> None:
         """Report a change of a sequence's file, and offer to open the file as it is now."""
@@ -422,7 +425,7 @@ class SessionSaver(QObject):
             for sequence, runs, shown in session.everything(without_runs=True)
             if runs or sequence is session.sequence or is_contained(sequence)
         )
-        view = ViewState.of(session, self._view.orbit).as_plain()
+        view = ViewState.of(session, self._view.orbit, self._view.saved_views).as_plain()
         return SavedSession(saved, 0, view, layout_of(self._window), file or self.file)
 
     def _finish_saving(self, path: Path, opened: int, edits: int) -> None:

@@ -97,6 +97,8 @@ playable = Condition(lambda s: s.frames, "Open a sequence of several frames firs
 STEP = " › "  # between a menu and the menu in it
 BACK = f"&Run{STEP}&Back in time"
 UPRIGHT = f"&View{STEP}What is &up"
+SAVED = f"&View{STEP}Saved vie&ws"
+SAVED_KEYS = "6789"
 # Not in the menus: keys, buttons and panels have them, and the palette.
 OUTSIDE_MENUS = frozenset(
     "step slow earlier later before_change newest "
@@ -255,6 +257,19 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("stand_as_pictures", UPRIGHT, "As the pic&tures",
                "Up is as in the pictures, the first camera sees the front, and the floor is below the object",
                "scene_view_controller.stand_as_pictures", (), with_sequence),
+    *(
+        ActionSpec(f"show_view_{key}", SAVED, f"Show view &{key}",
+                   f"See the 3-D view from where it was when Ctrl+{key} was pressed",
+                   "scene_view_controller.show_view", (key,), with_sequence, arguments=(key,))
+        for key in SAVED_KEYS
+    ),
+    *(
+        ActionSpec(f"save_view_{key}", SAVED, f"Save as view {key}",
+                   f"Keep with the session where the 3-D view is seen from; {key} shows it again",
+                   "scene_view_controller.save_view", (f"Ctrl+{key}",), with_sequence, arguments=(key,),
+                   separated=key == SAVED_KEYS[0])
+        for key in SAVED_KEYS
+    ),
     ActionSpec("orthographic", "&View", "&Orthographic", "Parallel rays in the 3-D view",
                "scene_view.set_orthographic", ("5",), checkable=True),
     ActionSpec("camera_lock", "&View", "Lock to the &camera",

@@ -12,7 +12,7 @@ from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
 from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
-from nrsfm_gui.panels.view3d.camera import ViewCamera
+from nrsfm_gui.panels.view3d.camera import ViewCamera, Viewpoint
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.picture import SceneRenderer
 from nrsfm_gui.scene.scene import NO_SEQUENCE
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.panels.view3d.camera import Viewpoint
     from nrsfm_gui.scene.framing import Framing
     from nrsfm_gui.scene.orbit_camera import Orbit, Projection
     from nrsfm_gui.scene.scene import Scene
@@ -315,6 +314,7 @@ class SceneView(PointView):
     def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
         super().__init__(parent)
         self._scene: Scene | None = None
+        self.saved_views: dict[str, Orbit] = {}  # by the key that shows it
         self._fitted_to: Framing | None = None  # not that of the scene where the two are nearly the same
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
@@ -530,6 +530,12 @@ class SceneView(PointView):
         with self._gesture("Look from the " + PRESETS[name][0].lower()):
             self._camera.preset(name, framing)
             self._fit()
+
+    def show_saved(self, key: str) -> None:
+        """Look from where a saved view was."""
+        with self._gesture(f"Show view {key}"):
+            viewpoint = Viewpoint(self.saved_views[key], locked=False, fitted=False, aimed=False)
+            self._camera.set_viewpoint(viewpoint)
 
     def set_orbit(self, orbit: Orbit) -> None:
         """Set the viewpoint of another view; `camera_changed` is not emitted."""

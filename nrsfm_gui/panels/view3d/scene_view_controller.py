@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class SceneViewController(QObject):
         self._is_resetting = False
         display.without_opengl = not view.uses_opengl
         view.degraded.connect(self._on_degraded)
-        session.sequence_changed.connect(lambda _sequence: view.set_camera_locked(False))
+        session.sequence_changed.connect(self._on_sequence_changed)
         self.add_view(view)
 
     def set_follow(self, on: bool) -> None:
@@ -71,6 +72,25 @@ class SceneViewController(QObject):
         self._is_resetting = False
         session.record_view_change("everything", "view as at first", before, self._seen(), self._show)
         session.notifier.show_status("The view is as it was at first; Ctrl+Z undoes it")
+
+    def save_view(self, key: str) -> None:
+        """Keep with the session where the view is seen from."""
+        view, session = self._view, self._session
+        before, view.saved_views = view.saved_views, view.saved_views | {key: view.orbit}
+        show = partial(setattr, view, "saved_views")
+        session.record_view_change(f"view {key}", f"view {key} saved", before, view.saved_views, show)
+        session.notifier.show_status(f"Saved as view {key}: the key {key} shows it again")
+
+    def show_view(self, key: str) -> None:
+        """Look from where a saved view was."""
+        if key in self._view.saved_views:
+            self._view.show_saved(key)
+        else:
+            self._session.notifier.show_status(f"There is no view {key} yet: Ctrl+{key} saves this one")
+
+    def _on_sequence_changed(self) -> None:
+        self._view.saved_views = {}
+        self._view.set_camera_locked(False)
 
     def _seen(self) -> View:
         session = self._session

@@ -48,6 +48,7 @@ def test_a_session_is_the_same_in_another_window(
     window.session.set_frame_range((3, 9))
     window.session.set_appearance(window.session.appearance.changed(color_by="error"))
     window.scene_view.set_orbit(window.scene_view.orbit.turned(33.0, 5.0))
+    window.scene_view.saved_views = {"7": window.scene_view.orbit}
     window.parameters_panel.set_settings(settings.with_changes(eta=0.125))
     window.session.set_settings(settings.with_changes(eta=0.125))
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
@@ -63,6 +64,7 @@ def test_a_session_is_the_same_in_another_window(
     assert (session.hidden, session.frame_range) == ({7}, (3, 9))
     assert other.session.appearance == window.session.appearance
     assert other.scene_view.orbit == window.scene_view.orbit
+    assert other.scene_view.saved_views == window.scene_view.saved_views == {"7": window.scene_view.orbit}
     assert other.session.settings == settings.with_changes(eta=0.125)
     assert other.parameters_panel.settings == other.session.settings
     for recipe in ("python", "command"):
@@ -414,6 +416,7 @@ def test_a_file_whose_name_is_not_utf_8_is_no_obstacle(
         (("orbit", "center"), [0.0, 1.0], r"orbit.center is \[0.0, 1.0\]; accepted is 3 values"),
         (("orbit", "distance"), float("inf"), "a number that is not finite"),
         (("orbit", "up"), [0.0, 0.5, 0.0], "is not a unit vector"),
+        (("saved_views", "6", "distance"), 0.0, "no distance"),
         (("theme",), "pink", "theme is 'pink'; accepted are"),
         (("alignment", "kind"), "upside down", "kind is 'upside down'; accepted is one of"),
         (("appearance", "colour"), 1, "appearance holds 'colour'"),
@@ -430,7 +433,17 @@ def test_a_view_that_was_tampered_with_is_refused_with_a_sentence(way, value, se
         frozenset({"estimate", "path"}), "depth", "magma", (1.5, 2.5), 40, "tracks", 2.0, "all"
     )
     view = ViewState(
-        3, 1, (1, 2), (4,), (0, 5), Alignment(), "dark", Orbit(), chosen, Background(Path("a"), 0.4, 1)
+        3,
+        1,
+        (1, 2),
+        (4,),
+        (0, 5),
+        Alignment(),
+        "dark",
+        Orbit(),
+        chosen,
+        Background(Path("a"), 0.4, 1),
+        {"6": Orbit()},
     )
     values = json.loads(json.dumps(view.as_plain()))
     assert ViewState.from_plain(values) == view
@@ -446,7 +459,7 @@ def test_a_background_on_another_computer_is_not_opened_with_a_session(
     qtbot, make_session_window, solved, tmp_path, opened
 ):
     window, _run = solved()
-    view = ViewState.of(window.session, window.scene_view.orbit).as_plain()
+    view = ViewState.of(window.session, window.scene_view.orbit, {}).as_plain()
     view["background"] = {"path": "//elsewhere/share/a.mp4"}
     saved = (SavedSequence(window.session.sequence, (), None, QUICK),)
     path = write_session(SavedSession(saved, 0, view), tmp_path / "a.nrsfm")

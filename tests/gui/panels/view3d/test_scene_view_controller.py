@@ -46,6 +46,27 @@ def test_a_turn_of_the_wheel_is_undone_although_it_might_go_on(session, scene_vi
     assert scene_view.viewpoint == before
 
 
+def test_a_saved_view_is_shown_again_until_another_sequence_is_open(
+    session, scene_view, controller, statuses, sequence
+):
+    controller.show_view("6")
+    assert statuses[-1] == "There is no view 6 yet: Ctrl+6 saves this one"
+    scene_view.set_axis_preset("top")
+    saved = scene_view.orbit
+    controller.save_view("6")
+    scene_view.set_axis_preset("side")
+    controller.save_view("7")
+    scene_view.set_camera_locked(True)
+    controller.show_view("6")
+    assert (scene_view.orbit, scene_view.camera_locked) == (saved, False)
+    session.undo()
+    assert scene_view.orbit != saved
+    session.undo()
+    assert set(scene_view.saved_views) == {"6"}
+    session.set_sequence(sequence)
+    assert not scene_view.saved_views
+
+
 def test_changes_of_the_camera_and_of_the_layers_are_undone_in_their_order(session, scene_view, controller):
     before = scene_view.viewpoint
     scene_view.set_axis_preset("top")
