@@ -15,9 +15,8 @@ from PyQt6.QtGui import QDesktopServices, QGuiApplication
 from core import WRITERS, InputError
 from core.foundation import printable, protecting
 from core.io.writers import writer_for
-from nrsfm_gui.export.export_request import FIGURES, SHAPES, STEM, context_of
+from nrsfm_gui.export.export_request import FIGURES, MOST_FPS, SHAPES, STEM, VIEWS, MovieOptions, context_of
 from nrsfm_gui.export.movie_files import FORMATS, format_for
-from nrsfm_gui.export.movie_options import MOST_FPS, VIEWS, MovieOptions
 from nrsfm_gui.export.tasks import Task, TaskBar, Tasks
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.scene.summaries import file_stem

@@ -17,14 +17,15 @@ from nrsfm_gui.export.export_request import (
     KINDS,
     SHAPES,
     TURNINGS,
+    VIEWS,
     WHICH_FRAMES,
     ExportContext,
     ExportKind,
     ExportRequest,
     FigureKind,
+    MovieOptions,
     parse_frames,
 )
-from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, filled, push_button
 from nrsfm_gui.widgets.form import Form

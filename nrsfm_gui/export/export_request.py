@@ -1,4 +1,4 @@
-"""What can be exported, and the value that the export dialog returns."""
+"""What can be exported, the options of a movie, and the value that the export dialog returns."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from core.evaluation import Kind, Mirror
 from core.io.writers import DEFAULT_FPS
 from core.io.writers import KINDS as WRITER_KINDS
 from nrsfm_gui.export.movie_files import FORMATS as MOVIES
+from nrsfm_gui.model.appearance import check_accepted
 from nrsfm_gui.scene.framing import evenly_spread
 from nrsfm_gui.scene.summaries import file_stem
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nrsfm_gui.export.movie_options import MovieOptions
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.widgets.plots.plot_export import FigureSize
 
+VIEWS = {"3d": "3-D view", "2d": "2-D view", "window": "whole window"}
+SIDES = (64, 7680)  # pixels: least and most of width and height
+MOST_FPS = 240.0
 STEM = "reconstruction"  # of proposed names, where there is no sequence
 FIGURE_LABELS = {".pdf": "PDF drawing", ".svg": "SVG drawing", ".png": "PNG picture"}
 MOST_SHAPES = 24  # in one figure
@@ -127,6 +130,53 @@ WHICH_FRAMES = {
     "one": "the frame that is shown",
     "stacked": "all frames in one file (PLY)",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class MovieOptions:
+    """What a movie shows. Raises InputError where a value is not among those accepted."""
+
+    view: str = "3d"  # a key of VIEWS
+    width: int = 1280  # pixels
+    height: int = 720
+    fps: float = 15.0  # frames per second
+    first: int = 0  # frames of the sequence, 0-based, both included
+    last: int = 0
+    seconds: float = 6.0  # how long a single frame is shown
+    turn: float = 0.0  # degrees per second around the vertical, of the 3-D view
+    one_turn: bool = False  # or one turn over the whole movie
+
+    def __post_init__(self) -> None:
+        check_accepted(self, view=VIEWS)
+        for name in ("width", "height"):
+            if not SIDES[0] <= getattr(self, name) <= SIDES[1]:
+                raise InputError(
+                    f"{name} is {getattr(self, name)}; accepted are {SIDES[0]} to {SIDES[1]} pixels"
+                )
+        if not 0 < self.fps <= MOST_FPS:
+            raise InputError(f"fps is {self.fps:g}; accepted are numbers above 0, up to {MOST_FPS:g}")
+        if not 0 <= self.first <= self.last:
+            raise InputError(f"frames {self.first + 1} to {self.last + 1} are none; give first and last")
+        if not 0 < self.seconds <= 3600:
+            raise InputError(f"seconds are {self.seconds:g}; accepted are numbers above 0, up to 3600")
+
+    @property
+    def count(self) -> int:
+        """The number of pictures."""
+        if self.first == self.last:
+            return max(1, round(self.seconds * self.fps))
+        return self.last - self.first + 1
+
+    @property
+    def turns(self) -> bool:
+        """Whether the camera of the 3-D view turns."""
+        return self.one_turn or self.turn != 0.0
+
+    def shots(self) -> list[tuple[int, float]]:
+        """Return (frame, degrees turned) of every picture; a whole turn ends one step before it began."""
+        rate = 360.0 * self.fps / self.count if self.one_turn else self.turn
+        step = 0 if self.first == self.last else 1
+        return [(self.first + step * index, index * rate / self.fps) for index in range(self.count)]
 
 
 @dataclass(frozen=True)

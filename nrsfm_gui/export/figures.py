@@ -18,9 +18,8 @@ from PyQt6.QtGui import QFontMetricsF, QPainter, QPixmap, QTransform
 from PyQt6.QtWidgets import QGraphicsPixmapItem
 
 from core import InputError
-from nrsfm_gui.export.export_request import FIGURES, parse_frames
+from nrsfm_gui.export.export_request import FIGURES, SIDES, MovieOptions, parse_frames
 from nrsfm_gui.export.movie import ScenePainter, TracksPainter
-from nrsfm_gui.export.movie_options import SIDES, MovieOptions
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.timeline.heat_strip import heat_image, top_of
 from nrsfm_gui.panels.view3d.parts import hollow_truth

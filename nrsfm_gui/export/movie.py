@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
     from nrsfm_gui.engine.jobs import Job
-    from nrsfm_gui.export.movie_options import MovieOptions
+    from nrsfm_gui.export.export_request import MovieOptions
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.background.background_controller import BackgroundController

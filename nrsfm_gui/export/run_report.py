@@ -18,9 +18,9 @@ from PyQt6.QtCore import QSize
 from core import METHODS, InputError, command_for, python_for
 from core.foundation import PROGRAM, replacing, versions
 from core.io.readers import sample_name
+from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.export.figures import error_plot, worst_frames
 from nrsfm_gui.export.movie import ScenePainter
-from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.names import error_name, numbered_title, penalty_text
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.theme import PAPER

@@ -12,9 +12,9 @@ from PyQt6.QtGui import QColor, QImage
 
 from core import InputError
 from nrsfm_gui.export import movie_files
+from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.export.movie import ScenePainter, WindowPainter, fitted
 from nrsfm_gui.export.movie_files import FORMATS, format_for, pixels
-from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.export.tasks import Task, progress_text
 
 

@@ -12,7 +12,7 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QLabel, QMenu, QTreeWidget
 
 from core import Settings, load_result, simulate
-from nrsfm_gui.export.movie_options import MovieOptions
+from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.sessions.session_file import read_session
 

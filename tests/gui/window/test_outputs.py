@@ -13,8 +13,8 @@ from PyQt6.QtGui import QImage
 import core
 from core import Settings, load_result, simulate, write_challenge, write_npz
 from core.io.writers import numbered
+from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.export.movie_files import FORMATS
-from nrsfm_gui.export.movie_options import MovieOptions
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, objective="wnn", max_iterations=20)
 MOVIE = MovieOptions(width=64, height=64, last=1)

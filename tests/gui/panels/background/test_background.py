@@ -13,7 +13,7 @@ from PyQt6.QtGui import QColor, QImage
 
 from core import InputError, simulate
 from core.tracking import video as videos
-from nrsfm_gui.export.movie_options import MovieOptions
+from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background.background_controller import doubts
 from nrsfm_gui.panels.background.background_reader import AHEAD, BackgroundReader
