@@ -556,7 +556,7 @@ def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, window)
     assert window.status_controller.line.isVisible() and window.statusBar().currentMessage() == ""
     assert places() == before
     window.message_bar.warn("something went wrong")
-    window.export_controller.strip.show_task(1, "movie", "1 of 8", 0.1)
+    window.export_controller.strip.show_task(1, "movie", "1 of 8", 1, 8)
     window.session_saver.recovery.bar.offer("A session was not closed properly.")
     assert places() == before
     banners, view = window.banners, window.scene_view
