@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,6 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 from PyQt6.QtWidgets import QApplication
-from reconstructions import build_shapes
 
 from core import CameraModel, Result, read_sequence
 from core.evaluation import find_truth_outliers
@@ -35,6 +35,9 @@ from core.io.readers import bundled_samples
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.orbit_camera import MARGINS
 from nrsfm_gui.scene.scene import build_scene
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from reconstructions import build_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
