@@ -23,8 +23,7 @@ from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.scene.shapes import Shapes, build_shapes
 from nrsfm_gui.text.import_text import asks_for_camera, describe_camera, describe_tracks, without_options
 from nrsfm_gui.widgets.dialogs import ask_for_path, resize_within_screen
-from nrsfm_gui.widgets.fields import push_button
-from nrsfm_gui.widgets.form import column, row
+from nrsfm_gui.widgets.fields import column, push_button, row
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:

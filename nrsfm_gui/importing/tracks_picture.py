@@ -12,8 +12,7 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.widgets.fields import Slider
-from nrsfm_gui.widgets.form import column, row
+from nrsfm_gui.widgets.fields import Slider, column, row
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:

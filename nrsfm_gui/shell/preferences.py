@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QGuiApplication, QStandardItemModel
-from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QVBoxLayout, QWidget
 
 from core.io.readers import GIGABYTE, set_memory_limit
 from core.solvers import set_solver_threads
@@ -21,14 +21,12 @@ from nrsfm_gui.model.preferences import (
 )
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.dialogs import fits_on_screen, show_on_screen
-from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, form_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import theme_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
-
-    from PyQt6.QtWidgets import QWidget
 
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.session import Session
@@ -49,10 +47,7 @@ class PreferencesDialog(QDialog):
         self.setWindowTitle("Preferences")
         self._showing = False
         layout = QVBoxLayout(self)
-        self._form = QFormLayout()
-        self._form.setHorizontalSpacing(18)
-        self._form.setVerticalSpacing(8)
-        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._form = form_layout()
         layout.addLayout(self._form)
         self._heading("Looks")
         self.theme = self._choice("theme", "Theme", THEMES, "Colors of the window")
@@ -91,9 +86,7 @@ class PreferencesDialog(QDialog):
             ("Restore defaults", "Set all preferences as they were at first", self.defaults_requested),
             ("Show the first steps", "Show the card with the first steps again", self.first_steps_requested),
         ):
-            button = QPushButton(text)
-            button.setToolTip(tip)
-            button.setAccessibleName(text)
+            button = with_tip(QPushButton(text), text, tip)
             button.setAutoDefault(False)
             button.clicked.connect(signal)
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
@@ -135,15 +128,10 @@ class PreferencesDialog(QDialog):
             self.changed.emit(name, value)
 
     def _heading(self, text: str) -> None:
-        label = PlainLabel(text)
-        label.setProperty("role", "heading")
-        self._form.addRow(label)
+        self._form.addRow(PlainLabel(text, role="heading"))
 
     def _remark(self, text: str) -> None:
-        label = PlainLabel(text)
-        label.setProperty("role", "muted")
-        label.setWordWrap(True)
-        self._form.addRow("", label)
+        self._form.addRow("", PlainLabel(text, role="muted", wraps=True))
 
     def _choice(self, name: str, title: str, choices: Mapping[Any, str], tip: str) -> ComboBox:
         box = ComboBox()
@@ -173,8 +161,7 @@ class PreferencesDialog(QDialog):
         return box
 
     def _add(self, box: QWidget, title: str, tip: str) -> None:
-        box.setToolTip(tip)
-        box.setAccessibleName(title)
+        with_tip(box, title, tip)
         box.setMinimumHeight(ComboBox().sizeHint().height())  # a spin box is lower by itself
         box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         label = PlainLabel(title)
@@ -192,7 +179,7 @@ class PreferencesController(QObject):
         super().__init__(window)
         self._session, self._store, self._window = session, store, window
         self._notifier, self._restart_first_steps = session.notifier, restart_first_steps
-        self._dialog: PreferencesDialog | None = None
+        self.dialog: PreferencesDialog | None = None  # made when it is first shown
         self._size = store.preferences().size  # in force until the next start
         # Only where they are not as at first: a saved view and the environment are not overruled.
         usual, now = Preferences(), store.preferences()
@@ -206,20 +193,16 @@ class PreferencesController(QObject):
 
     def show(self) -> None:
         """Show the dialog, and leave everything else usable."""
-        if self._dialog is None:
-            self._dialog = PreferencesDialog(self._window)
-            self._dialog.changed.connect(self.change)
-            self._dialog.defaults_requested.connect(self.restore_defaults)
-            self._dialog.first_steps_requested.connect(self._restart_first_steps)
+        if self.dialog is None:
+            self.dialog = PreferencesDialog(self._window)
+            self.dialog.changed.connect(self.change)
+            self.dialog.defaults_requested.connect(self.restore_defaults)
+            self.dialog.first_steps_requested.connect(self._restart_first_steps)
         present = self._store.preferences()
-        self._dialog.set_sizes({size for size in SIZES if size in (100, present.size) or self._fits(size)})
-        self._dialog.set_preferences(present)
-        show_on_screen(self._dialog)
-
-    @property
-    def dialog(self) -> PreferencesDialog | None:
-        """The dialog, where it was shown once."""
-        return self._dialog
+        fitting = {size for size in SIZES if fits_on_screen(self._window, size / self._size)}
+        self.dialog.set_sizes(fitting | {100, present.size})
+        self.dialog.set_preferences(present)
+        show_on_screen(self.dialog)
 
     def change(self, name: str, value: object) -> None:
         """Store one preference, and apply it."""
@@ -250,9 +233,6 @@ class PreferencesController(QObject):
                 action=("Preferences", self.show),
             )
 
-    def _fits(self, size: int) -> bool:
-        return fits_on_screen(self._window, size / self._size)
-
     def restore_defaults(self) -> None:
         """Set all preferences as they were at first."""
         before, usual = self._store.preferences(), Preferences()
@@ -260,8 +240,8 @@ class PreferencesController(QObject):
         for name in vars(usual):
             if getattr(before, name) != getattr(usual, name):
                 self._apply(name, usual)
-        if self._dialog is not None:
-            self._dialog.set_preferences(usual)
+        if self.dialog is not None:
+            self.dialog.set_preferences(usual)
 
     def _on_color_scheme_changed(self, _scheme: object) -> None:
         """Use the light or dark scheme of the desktop where the preferences say so."""

@@ -39,7 +39,7 @@ from nrsfm_gui.widgets.command_palette import match
 from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.dock_title import DockTitle
 from nrsfm_gui.widgets.drag_number import DragLabel, DragSlider
-from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.fields import NumberField, with_tip
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart
@@ -96,8 +96,7 @@ class ShortcutSheet(QDialog):
         self.setWindowTitle("Shortcuts")
         self.field = QLineEdit()
         self.field.setPlaceholderText("Find a key or what it does")
-        self.field.setAccessibleName("Find a shortcut")
-        self.field.setToolTip("Words of what is wanted, or a key")
+        with_tip(self.field, "Find a shortcut", "Words of what is wanted, or a key")
         self.field.setClearButtonEnabled(True)
         content = QWidget()
         row = QHBoxLayout(content)
@@ -119,15 +118,13 @@ class ShortcutSheet(QDialog):
         area.setWidget(content)
         area.setWidgetResizable(True)
         area.setAccessibleName("Shortcuts")
-        self._nothing = PlainLabel("No shortcut is called so; Ctrl+K finds actions without a key, too.")
-        self._nothing.setProperty("role", "muted")
+        nothing = "No shortcut is called so; Ctrl+K finds actions without a key, too."
+        self._nothing = PlainLabel(nothing, role="muted")
         self._nothing.hide()
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        where = PlainLabel(WHERE)
-        where.setProperty("role", "muted")
-        where.setWordWrap(True)
+        where = PlainLabel(WHERE, role="muted", wraps=True)
         for part in (self.field, where, self._nothing, area, buttons):
             layout.addWidget(part)
         resize_within_screen(self, SIZE)
@@ -150,12 +147,9 @@ class Section(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(4)
         grid.setHorizontalSpacing(14)
-        heading = PlainLabel(title)
-        heading.setProperty("role", "heading")
-        grid.addWidget(heading, 0, 0, 1, 2)
+        grid.addWidget(PlainLabel(title, role="heading"), 0, 0, 1, 2)
         for row, line in enumerate(lines, start=1):
-            key, text = QLabel(f"<b>{html.escape(line[0])}</b>"), PlainLabel(line[1])
-            text.setWordWrap(True)
+            key, text = QLabel(f"<b>{html.escape(line[0])}</b>"), PlainLabel(line[1], wraps=True)
             grid.addWidget(key, row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(text, row, 1)
             self._lines.append((line, key, text))

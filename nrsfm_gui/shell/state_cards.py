@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QObject, QSize, Qt
-from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from core.evaluation import bilinear_residuals, find_outliers
 from core.foundation import DEPTHS, printable
@@ -23,7 +22,7 @@ from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text import status_text
 from nrsfm_gui.text.run_numbers import verdicts_on
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import ButtonRow, copy_text, filled, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -64,29 +63,20 @@ class StateCard(QFrame):
         self.setObjectName("state card")
         self.setProperty("role", "card")
         self.setAccessibleName("What is going on")
-        self._title = PlainLabel()
-        self._title.setProperty("role", "title")
-        self._sentence = PlainLabel()
+        self._title, self._sentence = PlainLabel(role="title", wraps=True), PlainLabel(wraps=True)
         for label in (self._title, self._sentence):
-            label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._busy = QProgressBar()
         self._busy.setRange(0, 0)
         self._busy.setTextVisible(False)
         self._busy.setAccessibleName("Reading goes on")
-        self._buttons = QHBoxLayout()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(10)
+        self._buttons = ButtonRow()
         close = tool_button("✕", "Close this", "Close this")
         close.clicked.connect(self.hide)
-        top = QHBoxLayout()
-        top.addWidget(self._title, 1)
+        top = filled(QHBoxLayout(), (self._title, 1))
         top.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(top)
-        for part in (self._sentence, self._busy):
-            layout.addWidget(part)
-        layout.addLayout(self._buttons)
+        parts = top, self._sentence, self._busy, self._buttons
+        filled(QVBoxLayout(self), *parts, spacing=10, margins=(20, 16, 20, 16))
         self.hide()
 
     @property
@@ -108,17 +98,7 @@ class StateCard(QFrame):
         self._title.setText(title)
         self._sentence.setText(sentence)
         self._busy.setVisible(busy)
-        while (item := self._buttons.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
-        for text, callback in buttons.items():
-            button = QPushButton(text)
-            button.setAccessibleName(text)
-            button.setToolTip(text)
-            button.clicked.connect(lambda _checked, callback=callback: callback())
-            self._buttons.addWidget(button)
-            button.show()
+        self._buttons.set_buttons((text, text, callback) for text, callback in buttons.items())
         self._buttons.addStretch(1)
         self.show()
 
@@ -200,7 +180,7 @@ class StateCards(QObject):
             return
         self._notifier.fail(sentence, shown=True)
         offers["Open the sample"] = partial(opening.open, FIRST_SAMPLE)
-        self.card.show_choice(NOT_OPENED, sentence, {**offers, "Copy": lambda: _copy(sentence)})
+        self.card.show_choice(NOT_OPENED, sentence, {**offers, "Copy": partial(copy_text, sentence)})
 
     def _on_given_up(self) -> None:
         """Show what can be done where nothing is open."""
@@ -308,9 +288,3 @@ def result_sentence(run: Run, known: Incumbent) -> str:
     if last is not None and last.status is Status.LIMIT:
         status = "reached its iteration limit"
     return f"Run {sentence_name(run)} {status} in {summaries.seconds(known)}"
-
-
-def _copy(text: str) -> None:
-    clipboard = QGuiApplication.clipboard()
-    if clipboard is not None:
-        clipboard.setText(text)

@@ -33,8 +33,8 @@ from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import as_image
 from nrsfm_gui.tracking.video_picture import VideoPicture
 from nrsfm_gui.widgets.dialogs import DropTarget, PathKind, ask_for_path, resize_within_screen
-from nrsfm_gui.widgets.fields import Choice, DoubleSpinBox, Slider, SpinBox, push_button
-from nrsfm_gui.widgets.form import Form, column, row
+from nrsfm_gui.widgets.fields import Choice, DoubleSpinBox, Slider, SpinBox, column, push_button, row
+from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QSize, Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import ButtonRow, copy_text, filled, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import set_property
 
@@ -50,9 +50,7 @@ class Banners(QWidget):
         super().__init__(parent)
         self._below = below
         self._banners: dict[QWidget, tuple[QWidget, Callable[[], Urgency], bool]] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
+        self._column = filled(QVBoxLayout(self), spacing=0)
         below.installEventFilter(self)
         self.hide()
 
@@ -65,9 +63,7 @@ class Banners(QWidget):
     def add(self, banner: QWidget, urgency: Callable[[], Urgency], *, central: bool = False) -> None:
         """Add a banner; `central` ones are shown in the middle."""
         holder = QWidget(self)
-        inner = QVBoxLayout(holder)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.addWidget(banner)
+        filled(QVBoxLayout(holder), banner)
         holder.hide()
         self._column.addWidget(holder)
         self._banners[banner] = holder, urgency, central
@@ -151,25 +147,21 @@ class MessageBar(QFrame):
         self._warning: Message | None = None
         self._note: Message | None = None
         self._on_view = QElapsedTimer()
-        self._text = PlainLabel()
-        self._text.setWordWrap(True)
+        self._text = PlainLabel(wraps=True)
         self._text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._text.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setProperty("role", "banner")
-        self._buttons = QHBoxLayout()
+        self._buttons = ButtonRow()
         self._copy_button = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
-        self._copy_button.clicked.connect(self._copy)
+        self._copy_button.clicked.connect(lambda _checked: copy_text(self.text))
         close = tool_button("✕", "Close this message", "Close this message", keyboard=False)
         close.clicked.connect(self.dismiss)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 6, 8, 6)
-        layout.addWidget(self._text, 1)
+        layout = filled(QHBoxLayout(self), (self._text, 1), self._buttons, margins=(12, 6, 8, 6))
         for part in (self._copy_button, close):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
-        layout.insertLayout(1, self._buttons)
         self._timer = QTimer(self)  # how long a note is seen, or a warning where a note waits
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.dismiss)
@@ -212,10 +204,9 @@ class MessageBar(QFrame):
 
     def dismiss(self) -> None:
         """Close the message on view; a note behind a warning follows."""
-        if self._warning is not None:
-            self._warning = None
-        else:
+        if not self.warns:
             self._note = None
+        self._warning = None
         self._show()
 
     def hide(self) -> None:
@@ -266,31 +257,19 @@ class MessageBar(QFrame):
         return message
 
     def _show(self) -> None:
-        while self._buttons.count():
-            item = self._buttons.takeAt(0)
-            button = None if item is None else item.widget()
-            if button is not None:
-                button.hide()
-                button.deleteLater()
         message = self.message
         if message is None:
+            self._buttons.set_buttons(())
             self._timer.stop()
             super().hide()
             self.changed.emit()
             return
         self._text.setAccessibleName(message.sentence)
         self._copy_button.setVisible(message.warning)
-        for text, callback in message.actions:
-            button = QPushButton(text)
-            button.setAccessibleName(text)
-            button.setToolTip(plain_tip(f"{text}: {message.sentence}"))
-            button.clicked.connect(
-                lambda _checked, message=message, callback=callback: self._on_action_clicked(
-                    message, callback
-                )
-            )
-            self._buttons.addWidget(button)
-            button.show()
+        self._buttons.set_buttons(
+            (text, plain_tip(f"{text}: {message.sentence}"), partial(self._act, message, callback))
+            for text, callback in message.actions
+        )
         self._elide()
         self.updateGeometry()
         self._on_view.start()
@@ -321,7 +300,7 @@ class MessageBar(QFrame):
             self._text.setText(shown)
         self._text.setToolTip("" if shown == message.sentence else plain_tip(message.sentence))
 
-    def _on_action_clicked(self, message: Message, callback: Callable[[], object]) -> None:
+    def _act(self, message: Message, callback: Callable[[], object]) -> None:
         if message is self.message:
             self.dismiss()
         callback()
@@ -336,11 +315,6 @@ class MessageBar(QFrame):
             self._timer.start(OFFER_MILLISECONDS if message.actions else NOTE_MILLISECONDS)
         elif self._note is not None:
             self._timer.start(max(READ_MILLISECONDS - int(self._on_view.elapsed()), 0))
-
-    def _copy(self) -> None:
-        clipboard = QGuiApplication.clipboard()
-        if clipboard is not None:
-            clipboard.setText(self.text)
 
 
 def _as_actions(action: Actions) -> tuple[Action, ...]:

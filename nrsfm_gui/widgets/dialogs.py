@@ -41,9 +41,14 @@ def show_on_screen(dialog: QDialog) -> None:
     if not dialog.isVisible():
         dialog.ensurePolished()
         resize_within_screen(dialog, dialog.sizeHint())
-    dialog.show()
-    dialog.raise_()
-    dialog.activateWindow()
+    bring_to_front(dialog)
+
+
+def bring_to_front(window: QWidget) -> None:
+    """Show a window in front of the others, with the keyboard."""
+    window.show()
+    window.raise_()
+    window.activateWindow()
 
 
 class PathKind(Enum):

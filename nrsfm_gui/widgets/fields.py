@@ -1,4 +1,4 @@
-"""Buttons, boxes, sliders, a field for numbers over many decades, and one for a pair of numbers.
+"""Rows and columns, buttons, boxes, sliders, a field for numbers over many decades, and one for a pair.
 
 The mouse wheel changes the value of none of them. Every combo box, spin box and slider of the application
 is one of the classes below, not the class of Qt that it extends: Qt's would use the wheel while the user
@@ -11,11 +11,12 @@ import math
 from typing import TYPE_CHECKING, TypeVar
 
 from PyQt6.QtCore import QRect, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QPalette, QStandardItem, QStandardItemModel
+from PyQt6.QtGui import QGuiApplication, QPalette, QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import (
     QBoxLayout,
     QComboBox,
     QDoubleSpinBox,
+    QFormLayout,
     QHBoxLayout,
     QLayout,
     QLineEdit,
@@ -27,6 +28,7 @@ from PyQt6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QToolButton,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -34,13 +36,18 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from PyQt6.QtCore import QModelIndex
     from PyQt6.QtGui import QKeyEvent, QPainter, QWheelEvent
 
 SomeWidget = TypeVar("SomeWidget", bound=QWidget)
 SomeLayout = TypeVar("SomeLayout", bound=QBoxLayout)
+Part = (
+    QWidget | QLayout | tuple[QWidget | QLayout, int] | None
+)  # of a layout, with its stretch; None is space
+Margins = tuple[int, int, int, int]
+NO_MARGINS = 0, 0, 0, 0
 
 # Ten presses of an arrow key are one decade, and every step is a round number.
 DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
@@ -68,10 +75,10 @@ def with_tip(widget: SomeWidget, name: str, tip: str) -> SomeWidget:
 
 def filled(
     layout: SomeLayout,
-    *parts: QWidget | QLayout | None,
+    *parts: Part,
     grows: QWidget | QLayout | None = None,
     spacing: int | None = None,
-    margins: tuple[int, int, int, int] = (0, 0, 0, 0),
+    margins: Margins = NO_MARGINS,
 ) -> SomeLayout:
     """Put parts into a layout, one after the other, and return it.
 
@@ -80,14 +87,33 @@ def filled(
     layout.setContentsMargins(*margins)
     if spacing is not None:
         layout.setSpacing(spacing)
-    for part in parts:
-        stretch = int(part is grows)
+    for given in parts:
+        part, stretch = given if isinstance(given, tuple) else (given, int(given is grows))
         if isinstance(part, QWidget):
             layout.addWidget(part, stretch)
         elif isinstance(part, QLayout):
             layout.addLayout(part, stretch)
         else:
             layout.addStretch(1)
+    return layout
+
+
+def row(*parts: Part, spacing: int = 10, margins: Margins = NO_MARGINS) -> QHBoxLayout:
+    """Return parts side by side."""
+    return filled(QHBoxLayout(), *parts, spacing=spacing, margins=margins)
+
+
+def column(*parts: Part, spacing: int = 6, margins: Margins = NO_MARGINS) -> QVBoxLayout:
+    """Return parts below each other."""
+    return filled(QVBoxLayout(), *parts, spacing=spacing, margins=margins)
+
+
+def form_layout() -> QFormLayout:
+    """Return the layout of a dialog of settings, whose fields grow."""
+    layout = QFormLayout()
+    layout.setHorizontalSpacing(18)
+    layout.setVerticalSpacing(8)
+    layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     return layout
 
 
@@ -110,6 +136,29 @@ def tool_button(
     button.setAutoRaise(True)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus if keyboard else Qt.FocusPolicy.NoFocus)
     return button
+
+
+class ButtonRow(QHBoxLayout):
+    """Buttons that are replaced together."""
+
+    def set_buttons(self, buttons: Iterable[tuple[str, str, Callable[[], object]]]) -> None:
+        """Show buttons, each given by its title, its tip and what it calls, in place of those before."""
+        while (item := self.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for title, tip, function in buttons:
+            button = with_tip(QPushButton(title), title, tip)
+            button.clicked.connect(lambda _checked, function=function: function())
+            self.addWidget(button)
+            button.show()
+
+
+def copy_text(text: str) -> None:
+    """Put a text onto the clipboard."""
+    clipboard = QGuiApplication.clipboard()
+    assert clipboard is not None  # there is an application
+    clipboard.setText(text)
 
 
 class IgnoresWheel:
@@ -286,8 +335,7 @@ class NumberField(QLineEdit):
         self, *, integer: bool = False, optional: bool = False, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._integer = integer
-        self._optional = optional
+        self._integer, self._optional = integer, optional
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(56)
         self.textEdited.connect(lambda _text: self.edited.emit())
@@ -359,13 +407,10 @@ class PairField(QWidget):
     def __init__(self, between: str, names: tuple[str, str], *, integer: bool = True) -> None:
         super().__init__()
         self.first, self.second = NumberField(integer=integer), NumberField(integer=integer)
-        row = filled(QHBoxLayout(self), spacing=6)
-        for field, name, word in zip((self.first, self.second), names, (between, ""), strict=True):
+        for field, name in zip((self.first, self.second), names, strict=True):
             with_tip(field, name, name)
             field.textChanged.connect(lambda _text: self.edited.emit())
-            row.addWidget(field, 1)
-            if word:
-                row.addWidget(PlainLabel(word))
+        filled(QHBoxLayout(self), (self.first, 1), PlainLabel(between), (self.second, 1), spacing=6)
 
     def set_values(self, values: tuple[float, float]) -> None:
         """Show two numbers."""
