@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,15 +45,6 @@ NOT_OPENED = "This could not be opened"
 NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sample."
 
 
-@dataclass(frozen=True)
-class _Better:
-    """A solution or a moment of a run that is nearer to the ground truth than its end."""
-
-    length: str
-    where: str  # "at 9 s", "in bilinear"
-    show: Callable[[], object]
-
-
 class StateCard(QFrame):
     """A title, a sentence, and a busy bar or buttons."""
 
@@ -84,20 +74,11 @@ class StateCard(QFrame):
         """Title and sentence, "" where the card is hidden."""
         return "" if self.isHidden() else f"{self._title.text()}\n{self._sentence.text()}"
 
-    def show_busy(self, title: str, sentence: str) -> None:
-        """Show a title and a sentence with a busy bar."""
-        self._show(title, sentence, {}, busy=True)
-
-    def show_choice(self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]]) -> None:
-        """Show a title and a sentence with buttons."""
-        self._show(title, sentence, buttons, busy=False)
-
-    def _show(
-        self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]], *, busy: bool
-    ) -> None:
+    def show_state(self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]]) -> None:
+        """Show a title and a sentence with buttons, or a busy bar where there are none."""
         self._title.setText(title)
         self._sentence.setText(sentence)
-        self._busy.setVisible(busy)
+        self._busy.setVisible(not buttons)
         self._buttons.set_buttons((text, text, callback) for text, callback in buttons.items())
         self._buttons.addStretch(1)
         self.show()
@@ -160,7 +141,7 @@ class StateCards(QObject):
             what = what.removeprefix(SAMPLE)
         elif what == self._reading:
             what, where = path.name, printable(f"from {path.parent}")
-        self.card.show_busy(printable(f"Reading {what}"), where)
+        self.card.show_state(printable(f"Reading {what}"), where, {})
 
     def _end_reading(self, *_what: object) -> None:
         self._patience.cancel()
@@ -180,20 +161,18 @@ class StateCards(QObject):
             return
         self._notifier.fail(sentence, shown=True)
         offers["Open the sample"] = partial(opening.open, FIRST_SAMPLE)
-        self.card.show_choice(NOT_OPENED, sentence, {**offers, "Copy": partial(copy_text, sentence)})
+        self.card.show_state(NOT_OPENED, sentence, {**offers, "Copy": partial(copy_text, sentence)})
 
     def _on_given_up(self) -> None:
         """Show what can be done where nothing is open."""
         self._end_reading()
         if self._session.sequence is None:
-            self.card.show_choice(
-                *NOTHING_OPEN,
-                {
-                    "Open…": self._opening.ask,
-                    "Open the sample": partial(self._opening.open, FIRST_SAMPLE),
-                    "Your own tracks": self._show_own_tracks,
-                },
-            )
+            offers: dict[str, Callable[[], object]] = {
+                "Open…": self._opening.ask,
+                "Open the sample": partial(self._opening.open, FIRST_SAMPLE),
+                "Your own tracks": self._show_own_tracks,
+            }
+            self.card.show_state(*NOTHING_OPEN, offers)
 
     # -- runs -----------------------------------------------------------------------------------------------
 
@@ -241,15 +220,17 @@ class StateCards(QObject):
         better = self._better(run, known, others)
         if better:  # alone, so that no number is elided
             now, truth = summaries.measure(known.error, known.unit), truth_phrase(run.sequence.truth_name)
-            words = ", ".join(f"{each.length} {each.where}" for each in better)
+            words = ", ".join(f"{length} {where}" for length, where, _show in better)
             parts = [f"{result_sentence(run, known)}, {now} from {truth}; nearer: {words}"]
-            actions = [(f"Show {better[0].length}", better[0].show)]
+            actions = [(f"Show {better[0][0]}", better[0][2])]
         self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
 
-    def _better(self, run: Run, known: Incumbent, others: Mapping[str, Quality]) -> list[_Better]:
-        """Return what is nearer to the truth than the end of a run, the nearest first.
+    def _better(
+        self, run: Run, known: Incumbent, others: Mapping[str, Quality]
+    ) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return what is nearer to the truth than the end of a run: how near, where, and what shows it.
 
-        The truth does not choose what is shown.
+        The nearest is the first. The truth does not choose what is shown.
         """
         session, passed = self._session, self._errors.traces.lowest_kept(run)
         found: list[tuple[float, str, Callable[[], object]]] = [
@@ -261,7 +242,7 @@ class StateCards(QObject):
             where = f"at {summaries.seconds(run.history.records[passed[0]])}"
             found.append((passed[1], where, partial(session.set_moment, passed[0])))
         return [
-            _Better(summaries.measure(error, known.unit), where, show)
+            (summaries.measure(error, known.unit), where, show)
             for error, where, show in sorted(found, key=lambda each: each[0])
             if known.error is not None and FURTHER * error < known.error
         ]
