@@ -54,9 +54,8 @@ class CameraForm(Form):
         self.kind = Choice(TIPS, titles=TITLES)
         self.focal = FocalLengthEditor()
         self.add("camera", "model", self.kind, tip="How the tracks were filmed.")
-        self.add(
-            "focal", "focal length", self.focal, tip="Of the lens: in pixels, in mm, or as a field of view."
-        )
+        tip = "Of the lens: in pixels, in mm, or as a field of view."
+        self.add("focal", "focal length", self.focal, tip=tip)
         self.kind.chosen.connect(self._on_kind_chosen)
         self.focal.edited.connect(self._on_focal_edited)
 

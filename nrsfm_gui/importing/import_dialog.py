@@ -28,7 +28,6 @@ from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.sessions.opening import SequenceOpening
@@ -72,7 +71,7 @@ class ImportDialog(QDialog):
         self.setWindowTitle("Import tracks")
         self._jobs = Jobs(self, Order.NEWEST)
         self._inspected: Inspected | None = None
-        self._reading: dict[str, Any] = {}  # the options that were given
+        self.reading: dict[str, Any] = {}  # the options that are given at present
         self._asked = 0  # number of the inspection that was asked for last
         self._make_parts()
         self._place_parts()
@@ -84,11 +83,11 @@ class ImportDialog(QDialog):
         self, contents: FileContents, reading: Mapping[str, Any], camera: CameraAnswer | None = None
     ) -> None:
         """Show a file that was inspected with some options, and the answer about its camera, if any."""
-        self._reading, several = dict(reading), contents.individuals
+        self.reading, several = dict(reading), contents.individuals
         self._camera.set_answer(camera or CameraAnswer())
         if contents.sequence is None and len(several) > 1 and "individual" not in reading:
-            self._reading["individual"] = several[0]  # there is something to see, and the others are offered
-            path, options = contents.path, self.reading
+            self.reading["individual"] = several[0]  # there is something to see, and the others are offered
+            path, options = contents.path, dict(self.reading)
             self._start(lambda: inspect(inspect_file(path, **options)), then=self.ready.emit)
         else:
             self._start(lambda: inspect(contents), then=self.ready.emit)
@@ -97,11 +96,6 @@ class ImportDialog(QDialog):
         """Wait for what is being read."""
         self._jobs.shut_down()
         self._picture.shut_down()
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """The reading options that are given at present."""
-        return dict(self._reading)
 
     @property
     def problem(self) -> str:
@@ -150,9 +144,8 @@ class ImportDialog(QDialog):
         self._guesses_heading = _heading("Guessed or left out: please check")
         asked = column(
             self._guesses_heading, self._guesses, self._arrays_heading, self._arrays, self._form,
-            self._camera_heading, self._known_camera, self._camera, spacing=8, margins=(0, 0, 10, 0),
+            self._camera_heading, self._known_camera, self._camera, None, spacing=8, margins=(0, 0, 10, 0),
         )  # fmt: skip
-        asked.addStretch(1)
         questions = QWidget()
         questions.setLayout(asked)
         area = QScrollArea()
@@ -190,18 +183,18 @@ class ImportDialog(QDialog):
         self._problem.setVisible(bool(contents.problem))
         accepted = accepted_options(contents)
         self._arrays.set_arrays(
-            contents.arrays, {**self._reading, **contents.reading}, editable="tracks" in accepted
+            contents.arrays, {**self.reading, **contents.reading}, editable="tracks" in accepted
         )
         named = {entry.name for entry in contents.arrays} - set(contents.columns)
         for part in (self._arrays_heading, self._arrays):
             part.setVisible(bool(named))  # the columns of a table are chosen in a row of their own
-        self._form.show_contents(contents, self._reading, accepted)
+        self._form.show_contents(contents, self.reading, accepted)
         self._show_camera(inspected)
         self._guesses.setText("\n".join(f"• {without_options(remark)}" for remark in contents.remarks))
         for part in (self._guesses_heading, self._guesses):
             part.setVisible(bool(contents.remarks))
         self._picture.set_sequence(sequence, inspected.shapes)
-        self._guess_again.setEnabled(bool(self._reading))
+        self._guess_again.setEnabled(bool(self.reading))
         self._import.setEnabled(sequence is not None and self._answered)
 
     def _show_camera(self, inspected: Inspected) -> None:
@@ -237,10 +230,10 @@ class ImportDialog(QDialog):
         assert self._inspected is not None  # its arrays are shown
         contents = self._inspected.contents
         entry = next(entry for entry in contents.arrays if entry.name == name)
-        self._change(reading_with_use(self._reading, contents.reading, entry, use))
+        self._change(reading_with_use(self.reading, contents.reading, entry, use))
 
     def _on_option_changed(self, option: str, value: str) -> None:
-        changed = {key: known for key, known in self._reading.items() if key != option}
+        changed = {key: known for key, known in self.reading.items() if key != option}
         self._change(changed | ({option: value} if value else {}))
 
     def _on_camera_edited(self) -> None:
@@ -254,40 +247,35 @@ class ImportDialog(QDialog):
 
     def _change(self, reading: dict[str, Any]) -> None:
         """Inspect the file with other options."""
-        if self._inspected is None or reading == self._reading:
+        if self._inspected is None or reading == self.reading:
             return
-        self._reading, path = reading, self._inspected.contents.path
+        self.reading, path = reading, self._inspected.contents.path
         self._start(lambda: inspect(inspect_file(path, **reading)))
 
     def _start(self, function: Callable[[], Inspected], then: Callable[[], object] | None = None) -> None:
         self._asked += 1
         number = self._asked
-        self._jobs.start(
-            Job(
-                lambda _job: function(),
-                done=lambda found: self._finish(number, found, then),
-                failed=lambda sentence, _details: self._fail(number, sentence),
-            )
-        )
+
+        def finish(inspected: Inspected) -> None:
+            if number == self._asked:
+                self._show(inspected)
+                if then is not None:
+                    then()
+
+        def fail(sentence: str, _details: str) -> None:
+            if number == self._asked:
+                self._problem.setText(sentence)
+                self._problem.show()
+
+        self._jobs.start(Job(lambda _job: function(), done=finish, failed=fail))
         self._import.setEnabled(False)
-
-    def _finish(self, number: int, inspected: Inspected, then: Callable[[], object] | None) -> None:
-        if number == self._asked:
-            self._show(inspected)
-            if then is not None:
-                then()
-
-    def _fail(self, number: int, sentence: str) -> None:
-        if number == self._asked:
-            self._problem.setText(sentence)
-            self._problem.show()
 
     def _accept(self) -> None:
         if not self._import.isEnabled() or self._inspected is None:
             return
         contents, camera = self._inspected.contents, self._answer()
         self.accept()
-        self.imported.emit(contents, self.reading, camera)
+        self.imported.emit(contents, dict(self.reading), camera)
 
 
 def accepted_options(contents: FileContents) -> frozenset[str]:
@@ -318,15 +306,11 @@ class ImportController(QObject):
 
     def ask(self) -> None:
         """Ask for a file, and show how it is understood."""
-        start = self._opening.folder
-        sequence = self._session.sequence
+        start, sequence = self._opening.folder, self._session.sequence
         if sequence is not None and sequence.source is not None and sequence.source.is_file():
             start = str(sequence.source)
-        ask_for_path(self._window, "Import tracks", self.import_as, start=start, filters="All files (*)")
-
-    def import_as(self, path: str | Path) -> None:
-        """Show how a file is understood, also where it is clear."""
-        self._opening.inspect(path)
+        filters = "All files (*)"
+        ask_for_path(self._window, "Import tracks", self._opening.inspect, start=start, filters=filters)
 
     def shut_down(self) -> None:
         """Wait for what is being read."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
-from nrsfm_gui.widgets.fields import Choice, NumberField, PairField
+from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, with_tip
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import PlainLabel
 
@@ -44,8 +45,7 @@ class ColumnsField(QWidget):
         for place, (name, choice) in enumerate(self.choices.items()):
             label = PlainLabel(name, role="muted")
             label.setBuddy(choice)
-            choice.setAccessibleName(f"Column of {name}")
-            choice.setToolTip(COLUMNS[name])
+            with_tip(choice, f"Column of {name}", COLUMNS[name])
             choice.chosen.connect(lambda _key: self.edited.emit())
             row, side = divmod(place, 2)
             grid.addWidget(label, row, 2 * side)
@@ -93,13 +93,14 @@ class ReadingForm(Form):
             self.add(name, label, editor, tip=tip)
         typed_threshold = Debounce(self._emit_threshold, TYPING_MILLISECONDS, self)
         typed_size = Debounce(self._emit_size, TYPING_MILLISECONDS, self)
-        self.order.chosen.connect(lambda key: self.option_changed.emit("order", key))
-        self.axes.chosen.connect(lambda key: self.option_changed.emit("xy", key))
-        self.individual.chosen.connect(lambda key: self.option_changed.emit("individual", key))
+        choices = {"order": self.order, "xy": self.axes, "individual": self.individual}
+        for option, choice in choices.items():
+            choice.chosen.connect(partial(self.option_changed.emit, option))
         self.columns.edited.connect(lambda: self.option_changed.emit("columns", self.columns.value()))
         self.threshold.edited.connect(typed_threshold.request)
-        for field in (self.size_field.first, self.size_field.second):
-            field.edited.connect(typed_size.request)
+        self._sides = self.size_field.first, self.size_field.second
+        for side in self._sides:
+            side.edited.connect(typed_size.request)
 
     def show_contents(
         self, contents: FileContents, given: Mapping[str, Any], accepted: Collection[str]
@@ -134,20 +135,19 @@ class ReadingForm(Form):
 
     def set_guessed_size(self, size: tuple[float, float]) -> None:
         """Show the size of the picture that is assumed while none is given."""
-        for field, pixels in zip((self.size_field.first, self.size_field.second), size, strict=True):
+        for field, pixels in zip(self._sides, size, strict=True):
             field.setPlaceholderText(f"{pixels:.0f} guessed")
 
     def _show_size(self, contents: FileContents, reading: Mapping[str, str]) -> None:
-        fields = (self.size_field.first, self.size_field.second)
-        for field in fields:
+        for field in self._sides:
             field.setPlaceholderText("")
-        if any(field.hasFocus() for field in fields):
+        if any(field.hasFocus() for field in self._sides):
             return
         size = None if contents.sequence is None else contents.sequence.image_size
         if "size" in reading:
             width, height = (int(part) for part in reading["size"].lower().split("x"))
             size = width, height
-        for field, value in zip(fields, size or (None, None), strict=True):
+        for field, value in zip(self._sides, size or (None, None), strict=True):
             field.setText("" if value is None else str(value))
 
     def _emit_threshold(self) -> None:
@@ -160,7 +160,7 @@ class ReadingForm(Form):
         self.option_changed.emit("threshold", "" if value is None else f"{value:g}")
 
     def _emit_size(self) -> None:
-        texts = [field.text().strip() for field in (self.size_field.first, self.size_field.second)]
+        texts = [field.text().strip() for field in self._sides]
         if not all(texts):  # one of the two is still to be typed
             if not any(texts):
                 self.set_message("size", "")

@@ -12,7 +12,7 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.widgets.fields import Slider, column, row
+from nrsfm_gui.widgets.fields import Slider, column, row, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class TracksPicture(QWidget):
         self.view = TracksView()
         self.view.setAccessibleName("Tracks as they are understood")
         self.slider = Slider(Qt.Orientation.Horizontal)
-        self.slider.setAccessibleName("Frame")
-        self.slider.setToolTip("Another frame of the tracks")
+        with_tip(self.slider, "Frame", "Another frame of the tracks")
         self.slider.valueChanged.connect(lambda _value: self._draw())
         self._label = PlainLabel(role="muted")
         self._label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

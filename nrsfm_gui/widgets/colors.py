@@ -70,11 +70,6 @@ def value_levels(values: Floats, limits: tuple[float, float]) -> npt.NDArray[np.
     return np.clip(scaled, 0, LEVELS - 1).astype(np.uint8)
 
 
-def error_levels(values: Floats, top: float) -> npt.NDArray[np.uint8]:
-    """Return the position of each error in `error_table`; NaN becomes 0."""
-    return value_levels(values, (0.0, top))
-
-
 def value_colors(values: Floats, limits: tuple[float, float], name: str, theme: Theme) -> Rgba:
     """Return colors (N, 4) of values (N,); NaN gets the muted color of the theme."""
     colors: Rgba = color_table(name)[value_levels(values, limits)]

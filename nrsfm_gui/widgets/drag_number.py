@@ -103,7 +103,7 @@ class DragSlider(Slider):
     def __init__(self, scale: Scale, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.scale = scale
-        self._number = scale.lowest
+        self.number = scale.lowest  # that it shows, which may be between two steps or outside its scale
         self._position = 0.0  # while it is dragged, between the steps
         self._x = 0.0
         self.setRange(0, scale.steps)
@@ -112,20 +112,15 @@ class DragSlider(Slider):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.valueChanged.connect(self._on_step_changed)
 
-    @property
-    def number(self) -> float:
-        """The number that it shows, which may be between two steps or outside its scale."""
-        return self._number
-
     def set_number(self, number: float) -> None:
         """Show a number; during a drag the handle does not move."""
-        self._number = number
+        self.number = number
         if not self.isSliderDown():
             self._show_step(self.scale.position(number))
 
     def begin(self) -> None:
         """Begin a drag; the number does not change until the mouse moves."""
-        self._position = self.scale.position(self._number)
+        self._position = self.scale.position(self.number)
         self.setSliderDown(True)
 
     def drag(self, steps: float, modifiers: Qt.KeyboardModifier) -> None:
@@ -136,15 +131,15 @@ class DragSlider(Slider):
             steps *= FINE
         self._position = min(max(self._position + steps, 0.0), float(self.scale.steps))
         number = self.scale.value(self._position)
-        if number != self._number:
-            self._number = number
+        if number != self.number:
+            self.number = number
             self._show_step(self._position)
             self.moved.emit(number)
 
     def end(self) -> None:
         """End a drag."""
         self.setSliderDown(False)
-        self.set_number(self._number)
+        self.set_number(self.number)
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
         """Begin a drag."""
@@ -173,8 +168,8 @@ class DragSlider(Slider):
         self.blockSignals(False)
 
     def _on_step_changed(self, step: int) -> None:
-        self._number = self.scale.value(step)
-        self.moved.emit(self._number)
+        self.number = self.scale.value(step)
+        self.moved.emit(self.number)
 
 
 class DragLabel(PlainLabel):

@@ -61,8 +61,7 @@ class FrameChart(Themed, PlainPlot):
     GESTURES = (("Click into a plot over the frames", "go to the frame"),)
 
     def __init__(self) -> None:
-        axes = {side: PlotAxis(side) for side in ("left", "bottom")}
-        super().__init__(**axes)
+        super().__init__(**{side: PlotAxis(side) for side in ("left", "bottom")})
         self._curves: list[pg.PlotCurveItem] = []
         self._bands: list[pg.PlotCurveItem] = []
         self._text: tuple[str, bool, str] = ("", False, "")
@@ -93,11 +92,11 @@ class FrameChart(Themed, PlainPlot):
     def show_plot(self, plot: Plot, colors: Collection[QColor], *, names_frames: bool, color: str) -> None:
         """Show curves in colors, one for each point; labels have a "#rrggbb" color."""
         self._name_axes(f"{plot.title} ({plot.unit})" if plot.unit else plot.title, names_frames, color)
+        styles = (plot.dashed, Qt.PenStyle.DashLine), (plot.curves, Qt.PenStyle.SolidLine)
         lines = [
-            (values, pen, Qt.PenStyle.DashLine) for values, pen in zip(plot.dashed, colors, strict=False)
-        ]
-        lines += [
-            (values, pen, Qt.PenStyle.SolidLine) for values, pen in zip(plot.curves, colors, strict=False)
+            (values, pen, style)
+            for curves, style in styles
+            for values, pen in zip(curves, colors, strict=False)
         ]
         while len(self._curves) < len(lines):
             self._curves.append(pg.PlotCurveItem(connect="finite"))
