@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
+from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from nrsfm_gui.widgets.fields import Choice, with_tip
 from nrsfm_gui.widgets.labels import plain_tip
@@ -39,8 +39,8 @@ class ArraysTable(QTableWidget):
 
     use_chosen = pyqtSignal(str, str)  # the name of an array, and a key of USES
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(0, len(HEADINGS), parent)
+    def __init__(self) -> None:
+        super().__init__(0, len(HEADINGS))
         self.setAccessibleName("Arrays of the file")
         self.setHorizontalHeaderLabels(HEADINGS)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)

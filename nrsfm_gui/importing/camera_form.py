@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
 
@@ -13,9 +12,6 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.fields import Choice
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.form import Form
-
-if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QWidget
 
 Intrinsics = tuple[float, float, float, float]  # fx, fy, cx, cy in pixels
 AUTO = "auto"  # the file's perspective camera, with the assumed focal length
@@ -47,8 +43,8 @@ class CameraForm(Form):
 
     edited = pyqtSignal()  # another answer was chosen or typed
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._size = self._middle = (0.0, 0.0)
         self._guessed = True
         self.kind = Choice(TIPS, titles=TITLES)

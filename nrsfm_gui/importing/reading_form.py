@@ -71,8 +71,8 @@ class ReadingForm(Form):
 
     option_changed = pyqtSignal(str, str)  # the name of a reading option and its value, "" for none
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.order = Choice(dict.fromkeys(ORDERS, "Which axis of the array counts what."), titles=ORDERS)
         self.axes = Choice(dict.fromkeys(AXES, "Which coordinate comes first."), titles=AXES)
         self.threshold = NumberField(optional=True)

@@ -28,8 +28,8 @@ NOTHING = "The tracks are drawn here once the file is understood."
 class TracksPicture(QWidget):
     """The 2-D view of a sequence that is not open yet, over the video that it names, and a frame slider."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._sequence: Sequence | None = None
         self._shapes: Shapes | None = None
         self._video: Background | None = None

@@ -158,8 +158,8 @@ class FirstStepsBar(Themed, QFrame):
     where_requested = pyqtSignal()  # the widget of the present step is to be pointed out
     dismissed = pyqtSignal()  # the steps are not to be shown again
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("first steps")
         self.setProperty("role", "banner")
         self.setProperty("edge", "done")

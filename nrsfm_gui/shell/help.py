@@ -29,7 +29,6 @@ from PyQt6.QtWidgets import (
 
 from core.foundation import PROGRAM, InputError, asset_folder, help_page, versions
 from nrsfm_gui.model.arguments import version_text
-from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help, with_copy_links
 from nrsfm_gui.widgets.dialogs import bring_to_front, resize_within_screen
@@ -95,13 +94,13 @@ class HelpController(QObject):
         """Show all shortcuts."""
         from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet  # it loads the window of sweeps
 
-        ShortcutSheet(ACTIONS, self._window).open()
+        ShortcutSheet(self._window).open()
 
     def show_sweep_shortcuts(self, window: QWidget) -> None:
         """Show the shortcuts of the window of a sweep, over it; the others are found when it is cleared."""
         from nrsfm_gui.shell.shortcut_sheet import SWEEP_SECTION, ShortcutSheet
 
-        sheet = ShortcutSheet(ACTIONS, window)
+        sheet = ShortcutSheet(window)
         sheet.field.setText(SWEEP_SECTION)
         sheet.open()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QGuiApplication, QStandardItemModel
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
 
 THEMES = {"system": "As the system", "dark": "Dark", "light": "Light"}
+NumberBox = TypeVar("NumberBox", SpinBox, DoubleSpinBox)
 RENDERERS = {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"}
 
 
@@ -46,6 +47,7 @@ class PreferencesDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Preferences")
         self._showing = False
+        self._boxes: dict[str, ComboBox | SpinBox | DoubleSpinBox] = {}  # by the fields of `Preferences`
         layout = QVBoxLayout(self)
         self._form = form_layout()
         layout.addLayout(self._form)
@@ -56,7 +58,12 @@ class PreferencesDialog(QDialog):
             "Size of text, buttons and lines, in percent of what suits the screen; "
             "the variable QT_SCALE_FACTOR goes before it",
         )  # fmt: skip
-        self.point_size = self._point_size()
+        self.point_size = self._number(
+            "point_size", "Size of points", DoubleSpinBox(), POINT_SIZES,
+            "Times the size that suits the number of points",
+        )  # fmt: skip
+        self.point_size.setSingleStep(0.25)
+        self.point_size.setPrefix("× ")
         maps = {name: name for name in COLOR_MAPS}
         self.color_map = self._choice("color_map", "Color map", maps, "Colors of errors, depths and the like")
         self.renderer = self._choice(
@@ -66,20 +73,22 @@ class PreferencesDialog(QDialog):
         self._remark("Another size of text or way of drawing is used at the next start.")
         self._heading("Work")
         self.autosave_seconds = self._number(
-            "autosave_seconds", "Save the session", (0, MOST_AUTOSAVE_SECONDS), " s",
+            "autosave_seconds", "Save the session", SpinBox(), (0, MOST_AUTOSAVE_SECONDS),
             "How often the session is saved by itself, in seconds; 0 for never",
         )  # fmt: skip
         self.autosave_seconds.setPrefix("every ")
+        self.autosave_seconds.setSuffix(" s")
         self.autosave_seconds.setSpecialValueText("never")
         self.threads = self._number(
-            "threads", "Solver's threads", (1, PROCESSORS), "",
+            "threads", "Solver's threads", SpinBox(), (1, PROCESSORS),
             "Threads of the solver's linear algebra, from the next run on",
         )  # fmt: skip
         self._remark("One is fastest below some thousand points.")
         self.file_memory = self._number(
-            "file_memory", "Memory for a file", (1, MOST_FILE_MEMORY), " GB",
+            "file_memory", "Memory for a file", SpinBox(), (1, MOST_FILE_MEMORY),
             "What the content of one file may need; a file that asks for more is refused",
         )  # fmt: skip
+        self.file_memory.setSuffix(" GB")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.close)
         for text, tip, signal in (
@@ -110,17 +119,12 @@ class PreferencesDialog(QDialog):
     def set_preferences(self, preferences: Preferences) -> None:
         """Show preferences; emits nothing."""
         self._showing = True
-        for box, name in (
-            (self.theme, "theme"),
-            (self.size_of_all, "size"),
-            (self.color_map, "color_map"),
-            (self.renderer, "renderer"),
-        ):
-            box.setCurrentIndex(box.findData(getattr(preferences, name)))
-        self.point_size.setValue(preferences.point_size)
-        self.autosave_seconds.setValue(preferences.autosave_seconds)
-        self.threads.setValue(preferences.threads)
-        self.file_memory.setValue(preferences.file_memory)
+        for name, box in self._boxes.items():
+            value = getattr(preferences, name)
+            if isinstance(box, ComboBox):
+                box.setCurrentIndex(box.findData(value))
+            else:
+                box.setValue(value)
         self._showing = False
 
     def _on_edited(self, name: str, value: object) -> None:
@@ -138,30 +142,18 @@ class PreferencesDialog(QDialog):
         for key, text in choices.items():
             box.addItem(text, key)
         box.currentIndexChanged.connect(lambda _index: self._on_edited(name, box.currentData()))
-        self._add(box, title, tip)
+        self._add(name, box, title, tip)
         return box
 
-    def _number(self, name: str, title: str, span: tuple[int, int], unit: str, tip: str) -> SpinBox:
-        box = SpinBox()
+    def _number(self, name: str, title: str, box: NumberBox, span: tuple[Any, Any], tip: str) -> NumberBox:
         box.setRange(*span)
-        box.setSuffix(unit)
         box.setKeyboardTracking(False)
         box.valueChanged.connect(lambda value: self._on_edited(name, value))
-        self._add(box, title, tip)
+        self._add(name, box, title, tip)
         return box
 
-    def _point_size(self) -> DoubleSpinBox:
-        box = DoubleSpinBox()
-        box.setRange(*POINT_SIZES)
-        box.setSingleStep(0.25)
-        box.setPrefix("× ")
-        box.setKeyboardTracking(False)
-        box.valueChanged.connect(lambda value: self._on_edited("point_size", value))
-        self._add(box, "Size of points", "Times the size that suits the number of points")
-        return box
-
-    def _add(self, box: QWidget, title: str, tip: str) -> None:
-        with_tip(box, title, tip)
+    def _add(self, name: str, box: ComboBox | SpinBox | DoubleSpinBox, title: str, tip: str) -> None:
+        self._boxes[name] = with_tip(box, title, tip)
         box.setMinimumHeight(ComboBox().sizeHint().height())  # a spin box is lower by itself
         box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         label = PlainLabel(title)

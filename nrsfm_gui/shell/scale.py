@@ -124,15 +124,11 @@ class ScaleDialog(QDialog):
         except (ValueError, InputError) as error:
             refusal = str(error)
         ok.setEnabled(not refusal)
-        empty = any(not field.text().strip() for field in self._needed())
+        needed = {DISTANCE: (*self.points, self.length), SIZE: (self.length,)}.get(kind, ())
+        empty = any(not field.text().strip() for field in needed)
         hint = HINT if kind == DISTANCE else ""
         sentences = [hint if empty or not refusal else f"{refusal[0].upper()}{refusal[1:]}.", self._remark]
         self.note.setText(" ".join(sentence for sentence in sentences if sentence))
-
-    def _needed(self) -> tuple[NumberField, ...]:
-        if self.kind.key == NOTHING:
-            return ()
-        return (*self.points, self.length) if self.kind.key == DISTANCE else (self.length,)
 
     def _on_accepted(self) -> None:
         self.chosen.emit(self.rule())

@@ -31,6 +31,7 @@ from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.sweeps.heat_map import HeatMap
 from nrsfm_gui.sweeps.runs_table import RunsTable
 from nrsfm_gui.sweeps.sweep_window import SweepWindow
@@ -46,8 +47,6 @@ from nrsfm_gui.widgets.plots.frame_chart import FrameChart
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    from nrsfm_gui.shell.actions import ActionSpec
 
 SIZE = QSize(1000, 700)
 WHERE = (
@@ -75,14 +74,13 @@ GESTURES = {
 Line = tuple[str, str, str]  # keys, what they do, and the title that it is found by, too
 
 
-def shortcut_sections(table: Collection[ActionSpec]) -> dict[str, list[Line]]:
+def shortcut_sections() -> dict[str, list[Line]]:
     """Return the keys, tips and titles of all actions that have keys, by menu; then what views declare."""
     sections: dict[str, list[Line]] = {}
-    for spec in table:
+    for spec in ACTIONS:
         if spec.shortcuts:
-            sections.setdefault(spec.menu.replace("&", ""), []).append(
-                (spec.keys, spec.tip, spec.title.replace("&", ""))
-            )
+            line = spec.keys, spec.tip, spec.title.replace("&", "")
+            sections.setdefault(spec.menu.replace("&", ""), []).append(line)
     for title, classes in GESTURES.items():
         sections[title] = [(keys, tip, "") for each in classes for keys, tip in each.GESTURES]
     return sections
@@ -91,7 +89,7 @@ def shortcut_sections(table: Collection[ActionSpec]) -> dict[str, list[Line]]:
 class ShortcutSheet(QDialog):
     """All shortcuts, in two columns of sections; typed words filter the lines."""
 
-    def __init__(self, table: Collection[ActionSpec], parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Shortcuts")
         self.field = QLineEdit()
@@ -107,7 +105,7 @@ class ShortcutSheet(QDialog):
             column.setSpacing(16)
             row.addLayout(column, 1)
         self.sections: list[Section] = []
-        for title, lines in shortcut_sections(table).items():
+        for title, lines in shortcut_sections().items():
             side = 0 if heights[0] <= heights[1] else 1
             self.sections.append(Section(title, lines))
             columns[side].addWidget(self.sections[-1])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QObject, QSize, Qt
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout
 
 from core.evaluation import bilinear_residuals, find_outliers
 from core.foundation import DEPTHS, printable
@@ -48,8 +48,8 @@ NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sa
 class StateCard(QFrame):
     """A title, a sentence, and a busy bar or buttons."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("state card")
         self.setProperty("role", "card")
         self.setAccessibleName("What is going on")

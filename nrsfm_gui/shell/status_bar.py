@@ -100,11 +100,6 @@ class StatusController(QObject):
         for updater in (self._activity, self._numbers):
             updater.flush()
 
-    def refresh(self) -> None:
-        """Show everything now."""
-        for updater in (self._activity, self._numbers):
-            updater.run()
-
     def _on_status_changed(self, sentence: str) -> None:
         self._activity.forget()
         if sentence:
@@ -224,8 +219,8 @@ class StatusLine(ElidedLabel):
 class MemoryLabel(PlainLabel):
     """The memory of this process in MB, read every two seconds. Hidden where it is not known."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName("Memory of this application")
         self.setToolTip("Memory that this application has in RAM, in MB (1 000 000 bytes)")
         # As wide as its widest usual text, so that a reading does not change the layout of the status bar.

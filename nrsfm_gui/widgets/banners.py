@@ -142,8 +142,8 @@ class MessageBar(QFrame):
 
     changed = pyqtSignal()  # another message is on view
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._warning: Message | None = None
         self._note: Message | None = None
         self._on_view = QElapsedTimer()

@@ -24,6 +24,8 @@ from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PyQt6.QtGui import QContextMenuEvent, QEnterEvent, QKeyEvent
 
 SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
@@ -60,13 +62,12 @@ class DockTitle(QWidget):
         if header is not None:
             header.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             row.addWidget(header, 1)
-        self.question = self._button(f"What is {name}?", ABOUT, text="?")
-        self.question.clicked.connect(lambda _checked: self._explain())
-        self._float = self._button(f"Take {name} out", FLOAT, "float")
-        self._float.clicked.connect(lambda _checked: self._change_floating())
-        self._close = self._button(f"Close {name}", CLOSE, "close")
-        self._close.clicked.connect(lambda _checked: dock.close())
-        self._buttons = (self.question, self._float, self._close)
+        self.question = self._button(f"What is {name}?", ABOUT, self._explain, text="?")
+        self._buttons = (
+            self.question,
+            self._button(f"Take {name} out", FLOAT, self._change_floating, "float"),
+            self._button(f"Close {name}", CLOSE, dock.close, "close"),
+        )
         for button in self._buttons:
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self._show_buttons(False)
@@ -177,8 +178,11 @@ class DockTitle(QWidget):
         place = self.mapToGlobal(QPoint(self.width() - len(self._buttons) * SIDE, self.height()))
         QWhatsThis.showText(place, self._dock.whatsThis(), self._dock)
 
-    def _button(self, name: str, tip: str, drawing: str = "", *, text: str = "") -> QToolButton:
+    def _button(
+        self, name: str, tip: str, function: Callable[[], object], drawing: str = "", *, text: str = ""
+    ) -> QToolButton:
         button = tool_button(text, tip, name)
+        button.clicked.connect(lambda _checked: function())
         if drawing:
             button.setIcon(icon(drawing, QPalette.ColorRole.PlaceholderText))  # the muted text of the theme
         button.setFixedSize(SIDE, SIDE)

@@ -18,7 +18,6 @@ from nrsfm_gui.widgets.labels import PlainLabel
 if TYPE_CHECKING:
     from PyQt6.QtCore import QEvent
     from PyQt6.QtGui import QEnterEvent, QMouseEvent
-    from PyQt6.QtWidgets import QWidget
 
     from core.foundation import Parameter
 
@@ -100,8 +99,8 @@ class DragSlider(Slider):
 
     moved = pyqtSignal(float)  # a number that it was moved to; not emitted by `set_number`
 
-    def __init__(self, scale: Scale, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self, scale: Scale) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
         self.scale = scale
         self.number = scale.lowest  # that it shows, which may be between two steps or outside its scale
         self._position = 0.0  # while it is dragged, between the steps
@@ -179,8 +178,8 @@ class DragLabel(PlainLabel):
 
     reset = pyqtSignal()  # it was clicked twice
 
-    def __init__(self, text: str, slider: DragSlider, parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
+    def __init__(self, text: str, slider: DragSlider) -> None:
+        super().__init__(text)
         self._slider = slider
         self._x: float | None = None
         self.setCursor(Qt.CursorShape.SizeHorCursor)

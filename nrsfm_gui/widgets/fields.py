@@ -331,10 +331,8 @@ class NumberField(QLineEdit):
     # A slider or label set the number by a drag, or its default was requested: it applies at once.
     dragged = pyqtSignal()
 
-    def __init__(
-        self, *, integer: bool = False, optional: bool = False, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, *, integer: bool = False, optional: bool = False) -> None:
+        super().__init__()
         self._integer, self._optional = integer, optional
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(56)

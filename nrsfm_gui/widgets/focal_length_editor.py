@@ -42,8 +42,8 @@ class FocalLengthEditor(QWidget):
 
     edited = pyqtSignal()  # the user changed the focal length, whether or not it is accepted
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._side: float | None = None
         self._focal: float | None = None  # what the field shows, in all digits
         self.unit = PIXELS  # that the number is shown in, of UNITS

@@ -226,8 +226,8 @@ class FoldedSections(QWidget):
 
     toggled = pyqtSignal()  # a person has opened or closed one
 
-    def __init__(self, contents: Mapping[str, QWidget], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, contents: Mapping[str, QWidget]) -> None:
+        super().__init__()
         self._contents = dict(contents)
         self._buttons: dict[str, QToolButton] = {}
         self._headings: dict[str, PlainLabel] = {}

@@ -32,8 +32,8 @@ class Headline(Themed, QWidget):
 
     GESTURES = (("Click on the error", "choose how the estimate is laid over the ground truth"),)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._large: Sequence[str] = ()
         self._small: Sequence[str] = ()
         self.menu: QMenu | None = None  # that a click opens

@@ -57,10 +57,10 @@ class ElidedLabel(PlainLabel):
     It paints its text itself: setting the text of a QLabel requests a layout of the window each time.
     """
 
-    def __init__(self, *, alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, role: str = "") -> None:
+    def __init__(self, *, role: str = "") -> None:
         super().__init__(role=role)
         self.full_text = ""
-        self.setAlignment(alignment | Qt.AlignmentFlag.AlignVCenter)
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def set_full_text(self, text: str) -> None:
