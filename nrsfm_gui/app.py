@@ -45,7 +45,7 @@ def main(argv: Collection[str] | None = None) -> int:
     signals = StopSignals(app)
     # The command line is for this time, the preference for all others.
     renderer = preferences.renderer if arguments.renderer == "auto" else arguments.renderer
-    # QPainter only where it is asked for: off the screen OpenGL is faster even where no graphics card does it.
+    # Without OpenGL only where asked to: off the screen it is faster even where no graphics card does it.
     window = MainWindow(store=store, software=renderer == "software")
     window.logbook.listen()
     window.defect_reporter.install()

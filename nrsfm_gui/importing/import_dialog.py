@@ -16,8 +16,7 @@ from core.foundation import printable
 from core.io.readers import READING_OPTIONS, FileContents, inspect_file, installed_readers
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
-from nrsfm_gui.importing.camera_form import AUTO, CameraAnswer, CameraForm
-from nrsfm_gui.importing.reading_form import ReadingForm
+from nrsfm_gui.importing.forms import AUTO, CameraAnswer, CameraForm, ReadingForm
 from nrsfm_gui.importing.tracks_picture import TracksPicture
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.scene.shapes import Shapes, build_shapes
@@ -155,17 +154,11 @@ class ImportDialog(QDialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setFixedWidth(LEFT)
-        self.setLayout(
-            column(
-                row(self._title, (self._where, 1), spacing=8),
-                self._summary,
-                self._problem,
-                (row(area, (self._picture, 1), spacing=14), 1),
-                row(self._help, (self._buttons, 1), spacing=6),
-                spacing=10,
-                margins=(16, 14, 16, 14),
-            )
-        )
+        top = row(self._title, (self._where, 1), spacing=8)
+        middle = row(area, (self._picture, 1), spacing=14)
+        below = row(self._help, (self._buttons, 1), spacing=6)
+        parts = top, self._summary, self._problem, (middle, 1), below
+        self.setLayout(column(*parts, spacing=10, margins=(16, 14, 16, 14)))
 
     # -- what is shown --------------------------------------------------------------------------------------
 
@@ -177,10 +170,8 @@ class ImportDialog(QDialog):
         self._where.set_full_text(
             " · ".join(filter(None, (contents.producer, printable(str(contents.path.parent)))))
         )
-        self._summary.setText(inspected.summary)
-        self._summary.setVisible(sequence is not None)
-        self._problem.setText(without_options(contents.problem.removeprefix(f"{contents.path}: ")))
-        self._problem.setVisible(bool(contents.problem))
+        self._summary.show_text(inspected.summary)
+        self._problem.show_text(without_options(contents.problem.removeprefix(f"{contents.path}: ")))
         accepted = accepted_options(contents)
         self._arrays.set_arrays(
             contents.arrays, {**self.reading, **contents.reading}, editable="tracks" in accepted
@@ -190,20 +181,18 @@ class ImportDialog(QDialog):
             part.setVisible(bool(named))  # the columns of a table are chosen in a row of their own
         self._form.show_contents(contents, self.reading, accepted)
         self._show_camera(inspected)
-        self._guesses.setText("\n".join(f"• {without_options(remark)}" for remark in contents.remarks))
-        for part in (self._guesses_heading, self._guesses):
-            part.setVisible(bool(contents.remarks))
+        self._guesses.show_text("\n".join(f"• {without_options(remark)}" for remark in contents.remarks))
+        self._guesses_heading.setVisible(bool(contents.remarks))
         self._picture.set_sequence(sequence, inspected.shapes)
         self._guess_again.setEnabled(bool(self.reading))
-        self._import.setEnabled(sequence is not None and self._answered)
+        self._allow_import()
 
     def _show_camera(self, inspected: Inspected) -> None:
         """Ask for the camera, or state the one that the file gives."""
         sequence = inspected.contents.sequence
         known = "" if sequence is None else describe_camera(sequence)
         asked = sequence is not None and asks_for_camera(sequence)
-        self._known_camera.setText(known)
-        self._known_camera.setVisible(bool(known))
+        self._known_camera.show_text(known)
         self._camera.setVisible(asked)
         self._camera_heading.setVisible(bool(known) or asked)
         if sequence is None or not asked:
@@ -211,14 +200,14 @@ class ImportDialog(QDialog):
         self._camera.set_picture(inspected.size, inspected.middle, guessed=sequence.image_size is None)
         self._form.set_guessed_size(inspected.size)
 
-    @property
-    def _answered(self) -> bool:
-        """Whether the question about the camera is answered, where it is asked."""
+    def _allow_import(self) -> None:
+        """Allow the import where there are tracks, and the answer about the camera is accepted."""
+        possible = self._inspected is not None and self._inspected.contents.sequence is not None
         try:
             self._answer()
         except ValueError:
-            return False
-        return True
+            possible = False
+        self._import.setEnabled(possible)
 
     def _answer(self) -> CameraAnswer | None:
         """Return the answer about the camera, None where it is not asked for."""
@@ -237,9 +226,8 @@ class ImportDialog(QDialog):
         self._change(changed | ({option: value} if value else {}))
 
     def _on_camera_edited(self) -> None:
-        """Allow the import where the answer is accepted; there is nothing to read."""
-        if self._inspected is not None and not self._jobs:
-            self._import.setEnabled(self._inspected.contents.sequence is not None and self._answered)
+        if self._inspected is not None and not self._jobs:  # there is nothing to read
+            self._allow_import()
 
     def _reset(self) -> None:
         self._camera.set_answer(CameraAnswer())
@@ -264,15 +252,13 @@ class ImportDialog(QDialog):
 
         def fail(sentence: str, _details: str) -> None:
             if number == self._asked:
-                self._problem.setText(sentence)
-                self._problem.show()
+                self._problem.show_text(sentence)
 
         self._jobs.start(Job(lambda _job: function(), done=finish, failed=fail))
         self._import.setEnabled(False)
 
     def _accept(self) -> None:
-        if not self._import.isEnabled() or self._inspected is None:
-            return
+        assert self._inspected is not None  # or the button is not enabled
         contents, camera = self._inspected.contents, self._answer()
         self.accept()
         self.imported.emit(contents, dict(self.reading), camera)

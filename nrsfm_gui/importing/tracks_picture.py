@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QRectF, Qt
+from PyQt6.QtCore import QRectF, QSignalBlocker, Qt
 from PyQt6.QtWidgets import QStackedLayout, QWidget
 
 from nrsfm_gui.engine.jobs import Jobs
@@ -59,9 +59,8 @@ class TracksPicture(QWidget):
         """Show tracks at the frame that is shown, or with None nothing."""
         self._sequence, self._shapes = sequence, shapes
         self._show_video(None if sequence is None else Background.of_sequence(sequence))
-        self.slider.blockSignals(True)
-        self.slider.setRange(0, 0 if sequence is None else sequence.frame_count - 1)
-        self.slider.blockSignals(False)
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, 0 if sequence is None else sequence.frame_count - 1)
         self._pages.setCurrentIndex(0 if sequence is None else 1)
         self._draw()
         self._fit()

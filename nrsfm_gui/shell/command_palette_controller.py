@@ -58,12 +58,8 @@ class CommandPaletteController(QObject):
         """Return all that can be found; what opens the palette itself is left out."""
         found = [*self._of_menus(), *self._of_parameters(), *self._of_panels()]
         titles = {entry.title for entry in found if entry.kind == "sequence"}
-        return (
-            *found,
-            *(entry for entry in self._of_folder() if entry.title not in titles),
-            *self._of_runs(),
-            *self._of_values(),
-        )
+        found += (entry for entry in self._of_folder() if entry.title not in titles)
+        return (*found, *self._of_runs(), *self._of_values())
 
     def _of_menus(self) -> list[PaletteEntry]:
         """Return everything in the menus, in their order, then what is in none."""

@@ -268,10 +268,10 @@ class DockLayout(QObject):
         window, area = self._window, Qt.DockWidgetArea
         ordered = [_find(window, title) for name in ("right", "left", "below") for title in self._areas[name]]
         docked = [dock for dock in ordered if not dock.isFloating()]
-        sides = {dock: window.dockWidgetArea(dock) for dock in docked}
-        right = [dock for dock in docked if sides[dock] is area.RightDockWidgetArea]
-        left = [dock for dock in docked if sides[dock] is area.LeftDockWidgetArea]
-        lower = [dock for dock in docked if sides[dock] is area.BottomDockWidgetArea]
+        sides = area.RightDockWidgetArea, area.LeftDockWidgetArea, area.BottomDockWidgetArea
+        right, left, lower = (
+            [dock for dock in docked if window.dockWidgetArea(dock) is side] for side in sides
+        )
         if narrow or short:
             self._tabify([*right, *(left if narrow else ()), *(lower if short else ())])
         if narrow and not short:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
-from PyQt6.QtGui import QGuiApplication, QStandardItemModel
+from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QVBoxLayout, QWidget
 
 from core.io.readers import GIGABYTE, set_memory_limit
@@ -107,12 +107,8 @@ class PreferencesDialog(QDialog):
 
     def set_sizes(self, fitting: Container[int]) -> None:
         """Offer the sizes of text and buttons at which the window fits its screen."""
-        model = self.size_of_all.model()
-        assert isinstance(model, QStandardItemModel)  # a combo box makes it
         for row in range(self.size_of_all.count()):
-            fits = self.size_of_all.itemData(row) in fitting
-            item = model.item(row)
-            assert item is not None
+            fits, item = self.size_of_all.itemData(row) in fitting, self.size_of_all.item(row)
             item.setEnabled(fits)
             item.setToolTip("" if fits else "The window would not fit this screen")
 

@@ -12,7 +12,6 @@ from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -40,7 +39,7 @@ from nrsfm_gui.widgets.command_palette import match
 from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.dock_title import DockTitle
 from nrsfm_gui.widgets.drag_number import DragLabel, DragSlider
-from nrsfm_gui.widgets.fields import NumberField, with_tip
+from nrsfm_gui.widgets.fields import NumberField, grid_layout, with_tip
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart
@@ -141,10 +140,7 @@ class Section(QWidget):
         super().__init__()
         self._title = title
         self._lines: list[tuple[Line, QLabel, PlainLabel]] = []
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setVerticalSpacing(4)
-        grid.setHorizontalSpacing(14)
+        grid = grid_layout(self, 14, 4)
         grid.addWidget(PlainLabel(title, role="heading"), 0, 0, 1, 2)
         for row, line in enumerate(lines, start=1):
             key, text = QLabel(f"<b>{html.escape(line[0])}</b>"), PlainLabel(line[1], wraps=True)

@@ -317,10 +317,8 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
     if scene is None or point < 0 or point >= len(scene.measured):
         return []
     size = scene.shapes.size
-    measured = (
-        pair(scene.measured[point], scene.track_unit) if scene.visible[point] else "hidden in this frame"
-    )
-    rows = [LabeledValue("measured", measured)]
+    place = pair(scene.measured[point], scene.track_unit)
+    rows = [LabeledValue("measured", place if scene.visible[point] else "hidden in this frame")]
     if scene.reprojected is not None:
         rows.append(LabeledValue("reprojected", pair(scene.reprojected[point], scene.track_unit)))
     if scene.residuals_px is not None:

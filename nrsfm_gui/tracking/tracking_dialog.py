@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, QPointF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QPointF, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QPushButton, QWidget
 
@@ -114,7 +114,7 @@ class TrackingDialog(QDialog):
         self._close_video()
         self._video = path
         self._name.set_full_text(f"{printable(path.name)}: opening")
-        self._say("")
+        self._message.show_text("")
         reader = self._reader = BackgroundReader(path)
         reader.opened.connect(self._on_opened)
         reader.failed.connect(self._on_failed)
@@ -146,7 +146,7 @@ class TrackingDialog(QDialog):
     def done(self, result: int) -> None:
         """Close the dialog and the video."""
         self._close_video()
-        self._say("")
+        self._message.show_text("")
         self._show_state()
         super().done(result)
 
@@ -223,15 +223,9 @@ class TrackingDialog(QDialog):
         )  # fmt: skip
         questions.setLayout(column(*asked, spacing=8))
         seen = column((self._picture, 1), row((self._slider, 1), self._frame))
-        self.setLayout(
-            column(
-                row((self._name, 1), self._choose, self._sample, spacing=6),
-                (row(questions, (seen, 1), spacing=14), 1),
-                self._buttons,
-                spacing=10,
-                margins=(16, 14, 16, 14),
-            )
-        )
+        top = row((self._name, 1), self._choose, self._sample, spacing=6)
+        middle = row(questions, (seen, 1), spacing=14)
+        self.setLayout(column(top, (middle, 1), self._buttons, spacing=10, margins=(16, 14, 16, 14)))
 
     # -- following ------------------------------------------------------------------------------------------
 
@@ -270,7 +264,7 @@ class TrackingDialog(QDialog):
     def _run(self, job: Job) -> None:
         """Run a job with its progress on view."""
         self._job, self._began = job, time.monotonic()
-        self._say("")
+        self._message.show_text("")
         self._time.setText("")
         self._progress.setValue(0)
         job.progressed.connect(self._on_progressed)
@@ -298,14 +292,14 @@ class TrackingDialog(QDialog):
     def _on_followed(self, followed: Followed) -> None:
         self._job = None
         sequence, remarks = followed
-        self._say(remarks)
+        self._message.show_text(remarks)
         self._set_sequence(sequence)
         self._slider.setValue(0)
         self._show_tracks()
 
     def _on_following_failed(self, sentence: str, details: str) -> None:
         self._job = None
-        self._say(sentence)
+        self._message.show_text(sentence)
         self._show_state()
 
     def _on_cancelled(self) -> None:
@@ -323,9 +317,8 @@ class TrackingDialog(QDialog):
 
     def _set_sequence(self, sequence: Sequence) -> None:
         self.sequence = sequence
-        self._slider.blockSignals(True)
-        self._slider.setRange(0, sequence.frame_count - 1)
-        self._slider.blockSignals(False)
+        with QSignalBlocker(self._slider):
+            self._slider.setRange(0, sequence.frame_count - 1)
         self._show_state()
 
     def _correct(self, change: Callable[[Sequence], Sequence], chosen: int) -> None:
@@ -334,9 +327,9 @@ class TrackingDialog(QDialog):
         try:
             changed = change(self.sequence)
         except InputError as refusal:
-            self._say(str(refusal))
+            self._message.show_text(str(refusal))
             return
-        self._say("")
+        self._message.show_text("")
         self._before.append(self.sequence)
         self._chosen = chosen
         self._set_sequence(changed)
@@ -348,14 +341,12 @@ class TrackingDialog(QDialog):
             self._correct(lambda sequence: without_track(sequence, point), -1)
 
     def _cut_track(self) -> None:
-        point, frame = self._chosen, self._slider.value()
-        if self._can_correct and point >= 0:
-            assert self.sequence is not None
-            last = self.sequence.point_count
-            self._correct(lambda sequence: cut_track(sequence, point, frame), last)
+        assert self.sequence is not None  # or the button is not enabled
+        point, frame, last = self._chosen, self._slider.value(), self.sequence.point_count
+        self._correct(lambda sequence: cut_track(sequence, point, frame), last)
 
     def _begin_reseeding(self) -> None:
-        self._reseeding = self._can_correct and self._chosen >= 0
+        self._reseeding = True
         self._show_state()
 
     def _follow_again(self, place: QPointF) -> None:
@@ -442,10 +433,6 @@ class TrackingDialog(QDialog):
         seen = int(sequence.visible[frame].sum())
         self._frame.setText(f"frame {frame + 1} / {sequence.frame_count}, {seen} points")
 
-    def _say(self, sentence: str) -> None:
-        self._message.setText(sentence)
-        self._message.setVisible(bool(sentence))
-
     # -- handlers -------------------------------------------------------------------------------------------
 
     def _ask(self) -> None:
@@ -487,14 +474,14 @@ class TrackingDialog(QDialog):
             box.setValue(value)
         self._every.setValue(1)
         self._reader.request(0)
-        self._say(plugin_warning())
+        self._message.show_text(plugin_warning())
         self._show_state()
         self._start.setFocus()
 
     def _on_failed(self, sentence: str, _details: str) -> None:
         if self.sender() is self._reader:
             self._close_video()
-            self._say(sentence)
+            self._message.show_text(sentence)
             self._show_state()
 
     def _on_picture_read(self, _index: int, image: QImage) -> None:
@@ -529,10 +516,9 @@ class TrackingDialog(QDialog):
         self._show_state()
 
     def _accept(self) -> None:
-        if self.sequence is not None and self._job is None:
-            sequence = self.sequence
-            self.accept()
-            self.accepted_tracks.emit(sequence)
+        sequence = self.sequence
+        self.accept()
+        self.accepted_tracks.emit(sequence)
 
 
 def _followed(step: TrackingStep) -> Followed:

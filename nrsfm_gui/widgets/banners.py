@@ -127,7 +127,6 @@ class Message:
     """A sentence, and buttons with what each of them does."""
 
     sentence: str
-    warning: bool
     actions: tuple[Action, ...]
 
 
@@ -191,12 +190,12 @@ class MessageBar(QFrame):
 
     def warn(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence until it is closed; `action` is a (text, callback) or several."""
-        self._warning = self._merged(self._warning, Message(sentence, True, _as_actions(action)))
+        self._warning = self._merged(self._warning, Message(sentence, _as_actions(action)))
         self._show()
 
     def note(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence for a few seconds, after a warning that has not been read yet."""
-        self._note = self._merged(self._note, Message(sentence, False, _as_actions(action)))
+        self._note = self._merged(self._note, Message(sentence, _as_actions(action)))
         if self._warning is None:
             self._show()
         else:
@@ -229,7 +228,7 @@ class MessageBar(QFrame):
 
     def enterEvent(self, event: QEnterEvent | None) -> None:
         """Keep a message while the mouse is on it, unless it appeared under the mouse."""
-        note = self.message is not None and not self.message.warning
+        note = self._note is not None and not self.warns
         if note and self._on_view.isValid() and self._on_view.elapsed() > REACH_MILLISECONDS:
             self._timer.stop()
         super().enterEvent(event)
@@ -265,7 +264,7 @@ class MessageBar(QFrame):
             self.changed.emit()
             return
         self._text.setAccessibleName(message.sentence)
-        self._copy_button.setVisible(message.warning)
+        self._copy_button.setVisible(self.warns)
         self._buttons.set_buttons(
             (text, plain_tip(f"{text}: {message.sentence}"), partial(self._act, message, callback))
             for text, callback in message.actions
@@ -273,7 +272,7 @@ class MessageBar(QFrame):
         self._elide()
         self.updateGeometry()
         self._on_view.start()
-        set_property(self, "edge", "warning" if message.warning else "accent")
+        set_property(self, "edge", "warning" if self.warns else "accent")
         self.show()
         self._start_timer()
         self.changed.emit()
@@ -292,7 +291,7 @@ class MessageBar(QFrame):
 
         words = message.sentence.split()
         shown = message.sentence
-        if not message.warning and width > 0:
+        if not self.warns and width > 0:
             while len(words) > 1 and not fits(shown):
                 words.pop()
                 shown = " ".join(words) + " …"
@@ -311,7 +310,7 @@ class MessageBar(QFrame):
         self._timer.stop()
         if message is None or not self.isVisible():
             return
-        if not message.warning:
+        if not self.warns:
             self._timer.start(OFFER_MILLISECONDS if message.actions else NOTE_MILLISECONDS)
         elif self._note is not None:
             self._timer.start(max(READ_MILLISECONDS - int(self._on_view.elapsed()), 0))

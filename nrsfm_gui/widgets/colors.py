@@ -43,9 +43,7 @@ def rgba_bytes(color: str, opacity: float = 1.0) -> Rgba:
 
 def filled(color: str, count: int, opacity: float = 1.0) -> Rgba:
     """Return (count, 4) times the same color."""
-    result = np.empty((count, 4), dtype=np.uint8)
-    result[:] = rgba_bytes(color, opacity)
-    return result
+    return np.tile(rgba_bytes(color, opacity), (count, 1))
 
 
 @lru_cache(maxsize=16)

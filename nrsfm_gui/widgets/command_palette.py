@@ -61,17 +61,16 @@ def match(pattern: str, texts: tuple[str, ...]) -> Match | None:
     places: list[set[int]] = [set() for _ in texts]
     total = 0.0
     for word in pattern.lower().split():
-        best: tuple[float, int, list[int]] | None = None
+        hits: list[tuple[float, int, list[int]]] = []
         for index, text in enumerate(lowered):
             found = _find(word, text, scattered=index == 0)
             if found is not None:
-                cost = found[0] + NEXT_TEXT * index
-                if best is None or cost < best[0]:
-                    best = (cost, index, found[1])
-        if best is None:
+                hits.append((found[0] + NEXT_TEXT * index, index, found[1]))
+        if not hits:
             return None
-        total += best[0]
-        places[best[1]].update(best[2])
+        cost, nearest, letters = min(hits)
+        total += cost
+        places[nearest].update(letters)
     if pattern.split():
         total += LONGER * len(lowered[0])
     return Match(total, tuple(frozenset(place) for place in places))

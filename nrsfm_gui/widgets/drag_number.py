@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
 
 from nrsfm_gui.widgets.fields import Slider
 from nrsfm_gui.widgets.labels import PlainLabel
@@ -90,7 +90,39 @@ def scale_of(described: Parameter) -> Scale:
     return Scale(lowest, highest, described.logarithmic, zero=zero, integer=described.integer)
 
 
-class DragSlider(Slider):
+class _Drags:
+    """Moves a slider by the movement of the mouse; comes first among the bases of a class."""
+
+    _x: float | None = None  # of the mouse, None while nothing is dragged
+
+    def _slider_and_pace(self) -> tuple[DragSlider, float]:
+        """Return what is moved, and its steps per pixel."""
+        raise NotImplementedError
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Begin a drag."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._x = event.position().x()
+            self._slider_and_pace()[0].begin()
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Move by the movement of the mouse."""
+        assert event is not None
+        if self._x is not None:
+            (slider, pace), x = self._slider_and_pace(), event.position().x()
+            slider.drag(pace * (x - self._x), event.modifiers())
+            self._x = x
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """End a drag."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton and self._x is not None:
+            self._x = None
+            self._slider_and_pace()[0].end()
+
+
+class DragSlider(_Drags, Slider):
     """A slider over a scale: the mouse drags it at half its speed, keys move it by one step."""
 
     GESTURES = (
@@ -104,7 +136,6 @@ class DragSlider(Slider):
         self.scale = scale
         self.number = scale.lowest  # that it shows, which may be between two steps or outside its scale
         self._position = 0.0  # while it is dragged, between the steps
-        self._x = 0.0
         self.setRange(0, scale.steps)
         self.setPageStep(max(scale.steps // 20, 1))
         self.setMinimumWidth(50)
@@ -140,38 +171,19 @@ class DragSlider(Slider):
         self.setSliderDown(False)
         self.set_number(self.number)
 
-    def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Begin a drag."""
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton:
-            self._x = event.position().x()
-            self.begin()
-
-    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move by the movement of the mouse."""
-        assert event is not None
-        if self.isSliderDown():
-            x = event.position().x()
-            self.drag(SLIDER_SPEED * self.scale.steps * (x - self._x) / self.width(), event.modifiers())
-            self._x = x
-
-    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """End a drag."""
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton:
-            self.end()
+    def _slider_and_pace(self) -> tuple[DragSlider, float]:
+        return self, SLIDER_SPEED * self.scale.steps / self.width()
 
     def _show_step(self, position: float) -> None:
-        self.blockSignals(True)
-        self.setValue(round(position))
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.setValue(round(position))
 
     def _on_step_changed(self, step: int) -> None:
         self.number = self.scale.value(step)
         self.moved.emit(self.number)
 
 
-class DragLabel(PlainLabel):
+class DragLabel(_Drags, PlainLabel):
     """A caption that moves a slider when it is dragged sideways."""
 
     GESTURES = (("Double click on a name", "the value of the preset"),)
@@ -181,29 +193,10 @@ class DragLabel(PlainLabel):
     def __init__(self, text: str, slider: DragSlider) -> None:
         super().__init__(text)
         self._slider = slider
-        self._x: float | None = None
         self.setCursor(Qt.CursorShape.SizeHorCursor)
 
-    def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Begin a drag."""
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton:
-            self._x = event.position().x()
-            self._slider.begin()
-
-    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move the slider's number by the movement of the mouse."""
-        assert event is not None
-        if self._x is not None:
-            x = event.position().x()
-            self._slider.drag((x - self._x) * self._slider.scale.steps_per_pixel, event.modifiers())
-            self._x = x
-
-    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """End a drag."""
-        if self._x is not None:
-            self._x = None
-            self._slider.end()
+    def _slider_and_pace(self) -> tuple[DragSlider, float]:
+        return self._slider, self._slider.scale.steps_per_pixel
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
         """Request the default."""

@@ -17,6 +17,7 @@ from PyQt6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFormLayout,
+    QGridLayout,
     QHBoxLayout,
     QLayout,
     QLineEdit,
@@ -43,9 +44,7 @@ if TYPE_CHECKING:
 
 SomeWidget = TypeVar("SomeWidget", bound=QWidget)
 SomeLayout = TypeVar("SomeLayout", bound=QBoxLayout)
-Part = (
-    QWidget | QLayout | tuple[QWidget | QLayout, int] | None
-)  # of a layout, with its stretch; None is space
+Part = QWidget | QLayout | tuple[QWidget | QLayout, int] | None  # of a layout
 Margins = tuple[int, int, int, int]
 NO_MARGINS = 0, 0, 0, 0
 
@@ -82,7 +81,7 @@ def filled(
 ) -> SomeLayout:
     """Put parts into a layout, one after the other, and return it.
 
-    `grows` is the part that takes what is left; a part that is None is empty space that does.
+    `grows` is the part that takes what is left; None is empty space that does. A part can have its stretch.
     """
     layout.setContentsMargins(*margins)
     if spacing is not None:
@@ -106,6 +105,15 @@ def row(*parts: Part, spacing: int = 10, margins: Margins = NO_MARGINS) -> QHBox
 def column(*parts: Part, spacing: int = 6, margins: Margins = NO_MARGINS) -> QVBoxLayout:
     """Return parts below each other."""
     return filled(QVBoxLayout(), *parts, spacing=spacing, margins=margins)
+
+
+def grid_layout(widget: QWidget, horizontal: int, vertical: int) -> QGridLayout:
+    """Return a layout of a widget without margins, with pixels between its columns and its rows."""
+    grid = QGridLayout(widget)
+    grid.setContentsMargins(*NO_MARGINS)
+    grid.setHorizontalSpacing(horizontal)
+    grid.setVerticalSpacing(vertical)
+    return grid
 
 
 def form_layout() -> QFormLayout:
@@ -176,6 +184,14 @@ class IgnoresWheel:
 class ComboBox(IgnoresWheel, QComboBox):
     """A combo box that the wheel does not change."""
 
+    def item(self, index: int) -> QStandardItem:
+        """Return the item of an entry, which can be disabled."""
+        model = self.model()
+        assert isinstance(model, QStandardItemModel)  # a combo box makes it
+        item = model.item(index)
+        assert item is not None
+        return item
+
 
 class _ExplainedEntry(QStyledItemDelegate):
     """Draws the title of an entry, and its explanation in a second line."""
@@ -241,13 +257,11 @@ class Choice(ComboBox):
     def add_heading(self, title: str) -> None:
         """Append a heading, which cannot be chosen, of the entries that are added next."""
         self.addItem(title)
-        model = self.model()
-        item = model.item(self.count() - 1) if isinstance(model, QStandardItemModel) else None
-        if isinstance(item, QStandardItem):
-            item.setFlags(Qt.ItemFlag.NoItemFlags)
-            font = item.font()
-            font.setBold(True)
-            item.setFont(font)
+        item = self.item(self.count() - 1)
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        font = item.font()
+        font.setBold(True)
+        item.setFont(font)
 
     def add(self, key: str, title: str, explanation: str) -> None:
         """Append an entry."""
@@ -298,11 +312,9 @@ class Choice(ComboBox):
     def set_available(self, key: str, available: bool, *, why_not: str) -> None:
         """Gray an entry out, with the reason as its tip."""
         self._refusals[key] = "" if available else why_not
-        model = self.model()
-        item = model.item(self.findData(key)) if isinstance(model, QStandardItemModel) else None
-        if isinstance(item, QStandardItem):
-            item.setEnabled(available)
-            item.setToolTip(plain_tip(self._explanations[key] if available else why_not))
+        item = self.item(self.findData(key))
+        item.setEnabled(available)
+        item.setToolTip(plain_tip(self._explanations[key] if available else why_not))
 
 
 class SpinBox(IgnoresWheel, QSpinBox):

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from core.cameras import SENSOR, focal_from_lens, focal_from_view, lens_of_focal, view_of_focal
-from nrsfm_gui.widgets.fields import Choice, NumberField, with_tip
+from nrsfm_gui.widgets.fields import Choice, NumberField, grid_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 PIXELS, LENS, VIEW = "px", "mm", "°"
@@ -61,10 +61,7 @@ class FocalLengthEditor(QWidget):
         self._sensor_label = PlainLabel("sensor (mm)")
         self._sensor.set_value(SENSOR)
         self._sensor_label.setBuddy(self._sensor)
-        layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setHorizontalSpacing(6)
-        layout.setVerticalSpacing(4)
+        layout = grid_layout(self, 6, 4)
         layout.addWidget(self._number, 0, 0)
         layout.addWidget(self._units, 0, 1)
         layout.addWidget(self._sensor_label, 1, 0)

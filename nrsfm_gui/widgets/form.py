@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
-from nrsfm_gui.widgets.fields import filled, tool_button
+from nrsfm_gui.widgets.fields import filled, grid_layout, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import set_property
 
@@ -47,10 +47,7 @@ class Form(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(ROW_GAP)
+        self._grid = grid_layout(self, 10, ROW_GAP)
         self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         self._grid.setColumnStretch(1, 1)
         self._rows: dict[str, _FormRow] = {}
@@ -195,12 +192,21 @@ class Form(QWidget):
         """Return whether a row is among those that are shown."""
         return not self._rows[name].editor.isHidden()
 
+    @property
+    def widest_label(self) -> int:
+        """Pixels that its labels need."""
+        return max((row.caption.sizeHint().width() for row in self._rows.values()), default=0)
+
+    def set_label_width(self, width: int) -> None:
+        """Give the labels so many pixels, or more where they need them."""
+        self._grid.setColumnMinimumWidth(0, width)
+
 
 def align(*forms: Form) -> None:
     """Let the editors of several forms begin at one place."""
-    widest = max(row.caption.sizeHint().width() for form in forms for row in form._rows.values())
+    widest = max(form.widest_label for form in forms)
     for form in forms:
-        form._grid.setColumnMinimumWidth(0, widest)
+        form.set_label_width(widest)
 
 
 def value_details(described: Parameter, default: object) -> str:

@@ -50,6 +50,11 @@ class PlainLabel(QLabel):
         if role:
             self.setProperty("role", role)
 
+    def show_text(self, text: str) -> None:
+        """Show a text; without one, the label is hidden."""
+        self.setText(text)
+        self.setVisible(bool(text))
+
 
 class ElidedLabel(PlainLabel):
     """A label that elides its text instead of widening the window; the full text is then its tip.

@@ -101,13 +101,13 @@ class FrameChart(Themed, PlainPlot):
         while len(self._curves) < len(lines):
             self._curves.append(pg.PlotCurveItem(connect="finite"))
             self._plot.addItem(self._curves[-1])
+        for curve in self._curves[len(lines) :]:
+            curve.hide()
         spots = []
-        for place, curve in enumerate(self._curves):
-            curve.setVisible(place < len(lines))
-            if place < len(lines):
-                values, pen, style = lines[place]
-                curve.setData(np.arange(1, len(values) + 1), values, pen=pg.mkPen(pen, width=1, style=style))
-                spots += _lone_values(values, pen, filled=style == Qt.PenStyle.SolidLine)
+        for curve, (values, pen, style) in zip(self._curves, lines, strict=False):
+            curve.show()
+            curve.setData(np.arange(1, len(values) + 1), values, pen=pg.mkPen(pen, width=1, style=style))
+            spots += _lone_values(values, pen, filled=style == Qt.PenStyle.SolidLine)
         self._lone.setData(spots=spots)
         self._show_bands(plot, colors)
         self._show_all([values for values, _, _ in lines])
@@ -123,14 +123,14 @@ class FrameChart(Themed, PlainPlot):
             self._bands.append(pg.PlotCurveItem(pen=None, fillLevel="enclosed"))
             self._bands[-1].setZValue(-5)
             self._plot.addItem(self._bands[-1], ignoreBounds=True)
-        for place, item in enumerate(self._bands):
-            item.setVisible(place < len(bands))
-            if place < len(bands):
-                values, half, color = bands[place]
-                known = np.flatnonzero(np.isfinite(values) & np.isfinite(half))
-                there = np.concatenate([known, known[::-1]])
-                edge = np.concatenate([(values + half)[known], (values - half)[known[::-1]]])
-                item.setData(there + 1.0, edge, brush=pg.mkBrush(color), fillLevel="enclosed")
+        for item in self._bands[len(bands) :]:
+            item.hide()
+        for item, (values, half, color) in zip(self._bands, bands, strict=False):
+            item.show()
+            known = np.flatnonzero(np.isfinite(values) & np.isfinite(half))
+            there = np.concatenate([known, known[::-1]])
+            edge = np.concatenate([(values + half)[known], (values - half)[known[::-1]]])
+            item.setData(there + 1.0, edge, brush=pg.mkBrush(color), fillLevel="enclosed")
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame, 0-based."""

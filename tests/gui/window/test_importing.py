@@ -6,7 +6,7 @@ from hands import button_of, choose
 from PyQt6.QtCore import Qt
 
 from core import CameraModel, simulate
-from nrsfm_gui.importing.camera_form import KNOWN, ORTHOGONAL
+from nrsfm_gui.importing.forms import KNOWN, ORTHOGONAL
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.arguments import parse
 
