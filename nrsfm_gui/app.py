@@ -45,11 +45,14 @@ def main(argv: Collection[str] | None = None) -> int:
     signals = StopSignals(app)
     # The command line is for this time, the preference for all others.
     renderer = preferences.renderer if arguments.renderer == "auto" else arguments.renderer
-    window = MainWindow(store=store, software=paints_without_opengl(renderer))
+    # Without OpenGL only where asked to: off the screen it is faster even where no graphics card does it.
+    window = MainWindow(store=store, software=renderer == "software")
     window.logbook.listen()
     window.defect_reporter.install()
     window.begin(arguments)
-    _show(window, arguments)
+    if arguments.size is not None:
+        window.resize(*arguments.size)
+    window.show()
     if arguments.scripted or arguments.path:
         signals.received.connect(start_script(window, arguments).stop)
     else:
@@ -139,14 +142,6 @@ def make_application() -> QApplication:
     return app
 
 
-def paints_without_opengl(renderer: str) -> bool:
-    """Return whether the 3-D view does without OpenGL though there may be some: only where asked to.
-
-    Drawn off the screen, a picture takes OpenGL less time than QPainter even where no graphics card does it.
-    """
-    return renderer == "software"
-
-
 def _change_desktop(action: str) -> int:
     from core import InputError
     from nrsfm_gui.desktop_entry import change_desktop
@@ -158,9 +153,3 @@ def _change_desktop(action: str) -> int:
         report(str(refusal))
         return FAILED
     return 0
-
-
-def _show(window: MainWindow, arguments: Arguments) -> None:
-    if arguments.size is not None:
-        window.resize(*arguments.size)
-    window.show()

@@ -47,6 +47,7 @@ from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.layout import arrange
 from nrsfm_gui.shell.verdict_actions import VerdictActions
 from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
+from nrsfm_gui.widgets.fields import filled
 
 if TYPE_CHECKING:
     from nrsfm_gui.engine.solver_thread import Work
@@ -90,22 +91,15 @@ class PanelWindow(QMainWindow):
         self.timeline, self.sequences_panel = Timeline(), SequencesPanel()
         self.parameters_panel = ParametersPanel()
         self.loss_plot, self.numbers_panel, self.points_panel = LossPlot(), NumbersPanel(), PointsPanel()
-        self.guidance_panel, self.outliers_panel, self.log_panel = (
-            GuidancePanel(),
-            OutliersPanel(),
-            LogPanel(),
-        )
+        self.guidance_panel, self.outliers_panel = GuidancePanel(), OutliersPanel()
+        self.log_panel = LogPanel()
         self.message_bar, self.compare_panel = MessageBar(), ComparePanel()
         self.compare_splitter = CompareSplitter(self.scene_view)
         self.appearance_panel = AppearancePanel(self.scene_view)
 
     def _place_views(self) -> None:
         center = QWidget()
-        column = QVBoxLayout(center)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.compare_panel)
-        column.addWidget(self.compare_splitter, 1)
+        filled(QVBoxLayout(center), self.compare_panel, (self.compare_splitter, 1), spacing=0)
         self.banners = Banners(self.compare_splitter, center)
         self.setCentralWidget(center)
         self.scene_view.setFocus()  # the keys of the views act from the start
@@ -162,10 +156,9 @@ class PanelWindow(QMainWindow):
         )
         self.logbook = Logbook(self)
         self.log_controller = LogController(session, self.logbook, self.log_panel, self)
+        views = self.scene_view, self.tracks_view
         self.export_controller = ExportController(
-            ViewSources(
-                session, display, self.scene_view, self.tracks_view, self.background_controller, self
-            ),
+            ViewSources(session, display, *views, self.background_controller, self),
             self.store,
             figures={
                 "loss": self.loss_plot.figure,

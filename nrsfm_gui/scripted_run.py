@@ -19,8 +19,6 @@ from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.widgets.plots.plot_export import save_image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PyQt6.QtWidgets import QWidget
 
     from nrsfm_gui.engine.run_control import RunControl
@@ -114,7 +112,7 @@ class ScriptedRun(QObject):
                 return
             self._parameters.run_from_scratch()
         else:
-            self._later(self._picture)
+            self._picture_later()
 
     def _on_run_ended(self, run: Run) -> None:
         from nrsfm_gui.model.run import RunState
@@ -128,11 +126,11 @@ class ScriptedRun(QObject):
                 self._next_export()
                 return
             self._display.refresh()
-            self._later(self._picture)
+            self._picture_later()
 
     def _picture(self) -> None:
         if self._exporting.views.background.busy and not self._over:
-            self._later(self._picture)
+            self._picture_later()
             return
         path = self._arguments.screenshot
         if path is not None and not self._over:
@@ -179,6 +177,6 @@ class ScriptedRun(QObject):
             self._window.close()
             QCoreApplication.exit(code)
 
-    def _later(self, function: Callable[[], object]) -> None:
-        """Call a function once the window has drawn what it shows."""
-        QTimer.singleShot(SETTLE_MILLISECONDS, function)
+    def _picture_later(self) -> None:
+        """Save the picture once the window has drawn what it shows."""
+        QTimer.singleShot(SETTLE_MILLISECONDS, self._picture)

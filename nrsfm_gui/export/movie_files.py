@@ -18,7 +18,7 @@ from PyQt6.QtGui import QImage
 from core import InputError
 from core.foundation import needs, replacing, replacing_many
 from core.io.writers import numbered
-from nrsfm_gui.widgets.plots.plot_export import png_bytes
+from nrsfm_gui.widgets.plots.svg_generator import png_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -31,7 +31,8 @@ from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
-from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg, png_bytes
+from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg
+from nrsfm_gui.widgets.plots.svg_generator import png_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
+from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
-from nrsfm_gui.widgets.fields import Choice
+from nrsfm_gui.widgets.fields import Choice, with_tip
 from nrsfm_gui.widgets.labels import plain_tip
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ TRACKS, SEEN, HIDDEN, UNUSED = "tracks", "visible", "hidden", ""
 NONE = "none"  # as a reading option: no array is the visibility
 SCORE = "0.5"  # from which on a point is seen, unless another one is given
 USES = {
-    TRACKS: ("tracks", "The positions of the points in the pictures."),
-    SEEN: (
-        "visibility: 1 is seen",
-        "Whether a point is seen in a frame: 1, true or a high score where it is.",
-    ),
-    HIDDEN: (
-        "visibility: 1 is hidden",
-        "Whether a point is hidden in a frame: 1, true or a high score where it is.",
-    ),
-    UNUSED: ("not used", "The array is left out."),
+    TRACKS: "The positions of the points in the pictures.",
+    SEEN: "Whether a point is seen in a frame: 1, true or a high score where it is.",
+    HIDDEN: "Whether a point is hidden in a frame: 1, true or a high score where it is.",
+    UNUSED: "The array is left out.",
+}
+TITLES = {
+    TRACKS: "tracks",
+    SEEN: "visibility: 1 is seen",
+    HIDDEN: "visibility: 1 is hidden",
+    UNUSED: "not used",
 }
 HEADINGS = ("array", "size", "type", "is read as")
 MOST_ROWS = 7  # that are seen without scrolling
@@ -39,8 +39,8 @@ class ArraysTable(QTableWidget):
 
     use_chosen = pyqtSignal(str, str)  # the name of an array, and a key of USES
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(0, len(HEADINGS), parent)
+    def __init__(self) -> None:
+        super().__init__(0, len(HEADINGS))
         self.setAccessibleName("Arrays of the file")
         self.setHorizontalHeaderLabels(HEADINGS)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -56,10 +56,8 @@ class ArraysTable(QTableWidget):
         vertical.hide()
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for column, mode in enumerate(
-            ("Stretch", "ResizeToContents", "ResizeToContents", "ResizeToContents")
-        ):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode[mode])
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
 
     def set_arrays(
         self, arrays: Collection[ArrayEntry], reading: Mapping[str, Any], *, editable: bool = True
@@ -104,12 +102,9 @@ class ArraysTable(QTableWidget):
         return found
 
     def _add_choice(self, row: int, name: str) -> None:
-        choice = Choice({})
-        choice.setMinimumContentsLength(max(len(title) for title, _tip in USES.values()) - 6)
-        choice.setAccessibleName(f"{name} is read as")
-        choice.setToolTip(plain_tip(f"What the array {name} is read as"))
-        for key, (title, tip) in USES.items():
-            choice.add(key, title, tip)
+        choice = Choice(USES, titles=TITLES)
+        choice.setMinimumContentsLength(max(map(len, TITLES.values())) - 6)
+        with_tip(choice, f"{name} is read as", plain_tip(f"What the array {name} is read as"))
         choice.chosen.connect(lambda key: self.use_chosen.emit(name, key))
         self.setCellWidget(row, len(HEADINGS) - 1, choice)
         self.setRowHeight(row, choice.sizeHint().height() + 4)

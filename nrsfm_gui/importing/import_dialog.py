@@ -16,20 +16,17 @@ from core.foundation import printable
 from core.io.readers import READING_OPTIONS, FileContents, inspect_file, installed_readers
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
-from nrsfm_gui.importing.camera_form import AUTO, CameraAnswer, CameraForm
-from nrsfm_gui.importing.reading_form import ReadingForm
+from nrsfm_gui.importing.forms import AUTO, CameraAnswer, CameraForm, ReadingForm
 from nrsfm_gui.importing.tracks_picture import TracksPicture
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.scene.shapes import Shapes, build_shapes
 from nrsfm_gui.text.import_text import asks_for_camera, describe_camera, describe_tracks, without_options
 from nrsfm_gui.widgets.dialogs import ask_for_path, resize_within_screen
-from nrsfm_gui.widgets.fields import push_button
-from nrsfm_gui.widgets.form import column, row
+from nrsfm_gui.widgets.fields import column, push_button, row
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.sessions.opening import SequenceOpening
@@ -73,7 +70,7 @@ class ImportDialog(QDialog):
         self.setWindowTitle("Import tracks")
         self._jobs = Jobs(self, Order.NEWEST)
         self._inspected: Inspected | None = None
-        self._reading: dict[str, Any] = {}  # the options that were given
+        self.reading: dict[str, Any] = {}  # the options that are given at present
         self._asked = 0  # number of the inspection that was asked for last
         self._make_parts()
         self._place_parts()
@@ -85,11 +82,11 @@ class ImportDialog(QDialog):
         self, contents: FileContents, reading: Mapping[str, Any], camera: CameraAnswer | None = None
     ) -> None:
         """Show a file that was inspected with some options, and the answer about its camera, if any."""
-        self._reading, several = dict(reading), contents.individuals
+        self.reading, several = dict(reading), contents.individuals
         self._camera.set_answer(camera or CameraAnswer())
         if contents.sequence is None and len(several) > 1 and "individual" not in reading:
-            self._reading["individual"] = several[0]  # there is something to see, and the others are offered
-            path, options = contents.path, self.reading
+            self.reading["individual"] = several[0]  # there is something to see, and the others are offered
+            path, options = contents.path, dict(self.reading)
             self._start(lambda: inspect(inspect_file(path, **options)), then=self.ready.emit)
         else:
             self._start(lambda: inspect(contents), then=self.ready.emit)
@@ -98,11 +95,6 @@ class ImportDialog(QDialog):
         """Wait for what is being read."""
         self._jobs.shut_down()
         self._picture.shut_down()
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """The reading options that are given at present."""
-        return dict(self._reading)
 
     @property
     def problem(self) -> str:
@@ -151,9 +143,8 @@ class ImportDialog(QDialog):
         self._guesses_heading = _heading("Guessed or left out: please check")
         asked = column(
             self._guesses_heading, self._guesses, self._arrays_heading, self._arrays, self._form,
-            self._camera_heading, self._known_camera, self._camera, spacing=8, margins=(0, 0, 10, 0),
+            self._camera_heading, self._known_camera, self._camera, None, spacing=8, margins=(0, 0, 10, 0),
         )  # fmt: skip
-        asked.addStretch(1)
         questions = QWidget()
         questions.setLayout(asked)
         area = QScrollArea()
@@ -163,17 +154,11 @@ class ImportDialog(QDialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setFixedWidth(LEFT)
-        self.setLayout(
-            column(
-                row(self._title, (self._where, 1), spacing=8),
-                self._summary,
-                self._problem,
-                (row(area, (self._picture, 1), spacing=14), 1),
-                row(self._help, (self._buttons, 1), spacing=6),
-                spacing=10,
-                margins=(16, 14, 16, 14),
-            )
-        )
+        top = row(self._title, (self._where, 1), spacing=8)
+        middle = row(area, (self._picture, 1), spacing=14)
+        below = row(self._help, (self._buttons, 1), spacing=6)
+        parts = top, self._summary, self._problem, (middle, 1), below
+        self.setLayout(column(*parts, spacing=10, margins=(16, 14, 16, 14)))
 
     # -- what is shown --------------------------------------------------------------------------------------
 
@@ -185,33 +170,29 @@ class ImportDialog(QDialog):
         self._where.set_full_text(
             " · ".join(filter(None, (contents.producer, printable(str(contents.path.parent)))))
         )
-        self._summary.setText(inspected.summary)
-        self._summary.setVisible(sequence is not None)
-        self._problem.setText(without_options(contents.problem.removeprefix(f"{contents.path}: ")))
-        self._problem.setVisible(bool(contents.problem))
+        self._summary.show_text(inspected.summary)
+        self._problem.show_text(without_options(contents.problem.removeprefix(f"{contents.path}: ")))
         accepted = accepted_options(contents)
         self._arrays.set_arrays(
-            contents.arrays, {**self._reading, **contents.reading}, editable="tracks" in accepted
+            contents.arrays, {**self.reading, **contents.reading}, editable="tracks" in accepted
         )
         named = {entry.name for entry in contents.arrays} - set(contents.columns)
         for part in (self._arrays_heading, self._arrays):
             part.setVisible(bool(named))  # the columns of a table are chosen in a row of their own
-        self._form.show_contents(contents, self._reading, accepted)
+        self._form.show_contents(contents, self.reading, accepted)
         self._show_camera(inspected)
-        self._guesses.setText("\n".join(f"• {without_options(remark)}" for remark in contents.remarks))
-        for part in (self._guesses_heading, self._guesses):
-            part.setVisible(bool(contents.remarks))
+        self._guesses.show_text("\n".join(f"• {without_options(remark)}" for remark in contents.remarks))
+        self._guesses_heading.setVisible(bool(contents.remarks))
         self._picture.set_sequence(sequence, inspected.shapes)
-        self._guess_again.setEnabled(bool(self._reading))
-        self._import.setEnabled(sequence is not None and self._answered)
+        self._guess_again.setEnabled(bool(self.reading))
+        self._allow_import()
 
     def _show_camera(self, inspected: Inspected) -> None:
         """Ask for the camera, or state the one that the file gives."""
         sequence = inspected.contents.sequence
         known = "" if sequence is None else describe_camera(sequence)
         asked = sequence is not None and asks_for_camera(sequence)
-        self._known_camera.setText(known)
-        self._known_camera.setVisible(bool(known))
+        self._known_camera.show_text(known)
         self._camera.setVisible(asked)
         self._camera_heading.setVisible(bool(known) or asked)
         if sequence is None or not asked:
@@ -219,14 +200,14 @@ class ImportDialog(QDialog):
         self._camera.set_picture(inspected.size, inspected.middle, guessed=sequence.image_size is None)
         self._form.set_guessed_size(inspected.size)
 
-    @property
-    def _answered(self) -> bool:
-        """Whether the question about the camera is answered, where it is asked."""
+    def _allow_import(self) -> None:
+        """Allow the import where there are tracks, and the answer about the camera is accepted."""
+        possible = self._inspected is not None and self._inspected.contents.sequence is not None
         try:
             self._answer()
         except ValueError:
-            return False
-        return True
+            possible = False
+        self._import.setEnabled(possible)
 
     def _answer(self) -> CameraAnswer | None:
         """Return the answer about the camera, None where it is not asked for."""
@@ -238,16 +219,15 @@ class ImportDialog(QDialog):
         assert self._inspected is not None  # its arrays are shown
         contents = self._inspected.contents
         entry = next(entry for entry in contents.arrays if entry.name == name)
-        self._change(reading_with_use(self._reading, contents.reading, entry, use))
+        self._change(reading_with_use(self.reading, contents.reading, entry, use))
 
     def _on_option_changed(self, option: str, value: str) -> None:
-        changed = {key: known for key, known in self._reading.items() if key != option}
+        changed = {key: known for key, known in self.reading.items() if key != option}
         self._change(changed | ({option: value} if value else {}))
 
     def _on_camera_edited(self) -> None:
-        """Allow the import where the answer is accepted; there is nothing to read."""
-        if self._inspected is not None and not self._jobs:
-            self._import.setEnabled(self._inspected.contents.sequence is not None and self._answered)
+        if self._inspected is not None and not self._jobs:  # there is nothing to read
+            self._allow_import()
 
     def _reset(self) -> None:
         self._camera.set_answer(CameraAnswer())
@@ -255,40 +235,33 @@ class ImportDialog(QDialog):
 
     def _change(self, reading: dict[str, Any]) -> None:
         """Inspect the file with other options."""
-        if self._inspected is None or reading == self._reading:
+        if self._inspected is None or reading == self.reading:
             return
-        self._reading, path = reading, self._inspected.contents.path
+        self.reading, path = reading, self._inspected.contents.path
         self._start(lambda: inspect(inspect_file(path, **reading)))
 
     def _start(self, function: Callable[[], Inspected], then: Callable[[], object] | None = None) -> None:
         self._asked += 1
         number = self._asked
-        self._jobs.start(
-            Job(
-                lambda _job: function(),
-                done=lambda found: self._finish(number, found, then),
-                failed=lambda sentence, _details: self._fail(number, sentence),
-            )
-        )
+
+        def finish(inspected: Inspected) -> None:
+            if number == self._asked:
+                self._show(inspected)
+                if then is not None:
+                    then()
+
+        def fail(sentence: str, _details: str) -> None:
+            if number == self._asked:
+                self._problem.show_text(sentence)
+
+        self._jobs.start(Job(lambda _job: function(), done=finish, failed=fail))
         self._import.setEnabled(False)
 
-    def _finish(self, number: int, inspected: Inspected, then: Callable[[], object] | None) -> None:
-        if number == self._asked:
-            self._show(inspected)
-            if then is not None:
-                then()
-
-    def _fail(self, number: int, sentence: str) -> None:
-        if number == self._asked:
-            self._problem.setText(sentence)
-            self._problem.show()
-
     def _accept(self) -> None:
-        if not self._import.isEnabled() or self._inspected is None:
-            return
+        assert self._inspected is not None  # or the button is not enabled
         contents, camera = self._inspected.contents, self._answer()
         self.accept()
-        self.imported.emit(contents, self.reading, camera)
+        self.imported.emit(contents, dict(self.reading), camera)
 
 
 def accepted_options(contents: FileContents) -> frozenset[str]:
@@ -319,15 +292,11 @@ class ImportController(QObject):
 
     def ask(self) -> None:
         """Ask for a file, and show how it is understood."""
-        start = self._opening.folder
-        sequence = self._session.sequence
+        start, sequence = self._opening.folder, self._session.sequence
         if sequence is not None and sequence.source is not None and sequence.source.is_file():
             start = str(sequence.source)
-        ask_for_path(self._window, "Import tracks", self.import_as, start=start, filters="All files (*)")
-
-    def import_as(self, path: str | Path) -> None:
-        """Show how a file is understood, also where it is clear."""
-        self._opening.inspect(path)
+        filters = "All files (*)"
+        ask_for_path(self._window, "Import tracks", self._opening.inspect, start=start, filters=filters)
 
     def shut_down(self) -> None:
         """Wait for what is being read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QRectF, Qt
+from PyQt6.QtCore import QRectF, QSignalBlocker, Qt
 from PyQt6.QtWidgets import QStackedLayout, QWidget
 
 from nrsfm_gui.engine.jobs import Jobs
@@ -12,8 +12,7 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.widgets.fields import Slider
-from nrsfm_gui.widgets.form import column, row
+from nrsfm_gui.widgets.fields import Slider, column, row, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ NOTHING = "The tracks are drawn here once the file is understood."
 class TracksPicture(QWidget):
     """The 2-D view of a sequence that is not open yet, over the video that it names, and a frame slider."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._sequence: Sequence | None = None
         self._shapes: Shapes | None = None
         self._video: Background | None = None
@@ -39,8 +38,7 @@ class TracksPicture(QWidget):
         self.view = TracksView()
         self.view.setAccessibleName("Tracks as they are understood")
         self.slider = Slider(Qt.Orientation.Horizontal)
-        self.slider.setAccessibleName("Frame")
-        self.slider.setToolTip("Another frame of the tracks")
+        with_tip(self.slider, "Frame", "Another frame of the tracks")
         self.slider.valueChanged.connect(lambda _value: self._draw())
         self._label = PlainLabel(role="muted")
         self._label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -61,9 +59,8 @@ class TracksPicture(QWidget):
         """Show tracks at the frame that is shown, or with None nothing."""
         self._sequence, self._shapes = sequence, shapes
         self._show_video(None if sequence is None else Background.of_sequence(sequence))
-        self.slider.blockSignals(True)
-        self.slider.setRange(0, 0 if sequence is None else sequence.frame_count - 1)
-        self.slider.blockSignals(False)
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, 0 if sequence is None else sequence.frame_count - 1)
         self._pages.setCurrentIndex(0 if sequence is None else 1)
         self._draw()
         self._fit()

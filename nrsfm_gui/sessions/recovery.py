@@ -14,8 +14,7 @@ from core.foundation import remove_temporaries
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.sessions.autosave import PREFIX, LockedFile
 from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
-from nrsfm_gui.widgets.fields import with_tip
-from nrsfm_gui.widgets.form import row
+from nrsfm_gui.widgets.fields import row, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:

@@ -58,12 +58,8 @@ class CommandPaletteController(QObject):
         """Return all that can be found; what opens the palette itself is left out."""
         found = [*self._of_menus(), *self._of_parameters(), *self._of_panels()]
         titles = {entry.title for entry in found if entry.kind == "sequence"}
-        return (
-            *found,
-            *(entry for entry in self._of_folder() if entry.title not in titles),
-            *self._of_runs(),
-            *self._of_values(),
-        )
+        found += (entry for entry in self._of_folder() if entry.title not in titles)
+        return (*found, *self._of_runs(), *self._of_values())
 
     def _of_menus(self) -> list[PaletteEntry]:
         """Return everything in the menus, in their order, then what is in none."""
@@ -93,6 +89,7 @@ class CommandPaletteController(QObject):
     def _entry(self, action: QAction, place: str, section: str) -> PaletteEntry:
         tip = action.whatsThis() or action.toolTip()
         native = QKeySequence.SequenceFormat.NativeText
+        reason = self._toolbars.needs(action.objectName()) or "Not possible now"
         return PaletteEntry(
             title=_plain(action.text()),
             place=place,
@@ -100,72 +97,52 @@ class CommandPaletteController(QObject):
             run=action.trigger,
             kind="sequence" if action.data() else "export" if section == EXPORTS else "action",
             keys=", ".join(key.toString(native) for key in action.shortcuts()),
-            enabled=action.isEnabled(),
-            reason="" if action.isEnabled() else self._toolbars.needs(action.objectName()),
+            reason="" if action.isEnabled() else reason,
             checked=action.isChecked() if action.isCheckable() else None,
         )
 
     def _of_parameters(self) -> Iterable[PaletteEntry]:
-        for entry in self._parameters.parameter_entries():
+        parameters = self._parameters
+        for entry in parameters.parameter_entries():
+            focus = partial(self._in_parameters, parameters.focus_parameter, entry.key)
+            names, reason = (entry.key, *entry.symbols), entry.reason
             yield PaletteEntry(
-                entry.label,
-                "",
-                entry.description,
-                partial(self._focus_parameter, entry.key),
-                "parameter",
-                symbols=(entry.key, *entry.symbols),
-                enabled=not entry.reason,
-                reason=entry.reason,
+                entry.label, entry.description, focus, "parameter", symbols=names, reason=reason
             )
 
     def _of_values(self) -> Iterable[PaletteEntry]:
         """Return the values of the parameters that are chosen from lists."""
-        for entry in self._parameters.value_entries():
+        parameters = self._parameters
+        for entry in parameters.value_entries():
+            choose = partial(self._in_parameters, parameters.choose_value, entry.key, entry.value)
             yield PaletteEntry(
-                entry.title,
-                "",
-                entry.description,
-                partial(self._choose_value, entry.key, entry.value),
-                "value",
-                symbols=(entry.value,),
-                enabled=not entry.reason,
-                reason=entry.reason,
-                checked=entry.chosen,
-            )
+                entry.title, entry.description, choose, "value",
+                symbols=(entry.value,), reason=entry.reason, checked=entry.chosen,
+            )  # fmt: skip
 
-    def _choose_value(self, key: str, value: str) -> None:
+    def _in_parameters(self, function: Callable[..., object], *arguments: str) -> None:
+        """Show the panel of the parameters, and do something in it."""
         show_dock_of(self._parameters)
-        self._parameters.choose_value(key, value)
-
-    def _focus_parameter(self, key: str) -> None:
-        show_dock_of(self._parameters)
-        self._parameters.focus_parameter(key)
+        function(*arguments)
 
     def _of_panels(self) -> Iterable[PaletteEntry]:
         for dock in docks(self._window):
             title = dock.windowTitle()
-            yield PaletteEntry(title, "", PANELS[title], partial(self._show_panel, dock), "panel")
+            yield PaletteEntry(title, PANELS[title], partial(self._show_panel, dock), "panel")
 
     def _of_folder(self) -> Iterable[PaletteEntry]:
         """Return the sequences of the open folder."""
         for entry in self._opening.entries:
             camera = " (orthogonal)" if entry.camera is CameraModel.ORTHOGONAL else ""  # as the samples do
             names = ", ".join(name for name in (entry.object_name, entry.path_name) if name)
-            yield PaletteEntry(
-                f"{names}{camera}",
-                "",
-                f"{entry.frames} frames of {entry.points} points",
-                partial(self._opening.open_entry, entry),
-                "sequence",
-                enabled=not entry.problem,
-                reason=entry.problem,
-            )
+            tip = f"{entry.frames} frames of {entry.points} points"
+            show = partial(self._opening.open_entry, entry)
+            yield PaletteEntry(f"{names}{camera}", tip, show, "sequence", reason=entry.problem)
 
     def _of_runs(self) -> Iterable[PaletteEntry]:
         for run in self._session.runs:
             show = partial(self._show_run, run.number)
-            title = numbered_title(run)
-            yield PaletteEntry(title, "", settings_text(run.settings), show, "run")
+            yield PaletteEntry(numbered_title(run), settings_text(run.settings), show, "run")
 
 
 def _plain(title: str) -> str:

@@ -27,6 +27,7 @@ from PyQt6.QtWidgets import (
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.shell.help import system_text
 from nrsfm_gui.widgets.dialogs import resize_within_screen
+from nrsfm_gui.widgets.fields import with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -142,12 +143,10 @@ class DefectDialog(QDialog):
         )
         message.setWordWrap(True)
         self._others = 0
-        self._count = PlainLabel()
-        self._count.setProperty("role", "muted")
+        self._count = PlainLabel(role="muted")
         self._count.hide()
-        text = QPlainTextEdit(details)
-        text.setAccessibleName("Details of the defect")
-        text.setToolTip("Where it happened; copy this when you report the defect")
+        tip = "Where it happened; copy this when you report the defect"
+        text = with_tip(QPlainTextEdit(details), "Details of the defect", tip)
         text.setReadOnly(True)
         text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QUrl
-from PyQt6.QtGui import QDesktopServices, QGuiApplication
+from PyQt6.QtGui import QDesktopServices
 
 from nrsfm_gui.widgets.dialogs import ask_for_path
+from nrsfm_gui.widgets.fields import copy_text
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
@@ -28,9 +29,7 @@ class ExperimentReports(QObject):
 
     def __init__(self, store: AppStore, notifier: Notifier, parent: QWidget) -> None:
         super().__init__(parent)
-        self._store = store
-        self._notifier = notifier
-        self._parent = parent
+        self._store, self._notifier, self._parent = store, notifier, parent
 
     def open_newest(self) -> None:
         """Open the report that was written last, of those in the working folder and those opened before."""
@@ -66,7 +65,5 @@ class ExperimentReports(QObject):
         self._notifier.inform(f"Opened {page} in the browser", action=("Open another…", self.ask))
 
     def _copy_command(self) -> None:
-        clipboard = QGuiApplication.clipboard()
-        assert clipboard is not None
-        clipboard.setText(COMMAND)
+        copy_text(COMMAND)
         self._notifier.inform(f"Copied: {COMMAND}")

@@ -25,6 +25,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from nrsfm_gui.shell.layout import enclosing
 from nrsfm_gui.text.help_pages import panel_help
 from nrsfm_gui.widgets.labels import tip_as_html
 
@@ -46,13 +47,9 @@ class ExplanationController(QObject):
         self._action = toolbars.actions["whats_this"]
         self._action.installEventFilter(self)
         self._waits = False  # for a click on what is to be explained
-        toolbars.menu_opened.connect(self.add_menu)
+        toolbars.menu_opened.connect(lambda menu: menu.installEventFilter(self))
         for menu in window.findChildren(QMenu):
-            self.add_menu(menu)
-
-    def add_menu(self, menu: QMenu) -> None:
-        """Explain the lines of a menu."""
-        menu.installEventFilter(self)
+            menu.installEventFilter(self)
 
     def wait_for_click(self) -> None:
         """Explain what is clicked next, which does not act on the click; Escape ends the wait."""
@@ -72,8 +69,8 @@ class ExplanationController(QObject):
 
     def _explain(self, widget: QWidget, place: QPoint) -> None:
         text = self.explanation_of(widget, widget.mapFromGlobal(place))
-        if text:
-            QWhatsThis.showText(place + BELOW, text, _panel_of(widget))
+        if text:  # its link is followed by the dock
+            QWhatsThis.showText(place + BELOW, text, enclosing(widget, QDockWidget) or widget)
 
     def explanation_of(self, widget: QWidget, place: QPoint) -> str:
         """Return the explanation of what is at a place of a widget, "" where nothing around it has one."""
@@ -167,11 +164,3 @@ def _app() -> QApplication:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     return app
-
-
-def _panel_of(widget: QWidget) -> QWidget:
-    """Return the dock of a widget, which follows the link of its explanation, or the widget itself."""
-    above: QWidget | None = widget
-    while above is not None and not isinstance(above, QDockWidget):
-        above = above.parentWidget()
-    return above or widget

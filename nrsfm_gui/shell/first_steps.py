@@ -6,18 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWhatsThis,
-    QWidget,
-)
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWhatsThis, QWidget
 
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import column, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
 
@@ -147,23 +138,16 @@ class FirstSteps(QObject):
         self._set_done(self._done | {key})
         self._update_bar()
 
-    def _introduction(self) -> str:
-        """Return a sentence about the open sequence, which begins the first step."""
-        sequence = self._session.sequence
-        if sequence is None:
-            return ""
-        return f"{sequence.point_count} points in {sequence.frame_count} pictures. "
-
     def _set_done(self, done: frozenset[str]) -> None:
         self._done = done
         self._store.set_steps_done(done)
 
     def _update_bar(self) -> None:
-        step = self._next()
+        step, sequence = self._next(), self._session.sequence
         steps = [(each.name, each.key in self._done) for each in STEPS]
         sentence = ALL_DONE if step is None else step.sentence
-        if step is STEPS[0]:
-            sentence = f"{self._introduction()}{sentence}"
+        if step is STEPS[0] and sequence is not None:
+            sentence = f"{sequence.point_count} points in {sequence.frame_count} pictures. {sentence}"
         self.bar.set_steps(steps, sentence)
         self.bar.show()
 
@@ -174,8 +158,8 @@ class FirstStepsBar(Themed, QFrame):
     where_requested = pyqtSignal()  # the widget of the present step is to be pointed out
     dismissed = pyqtSignal()  # the steps are not to be shown again
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("first steps")
         self.setProperty("role", "banner")
         self.setProperty("edge", "done")
@@ -183,25 +167,17 @@ class FirstStepsBar(Themed, QFrame):
         self._names = QLabel()
         self._names.setTextFormat(Qt.TextFormat.RichText)
         self._names.setWordWrap(True)
-        self._sentence = PlainLabel()
-        self._sentence.setWordWrap(True)
+        self._sentence = PlainLabel(wraps=True)
         self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._where = QPushButton("Show me where")
-        self._where.setAccessibleName("Show me where")
-        self._where.setToolTip("Point out what this step is about")
+        with_tip(self._where, "Show me where", "Point out what this step is about")
         self._where.clicked.connect(self.where_requested)
         close = tool_button(
             "✕", "Put the first steps away; Preferences shows them again", "Put the first steps away"
         )
         close.clicked.connect(self.dismissed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 8, 4)
-        row.setSpacing(12)
-        column = QVBoxLayout()
-        column.setSpacing(2)
-        column.addWidget(self._names)
-        column.addWidget(self._sentence)
-        row.addLayout(column, 1)
+        texts = column(self._names, self._sentence, spacing=2)
+        row = filled(QHBoxLayout(self), (texts, 1), spacing=12, margins=(12, 4, 8, 4))
         for part in (self._where, close):
             row.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         self._steps: Collection[tuple[str, bool]] = ()

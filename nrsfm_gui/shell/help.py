@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import PYQT_VERSION_STR, QEvent, QObject, QSize, Qt, QUrl, qVersion
 from PyQt6.QtGui import (
     QColor,
-    QGuiApplication,
     QKeySequence,
     QShortcut,
     QTextCursor,
@@ -30,10 +29,10 @@ from PyQt6.QtWidgets import (
 
 from core.foundation import PROGRAM, InputError, asset_folder, help_page, versions
 from nrsfm_gui.model.arguments import version_text
-from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help, with_copy_links
-from nrsfm_gui.widgets.dialogs import resize_within_screen
+from nrsfm_gui.widgets.dialogs import bring_to_front, resize_within_screen
+from nrsfm_gui.widgets.fields import copy_text, filled, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
 
@@ -72,16 +71,11 @@ class HelpController(QObject):
         """Show the method on one page, in a window of its own."""
         if self.page is None:
             self.page = MethodWindow(self._window)
-        self._show_in_front(self.page)
+        bring_to_front(self.page)
 
     def show_formats(self) -> None:
         """Show the formats of files, in a window of their own."""
         self._show_markdown("formats.md")
-
-    def _show_in_front(self, page: HelpWindow) -> None:
-        page.show()
-        page.raise_()
-        page.activateWindow()
 
     def show_own_tracks(self) -> None:
         """Show how tracks of other programs get here, in a window of its own."""
@@ -94,19 +88,19 @@ class HelpController(QObject):
     def _show_markdown(self, file: str) -> None:
         if file not in self.pages:
             self.pages[file] = MarkdownWindow(file, self._window)
-        self._show_in_front(self.pages[file])
+        bring_to_front(self.pages[file])
 
     def show_shortcuts(self) -> None:
         """Show all shortcuts."""
         from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet  # it loads the window of sweeps
 
-        ShortcutSheet(ACTIONS, self._window).open()
+        ShortcutSheet(self._window).open()
 
     def show_sweep_shortcuts(self, window: QWidget) -> None:
         """Show the shortcuts of the window of a sweep, over it; the others are found when it is cleared."""
         from nrsfm_gui.shell.shortcut_sheet import SWEEP_SECTION, ShortcutSheet
 
-        sheet = ShortcutSheet(ACTIONS, window)
+        sheet = ShortcutSheet(window)
         sheet.field.setText(SWEEP_SECTION)
         sheet.open()
 
@@ -137,7 +131,6 @@ class HelpWindow(Themed, QWidget):
         self.browser = QTextBrowser()
         self.browser.setOpenLinks(False)
         self.browser.setAccessibleName(self.title)
-        self.browser.setToolTip("")
         document = self.browser.document()
         assert document is not None
         document.setDocumentMargin(24)
@@ -145,18 +138,11 @@ class HelpWindow(Themed, QWidget):
         if folder is not None:
             self.browser.setSearchPaths([str(folder)])
         self.browser.anchorClicked.connect(self.follow)
-        self._status = PlainLabel()
-        self._status.setProperty("role", "muted")
-        close = self._button("Close", "Close this window (Esc)")
+        self._status = PlainLabel(role="muted")
+        close = with_tip(QPushButton("Close"), "Close", "Close this window (Esc)")
         close.clicked.connect(self.close)
-        self._row = row = QHBoxLayout()
-        row.setContentsMargins(12, 4, 12, 10)
-        row.addWidget(self._status, 1)
-        row.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.browser, 1)
-        layout.addLayout(row)
+        self._row = filled(QHBoxLayout(), (self._status, 1), close, margins=(12, 4, 12, 10))
+        filled(QVBoxLayout(self), (self.browser, 1), self._row)
         for key in ("Esc", "Ctrl+W"):
             QShortcut(QKeySequence(key), self, self.close)
         self._follow_theme()
@@ -178,12 +164,6 @@ class HelpWindow(Themed, QWidget):
         if link.hasFragment():
             self.browser.scrollToAnchor(link.fragment())
 
-    def _button(self, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setToolTip(tip)
-        button.setAccessibleName(text)
-        return button
-
 
 class MethodWindow(HelpWindow):
     """The method on one page, with the citations to copy."""
@@ -192,16 +172,15 @@ class MethodWindow(HelpWindow):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        copy = self._button("Copy BibTeX", "Copy the citations of the paper and of the benchmark")
+        copy = QPushButton("Copy BibTeX")
+        with_tip(copy, copy.text(), "Copy the citations of the paper and of the benchmark")
         copy.clicked.connect(self.copy_citations)
         self._row.insertWidget(1, copy)
 
     def copy_citations(self) -> None:
         """Copy the citations, and show that they were copied."""
-        clipboard = QGuiApplication.clipboard()
-        if clipboard is not None:
-            clipboard.setText(BIBTEX)
-            self._status.setText("Copied the citations of the paper and of the benchmark")
+        copy_text(BIBTEX)
+        self._status.setText("Copied the citations of the paper and of the benchmark")
 
     def _show_text(self, theme: Theme) -> None:
         self.browser.setHtml(method_page(theme))
@@ -227,10 +206,8 @@ class MarkdownWindow(HelpWindow):
         if link.scheme() != COPY_CODE:
             super().follow(link)
             return
-        clipboard = QGuiApplication.clipboard()
-        if clipboard is not None:
-            clipboard.setText(self._codes[int(link.path())])
-            self._status.setText("Copied these lines")
+        copy_text(self._codes[int(link.path())])
+        self._status.setText("Copied these lines")
 
     def _show_text(self, theme: Theme) -> None:
         try:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PyQt6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
 from PyQt6.QtGui import QContextMenuEvent
@@ -34,13 +33,8 @@ PLACE = "place among the docks"
 TRACKS = "2-D"  # stands below, or beside the 3-D view, as wide, where there is a video
 
 
-@dataclass(frozen=True)
-class DockAreas:
-    """The titles of the docks of a window by where they stand at first."""
-
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-    below: tuple[str, ...]
+SomeWidget = TypeVar("SomeWidget", bound=QWidget)
+DockAreas = dict[str, tuple[str, ...]]  # the titles of docks that stand "left", "right" and "below" at first
 
 
 def arrange(
@@ -56,8 +50,7 @@ def arrange(
 
     Those `on_request` are hidden at first; they share the place of the first panel below, as tabs.
     """
-    area = Qt.DockWidgetArea
-    corner = Qt.Corner
+    area, corner = Qt.DockWidgetArea, Qt.Corner
     window.setDockNestingEnabled(True)
     window.setAnimated(False)  # every layout of the window would start an animation per dock
     for where, side in (
@@ -92,8 +85,9 @@ def arrange(
     bar.setWhatsThis(panel_help(TIMELINE))  # of all that is in it, and of the margin around it
     window.addToolBar(Qt.ToolBarArea.BottomToolBarArea, bar)
     window.setMinimumSize(*SMALLEST_SIZE)
-    window.resize(*_first_size(window))
-    return DockAreas(tuple(left), tuple(right), (*below, *on_request))
+    screen, size = window.screen(), QSize(*DEFAULT_SIZE)
+    window.resize(size if screen is None else size.boundedTo(screen.availableSize()))
+    return {"left": tuple(left), "right": tuple(right), "below": (*below, *on_request)}
 
 
 def _shares(size: QSize) -> dict[str, int]:
@@ -117,8 +111,7 @@ class DockLayout(QObject):
 
     def __init__(self, window: QMainWindow, store: AppStore, areas: DockAreas) -> None:
         super().__init__(window)
-        self._window, self._store = window, store
-        self._areas = {"left": areas.left, "right": areas.right, "below": areas.below}
+        self._window, self._store, self._areas = window, store, areas
         self._first_state = window.saveState()
         self._wide_state: QByteArray | None = None  # where the docks were before some of them joined others
         self._joined: tuple[bool, bool] = (False, False)  # whether those at the left have, and those below
@@ -275,10 +268,10 @@ class DockLayout(QObject):
         window, area = self._window, Qt.DockWidgetArea
         ordered = [_find(window, title) for name in ("right", "left", "below") for title in self._areas[name]]
         docked = [dock for dock in ordered if not dock.isFloating()]
-        sides = {dock: window.dockWidgetArea(dock) for dock in docked}
-        right = [dock for dock in docked if sides[dock] is area.RightDockWidgetArea]
-        left = [dock for dock in docked if sides[dock] is area.LeftDockWidgetArea]
-        lower = [dock for dock in docked if sides[dock] is area.BottomDockWidgetArea]
+        sides = area.RightDockWidgetArea, area.LeftDockWidgetArea, area.BottomDockWidgetArea
+        right, left, lower = (
+            [dock for dock in docked if window.dockWidgetArea(dock) is side] for side in sides
+        )
         if narrow or short:
             self._tabify([*right, *(left if narrow else ()), *(lower if short else ())])
         if narrow and not short:
@@ -333,6 +326,14 @@ def is_in_front(dock: QDockWidget) -> bool:
     return dock.isVisible() and (inside or dock.isFloating())
 
 
+def enclosing(widget: QWidget, kind: type[SomeWidget]) -> SomeWidget | None:
+    """Return what is of a class, of a widget and those that it is in; None where nothing is."""
+    above: QWidget | None = widget
+    while above is not None and not isinstance(above, kind):
+        above = above.parentWidget()
+    return above
+
+
 def _dock(title: str, panel: QWidget, window: QMainWindow, place: int) -> QDockWidget:
     dock = QDockWidget(title, window)
     dock.setObjectName(f"dock {title}")
@@ -349,10 +350,3 @@ def _find(window: QMainWindow, title: str) -> QDockWidget:
     dock = window.findChild(QDockWidget, f"dock {title}")
     assert dock is not None  # made above
     return dock
-
-
-def _first_size(window: QMainWindow) -> tuple[int, int]:
-    """Return the default size, or less where the screen is smaller."""
-    screen = window.screen()
-    room = screen.availableSize() if screen is not None else QSize(*DEFAULT_SIZE)
-    return min(DEFAULT_SIZE[0], room.width()), min(DEFAULT_SIZE[1], room.height())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, QPoint, Qt
 from PyQt6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
 
-from nrsfm_gui.shell.layout import docks, is_in_front
+from nrsfm_gui.shell.layout import docks, enclosing, is_in_front
 from nrsfm_gui.widgets.dock_title import DockTitle
 
 if TYPE_CHECKING:
@@ -82,9 +82,7 @@ class PanelNavigation(QObject):
         if isinstance(part, QTabBar) and part.parentWidget() is self._window:  # of the dock below it
             below = part.geometry().center() + QPoint(0, part.height())
             return next((panel for panel in panels if panel.geometry().contains(below)), None)
-        dock: QWidget | None = part
-        while dock is not None and not isinstance(dock, QDockWidget):
-            dock = dock.parentWidget()
+        dock = enclosing(part, QDockWidget)
         if dock is not None:
             return dock if dock in panels else None
         return self._last if self._last.isAncestorOf(part) or part is self._last else self._first
@@ -92,10 +90,7 @@ class PanelNavigation(QObject):
 
 def _depth(part: QWidget) -> int:
     """Return 0 for tabs, 1 for the header of a panel and what is in it, 2 for everything else."""
-    above: QWidget | None = part
-    while above is not None and not isinstance(above, DockTitle):
-        above = above.parentWidget()
-    return 0 if isinstance(part, QTabBar) else 2 if above is None else 1
+    return 0 if isinstance(part, QTabBar) else 2 if enclosing(part, DockTitle) is None else 1
 
 
 def _first_to_focus(panel: QWidget) -> QWidget:

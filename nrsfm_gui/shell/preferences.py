@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
-from PyQt6.QtGui import QGuiApplication, QStandardItemModel
-from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QVBoxLayout, QWidget
 
 from core.io.readers import GIGABYTE, set_memory_limit
 from core.solvers import set_solver_threads
@@ -22,19 +22,18 @@ from nrsfm_gui.model.preferences import (
 )
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.dialogs import fits_on_screen, show_on_screen
-from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, form_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import theme_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
 
-    from PyQt6.QtWidgets import QWidget
-
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.session import Session
 
 THEMES = {"system": "As the system", "dark": "Dark", "light": "Light"}
+NumberBox = TypeVar("NumberBox", SpinBox, DoubleSpinBox)
 RENDERERS = {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"}
 
 
@@ -49,11 +48,9 @@ class PreferencesDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Preferences")
         self._showing = False
+        self._boxes: dict[str, ComboBox | SpinBox | DoubleSpinBox] = {}  # by the fields of `Preferences`
         layout = QVBoxLayout(self)
-        self._form = QFormLayout()
-        self._form.setHorizontalSpacing(18)
-        self._form.setVerticalSpacing(8)
-        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._form = form_layout()
         layout.addLayout(self._form)
         self._heading("Looks")
         self.theme = self._choice("theme", "Theme", THEMES, "Colors of the window")
@@ -62,7 +59,12 @@ class PreferencesDialog(QDialog):
             "Size of text, buttons and lines, in percent of what suits the screen; "
             "the variable QT_SCALE_FACTOR goes before it",
         )  # fmt: skip
-        self.point_size = self._point_size()
+        self.point_size = self._number(
+            "point_size", "Size of points", DoubleSpinBox(), POINT_SIZES,
+            "Times the size that suits the number of points",
+        )  # fmt: skip
+        self.point_size.setSingleStep(0.25)
+        self.point_size.setPrefix("× ")
         maps = {name: name for name in COLOR_MAPS}
         self.color_map = self._choice("color_map", "Color map", maps, "Colors of errors, depths and the like")
         self.renderer = self._choice(
@@ -72,29 +74,29 @@ class PreferencesDialog(QDialog):
         self._remark("Another size of text or way of drawing is used at the next start.")
         self._heading("Work")
         self.autosave_seconds = self._number(
-            "autosave_seconds", "Save the session", (0, MOST_AUTOSAVE_SECONDS), " s",
+            "autosave_seconds", "Save the session", SpinBox(), (0, MOST_AUTOSAVE_SECONDS),
             "How often the session is saved by itself, in seconds; 0 for never",
         )  # fmt: skip
         self.autosave_seconds.setPrefix("every ")
+        self.autosave_seconds.setSuffix(" s")
         self.autosave_seconds.setSpecialValueText("never")
         self.threads = self._number(
-            "threads", "Solver's threads", (1, PROCESSORS), "",
+            "threads", "Solver's threads", SpinBox(), (1, PROCESSORS),
             "Threads of the solver's linear algebra, from the next run on",
         )  # fmt: skip
         self._remark("One is fastest below some thousand points.")
         self.file_memory = self._number(
-            "file_memory", "Memory for a file", (1, MOST_FILE_MEMORY), " GB",
+            "file_memory", "Memory for a file", SpinBox(), (1, MOST_FILE_MEMORY),
             "What the content of one file may need; a file that asks for more is refused",
         )  # fmt: skip
+        self.file_memory.setSuffix(" GB")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.close)
         for text, tip, signal in (
             ("Restore defaults", "Set all preferences as they were at first", self.defaults_requested),
             ("Show the first steps", "Show the card with the first steps again", self.first_steps_requested),
         ):
-            button = QPushButton(text)
-            button.setToolTip(tip)
-            button.setAccessibleName(text)
+            button = with_tip(QPushButton(text), text, tip)
             button.setAutoDefault(False)
             button.clicked.connect(signal)
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
@@ -106,29 +108,20 @@ class PreferencesDialog(QDialog):
 
     def set_sizes(self, fitting: Container[int]) -> None:
         """Offer the sizes of text and buttons at which the window fits its screen."""
-        model = self.size_of_all.model()
-        assert isinstance(model, QStandardItemModel)  # a combo box makes it
         for row in range(self.size_of_all.count()):
-            fits = self.size_of_all.itemData(row) in fitting
-            item = model.item(row)
-            assert item is not None
+            fits, item = self.size_of_all.itemData(row) in fitting, self.size_of_all.item(row)
             item.setEnabled(fits)
             item.setToolTip("" if fits else "The window would not fit this screen")
 
     def set_preferences(self, preferences: Preferences) -> None:
         """Show preferences; emits nothing."""
         self._showing = True
-        for box, name in (
-            (self.theme, "theme"),
-            (self.size_of_all, "size"),
-            (self.color_map, "color_map"),
-            (self.renderer, "renderer"),
-        ):
-            box.setCurrentIndex(box.findData(getattr(preferences, name)))
-        self.point_size.setValue(preferences.point_size)
-        self.autosave_seconds.setValue(preferences.autosave_seconds)
-        self.threads.setValue(preferences.threads)
-        self.file_memory.setValue(preferences.file_memory)
+        for name, box in self._boxes.items():
+            value = getattr(preferences, name)
+            if isinstance(box, ComboBox):
+                box.setCurrentIndex(box.findData(value))
+            else:
+                box.setValue(value)
         self._showing = False
 
     def _on_edited(self, name: str, value: object) -> None:
@@ -136,46 +129,28 @@ class PreferencesDialog(QDialog):
             self.changed.emit(name, value)
 
     def _heading(self, text: str) -> None:
-        label = PlainLabel(text)
-        label.setProperty("role", "heading")
-        self._form.addRow(label)
+        self._form.addRow(PlainLabel(text, role="heading"))
 
     def _remark(self, text: str) -> None:
-        label = PlainLabel(text)
-        label.setProperty("role", "muted")
-        label.setWordWrap(True)
-        self._form.addRow("", label)
+        self._form.addRow("", PlainLabel(text, role="muted", wraps=True))
 
     def _choice(self, name: str, title: str, choices: Mapping[Any, str], tip: str) -> ComboBox:
         box = ComboBox()
         for key, text in choices.items():
             box.addItem(text, key)
         box.currentIndexChanged.connect(lambda _index: self._on_edited(name, box.currentData()))
-        self._add(box, title, tip)
+        self._add(name, box, title, tip)
         return box
 
-    def _number(self, name: str, title: str, span: tuple[int, int], unit: str, tip: str) -> SpinBox:
-        box = SpinBox()
+    def _number(self, name: str, title: str, box: NumberBox, span: tuple[Any, Any], tip: str) -> NumberBox:
         box.setRange(*span)
-        box.setSuffix(unit)
         box.setKeyboardTracking(False)
         box.valueChanged.connect(lambda value: self._on_edited(name, value))
-        self._add(box, title, tip)
+        self._add(name, box, title, tip)
         return box
 
-    def _point_size(self) -> DoubleSpinBox:
-        box = DoubleSpinBox()
-        box.setRange(*POINT_SIZES)
-        box.setSingleStep(0.25)
-        box.setPrefix("× ")
-        box.setKeyboardTracking(False)
-        box.valueChanged.connect(lambda value: self._on_edited("point_size", value))
-        self._add(box, "Size of points", "Times the size that suits the number of points")
-        return box
-
-    def _add(self, box: QWidget, title: str, tip: str) -> None:
-        box.setToolTip(tip)
-        box.setAccessibleName(title)
+    def _add(self, name: str, box: ComboBox | SpinBox | DoubleSpinBox, title: str, tip: str) -> None:
+        self._boxes[name] = with_tip(box, title, tip)
         box.setMinimumHeight(ComboBox().sizeHint().height())  # a spin box is lower by itself
         box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         label = PlainLabel(title)
@@ -193,7 +168,7 @@ class PreferencesController(QObject):
         super().__init__(window)
         self._session, self._store, self._window = session, store, window
         self._notifier, self._restart_first_steps = session.notifier, restart_first_steps
-        self._dialog: PreferencesDialog | None = None
+        self.dialog: PreferencesDialog | None = None  # made when it is first shown
         self._size = store.preferences().size  # in force until the next start
         # Only where they are not as at first: a saved view and the environment are not overruled.
         usual, now = Preferences(), store.preferences()
@@ -207,20 +182,16 @@ class PreferencesController(QObject):
 
     def show(self) -> None:
         """Show the dialog, and leave everything else usable."""
-        if self._dialog is None:
-            self._dialog = PreferencesDialog(self._window)
-            self._dialog.changed.connect(self.change)
-            self._dialog.defaults_requested.connect(self.restore_defaults)
-            self._dialog.first_steps_requested.connect(self._restart_first_steps)
+        if self.dialog is None:
+            self.dialog = PreferencesDialog(self._window)
+            self.dialog.changed.connect(self.change)
+            self.dialog.defaults_requested.connect(self.restore_defaults)
+            self.dialog.first_steps_requested.connect(self._restart_first_steps)
         present = self._store.preferences()
-        self._dialog.set_sizes({size for size in SIZES if size in (100, present.size) or self._fits(size)})
-        self._dialog.set_preferences(present)
-        show_on_screen(self._dialog)
-
-    @property
-    def dialog(self) -> PreferencesDialog | None:
-        """The dialog, where it was shown once."""
-        return self._dialog
+        fitting = {size for size in SIZES if fits_on_screen(self._window, size / self._size)}
+        self.dialog.set_sizes(fitting | {100, present.size})
+        self.dialog.set_preferences(present)
+        show_on_screen(self.dialog)
 
     def change(self, name: str, value: Any) -> None:
         """Store one preference, and apply it."""
@@ -251,9 +222,6 @@ class PreferencesController(QObject):
                 action=("Preferences", self.show),
             )
 
-    def _fits(self, size: int) -> bool:
-        return fits_on_screen(self._window, size / self._size)
-
     def restore_defaults(self) -> None:
         """Set all preferences as they were at first."""
         before, usual = self._store.preferences(), Preferences()
@@ -261,8 +229,8 @@ class PreferencesController(QObject):
         for name in vars(usual):
             if getattr(before, name) != getattr(usual, name):
                 self._apply(name, usual)
-        if self._dialog is not None:
-            self._dialog.set_preferences(usual)
+        if self.dialog is not None:
+            self.dialog.set_preferences(usual)
 
     def _on_color_scheme_changed(self, _scheme: object) -> None:
         """Use the light or dark scheme of the desktop where the preferences say so."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
-from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from core import InputError
 from core.reconstruction import UNITS, parse_scale
 from nrsfm_gui.widgets.dialogs import show_on_screen
-from nrsfm_gui.widgets.fields import Choice, NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled, form_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -49,29 +49,16 @@ class ScaleDialog(QDialog):
             (self.length, "scale length", "Length"),
             (self.unit, "scale unit", "Unit of the length"),
         ):
-            widget.setObjectName(name)
-            widget.setAccessibleName(title)
-            widget.setToolTip(title)
+            with_tip(widget, title, title).setObjectName(name)
         self._points_row, self._length_row = QWidget(), QWidget()
-        for row, widgets in (
-            (self._points_row, (self.points[0], PlainLabel("and"), self.points[1])),
-            (self._length_row, (self.length, self.unit)),
-        ):
-            line = QHBoxLayout(row)
-            line.setContentsMargins(0, 0, 0, 0)
-            for each in widgets:
-                line.addWidget(each)
-        self._form = QFormLayout()
-        self._form.setHorizontalSpacing(18)
-        self._form.setVerticalSpacing(8)
-        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        filled(QHBoxLayout(self._points_row), self.points[0], PlainLabel("and"), self.points[1])
+        filled(QHBoxLayout(self._length_row), self.length, self.unit)
+        self._form = form_layout()
         self._form.addRow("Known is the", self.kind)
         self._form.addRow("of points", self._points_row)
         self._form.addRow("which is", self._length_row)
-        self.note = PlainLabel()
+        self.note = PlainLabel(role="muted", wraps=True)
         self.note.setObjectName("scale note")
-        self.note.setProperty("role", "muted")
-        self.note.setWordWrap(True)
         self.note.setMinimumWidth(320)
         self.buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
@@ -137,15 +124,11 @@ class ScaleDialog(QDialog):
         except (ValueError, InputError) as error:
             refusal = str(error)
         ok.setEnabled(not refusal)
-        empty = any(not field.text().strip() for field in self._needed())
+        needed = {DISTANCE: (*self.points, self.length), SIZE: (self.length,)}.get(kind, ())
+        empty = any(not field.text().strip() for field in needed)
         hint = HINT if kind == DISTANCE else ""
         sentences = [hint if empty or not refusal else f"{refusal[0].upper()}{refusal[1:]}.", self._remark]
         self.note.setText(" ".join(sentence for sentence in sentences if sentence))
-
-    def _needed(self) -> tuple[NumberField, ...]:
-        if self.kind.key == NOTHING:
-            return ()
-        return (*self.points, self.length) if self.kind.key == DISTANCE else (self.length,)
 
     def _on_accepted(self) -> None:
         self.chosen.emit(self.rule())

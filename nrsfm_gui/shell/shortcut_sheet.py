@@ -12,7 +12,6 @@ from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -31,6 +30,7 @@ from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.sweeps.heat_map import HeatMap
 from nrsfm_gui.sweeps.runs_table import RunsTable
 from nrsfm_gui.sweeps.sweep_window import SweepWindow
@@ -39,15 +39,13 @@ from nrsfm_gui.widgets.command_palette import match
 from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.dock_title import DockTitle
 from nrsfm_gui.widgets.drag_number import DragLabel, DragSlider
-from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.fields import NumberField, grid_layout, with_tip
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    from nrsfm_gui.shell.actions import ActionSpec
 
 SIZE = QSize(1000, 700)
 WHERE = (
@@ -75,14 +73,13 @@ GESTURES = {
 Line = tuple[str, str, str]  # keys, what they do, and the title that it is found by, too
 
 
-def shortcut_sections(table: Collection[ActionSpec]) -> dict[str, list[Line]]:
+def shortcut_sections() -> dict[str, list[Line]]:
     """Return the keys, tips and titles of all actions that have keys, by menu; then what views declare."""
     sections: dict[str, list[Line]] = {}
-    for spec in table:
+    for spec in ACTIONS:
         if spec.shortcuts:
-            sections.setdefault(spec.menu.replace("&", ""), []).append(
-                (spec.keys, spec.tip, spec.title.replace("&", ""))
-            )
+            line = spec.keys, spec.tip, spec.title.replace("&", "")
+            sections.setdefault(spec.menu.replace("&", ""), []).append(line)
     for title, classes in GESTURES.items():
         sections[title] = [(keys, tip, "") for each in classes for keys, tip in each.GESTURES]
     return sections
@@ -91,13 +88,12 @@ def shortcut_sections(table: Collection[ActionSpec]) -> dict[str, list[Line]]:
 class ShortcutSheet(QDialog):
     """All shortcuts, in two columns of sections; typed words filter the lines."""
 
-    def __init__(self, table: Collection[ActionSpec], parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Shortcuts")
         self.field = QLineEdit()
         self.field.setPlaceholderText("Find a key or what it does")
-        self.field.setAccessibleName("Find a shortcut")
-        self.field.setToolTip("Words of what is wanted, or a key")
+        with_tip(self.field, "Find a shortcut", "Words of what is wanted, or a key")
         self.field.setClearButtonEnabled(True)
         content = QWidget()
         row = QHBoxLayout(content)
@@ -108,7 +104,7 @@ class ShortcutSheet(QDialog):
             column.setSpacing(16)
             row.addLayout(column, 1)
         self.sections: list[Section] = []
-        for title, lines in shortcut_sections(table).items():
+        for title, lines in shortcut_sections().items():
             side = 0 if heights[0] <= heights[1] else 1
             self.sections.append(Section(title, lines))
             columns[side].addWidget(self.sections[-1])
@@ -119,15 +115,13 @@ class ShortcutSheet(QDialog):
         area.setWidget(content)
         area.setWidgetResizable(True)
         area.setAccessibleName("Shortcuts")
-        self._nothing = PlainLabel("No shortcut is called so; Ctrl+K finds actions without a key, too.")
-        self._nothing.setProperty("role", "muted")
+        nothing = "No shortcut is called so; Ctrl+K finds actions without a key, too."
+        self._nothing = PlainLabel(nothing, role="muted")
         self._nothing.hide()
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        where = PlainLabel(WHERE)
-        where.setProperty("role", "muted")
-        where.setWordWrap(True)
+        where = PlainLabel(WHERE, role="muted", wraps=True)
         for part in (self.field, where, self._nothing, area, buttons):
             layout.addWidget(part)
         resize_within_screen(self, SIZE)
@@ -146,16 +140,10 @@ class Section(QWidget):
         super().__init__()
         self._title = title
         self._lines: list[tuple[Line, QLabel, PlainLabel]] = []
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setVerticalSpacing(4)
-        grid.setHorizontalSpacing(14)
-        heading = PlainLabel(title)
-        heading.setProperty("role", "heading")
-        grid.addWidget(heading, 0, 0, 1, 2)
+        grid = grid_layout(self, 14, 4)
+        grid.addWidget(PlainLabel(title, role="heading"), 0, 0, 1, 2)
         for row, line in enumerate(lines, start=1):
-            key, text = QLabel(f"<b>{html.escape(line[0])}</b>"), PlainLabel(line[1])
-            text.setWordWrap(True)
+            key, text = QLabel(f"<b>{html.escape(line[0])}</b>"), PlainLabel(line[1], wraps=True)
             grid.addWidget(key, row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(text, row, 1)
             self._lines.append((line, key, text))

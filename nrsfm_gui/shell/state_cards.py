@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QObject, QSize, Qt
-from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout
 
 from core.evaluation import bilinear_residuals, find_outliers
 from core.foundation import DEPTHS, printable
@@ -23,7 +21,7 @@ from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text import status_text
 from nrsfm_gui.text.run_numbers import verdicts_on
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import ButtonRow, copy_text, filled, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -46,46 +44,28 @@ NOT_OPENED = "This could not be opened"
 NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sample."
 
 
-@dataclass(frozen=True)
-class _Better:
-    """A solution or a moment of a run that is nearer to the ground truth than its end."""
-
-    length: str
-    where: str  # "at 9 s", "in bilinear"
-    show: Callable[[], object]
-
-
 class StateCard(QFrame):
     """A title, a sentence, and a busy bar or buttons."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("state card")
         self.setProperty("role", "card")
         self.setAccessibleName("What is going on")
-        self._title = PlainLabel()
-        self._title.setProperty("role", "title")
-        self._sentence = PlainLabel()
+        self._title, self._sentence = PlainLabel(role="title", wraps=True), PlainLabel(wraps=True)
         for label in (self._title, self._sentence):
-            label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._busy = QProgressBar()
         self._busy.setRange(0, 0)
         self._busy.setTextVisible(False)
         self._busy.setAccessibleName("Reading goes on")
-        self._buttons = QHBoxLayout()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(10)
+        self._buttons = ButtonRow()
         close = tool_button("✕", "Close this", "Close this")
         close.clicked.connect(self.hide)
-        top = QHBoxLayout()
-        top.addWidget(self._title, 1)
+        top = filled(QHBoxLayout(), (self._title, 1))
         top.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(top)
-        for part in (self._sentence, self._busy):
-            layout.addWidget(part)
-        layout.addLayout(self._buttons)
+        parts = top, self._sentence, self._busy, self._buttons
+        filled(QVBoxLayout(self), *parts, spacing=10, margins=(20, 16, 20, 16))
         self.hide()
 
     @property
@@ -93,31 +73,12 @@ class StateCard(QFrame):
         """Title and sentence, "" where the card is hidden."""
         return "" if self.isHidden() else f"{self._title.text()}\n{self._sentence.text()}"
 
-    def show_busy(self, title: str, sentence: str) -> None:
-        """Show a title and a sentence with a busy bar."""
-        self._show(title, sentence, {}, busy=True)
-
-    def show_choice(self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]]) -> None:
-        """Show a title and a sentence with buttons."""
-        self._show(title, sentence, buttons, busy=False)
-
-    def _show(
-        self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]], *, busy: bool
-    ) -> None:
+    def show_state(self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]]) -> None:
+        """Show a title and a sentence with buttons, or a busy bar where there are none."""
         self._title.setText(title)
         self._sentence.setText(sentence)
-        self._busy.setVisible(busy)
-        while (item := self._buttons.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
-        for text, callback in buttons.items():
-            button = QPushButton(text)
-            button.setAccessibleName(text)
-            button.setToolTip(text)
-            button.clicked.connect(lambda _checked, callback=callback: callback())
-            self._buttons.addWidget(button)
-            button.show()
+        self._busy.setVisible(not buttons)
+        self._buttons.set_buttons((text, text, callback) for text, callback in buttons.items())
         self._buttons.addStretch(1)
         self.show()
 
@@ -179,7 +140,7 @@ class StateCards(QObject):
             what = what.removeprefix(SAMPLE)
         elif what == self._reading:
             what, where = path.name, printable(f"from {path.parent}")
-        self.card.show_busy(printable(f"Reading {what}"), where)
+        self.card.show_state(printable(f"Reading {what}"), where, {})
 
     def _end_reading(self, *_what: object) -> None:
         self._patience.cancel()
@@ -199,20 +160,18 @@ class StateCards(QObject):
             return
         self._notifier.fail(sentence, shown=True)
         offers["Open the sample"] = partial(opening.open, FIRST_SAMPLE)
-        self.card.show_choice(NOT_OPENED, sentence, {**offers, "Copy": lambda: _copy(sentence)})
+        self.card.show_state(NOT_OPENED, sentence, {**offers, "Copy": partial(copy_text, sentence)})
 
     def _on_given_up(self) -> None:
         """Show what can be done where nothing is open."""
         self._end_reading()
         if self._session.sequence is None:
-            self.card.show_choice(
-                *NOTHING_OPEN,
-                {
-                    "Open…": self._opening.ask,
-                    "Open the sample": partial(self._opening.open, FIRST_SAMPLE),
-                    "Your own tracks": self._show_own_tracks,
-                },
-            )
+            offers: dict[str, Callable[[], object]] = {
+                "Open…": self._opening.ask,
+                "Open the sample": partial(self._opening.open, FIRST_SAMPLE),
+                "Your own tracks": self._show_own_tracks,
+            }
+            self.card.show_state(*NOTHING_OPEN, offers)
 
     # -- runs -----------------------------------------------------------------------------------------------
 
@@ -260,15 +219,17 @@ class StateCards(QObject):
         better = self._better(run, known, others)
         if better:  # alone, so that no number is elided
             now, truth = summaries.measure(known.error, known.unit), truth_phrase(run.sequence.truth_name)
-            words = ", ".join(f"{each.length} {each.where}" for each in better)
+            words = ", ".join(f"{length} {where}" for length, where, _show in better)
             parts = [f"{result_sentence(run, known)}, {now} from {truth}; nearer: {words}"]
-            actions = [(f"Show {better[0].length}", better[0].show)]
+            actions = [(f"Show {better[0][0]}", better[0][2])]
         self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
 
-    def _better(self, run: Run, known: Incumbent, others: Mapping[str, Quality]) -> list[_Better]:
-        """Return what is nearer to the truth than the end of a run, the nearest first.
+    def _better(
+        self, run: Run, known: Incumbent, others: Mapping[str, Quality]
+    ) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return what is nearer to the truth than the end of a run: how near, where, and what shows it.
 
-        The truth does not choose what is shown.
+        The nearest is the first. The truth does not choose what is shown.
         """
         session, passed = self._session, self._errors.traces.lowest_kept(run)
         found: list[tuple[float, str, Callable[[], object]]] = [
@@ -280,7 +241,7 @@ class StateCards(QObject):
             where = f"at {summaries.seconds(run.history.records[passed[0]])}"
             found.append((passed[1], where, partial(session.set_moment, passed[0])))
         return [
-            _Better(summaries.measure(error, known.unit), where, show)
+            (summaries.measure(error, known.unit), where, show)
             for error, where, show in sorted(found, key=lambda each: each[0])
             if known.error is not None and FURTHER * error < known.error
         ]
@@ -307,9 +268,3 @@ def result_sentence(run: Run, known: Incumbent) -> str:
     if last is not None and last.status is Status.LIMIT:
         status = "reached its iteration limit"
     return f"Run {sentence_name(run)} {status} in {summaries.seconds(known)}"
-
-
-def _copy(text: str) -> None:
-    clipboard = QGuiApplication.clipboard()
-    if clipboard is not None:
-        clipboard.setText(text)

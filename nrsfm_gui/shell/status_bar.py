@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QToolTip, QW
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.scene.summaries import time_left
 from nrsfm_gui.text import status_text
+from nrsfm_gui.widgets.fields import filled, with_tip
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 
@@ -100,11 +101,6 @@ class StatusController(QObject):
         for updater in (self._activity, self._numbers):
             updater.flush()
 
-    def refresh(self) -> None:
-        """Show everything now."""
-        for updater in (self._activity, self._numbers):
-            updater.run()
-
     def _on_status_changed(self, sentence: str) -> None:
         self._activity.forget()
         if sentence:
@@ -144,10 +140,7 @@ class RunProgress(QWidget):
         self._bar.hide()
         # As wide as its widest usual text, so that a text does not change the layout of the tool bar.
         self._left.setFixedWidth(self._left.fontMetrics().horizontalAdvance(LONGEST_LEFT))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 8, 0)
-        row.addWidget(self._bar)
-        row.addWidget(self._left)
+        filled(QHBoxLayout(self), self._bar, self._left, margins=(8, 0, 8, 0))
         self.setToolTip("The share of the run that is done, and about how long the rest takes")
 
     def set_progress(self, progress: tuple[float, str] | None) -> None:
@@ -224,10 +217,10 @@ class StatusLine(ElidedLabel):
 class MemoryLabel(PlainLabel):
     """The memory of this process in MB, read every two seconds. Hidden where it is not known."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
-        self.setAccessibleName("Memory of this application")
-        self.setToolTip("Memory that this application has in RAM, in MB (1 000 000 bytes)")
+    def __init__(self) -> None:
+        super().__init__()
+        tip = "Memory that this application has in RAM, in MB (1 000 000 bytes)"
+        with_tip(self, "Memory of this application", tip)
         # As wide as its widest usual text, so that a reading does not change the layout of the status bar.
         self.setMinimumWidth(self.fontMetrics().horizontalAdvance("8888 MB") + 12)
         self._timer = QTimer(self)  # the clock of the readings

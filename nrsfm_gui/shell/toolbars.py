@@ -109,8 +109,8 @@ class Toolbars(QObject):
 
     def fill_menus(self) -> None:
         """Fill the menus that are filled when they open."""
-        self._fill_recent(self._recent)
-        self._fill_samples(self._samples)
+        self._fill_recent()
+        self._fill_samples()
 
     def open_menu(self, names: Iterable[str], where: QPoint) -> QMenu:
         """Open a menu of some actions, POINT_MENU or VIEW_MENU, at a place of the screen."""
@@ -147,9 +147,8 @@ class Toolbars(QObject):
         self._make_view_menus()
         for holder in (bar, *self._menus.values()):
             items = [item for item in holder.actions() if not item.isSeparator()]
-            for item, title in zip(
-                items, with_unique_mnemonics([item.text() for item in items]), strict=True
-            ):
+            titles = with_unique_mnemonics([item.text() for item in items])
+            for item, title in zip(items, titles, strict=True):
                 item.setText(title)
 
     def _menu(self, path: str, bar: QMenuBar) -> QMenu:
@@ -167,15 +166,12 @@ class Toolbars(QObject):
 
     def _make_file_menus(self) -> None:
         menu, before = self._menus["&File"], self.actions["save"]
-        recent = QMenu("&Recent", menu)
-        recent.aboutToShow.connect(lambda: self._fill_recent(recent))
-        samples = QMenu("&Samples", menu)
-        samples.aboutToShow.connect(lambda: self._fill_samples(samples))
-        for submenu in (recent, samples):
+        self._recent, self._samples = QMenu("&Recent", menu), QMenu("&Samples", menu)
+        for submenu, fill in ((self._recent, self._fill_recent), (self._samples, self._fill_samples)):
+            submenu.aboutToShow.connect(fill)
             submenu.setToolTipsVisible(True)
             menu.insertMenu(before, submenu)
         menu.insertSeparator(before)
-        self._recent, self._samples = recent, samples
 
     def _make_view_menus(self) -> None:
         menu, before = self._menus["&View"], self.actions["theme"]
@@ -194,9 +190,8 @@ class Toolbars(QObject):
             menu.insertMenu(before, submenu)
 
     def _make_tool_bar(self) -> None:
-        bar = QToolBar("Tools", self._window)
+        self._bar = bar = QToolBar("Tools", self._window)
         bar.setObjectName("tool bar")
-        self._bar = bar
         bar.setMovable(False)
         bar.setWhatsThis(MENUS)
         bar.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
@@ -206,8 +201,7 @@ class Toolbars(QObject):
         opener.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         opener.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         menu = QMenu(opener)
-        menu.addAction(self.actions["open"])
-        menu.addAction(self.actions["import_as"])
+        menu.addActions([self.actions["open"], self.actions["import_as"]])
         menu.addMenu(self._samples)
         menu.addMenu(self._recent)
         opener.setMenu(menu)
@@ -242,40 +236,37 @@ class Toolbars(QObject):
 
     # -- menus that are filled when they open ---------------------------------------------------------------
 
-    def _fill_recent(self, menu: QMenu) -> None:
+    def _fill_recent(self) -> None:
+        menu = self._recent
         menu.clear()
-        self._offer_last_session(menu)
-        paths = self._store.recent()
+        last, paths = self._last_session(), self._store.recent()
+        if last is not None:
+            path, holds = last
+            tip = f"{holds}: what was open when the window was closed"
+            self._offer(menu, "Last session, not saved", tip, path)
+            menu.addSeparator()
         for path in paths:
-            action = menu.addAction(_short(path), lambda path=path: self._opening.open(path))
-            assert action is not None
-            action.setToolTip(plain_tip(printable(str(path))))
-            action.setData(str(path))  # what it opens
+            self._offer(menu, _short(path), printable(str(path)), path)
         if not paths:
             _add_disabled(menu, "Nothing was opened yet")
             return
         menu.addSeparator()
         menu.addAction("Forget these", self._store.clear_recent)
 
-    def _offer_last_session(self, menu: QMenu) -> None:
-        last = self._last_session()
-        if last is not None:
-            path, holds = last
-            action = menu.addAction("Last session, not saved", lambda: self._opening.open(path))
-            assert action is not None
-            action.setToolTip(plain_tip(f"{holds}: what was open when the window was closed"))
-            action.setData(str(path))
-            menu.addSeparator()
-
-    def _fill_samples(self, menu: QMenu) -> None:
+    def _fill_samples(self) -> None:
+        menu = self._samples
         menu.clear()
         for title, tip, path in self._opening.samples():
-            action = menu.addAction(title, lambda path=path: self._opening.open(path))
-            assert action is not None
-            action.setToolTip(plain_tip(tip))
-            action.setData(path)
+            self._offer(menu, title, tip, path)
         if menu.isEmpty():
             _add_disabled(menu, "No samples are installed")
+
+    def _offer(self, menu: QMenu, title: str, tip: str, path: str | Path) -> None:
+        """Add a line that opens a path."""
+        action = menu.addAction(title, lambda: self._opening.open(path))
+        assert action is not None
+        action.setToolTip(plain_tip(tip))
+        action.setData(str(path))  # what it opens
 
     def _set_layer(self, key: str, shown: bool) -> None:
         self._session.set_appearance(self._session.appearance.with_layer(key, shown))

@@ -14,8 +14,6 @@ focus to the 3-D view.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PyQt6.QtCore import QEvent, QObject, Qt
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import (
@@ -37,9 +35,6 @@ from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets.point_view import PointSignals
 
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QKeySequence
-
 VIEWS = (PointSignals, QGraphicsView, FrameSlider, QMainWindow, QDockWidget)
 TYPED_INTO = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QComboBox, QAbstractItemView)
 PLAYING = frozenset({Qt.Key.Key_J, Qt.Key.Key_K, Qt.Key.Key_L, Qt.Key.Key_Space})
@@ -47,11 +42,6 @@ PRESSING = frozenset({Qt.Key.Key_Space, Qt.Key.Key_Select, Qt.Key.Key_Return, Qt
 EVERYWHERE = (
     Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 )
-
-
-def acts_in_views_only(keys: QKeySequence) -> bool:
-    """Return whether a shortcut is one that acts in the views only: without Ctrl and Alt, no function key."""
-    return not keys.isEmpty() and _is_plain(keys[0].keyboardModifiers(), keys[0].key())
 
 
 def acts(key: Qt.Key, focused: QWidget | None) -> bool:
@@ -74,7 +64,7 @@ class ViewKeys(QObject):
 
     def eventFilter(self, _watched: QObject | None, event: QEvent | None) -> bool:
         """Accept the keys that do not act, before they become shortcuts."""
-        if not isinstance(event, QKeyEvent) or not _is_plain(event.modifiers(), Qt.Key(event.key())):
+        if not isinstance(event, QKeyEvent) or not acts_in_views_only(event.modifiers(), Qt.Key(event.key())):
             return False
         key, focused = Qt.Key(event.key()), QApplication.focusWidget()
         if event.type() == QEvent.Type.ShortcutOverride and not acts(key, focused):
@@ -85,5 +75,6 @@ class ViewKeys(QObject):
         return False
 
 
-def _is_plain(modifiers: Qt.KeyboardModifier, key: Qt.Key) -> bool:
+def acts_in_views_only(modifiers: Qt.KeyboardModifier, key: Qt.Key) -> bool:
+    """Return whether a key is one that acts in the views only: without Ctrl and Alt, no function key."""
     return not modifiers & EVERYWHERE and not Qt.Key.Key_F1 <= key <= Qt.Key.Key_F35

@@ -27,8 +27,7 @@ from nrsfm_gui.text.sweep_rows import (
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS, shortened
 from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
 from nrsfm_gui.widgets.dialogs import resize_within_screen
-from nrsfm_gui.widgets.fields import Choice, push_button, tool_button, with_tip
-from nrsfm_gui.widgets.form import column, row
+from nrsfm_gui.widgets.fields import Choice, column, push_button, row, tool_button, with_tip
 from nrsfm_gui.widgets.icons import application_icon
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import set_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.incumbent import Incumbent, Quality
     from nrsfm_gui.scene.scene import Scene
 
+length = partial(relative_measure, short=True)
+RMS_TIP = "Root mean square over all visible points of all frames."
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
 DEPTH_TIP = "The part of this distance along the ray from the aligned camera to the estimate."
 LOSS_TIP = "The objective: squared pOSE residuals plus the weighted singular values."
@@ -70,6 +73,13 @@ E3D_TIP = (
 HELD_OUT_TIP = "Root mean square reprojection error of the observations that are hidden from the solver."
 HIDDEN_TIP = "Observations that were hidden from the solver: the run knows nothing of them."
 OUTLIERS_TIP = "Outliers are points of the ground truth that are far from their neighbors in single frames."
+TIME_TIP = "Of all phases of this run together; pauses are not counted."
+VALUES_TIP = "Of the matrix, divided by the norm of the measurements. 4 are those of a rigid scene."
+UPGRADE_TIP = "Where K of the metric upgrade came from."
+PROJECTIVE_TIP = (
+    "Reprojection of the projective cameras that were solved for; that above is of the metric view, which "
+    "the 3-D view shows and the 3-D error is of."
+)
 LABELED = "no metric upgrade: "  # already in the label
 MOST_STARTS = 40  # in the tip
 MOST_VALUES = 8  # singular values in one line
@@ -97,59 +107,19 @@ def numbers(
         return [*_hidden_numbers(sequence, None), *remarks]
     last, known = found.iterate, found.errors
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
-    error, truth = NONE, truth_name(sequence)
-    if known is not None:
-        # A truth that nothing was laid over measures nothing.
-        why_not = f"no {GROUND_TRUTH} here" if sequence is None or sequence.truth is None else known.alignment
-        why_not = why_not if known.figures.get("metric", True) else "needs a metric upgrade"
-        error = why_not
-        if known.error is not None:
-            error = relative_measure(known.error, known.unit, known.size, short=True)
     rows = [
         _objective(found),
         *_lowest_on_the_way(run, found),
-        LabeledValue(
-            "reprojection RMS", reprojection, "Root mean square over all visible points of all frames."
-        ),
-        LabeledValue(
-            f"mean {error_name(truth)}",
-            error,
-            f"Mean distance to {truth_phrase(truth)}, over all points and frames that have one."
-            f"{'' if known is None or known.error is None else f' {SIZE_TIP}'}",
-        ),
+        LabeledValue("reprojection RMS", reprojection, RMS_TIP),
+        *_error_numbers(known, sequence),
     ]
-    if known is not None and known.e3d is not None:
-        rows.append(LabeledValue("e3D", f"{known.e3d:.4f}, {E3D_BASIS}", E3D_TIP))
-    if known is not None and known.size is not None and (known.error is not None or known.uncertainty):
-        rows.append(LabeledValue("size of the object", measure(known.size, known.unit), SIZE_TIP))
-    if known is not None and known.error is not None:
-        if known.without is not None:
-            fall = fall_sentence(known.error, known.without, known.outliers, known.known)
-            rows.append(
-                LabeledValue(
-                    "without outliers",
-                    f"{relative_measure(known.without, known.unit, known.size, short=True)} "
-                    f"({known.outliers} of {known.known})",
-                    f"{fall[:1].upper()}{fall[1:]}{'. ' if fall else ''}{OUTLIERS_TIP} "
-                    f"{_named(known, sequence)} {LEAVE_OUT}",
-                )
-            )
-        rows.append(
-            LabeledValue(
-                "alignment", known.alignment, f"How the estimate was laid over {truth_phrase(truth)}."
-            )
-        )
     if known is not None and known.figures and sequence is not None:
         running = run is not None and run.state is RunState.RUNNING
         rows += _low_rank_numbers(last, known.figures, sequence.units, running=running)
     if known is not None and known.uncertainty is not None:
-        rows.append(
-            LabeledValue(
-                "mean uncertainty",
-                f"± {relative_measure(known.uncertainty, known.unit, known.size, short=True)}",
-                "Mean standard deviation of the places of the points, over all points and frames.",
-            )
-        )
+        value = f"± {length(known.uncertainty, known.unit, known.size)}"
+        tip = "Mean standard deviation of the places of the points, over all points and frames."
+        rows.append(LabeledValue("mean uncertainty", value, tip))
     rows += [
         LabeledValue(
             "rank of the start" if found.objective == DEPTHS else "rank",
@@ -157,9 +127,7 @@ def numbers(
             "Basis shapes, or the rank of the matrix, of the best point so far.",
         ),
         LabeledValue("iterations", iterations(found), "Of all phases of this run together."),
-        LabeledValue(
-            "computing time", seconds(found), "Of all phases of this run together; pauses are not counted."
-        ),
+        LabeledValue("computing time", seconds(found), TIME_TIP),
         *_residual_numbers(run, found),
         *_noise_numbers(last, "px" if sequence is None else sequence.units),
         LabeledValue("starts that agree", starts_that_agree(last), _starts_tip(last)),
@@ -173,6 +141,34 @@ def numbers(
     if last.rotations:
         rows.append(LabeledValue("rotations", last.rotations, "Where the rotation of every frame came from."))
     return rows
+
+
+def _error_numbers(known: Quality | None, sequence: Sequence | None) -> list[LabeledValue]:
+    """Return the 3-D error and what it is measured by, or why there is none."""
+    truth = truth_name(sequence)
+    name = f"mean {error_name(truth)}"
+    tip = f"Mean distance to {truth_phrase(truth)}, over all points and frames that have one."
+    if known is None:
+        return [LabeledValue(name, NONE, tip)]
+    rows = []
+    if known.e3d is not None:
+        rows.append(LabeledValue("e3D", f"{known.e3d:.4f}, {E3D_BASIS}", E3D_TIP))
+    if known.size is not None and (known.error is not None or known.uncertainty):
+        rows.append(LabeledValue("size of the object", measure(known.size, known.unit), SIZE_TIP))
+    if known.error is None:
+        # A truth that nothing was laid over measures nothing.
+        why_not = f"no {GROUND_TRUTH} here" if sequence is None or sequence.truth is None else known.alignment
+        why_not = why_not if known.figures.get("metric", True) else "needs a metric upgrade"
+        return [LabeledValue(name, why_not, tip), *rows]
+    if known.without is not None:
+        fall = fall_sentence(known.error, known.without, known.outliers, known.known)
+        fall = f"{fall[:1].upper()}{fall[1:]}{'. ' if fall else ''}"
+        value = f"{length(known.without, known.unit, known.size)} ({known.outliers} of {known.known})"
+        why = f"{fall}{OUTLIERS_TIP} {_named(known, sequence)} {LEAVE_OUT}"
+        rows.append(LabeledValue("without outliers", value, why))
+    how = f"How the estimate was laid over {truth_phrase(truth)}."
+    error = LabeledValue(name, length(known.error, known.unit, known.size), f"{tip} {SIZE_TIP}")
+    return [error, *rows, LabeledValue("alignment", known.alignment, how)]
 
 
 def _named(known: Quality, sequence: Sequence | None) -> str:
@@ -236,31 +232,15 @@ def _low_rank_numbers(
     values = np.sort(last.best.factors.gamma())[::-1]
     values = np.where(values > NEGLIGIBLE * values[0], values, 0.0)  # a zero but for rounding
     shown = ", ".join(f"{value:.3g}" for value in values[:MOST_VALUES])
-    rows = [
-        LabeledValue(
-            "singular values",
-            shown + (", …" if len(values) > MOST_VALUES else ""),
-            "Of the matrix, divided by the norm of the measurements. 4 are those of a rigid scene.",
-        )
-    ]
+    rows = [LabeledValue("singular values", shown + (", …" if len(values) > MOST_VALUES else ""), VALUES_TIP)]
     if figures["metric"]:
-        rows += [
-            LabeledValue(
-                "metric upgrade", str(figures["assumed"]), "Where K of the metric upgrade came from."
-            ),
-            LabeledValue(
-                "projective factorization",
-                measure(figures.get("projective_rms"), unit),
-                "Reprojection of the projective cameras that were solved for; that above is of the metric "
-                "view, which the 3-D view shows and the 3-D error is of.",
-            ),
-        ]
-    else:
-        # What an unfinished point lacks is no finding on the data.
-        reason = str(figures.get("reason", "")).replace(LABELED, "")
-        words = "none yet" if running else f"none: {reason}"
-        rows.append(LabeledValue("metric upgrade", words, "Why the scene is shown as its cameras see it."))
-    return rows
+        origin = LabeledValue("metric upgrade", str(figures["assumed"]), UPGRADE_TIP)
+        rms = measure(figures.get("projective_rms"), unit)
+        return [*rows, origin, LabeledValue("projective factorization", rms, PROJECTIVE_TIP)]
+    # What an unfinished point lacks is no finding on the data.
+    reason = str(figures.get("reason", "")).replace(LABELED, "")
+    words = "none yet" if running else f"none: {reason}"
+    return [*rows, LabeledValue("metric upgrade", words, "Why the scene is shown as its cameras see it.")]
 
 
 def remarks_on(run: Run | None, *, verdicts: bool = True) -> list[str]:
@@ -336,34 +316,30 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
     if scene is None or point < 0 or point >= len(scene.measured):
         return []
     size = scene.shapes.size
-    rows = [LabeledValue("measured", pair(scene.measured[point], scene.track_unit))]
-    if not scene.visible[point]:
-        rows[0] = LabeledValue("measured", "hidden in this frame")
+    place = pair(scene.measured[point], scene.track_unit)
+    rows = [LabeledValue("measured", place if scene.visible[point] else "hidden in this frame")]
     if scene.reprojected is not None:
         rows.append(LabeledValue("reprojected", pair(scene.reprojected[point], scene.track_unit)))
     if scene.residuals_px is not None:
-        rows.append(
-            LabeledValue("reprojection error", measure(float(scene.residuals_px[point]), scene.track_unit))
-        )
+        residual = measure(float(scene.residuals_px[point]), scene.track_unit)
+        rows.append(LabeledValue("reprojection error", residual))
     if scene.estimate is not None:
         rows.append(LabeledValue("estimate", _triple(scene.estimate[point], scene.unit)))
     if scene.truth is not None:
         rows.append(LabeledValue(scene.truth_name, _triple(scene.truth[point], scene.unit)))
     if scene.errors is not None:
         tip = f"Distance to {truth_phrase(scene.truth_name)}: {scene.shapes.alignment_name}."
-        name = error_name(scene.truth_name)
-        error = float(scene.errors[point])
-        rows.append(LabeledValue(name, relative_measure(error, scene.unit, size, short=True), tip))
+        error = length(float(scene.errors[point]), scene.unit, size)
+        rows.append(LabeledValue(error_name(scene.truth_name), error, tip))
         along = along_view_in(scene.shapes, scene.frame)
         if along is not None and np.isfinite(along[point]):
             way = "too far" if along[point] > 0 else "too near"
-            of_depth = relative_measure(abs(float(along[point])), scene.unit, size, short=True)
+            of_depth = length(abs(float(along[point])), scene.unit, size)
             rows.append(LabeledValue("of it in depth", f"{of_depth} {way}", DEPTH_TIP))
     if scene.std is not None:
         x, y, z = (measure(float(value), scene.unit) for value in scene.std[point])
-        spread = float(np.linalg.norm(scene.std[point]))
-        length = relative_measure(spread, scene.unit, size, short=True)
-        rows.append(LabeledValue("uncertainty", f"± {length}", UNCERTAINTY_TIP))
+        spread = length(float(np.linalg.norm(scene.std[point])), scene.unit, size)
+        rows.append(LabeledValue("uncertainty", f"± {spread}", UNCERTAINTY_TIP))
         rows.append(LabeledValue("uncertainty in depth", f"± {z}", f"Across: ± {x} along x, ± {y} along y."))
     return rows
 
@@ -392,32 +368,18 @@ def selection_numbers(scene: Scene | None) -> list[LabeledValue]:
     if len(scene.selection) == 1:
         return point_numbers(scene, scene.selection[0])
     chosen = np.array(scene.selection)
-    rows = [
-        LabeledValue(
-            "measured",
-            f"{int(scene.visible[chosen].sum())} of {len(chosen)}",
-            "Selected points that are seen in this frame.",
-        )
-    ]
+    measured = f"{int(scene.visible[chosen].sum())} of {len(chosen)}"
+    rows = [LabeledValue("measured", measured, "Selected points that are seen in this frame.")]
+    of_object, laid = scene.shapes.size, f" {scene.shapes.alignment_name.capitalize()}."
+    spread = None if scene.std is None else np.linalg.norm(scene.std, axis=1)
     for name, values, unit, size, how in (
         ("reprojection error", scene.residuals_px, scene.track_unit, None, ""),
-        (
-            error_name(scene.truth_name),
-            scene.errors,
-            scene.unit,
-            scene.shapes.size,
-            f" {scene.shapes.alignment_name.capitalize()}.",
-        ),
-        ("uncertainty", _uncertainties(scene), scene.unit, scene.shapes.size, " One standard deviation."),
+        (error_name(scene.truth_name), scene.errors, scene.unit, of_object, laid),
+        ("uncertainty", spread, scene.unit, of_object, " One standard deviation."),
     ):
         if values is not None:
             rows += _mean_and_worst(name, chosen, values[chosen], unit, size, how)
     return rows
-
-
-def _uncertainties(scene: Scene) -> Floats | None:
-    """Return the standard deviations (P,) of the places of the points in a frame."""
-    return None if scene.std is None else np.linalg.norm(scene.std, axis=1)
 
 
 def _mean_and_worst(
@@ -427,8 +389,8 @@ def _mean_and_worst(
     if not known.any():
         return [LabeledValue(f"mean {name}", NONE)]
     worst = int(np.argmax(np.where(known, values, -np.inf)))
-    mean = relative_measure(float(values[known].mean()), unit, size, short=True)
-    largest = f"{relative_measure(float(values[worst]), unit, size, short=True)} (point {points[worst] + 1})"
+    mean = length(float(values[known].mean()), unit, size)
+    largest = f"{length(float(values[worst]), unit, size)} (point {points[worst] + 1})"
     return [
         LabeledValue(f"mean {name}", mean, f"Over the selected points of this frame that have one.{how}"),
         LabeledValue(f"worst {name}", largest, f"Of the selected points in this frame.{how}"),

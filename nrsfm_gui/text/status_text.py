@@ -153,22 +153,11 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     if run is None:
         return "Ready"
     if past is not None and not run.state.alive:
-        return (
-            f"Run {sentence_name(run)} as it was at iteration {past.record.iteration} of "
-            f"{iterations(run.history.records[-1])}: "
-            "press Newest in Loss for its result"
-        )
-    last = run.last
-    state = {
-        RunState.RUNNING: "Running",
-        RunState.PAUSED: "Paused",
-        RunState.FINISHED: "Done",
-        RunState.STOPPED: "Stopped",
-        RunState.FAILED: "Failed",
-    }[run.state]
+        where = f"iteration {past.record.iteration} of {iterations(run.history.records[-1])}"
+        return f"Run {sentence_name(run)} as it was at {where}: press Newest in Loss for its result"
+    last, name, state = run.last, sentence_name(run), run.state.value.capitalize()
     if run.state is RunState.FAILED:
-        return f"Run {sentence_name(run)} failed: {run.message}"
-    name = sentence_name(run)
+        return f"Run {name} failed: {run.message}"
     if last is None or not len(run.history):
         return f"{state}: run {name}, preparing" if run.state.alive else f"{state}: run {name}"
     warm = "" if run.shown_before is None else ", from nothing"

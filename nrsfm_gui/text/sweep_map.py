@@ -85,9 +85,7 @@ class SweepMap:
     @property
     def best(self) -> int:
         """The run with the least number, -1 where none has it."""
-        runs = np.concatenate(list(self.members.values()))
-        numbers = self.numbers[runs]
-        return int(runs[np.nanargmin(numbers)]) if np.isfinite(numbers).any() else -1
+        return self._least(np.concatenate(list(self.members.values())), -1)
 
     @property
     def cells(self) -> Bools:
@@ -97,8 +95,11 @@ class SweepMap:
     def best_run(self, row: int, column: int) -> int:
         """Return the run of a cell with the least number, the first one where none has it."""
         runs = self.members[row, column]
+        return self._least(runs, int(runs[0]))
+
+    def _least(self, runs: Ints, otherwise: int) -> int:
         numbers = self.numbers[runs]
-        return int(runs[np.nanargmin(numbers)] if np.isfinite(numbers).any() else runs[0])
+        return int(runs[np.nanargmin(numbers)]) if np.isfinite(numbers).any() else otherwise
 
     def cell_of(self, run: int) -> tuple[int, int] | None:
         """Return the cell of a run, None where it has none."""

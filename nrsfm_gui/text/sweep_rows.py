@@ -56,7 +56,7 @@ class SweepColumn(RunColumn):
     @property
     def heading(self) -> str:
         """Title and unit."""
-        return f"{self.title} ({self.unit})" if self.unit else shortened(self.title)
+        return _heading(self.title, self.unit)
 
     @property
     def sort_keys(self) -> Floats:
@@ -162,7 +162,10 @@ def _short_setting(value: Any, digits: int) -> str:
 
 def number_heading(name: str) -> str:
     """Return the title of a number with its unit."""
-    title, unit, _ = NUMBERS.get(name, (name, "", ""))
+    return _heading(*NUMBERS.get(name, (name, "", ""))[:2])
+
+
+def _heading(title: str, unit: str) -> str:
     return f"{title} ({unit})" if unit else shortened(title)
 
 
@@ -216,17 +219,14 @@ def run_details(rows: SweepRows, run: int, *, kept: bool) -> str:
 def count_text(rows: SweepRows, shown: int) -> str:
     """Return how many runs there are, how many failed, and how many a filter shows."""
     sweep, failed = rows.sweep, int(rows.failed.sum())
-    done = f"{len(rows)} of {sweep.planned} runs" if _unfinished(sweep) else _counted(len(rows), "run")
+    unfinished = sweep.planned is not None and len(sweep) < sweep.planned
+    done = f"{len(rows)} of {sweep.planned} runs" if unfinished else _counted(len(rows), "run")
     parts = [done, f"{failed} without a result" if failed else ""]
     if shown != len(rows):
         parts.insert(0, f"{shown} shown")
     if sweep.damaged:
         parts.append(f"{_counted(sweep.damaged, 'line')} damaged")
     return " · ".join(filter(None, parts))
-
-
-def _unfinished(sweep: Sweep) -> bool:
-    return sweep.planned is not None and len(sweep) < sweep.planned
 
 
 def _counted(number: int, noun: str) -> str:
@@ -255,16 +255,13 @@ def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form
 
 def filter_example(rows: SweepRows) -> str:
     """Return a filter of settings and numbers of a sweep that keeps at least one run, "" without a run."""
-    number = next(iter(rows.sweep.ordered_numbers), "")
-    numbers = None if not number else rows.column(number)
-    known = np.zeros(0) if numbers is None else numbers.numbers[np.isfinite(numbers.numbers)]
     if not len(rows):
         return ""
-    best = 0
-    parts = []
-    if numbers is not None and known.size:
-        best = int(np.nanargmin(numbers.numbers))
-        parts.append(f"{numbers.title}<{_above(float(np.median(known)))}")
+    column, best, parts = rows.column(next(iter(rows.sweep.ordered_numbers), "")), 0, []
+    if column is not None and np.isfinite(column.numbers).any():
+        best = int(np.nanargmin(column.numbers))
+        median = np.median(column.numbers[np.isfinite(column.numbers)])
+        parts.append(f"{column.title}<{_above(float(median))}")
     for column in rows.columns:
         text = column.text(best)
         if column.name in rows.sweep.varied and text != NONE and len(text.split()) == 1 and "," not in text:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, QPointF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QPointF, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QPushButton, QWidget
 
@@ -33,8 +33,17 @@ from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import as_image
 from nrsfm_gui.tracking.video_picture import VideoPicture
 from nrsfm_gui.widgets.dialogs import DropTarget, PathKind, ask_for_path, resize_within_screen
-from nrsfm_gui.widgets.fields import Choice, DoubleSpinBox, Slider, SpinBox, push_button
-from nrsfm_gui.widgets.form import Form, column, row
+from nrsfm_gui.widgets.fields import (
+    Choice,
+    DoubleSpinBox,
+    Slider,
+    SpinBox,
+    column,
+    push_button,
+    row,
+    with_tip,
+)
+from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:
@@ -81,7 +90,7 @@ class TrackingDialog(QDialog):
         self._step: TrackingStep | None = None  # the newest of the job
         self._began = 0.0
         self._region_drawn: Floats | None = None  # in the first frame
-        self._sequence: Sequence | None = None  # what was followed, as it is corrected
+        self.sequence: Sequence | None = None  # what was followed, as it is corrected
         self._before: list[Sequence] = []  # what it was before each correction
         self._chosen = -1
         self._reseeding = False
@@ -96,11 +105,6 @@ class TrackingDialog(QDialog):
     # -- setters --------------------------------------------------------------------------------------------
 
     @property
-    def sequence(self) -> Sequence | None:
-        """The tracks as they are corrected, None before any were followed."""
-        return self._sequence
-
-    @property
     def busy(self) -> bool:
         """Whether points are being followed."""
         return self._job is not None
@@ -110,7 +114,7 @@ class TrackingDialog(QDialog):
         self._close_video()
         self._video = path
         self._name.set_full_text(f"{printable(path.name)}: opening")
-        self._say("")
+        self._message.show_text("")
         reader = self._reader = BackgroundReader(path)
         reader.opened.connect(self._on_opened)
         reader.failed.connect(self._on_failed)
@@ -142,7 +146,7 @@ class TrackingDialog(QDialog):
     def done(self, result: int) -> None:
         """Close the dialog and the video."""
         self._close_video()
-        self._say("")
+        self._message.show_text("")
         self._show_state()
         super().done(result)
 
@@ -152,9 +156,8 @@ class TrackingDialog(QDialog):
         self._name, self._picture = ElidedLabel(role="title"), VideoPicture()
         self._name.set_full_text(NOTHING)
         self._choose = push_button("Choose a video…", "A video file, or a folder of pictures", self._ask)
-        self._sample = push_button(
-            "Try the sample", "A sheet of printed cloth, drawn by this program", self._open_sample
-        )
+        tip = "A sheet of printed cloth, drawn by this program"
+        self._sample = push_button("Try the sample", tip, self._open_sample)
         self._sample.setVisible(bool(sample_videos()))
         self._region = Choice(REGIONS, titles=TITLES)
         self._region.chosen.connect(self._on_region_chosen)
@@ -173,29 +176,22 @@ class TrackingDialog(QDialog):
         self._hint.setMinimumHeight(2 * self._hint.fontMetrics().lineSpacing() + 2)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._start = push_button("Start", "Follow points through the video", self.start)
-        self._cancel = push_button(
-            "Cancel", "Stop here, and keep what has been followed (Escape)", self.reject
-        )
+        tip = "Stop here, and keep what has been followed (Escape)"
+        self._cancel = push_button("Cancel", tip, self.reject)
         self._progress, self._time = QProgressBar(), PlainLabel(role="muted")
         self._progress.setTextVisible(False)
         self._delete = push_button("Delete", "Leave the chosen point out (Delete)", self._delete_track)
-        self._cut = push_button(
-            "Cut here", "Make two points of the chosen one: until this frame, and from it on", self._cut_track
-        )
-        self._reseed = push_button(
-            "Follow again",
-            "Follow the chosen point again, from a click in this frame on",
-            self._begin_reseeding,
-        )
+        tip = "Make two points of the chosen one: until this frame, and from it on"
+        self._cut = push_button("Cut here", tip, self._cut_track)
+        tip = "Follow the chosen point again, from a click in this frame on"
+        self._reseed = push_button("Follow again", tip, self._begin_reseeding)
         self._undo = push_button("Undo", "Take the last correction back (Ctrl+Z)", self._undo_correction)
         self._slider, self._frame = Slider(Qt.Orientation.Horizontal), PlainLabel(role="muted")
-        self._slider.setAccessibleName("Frame")
-        self._slider.setToolTip("Another frame of the tracks")
+        with_tip(self._slider, "Frame", "Another frame of the tracks")
         self._slider.valueChanged.connect(lambda _frame: self._show_tracks())
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self._use = push_button(
-            "Use these tracks", "Open the tracks, with the video behind them", self._accept
-        )
+        tip = "Open the tracks, with the video behind them"
+        self._use = push_button("Use these tracks", tip, self._accept)
         self._buttons.addButton(self._use, QDialogButtonBox.ButtonRole.AcceptRole)
         self._buttons.rejected.connect(self.reject)
         self._picture.region_drawn.connect(self._on_region_drawn)
@@ -205,23 +201,15 @@ class TrackingDialog(QDialog):
         self._form = Form()
         for name, label, editor, tip in (
             ("region", "Begin", self._region, "Where points begin in the first frame"),
-            (
-                "points",
-                "Points",
-                self._points,
-                "Points that are followed at a time, and at most in the result",
-            ),
-            (
-                "check",
-                "Similarity",
-                self._check,
-                "A point ends where the picture around it is less similar to that where it began: from 0, "
-                "which never ends one, to 1, which needs the same picture",
-            ),
+            ("points", "Points", self._points,
+             "Points that are followed at a time, and at most in the result"),
+            ("check", "Similarity", self._check,
+             "A point ends where the picture around it is less similar to that where it began: from 0, "
+             "which never ends one, to 1, which needs the same picture"),
             ("first", "First frame", self._first, "First frame of the video that is used"),
             ("last", "Last frame", self._last, "Last frame of the video that is used"),
             ("every", "Every", self._every, "Every so many frames are in the result, for a long video"),
-        ):
+        ):  # fmt: skip
             self._form.add(name, label, editor, tip=tip)
         self._corrections = QWidget()
         pairs = (self._delete, self._cut), (self._reseed, self._undo)
@@ -229,28 +217,15 @@ class TrackingDialog(QDialog):
         self._corrections.setLayout(column(PlainLabel("Correct", role="heading"), *rows))
         questions = QWidget()
         questions.setFixedWidth(LEFT)
-        asked = column(
-            self._form,
-            self._hint,
-            row((self._start, 1), (self._cancel, 1), spacing=6),
-            self._progress,
-            self._time,
-            self._message,
-            self._corrections,
-            spacing=8,
-        )
-        asked.addStretch(1)
-        questions.setLayout(asked)
+        asked = (
+            self._form, self._hint, row((self._start, 1), (self._cancel, 1), spacing=6), self._progress,
+            self._time, self._message, self._corrections, None,
+        )  # fmt: skip
+        questions.setLayout(column(*asked, spacing=8))
         seen = column((self._picture, 1), row((self._slider, 1), self._frame))
-        self.setLayout(
-            column(
-                row((self._name, 1), self._choose, self._sample, spacing=6),
-                (row(questions, (seen, 1), spacing=14), 1),
-                self._buttons,
-                spacing=10,
-                margins=(16, 14, 16, 14),
-            )
-        )
+        top = row((self._name, 1), self._choose, self._sample, spacing=6)
+        middle = row(questions, (seen, 1), spacing=14)
+        self.setLayout(column(top, (middle, 1), self._buttons, spacing=10, margins=(16, 14, 16, 14)))
 
     # -- following ------------------------------------------------------------------------------------------
 
@@ -259,7 +234,7 @@ class TrackingDialog(QDialog):
         video = self._video
         if video is None or self._reader is None or self._job is not None:
             return
-        again = self._sequence is not None
+        again = self.sequence is not None
         self._forget_tracks()
         if again:
             self._reader.request(self._first.value() - 1)
@@ -272,15 +247,9 @@ class TrackingDialog(QDialog):
 
         def follow(job: Job) -> Followed:
             following = track_video(
-                video,
-                points=points,
-                region=region,
-                check=check,
-                start=first,
-                end=last,
-                step=every,
+                video, points=points, region=region, check=check, start=first, end=last, step=every,
                 stopped=lambda: job.stopping,
-            )
+            )  # fmt: skip
             with closing(following):
                 for step in following:
                     job.report(step)
@@ -295,7 +264,7 @@ class TrackingDialog(QDialog):
     def _run(self, job: Job) -> None:
         """Run a job with its progress on view."""
         self._job, self._began = job, time.monotonic()
-        self._say("")
+        self._message.show_text("")
         self._time.setText("")
         self._progress.setValue(0)
         job.progressed.connect(self._on_progressed)
@@ -323,14 +292,14 @@ class TrackingDialog(QDialog):
     def _on_followed(self, followed: Followed) -> None:
         self._job = None
         sequence, remarks = followed
-        self._say(remarks)
+        self._message.show_text(remarks)
         self._set_sequence(sequence)
         self._slider.setValue(0)
         self._show_tracks()
 
     def _on_following_failed(self, sentence: str, details: str) -> None:
         self._job = None
-        self._say(sentence)
+        self._message.show_text(sentence)
         self._show_state()
 
     def _on_cancelled(self) -> None:
@@ -347,22 +316,21 @@ class TrackingDialog(QDialog):
     # -- corrections ----------------------------------------------------------------------------------------
 
     def _set_sequence(self, sequence: Sequence) -> None:
-        self._sequence = sequence
-        self._slider.blockSignals(True)
-        self._slider.setRange(0, sequence.frame_count - 1)
-        self._slider.blockSignals(False)
+        self.sequence = sequence
+        with QSignalBlocker(self._slider):
+            self._slider.setRange(0, sequence.frame_count - 1)
         self._show_state()
 
     def _correct(self, change: Callable[[Sequence], Sequence], chosen: int) -> None:
         """Change the tracks, or state why they cannot be changed."""
-        assert self._sequence is not None
+        assert self.sequence is not None
         try:
-            changed = change(self._sequence)
+            changed = change(self.sequence)
         except InputError as refusal:
-            self._say(str(refusal))
+            self._message.show_text(str(refusal))
             return
-        self._say("")
-        self._before.append(self._sequence)
+        self._message.show_text("")
+        self._before.append(self.sequence)
         self._chosen = chosen
         self._set_sequence(changed)
         self._show_tracks()
@@ -373,19 +341,17 @@ class TrackingDialog(QDialog):
             self._correct(lambda sequence: without_track(sequence, point), -1)
 
     def _cut_track(self) -> None:
-        point, frame = self._chosen, self._slider.value()
-        if self._can_correct and point >= 0:
-            assert self._sequence is not None
-            last = self._sequence.point_count
-            self._correct(lambda sequence: cut_track(sequence, point, frame), last)
+        assert self.sequence is not None  # or the button is not enabled
+        point, frame, last = self._chosen, self._slider.value(), self.sequence.point_count
+        self._correct(lambda sequence: cut_track(sequence, point, frame), last)
 
     def _begin_reseeding(self) -> None:
-        self._reseeding = self._can_correct and self._chosen >= 0
+        self._reseeding = True
         self._show_state()
 
     def _follow_again(self, place: QPointF) -> None:
         """Follow the chosen point from a place in this frame on."""
-        sequence, video, point, frame = self._sequence, self._video, self._chosen, self._slider.value()
+        sequence, video, point, frame = self.sequence, self._video, self._chosen, self._slider.value()
         assert sequence is not None and video is not None
         numbers = sequence.video_frames
         pictures = (np.arange(sequence.frame_count) if numbers is None else numbers)[frame:]
@@ -410,7 +376,7 @@ class TrackingDialog(QDialog):
 
     @property
     def _can_correct(self) -> bool:
-        return self._sequence is not None and self._job is None
+        return self.sequence is not None and self._job is None
 
     # -- what is shown --------------------------------------------------------------------------------------
 
@@ -446,8 +412,8 @@ class TrackingDialog(QDialog):
         else:
             self._hint.setText(REGIONS[self._region.key])
         if tracked:
-            assert self._sequence is not None
-            sequence = self._sequence
+            assert self.sequence is not None
+            sequence = self.sequence
             self._time.setText(
                 f"{sequence.point_count} points in {sequence.frame_count} frames, "
                 f"{sequence.visible.mean():.0%} visible"
@@ -455,7 +421,7 @@ class TrackingDialog(QDialog):
 
     def _show_tracks(self) -> None:
         """Show the frame of the slider, and the points in it."""
-        sequence, reader = self._sequence, self._reader
+        sequence, reader = self.sequence, self._reader
         if sequence is None or reader is None:
             return
         frame = self._slider.value()
@@ -466,10 +432,6 @@ class TrackingDialog(QDialog):
         reader.request(picture)
         seen = int(sequence.visible[frame].sum())
         self._frame.setText(f"frame {frame + 1} / {sequence.frame_count}, {seen} points")
-
-    def _say(self, sentence: str) -> None:
-        self._message.setText(sentence)
-        self._message.setVisible(bool(sentence))
 
     # -- handlers -------------------------------------------------------------------------------------------
 
@@ -498,7 +460,7 @@ class TrackingDialog(QDialog):
         self._name.set_full_text(NOTHING)
 
     def _forget_tracks(self) -> None:
-        self._sequence, self._step, self._chosen, self._reseeding = None, None, -1, False
+        self.sequence, self._step, self._chosen, self._reseeding = None, None, -1, False
         self._before.clear()
         self._picture.set_tracks(np.zeros((1, 2, 0)))
         self._picture.set_region(self._region_drawn)
@@ -507,20 +469,19 @@ class TrackingDialog(QDialog):
         if self.sender() is not self._reader or self._reader is None or self._video is None:
             return
         self._name.set_full_text(f"{self._video.name}: {count} frames of {size.width()} × {size.height()} px")
-        self._first.setMaximum(count)
-        self._last.setMaximum(count)
-        self._first.setValue(1)
-        self._last.setValue(count)
+        for box, value in ((self._first, 1), (self._last, count)):
+            box.setMaximum(count)
+            box.setValue(value)
         self._every.setValue(1)
         self._reader.request(0)
-        self._say(plugin_warning())
+        self._message.show_text(plugin_warning())
         self._show_state()
         self._start.setFocus()
 
     def _on_failed(self, sentence: str, _details: str) -> None:
         if self.sender() is self._reader:
             self._close_video()
-            self._say(sentence)
+            self._message.show_text(sentence)
             self._show_state()
 
     def _on_picture_read(self, _index: int, image: QImage) -> None:
@@ -555,10 +516,9 @@ class TrackingDialog(QDialog):
         self._show_state()
 
     def _accept(self) -> None:
-        if self._sequence is not None and self._job is None:
-            sequence = self._sequence
-            self.accept()
-            self.accepted_tracks.emit(sequence)
+        sequence = self.sequence
+        self.accept()
+        self.accepted_tracks.emit(sequence)
 
 
 def _followed(step: TrackingStep) -> Followed:

@@ -31,8 +31,8 @@ class VideoPicture(Themed, QWidget):
     region_drawn = pyqtSignal(object)  # a region was drawn, in pixels of the picture
     clicked = pyqtSignal(object)  # a place was clicked, in pixels of the picture
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(SMALLEST)
         self.setAccessibleName("Picture of the video")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QSize, Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import ButtonRow, copy_text, filled, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import set_property
 
@@ -50,9 +50,7 @@ class Banners(QWidget):
         super().__init__(parent)
         self._below = below
         self._banners: dict[QWidget, tuple[QWidget, Callable[[], Urgency], bool]] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
+        self._column = filled(QVBoxLayout(self), spacing=0)
         below.installEventFilter(self)
         self.hide()
 
@@ -65,9 +63,7 @@ class Banners(QWidget):
     def add(self, banner: QWidget, urgency: Callable[[], Urgency], *, central: bool = False) -> None:
         """Add a banner; `central` ones are shown in the middle."""
         holder = QWidget(self)
-        inner = QVBoxLayout(holder)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.addWidget(banner)
+        filled(QVBoxLayout(holder), banner)
         holder.hide()
         self._column.addWidget(holder)
         self._banners[banner] = holder, urgency, central
@@ -131,7 +127,6 @@ class Message:
     """A sentence, and buttons with what each of them does."""
 
     sentence: str
-    warning: bool
     actions: tuple[Action, ...]
 
 
@@ -146,30 +141,26 @@ class MessageBar(QFrame):
 
     changed = pyqtSignal()  # another message is on view
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._warning: Message | None = None
         self._note: Message | None = None
         self._on_view = QElapsedTimer()
-        self._text = PlainLabel()
-        self._text.setWordWrap(True)
+        self._text = PlainLabel(wraps=True)
         self._text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._text.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setProperty("role", "banner")
-        self._buttons = QHBoxLayout()
+        self._buttons = ButtonRow()
         self._copy_button = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
-        self._copy_button.clicked.connect(self._copy)
+        self._copy_button.clicked.connect(lambda _checked: copy_text(self.text))
         close = tool_button("✕", "Close this message", "Close this message", keyboard=False)
         close.clicked.connect(self.dismiss)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 6, 8, 6)
-        layout.addWidget(self._text, 1)
+        layout = filled(QHBoxLayout(self), (self._text, 1), self._buttons, margins=(12, 6, 8, 6))
         for part in (self._copy_button, close):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
-        layout.insertLayout(1, self._buttons)
         self._timer = QTimer(self)  # how long a note is seen, or a warning where a note waits
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.dismiss)
@@ -199,12 +190,12 @@ class MessageBar(QFrame):
 
     def warn(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence until it is closed; `action` is a (text, callback) or several."""
-        self._warning = self._merged(self._warning, Message(sentence, True, _as_actions(action)))
+        self._warning = self._merged(self._warning, Message(sentence, _as_actions(action)))
         self._show()
 
     def note(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence for a few seconds, after a warning that has not been read yet."""
-        self._note = self._merged(self._note, Message(sentence, False, _as_actions(action)))
+        self._note = self._merged(self._note, Message(sentence, _as_actions(action)))
         if self._warning is None:
             self._show()
         else:
@@ -212,10 +203,9 @@ class MessageBar(QFrame):
 
     def dismiss(self) -> None:
         """Close the message on view; a note behind a warning follows."""
-        if self._warning is not None:
-            self._warning = None
-        else:
+        if not self.warns:
             self._note = None
+        self._warning = None
         self._show()
 
     def hide(self) -> None:
@@ -238,7 +228,7 @@ class MessageBar(QFrame):
 
     def enterEvent(self, event: QEnterEvent | None) -> None:
         """Keep a message while the mouse is on it, unless it appeared under the mouse."""
-        note = self.message is not None and not self.message.warning
+        note = self._note is not None and not self.warns
         if note and self._on_view.isValid() and self._on_view.elapsed() > REACH_MILLISECONDS:
             self._timer.stop()
         super().enterEvent(event)
@@ -266,35 +256,23 @@ class MessageBar(QFrame):
         return message
 
     def _show(self) -> None:
-        while self._buttons.count():
-            item = self._buttons.takeAt(0)
-            button = None if item is None else item.widget()
-            if button is not None:
-                button.hide()
-                button.deleteLater()
         message = self.message
         if message is None:
+            self._buttons.set_buttons(())
             self._timer.stop()
             super().hide()
             self.changed.emit()
             return
         self._text.setAccessibleName(message.sentence)
-        self._copy_button.setVisible(message.warning)
-        for text, callback in message.actions:
-            button = QPushButton(text)
-            button.setAccessibleName(text)
-            button.setToolTip(plain_tip(f"{text}: {message.sentence}"))
-            button.clicked.connect(
-                lambda _checked, message=message, callback=callback: self._on_action_clicked(
-                    message, callback
-                )
-            )
-            self._buttons.addWidget(button)
-            button.show()
+        self._copy_button.setVisible(self.warns)
+        self._buttons.set_buttons(
+            (text, plain_tip(f"{text}: {message.sentence}"), partial(self._act, message, callback))
+            for text, callback in message.actions
+        )
         self._elide()
         self.updateGeometry()
         self._on_view.start()
-        set_property(self, "edge", "warning" if message.warning else "accent")
+        set_property(self, "edge", "warning" if self.warns else "accent")
         self.show()
         self._start_timer()
         self.changed.emit()
@@ -313,7 +291,7 @@ class MessageBar(QFrame):
 
         words = message.sentence.split()
         shown = message.sentence
-        if not message.warning and width > 0:
+        if not self.warns and width > 0:
             while len(words) > 1 and not fits(shown):
                 words.pop()
                 shown = " ".join(words) + " …"
@@ -321,7 +299,7 @@ class MessageBar(QFrame):
             self._text.setText(shown)
         self._text.setToolTip("" if shown == message.sentence else plain_tip(message.sentence))
 
-    def _on_action_clicked(self, message: Message, callback: Callable[[], object]) -> None:
+    def _act(self, message: Message, callback: Callable[[], object]) -> None:
         if message is self.message:
             self.dismiss()
         callback()
@@ -332,15 +310,10 @@ class MessageBar(QFrame):
         self._timer.stop()
         if message is None or not self.isVisible():
             return
-        if not message.warning:
+        if not self.warns:
             self._timer.start(OFFER_MILLISECONDS if message.actions else NOTE_MILLISECONDS)
         elif self._note is not None:
             self._timer.start(max(READ_MILLISECONDS - int(self._on_view.elapsed()), 0))
-
-    def _copy(self) -> None:
-        clipboard = QGuiApplication.clipboard()
-        if clipboard is not None:
-            clipboard.setText(self.text)
 
 
 def _as_actions(action: Actions) -> tuple[Action, ...]:

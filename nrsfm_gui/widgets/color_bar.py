@@ -16,6 +16,8 @@ from nrsfm_gui.widgets.colors import LEVELS, color_table, qcolor
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from PyQt6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent
 
     from nrsfm_gui.model.appearance import Appearance
@@ -132,7 +134,7 @@ class ColorBar(Themed, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._appearance: Appearance | None = None
-        self._limits: tuple[float, float] | None = None
+        self.limits: tuple[float, float] | None = None  # the values at the ends of the scale
         self._label = ""
         self._dragged_end = -1  # which end is dragged: 0 low, 1 high, -1 none
         self._start = (0.0, 1.0)  # limits when the drag began: the bar keeps that scale
@@ -150,18 +152,13 @@ class ColorBar(Themed, QWidget):
 
     def set_scale(self, appearance: Appearance, limits: tuple[float, float] | None, label: str) -> None:
         """Show a color scale; `limits` are the values at its ends, None for no scale. Emits nothing."""
-        if (appearance, limits, label) != (self._appearance, self._limits, self._label):
-            self._appearance, self._limits, self._label = appearance, limits, label
+        if (appearance, limits, label) != (self._appearance, self.limits, self._label):
+            self._appearance, self.limits, self._label = appearance, limits, label
             self.update()
-
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        """The values at the ends of the scale, None for no scale."""
-        return self._limits
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint it."""
-        appearance, limits = self._appearance, self._limits
+        appearance, limits = self._appearance, self.limits
         if appearance is None or limits is None:
             return
         low, high = self._start if self._dragged_end >= 0 else limits
@@ -228,17 +225,19 @@ class ColorBar(Themed, QWidget):
         automatic.setEnabled(appearance.limits is not None)
         automatic.triggered.connect(lambda: self.limits_requested.emit(None))
         menu.addSeparator()
-        for name in COLOR_MAPS:
-            action = menu.addAction(name.capitalize())
-            assert action is not None
-            action.setCheckable(True)
-            action.setChecked(name == appearance.color_map)
-            action.triggered.connect(lambda _on, name=name: self.color_map_requested.emit(name))
+        maps = {name: name.capitalize() for name in COLOR_MAPS}
+        _add_choices(menu, maps, appearance.color_map, self.color_map_requested.emit)
         menu.addSeparator()
-        for key, title in COLORINGS.items():
-            action = menu.addAction(title)
-            assert action is not None
-            action.setCheckable(True)
-            action.setChecked(key == appearance.color_by)
-            action.triggered.connect(lambda _on, key=key: self.coloring_requested.emit(key))
+        _add_choices(menu, COLORINGS, appearance.color_by, self.coloring_requested.emit)
         return menu
+
+
+def _add_choices(
+    menu: QMenu, titles: Mapping[str, str], chosen: str, request: Callable[[str], object]
+) -> None:
+    for key, title in titles.items():
+        action = menu.addAction(title)
+        assert action is not None
+        action.setCheckable(True)
+        action.setChecked(key == chosen)
+        action.triggered.connect(lambda _on, key=key: request(key))

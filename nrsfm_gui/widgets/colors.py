@@ -43,9 +43,7 @@ def rgba_bytes(color: str, opacity: float = 1.0) -> Rgba:
 
 def filled(color: str, count: int, opacity: float = 1.0) -> Rgba:
     """Return (count, 4) times the same color."""
-    result = np.empty((count, 4), dtype=np.uint8)
-    result[:] = rgba_bytes(color, opacity)
-    return result
+    return np.tile(rgba_bytes(color, opacity), (count, 1))
 
 
 @lru_cache(maxsize=16)
@@ -68,11 +66,6 @@ def value_levels(values: Floats, limits: tuple[float, float]) -> npt.NDArray[np.
     low, high = limits
     scaled = np.nan_to_num((values - low) / (high - low), nan=0.0, posinf=1.0, neginf=0.0) * (LEVELS - 1)
     return np.clip(scaled, 0, LEVELS - 1).astype(np.uint8)
-
-
-def error_levels(values: Floats, top: float) -> npt.NDArray[np.uint8]:
-    """Return the position of each error in `error_table`; NaN becomes 0."""
-    return value_levels(values, (0.0, top))
 
 
 def value_colors(values: Floats, limits: tuple[float, float], name: str, theme: Theme) -> Rgba:

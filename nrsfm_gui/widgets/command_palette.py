@@ -8,7 +8,7 @@ letters match.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize, Qt
@@ -26,6 +26,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from nrsfm_gui.widgets.fields import filled, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import theme_of
 
@@ -47,8 +48,7 @@ class Match:
     """How a line was found."""
 
     cost: float  # what lines are sorted by, the best first
-    # For each text of the line, the positions of the letters that were found.
-    places: tuple[frozenset[int], ...] = field(default=())
+    places: tuple[frozenset[int], ...]  # for each text of the line, of the letters that were found
 
 
 def match(pattern: str, texts: tuple[str, ...]) -> Match | None:
@@ -61,17 +61,16 @@ def match(pattern: str, texts: tuple[str, ...]) -> Match | None:
     places: list[set[int]] = [set() for _ in texts]
     total = 0.0
     for word in pattern.lower().split():
-        best: tuple[float, int, list[int]] | None = None
+        hits: list[tuple[float, int, list[int]]] = []
         for index, text in enumerate(lowered):
             found = _find(word, text, scattered=index == 0)
             if found is not None:
-                cost = found[0] + NEXT_TEXT * index
-                if best is None or cost < best[0]:
-                    best = (cost, index, found[1])
-        if best is None:
+                hits.append((found[0] + NEXT_TEXT * index, index, found[1]))
+        if not hits:
             return None
-        total += best[0]
-        places[best[1]].update(best[2])
+        cost, nearest, letters = min(hits)
+        total += cost
+        places[nearest].update(letters)
     if pattern.split():
         total += LONGER * len(lowered[0])
     return Match(total, tuple(frozenset(place) for place in places))
@@ -138,13 +137,12 @@ class PaletteEntry:
     """Something that is found by its name: an action, a parameter, a panel, a sequence, a run."""
 
     title: str
-    place: str  # the menu it is in, "" where it is in none
     tip: str
     run: Callable[[], object]
     kind: str = "action"
+    place: str = ""  # the menu it is in, "" where it is in none
     keys: str = ""
     symbols: tuple[str, ...] = ()  # other names, each of which finds it before all that contains it
-    enabled: bool = True
     reason: str = ""  # why it is not possible now
     checked: bool | None = None  # None where it cannot be switched on and off
 
@@ -159,29 +157,19 @@ class CommandPalette(QFrame):
         self.setAccessibleName("Command palette")
         self._entries: tuple[PaletteEntry, ...] = ()
         self._focused: QWidget | None = None  # what had the focus before
-        self.field = QLineEdit()
+        tip = "A few letters of an action, a parameter, a panel, a sequence or a run; Return does it"
+        self.field = with_tip(QLineEdit(), "Find an action, a parameter, a panel or a sequence", tip)
         self.field.setPlaceholderText("Type what you want to do, or a name: xi, loss, balloon")
-        self.field.setAccessibleName("Find an action, a parameter, a panel or a sequence")
-        self.field.setToolTip(
-            "A few letters of an action, a parameter, a panel, a sequence or a run; Return does it"
-        )
         self.field.setClearButtonEnabled(True)
-        self.list = QListWidget()
-        self.list.setAccessibleName("Actions")
-        self.list.setToolTip("What is possible now, and in gray what is not")
+        self.list = with_tip(QListWidget(), "Actions", "What is possible now, and in gray what is not")
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._delegate = _EntryDelegate(self.list)
         self.list.setItemDelegate(self._delegate)
-        self._nothing = PlainLabel("Nothing is called so")
-        self._nothing.setProperty("role", "muted")
+        self._nothing = PlainLabel("Nothing is called so", role="muted")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        layout.addWidget(self.field)
-        layout.addWidget(self.list, 1)
-        layout.addWidget(self._nothing)
+        filled(QVBoxLayout(self), self.field, (self.list, 1), self._nothing, margins=4 * (MARGIN,))
         self.field.installEventFilter(self)
         self.field.textChanged.connect(self._filter)
         self.list.itemClicked.connect(self._run)
@@ -275,7 +263,7 @@ class CommandPalette(QFrame):
         if item is None:
             return
         entry, _hit = item.data(ROLE)
-        if not entry.enabled:
+        if entry.reason:
             return  # the line shows why; the palette stays open
         self.close_and_return()
         entry.run()
@@ -298,9 +286,7 @@ class _EntryDelegate(QStyledItemDelegate):
         """Return the height of a line in pixels."""
         parent = self.parent()
         assert isinstance(parent, QWidget)
-        return (
-            parent.fontMetrics().height() + QFontMetrics(_small(parent.font())).height() + GAP + 2 * GAP + 4
-        )
+        return parent.fontMetrics().height() + QFontMetrics(_small(parent.font())).height() + 3 * GAP + 4
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
         """Return the size of a line."""
@@ -308,16 +294,14 @@ class _EntryDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         """Paint one entry."""
-        if painter is None:
-            return
+        assert painter is not None
         entry, hit = index.data(ROLE)
         theme = theme_of(option.palette)
         painter.save()
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(theme.raised))
-            painter.fillRect(
-                QRect(option.rect.topLeft(), QSize(3, option.rect.height())), QColor(theme.accent)
-            )
+            edge = QRect(option.rect.topLeft(), QSize(3, option.rect.height()))
+            painter.fillRect(edge, QColor(theme.accent))
         box = option.rect.adjusted(10, GAP, -10, -GAP)
         top = QRect(box.topLeft(), QSize(box.width(), QFontMetrics(option.font).height()))
         below = QRect(top.bottomLeft() + QPoint(0, GAP), box.bottomRight())
@@ -327,13 +311,13 @@ class _EntryDelegate(QStyledItemDelegate):
         where = " · ".join(part for part in (entry.kind, entry.place) if part)
         right = "   ".join(part for part in (where, entry.keys) if part)
         painter.drawText(top, int(Qt.AlignmentFlag.AlignRight), right)
-        text = theme.text if entry.enabled else theme.muted
+        text = theme.muted if entry.reason else theme.text
         area = top.adjusted(0, 0, -QFontMetrics(option.font).horizontalAdvance(right) - 12, 0)
-        mark = {True: "✓ ", False: "", None: ""}[entry.checked]
+        mark = "✓ " if entry.checked else ""
         self._letters(painter, area, option.font, (mark, entry.title), hit, (text, theme.accent))
         painter.setFont(_small(option.font))
-        painter.setPen(muted if entry.enabled else QColor(theme.warning))
-        line = entry.tip if entry.enabled else (entry.reason or "Not possible now")
+        painter.setPen(QColor(theme.warning) if entry.reason else muted)
+        line = entry.reason or entry.tip
         elided = painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, below.width())
         painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), elided)
         painter.restore()
@@ -351,7 +335,7 @@ class _EntryDelegate(QStyledItemDelegate):
         bold = QFont(font)
         bold.setBold(True)
         mark, title = text
-        found = hit.places[0] if hit.places else frozenset()
+        found = hit.places[0]
         x = area.left()
         for index, letter in enumerate(mark + title):
             is_found = index - len(mark) in found

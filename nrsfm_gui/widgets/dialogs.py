@@ -41,9 +41,14 @@ def show_on_screen(dialog: QDialog) -> None:
     if not dialog.isVisible():
         dialog.ensurePolished()
         resize_within_screen(dialog, dialog.sizeHint())
-    dialog.show()
-    dialog.raise_()
-    dialog.activateWindow()
+    bring_to_front(dialog)
+
+
+def bring_to_front(window: QWidget) -> None:
+    """Show a window in front of the others, with the keyboard."""
+    window.show()
+    window.raise_()
+    window.activateWindow()
 
 
 class PathKind(Enum):
@@ -82,7 +87,8 @@ def ask_for_path(
     if kind is PathKind.NEW_FILE:  # known to the dialog, so that it confirms before a file is replaced
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(first_suffix(chosen)))
         dialog.setDefaultSuffix(first_suffix(dialog.selectedNameFilter()))
-    _begin_at(dialog, Path(start) if str(start) else None)
+    if str(start):
+        _begin_at(dialog, Path(start))
     dialog.fileSelected.connect(lambda name: then(Path(name)))
     if kind is PathKind.ANY:
         _offer_folders(dialog)
@@ -174,10 +180,8 @@ class _Dialog(QFileDialog):
             self.deleteLater()
 
 
-def _begin_at(dialog: QFileDialog, start: Path | None) -> None:
+def _begin_at(dialog: QFileDialog, start: Path) -> None:
     """Show the folder of a path, with its name in the field."""
-    if start is None:
-        return
     if os.path.isdir(start):
         dialog.setDirectory(str(start))
         return

@@ -19,11 +19,13 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import filled, tool_button, with_tip
 from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PyQt6.QtGui import QContextMenuEvent, QEnterEvent, QKeyEvent
 
 SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
@@ -48,28 +50,24 @@ class DockTitle(QWidget):
         super().__init__(dock)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAccessibleName(f"Header of {dock.windowTitle()}")
-        self.setToolTip("Drag to move this panel; Return or the right button shows what it can do")
+        name = dock.windowTitle()
+        tip = "Drag to move this panel; Return or the right button shows what it can do"
+        with_tip(self, f"Header of {name}", tip)
         self._dock, self._header = dock, header
         self._tabbed = False
         self._mark = ""
-        self._name = PlainLabel(dock.windowTitle())
-        self._name.setProperty("role", "heading")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 2, 2, 2)
-        row.setSpacing(1)
+        self._name = PlainLabel(name, role="heading")
+        row = filled(QHBoxLayout(self), spacing=1, margins=(8, 2, 2, 2))
         row.addWidget(self._name, 0 if header is not None else 1)
         if header is not None:
             header.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             row.addWidget(header, 1)
-        name = dock.windowTitle()
-        self.question = self._button(f"What is {name}?", ABOUT, text="?")
-        self.question.clicked.connect(lambda _checked: self._explain())
-        self._float = self._button(f"Take {name} out", FLOAT, "float")
-        self._float.clicked.connect(lambda _checked: self._change_floating())
-        self._close = self._button(f"Close {name}", CLOSE, "close")
-        self._close.clicked.connect(lambda _checked: dock.close())
-        self._buttons = (self.question, self._float, self._close)
+        self.question = self._button(f"What is {name}?", ABOUT, self._explain, text="?")
+        self._buttons = (
+            self.question,
+            self._button(f"Take {name} out", FLOAT, self._change_floating, "float"),
+            self._button(f"Close {name}", CLOSE, dock.close, "close"),
+        )
         for button in self._buttons:
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self._show_buttons(False)
@@ -151,10 +149,8 @@ class DockTitle(QWidget):
     def _update_name(self) -> None:
         """Leave the name out where a tab shows it."""
         window = self._dock.parentWidget()
-        tabbed = isinstance(window, QMainWindow) and bool(
-            [dock for dock in window.tabifiedDockWidgets(self._dock) if not dock.isHidden()]
-        )
-        tabbed = tabbed and not self._dock.isFloating()
+        beside = window.tabifiedDockWidgets(self._dock) if isinstance(window, QMainWindow) else []
+        tabbed = not self._dock.isFloating() and any(not dock.isHidden() for dock in beside)
         if tabbed != self._tabbed:
             self._tabbed = tabbed
             self._name.setVisible(not tabbed)
@@ -182,8 +178,11 @@ class DockTitle(QWidget):
         place = self.mapToGlobal(QPoint(self.width() - len(self._buttons) * SIDE, self.height()))
         QWhatsThis.showText(place, self._dock.whatsThis(), self._dock)
 
-    def _button(self, name: str, tip: str, drawing: str = "", *, text: str = "") -> QToolButton:
+    def _button(
+        self, name: str, tip: str, function: Callable[[], object], drawing: str = "", *, text: str = ""
+    ) -> QToolButton:
         button = tool_button(text, tip, name)
+        button.clicked.connect(lambda _checked: function())
         if drawing:
             button.setIcon(icon(drawing, QPalette.ColorRole.PlaceholderText))  # the muted text of the theme
         button.setFixedSize(SIDE, SIDE)

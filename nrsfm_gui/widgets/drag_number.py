@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
 
 from nrsfm_gui.widgets.fields import Slider
 from nrsfm_gui.widgets.labels import PlainLabel
@@ -18,7 +18,6 @@ from nrsfm_gui.widgets.labels import PlainLabel
 if TYPE_CHECKING:
     from PyQt6.QtCore import QEvent
     from PyQt6.QtGui import QEnterEvent, QMouseEvent
-    from PyQt6.QtWidgets import QWidget
 
     from core.foundation import Parameter
 
@@ -91,7 +90,39 @@ def scale_of(described: Parameter) -> Scale:
     return Scale(lowest, highest, described.logarithmic, zero=zero, integer=described.integer)
 
 
-class DragSlider(Slider):
+class _Drags:
+    """Moves a slider by the movement of the mouse; comes first among the bases of a class."""
+
+    _x: float | None = None  # of the mouse, None while nothing is dragged
+
+    def _slider_and_pace(self) -> tuple[DragSlider, float]:
+        """Return what is moved, and its steps per pixel."""
+        raise NotImplementedError
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Begin a drag."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._x = event.position().x()
+            self._slider_and_pace()[0].begin()
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Move by the movement of the mouse."""
+        assert event is not None
+        if self._x is not None:
+            (slider, pace), x = self._slider_and_pace(), event.position().x()
+            slider.drag(pace * (x - self._x), event.modifiers())
+            self._x = x
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """End a drag."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton and self._x is not None:
+            self._x = None
+            self._slider_and_pace()[0].end()
+
+
+class DragSlider(_Drags, Slider):
     """A slider over a scale: the mouse drags it at half its speed, keys move it by one step."""
 
     GESTURES = (
@@ -100,32 +131,26 @@ class DragSlider(Slider):
 
     moved = pyqtSignal(float)  # a number that it was moved to; not emitted by `set_number`
 
-    def __init__(self, scale: Scale, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self, scale: Scale) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
         self.scale = scale
-        self._number = scale.lowest
+        self.number = scale.lowest  # that it shows, which may be between two steps or outside its scale
         self._position = 0.0  # while it is dragged, between the steps
-        self._x = 0.0
         self.setRange(0, scale.steps)
         self.setPageStep(max(scale.steps // 20, 1))
         self.setMinimumWidth(50)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.valueChanged.connect(self._on_step_changed)
 
-    @property
-    def number(self) -> float:
-        """The number that it shows, which may be between two steps or outside its scale."""
-        return self._number
-
     def set_number(self, number: float) -> None:
         """Show a number; during a drag the handle does not move."""
-        self._number = number
+        self.number = number
         if not self.isSliderDown():
             self._show_step(self.scale.position(number))
 
     def begin(self) -> None:
         """Begin a drag; the number does not change until the mouse moves."""
-        self._position = self.scale.position(self._number)
+        self._position = self.scale.position(self.number)
         self.setSliderDown(True)
 
     def drag(self, steps: float, modifiers: Qt.KeyboardModifier) -> None:
@@ -136,80 +161,42 @@ class DragSlider(Slider):
             steps *= FINE
         self._position = min(max(self._position + steps, 0.0), float(self.scale.steps))
         number = self.scale.value(self._position)
-        if number != self._number:
-            self._number = number
+        if number != self.number:
+            self.number = number
             self._show_step(self._position)
             self.moved.emit(number)
 
     def end(self) -> None:
         """End a drag."""
         self.setSliderDown(False)
-        self.set_number(self._number)
+        self.set_number(self.number)
 
-    def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Begin a drag."""
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton:
-            self._x = event.position().x()
-            self.begin()
-
-    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move by the movement of the mouse."""
-        assert event is not None
-        if self.isSliderDown():
-            x = event.position().x()
-            self.drag(SLIDER_SPEED * self.scale.steps * (x - self._x) / self.width(), event.modifiers())
-            self._x = x
-
-    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """End a drag."""
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton:
-            self.end()
+    def _slider_and_pace(self) -> tuple[DragSlider, float]:
+        return self, SLIDER_SPEED * self.scale.steps / self.width()
 
     def _show_step(self, position: float) -> None:
-        self.blockSignals(True)
-        self.setValue(round(position))
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.setValue(round(position))
 
     def _on_step_changed(self, step: int) -> None:
-        self._number = self.scale.value(step)
-        self.moved.emit(self._number)
+        self.number = self.scale.value(step)
+        self.moved.emit(self.number)
 
 
-class DragLabel(PlainLabel):
+class DragLabel(_Drags, PlainLabel):
     """A caption that moves a slider when it is dragged sideways."""
 
     GESTURES = (("Double click on a name", "the value of the preset"),)
 
     reset = pyqtSignal()  # it was clicked twice
 
-    def __init__(self, text: str, slider: DragSlider, parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
+    def __init__(self, text: str, slider: DragSlider) -> None:
+        super().__init__(text)
         self._slider = slider
-        self._x: float | None = None
         self.setCursor(Qt.CursorShape.SizeHorCursor)
 
-    def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Begin a drag."""
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton:
-            self._x = event.position().x()
-            self._slider.begin()
-
-    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move the slider's number by the movement of the mouse."""
-        assert event is not None
-        if self._x is not None:
-            x = event.position().x()
-            self._slider.drag((x - self._x) * self._slider.scale.steps_per_pixel, event.modifiers())
-            self._x = x
-
-    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """End a drag."""
-        if self._x is not None:
-            self._x = None
-            self._slider.end()
+    def _slider_and_pace(self) -> tuple[DragSlider, float]:
+        return self._slider, self._slider.scale.steps_per_pixel
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
         """Request the default."""

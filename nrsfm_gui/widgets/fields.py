@@ -1,4 +1,4 @@
-"""Buttons, boxes, sliders, a field for numbers over many decades, and one for a pair of numbers.
+"""Rows and columns, buttons, boxes, sliders, a field for numbers over many decades, and one for a pair.
 
 The mouse wheel changes the value of none of them. Every combo box, spin box and slider of the application
 is one of the classes below, not the class of Qt that it extends: Qt's would use the wheel while the user
@@ -11,11 +11,13 @@ import math
 from typing import TYPE_CHECKING, TypeVar
 
 from PyQt6.QtCore import QRect, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QPalette, QStandardItem, QStandardItemModel
+from PyQt6.QtGui import QGuiApplication, QPalette, QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import (
     QBoxLayout,
     QComboBox,
     QDoubleSpinBox,
+    QFormLayout,
+    QGridLayout,
     QHBoxLayout,
     QLayout,
     QLineEdit,
@@ -27,6 +29,7 @@ from PyQt6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QToolButton,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -34,13 +37,16 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from PyQt6.QtCore import QModelIndex
     from PyQt6.QtGui import QKeyEvent, QPainter, QWheelEvent
 
 SomeWidget = TypeVar("SomeWidget", bound=QWidget)
 SomeLayout = TypeVar("SomeLayout", bound=QBoxLayout)
+Part = QWidget | QLayout | tuple[QWidget | QLayout, int] | None  # of a layout
+Margins = tuple[int, int, int, int]
+NO_MARGINS = 0, 0, 0, 0
 
 # Ten presses of an arrow key are one decade, and every step is a round number.
 DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
@@ -68,26 +74,54 @@ def with_tip(widget: SomeWidget, name: str, tip: str) -> SomeWidget:
 
 def filled(
     layout: SomeLayout,
-    *parts: QWidget | QLayout | None,
+    *parts: Part,
     grows: QWidget | QLayout | None = None,
     spacing: int | None = None,
-    margins: tuple[int, int, int, int] = (0, 0, 0, 0),
+    margins: Margins = NO_MARGINS,
 ) -> SomeLayout:
     """Put parts into a layout, one after the other, and return it.
 
-    `grows` is the part that takes what is left; a part that is None is empty space that does.
+    `grows` is the part that takes what is left; None is empty space that does. A part can have its stretch.
     """
     layout.setContentsMargins(*margins)
     if spacing is not None:
         layout.setSpacing(spacing)
-    for part in parts:
-        stretch = int(part is grows)
+    for given in parts:
+        part, stretch = given if isinstance(given, tuple) else (given, int(given is grows))
         if isinstance(part, QWidget):
             layout.addWidget(part, stretch)
         elif isinstance(part, QLayout):
             layout.addLayout(part, stretch)
         else:
             layout.addStretch(1)
+    return layout
+
+
+def row(*parts: Part, spacing: int = 10, margins: Margins = NO_MARGINS) -> QHBoxLayout:
+    """Return parts side by side."""
+    return filled(QHBoxLayout(), *parts, spacing=spacing, margins=margins)
+
+
+def column(*parts: Part, spacing: int = 6, margins: Margins = NO_MARGINS) -> QVBoxLayout:
+    """Return parts below each other."""
+    return filled(QVBoxLayout(), *parts, spacing=spacing, margins=margins)
+
+
+def grid_layout(widget: QWidget, horizontal: int, vertical: int) -> QGridLayout:
+    """Return a layout of a widget without margins, with pixels between its columns and its rows."""
+    grid = QGridLayout(widget)
+    grid.setContentsMargins(*NO_MARGINS)
+    grid.setHorizontalSpacing(horizontal)
+    grid.setVerticalSpacing(vertical)
+    return grid
+
+
+def form_layout() -> QFormLayout:
+    """Return the layout of a dialog of settings, whose fields grow."""
+    layout = QFormLayout()
+    layout.setHorizontalSpacing(18)
+    layout.setVerticalSpacing(8)
+    layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     return layout
 
 
@@ -112,6 +146,29 @@ def tool_button(
     return button
 
 
+class ButtonRow(QHBoxLayout):
+    """Buttons that are replaced together."""
+
+    def set_buttons(self, buttons: Iterable[tuple[str, str, Callable[[], object]]]) -> None:
+        """Show buttons, each given by its title, its tip and what it calls, in place of those before."""
+        while (item := self.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for title, tip, function in buttons:
+            button = with_tip(QPushButton(title), title, tip)
+            button.clicked.connect(lambda _checked, function=function: function())
+            self.addWidget(button)
+            button.show()
+
+
+def copy_text(text: str) -> None:
+    """Put a text onto the clipboard."""
+    clipboard = QGuiApplication.clipboard()
+    assert clipboard is not None  # there is an application
+    clipboard.setText(text)
+
+
 class IgnoresWheel:
     """Leaves the mouse wheel to the parent widget, which scrolls; comes first among the bases of a class.
 
@@ -126,6 +183,14 @@ class IgnoresWheel:
 
 class ComboBox(IgnoresWheel, QComboBox):
     """A combo box that the wheel does not change."""
+
+    def item(self, index: int) -> QStandardItem:
+        """Return the item of an entry, which can be disabled."""
+        model = self.model()
+        assert isinstance(model, QStandardItemModel)  # a combo box makes it
+        item = model.item(index)
+        assert item is not None
+        return item
 
 
 class _ExplainedEntry(QStyledItemDelegate):
@@ -192,13 +257,11 @@ class Choice(ComboBox):
     def add_heading(self, title: str) -> None:
         """Append a heading, which cannot be chosen, of the entries that are added next."""
         self.addItem(title)
-        model = self.model()
-        item = model.item(self.count() - 1) if isinstance(model, QStandardItemModel) else None
-        if isinstance(item, QStandardItem):
-            item.setFlags(Qt.ItemFlag.NoItemFlags)
-            font = item.font()
-            font.setBold(True)
-            item.setFont(font)
+        item = self.item(self.count() - 1)
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        font = item.font()
+        font.setBold(True)
+        item.setFont(font)
 
     def add(self, key: str, title: str, explanation: str) -> None:
         """Append an entry."""
@@ -249,11 +312,9 @@ class Choice(ComboBox):
     def set_available(self, key: str, available: bool, *, why_not: str) -> None:
         """Gray an entry out, with the reason as its tip."""
         self._refusals[key] = "" if available else why_not
-        model = self.model()
-        item = model.item(self.findData(key)) if isinstance(model, QStandardItemModel) else None
-        if isinstance(item, QStandardItem):
-            item.setEnabled(available)
-            item.setToolTip(plain_tip(self._explanations[key] if available else why_not))
+        item = self.item(self.findData(key))
+        item.setEnabled(available)
+        item.setToolTip(plain_tip(self._explanations[key] if available else why_not))
 
 
 class SpinBox(IgnoresWheel, QSpinBox):
@@ -282,12 +343,9 @@ class NumberField(QLineEdit):
     # A slider or label set the number by a drag, or its default was requested: it applies at once.
     dragged = pyqtSignal()
 
-    def __init__(
-        self, *, integer: bool = False, optional: bool = False, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
-        self._integer = integer
-        self._optional = optional
+    def __init__(self, *, integer: bool = False, optional: bool = False) -> None:
+        super().__init__()
+        self._integer, self._optional = integer, optional
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(56)
         self.textEdited.connect(lambda _text: self.edited.emit())
@@ -359,13 +417,10 @@ class PairField(QWidget):
     def __init__(self, between: str, names: tuple[str, str], *, integer: bool = True) -> None:
         super().__init__()
         self.first, self.second = NumberField(integer=integer), NumberField(integer=integer)
-        row = filled(QHBoxLayout(self), spacing=6)
-        for field, name, word in zip((self.first, self.second), names, (between, ""), strict=True):
+        for field, name in zip((self.first, self.second), names, strict=True):
             with_tip(field, name, name)
             field.textChanged.connect(lambda _text: self.edited.emit())
-            row.addWidget(field, 1)
-            if word:
-                row.addWidget(PlainLabel(word))
+        filled(QHBoxLayout(self), (self.first, 1), PlainLabel(between), (self.second, 1), spacing=6)
 
     def set_values(self, values: tuple[float, float]) -> None:
         """Show two numbers."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from core.cameras import SENSOR, focal_from_lens, focal_from_view, lens_of_focal, view_of_focal
-from nrsfm_gui.widgets.fields import Choice, NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField, grid_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PIXELS, LENS, VIEW = "px", "mm", "°"
 UNITS = {
@@ -25,18 +21,12 @@ UNITS = {
 DIGITS = 4  # that a converted number is shown with
 
 
-@dataclass(frozen=True)
-class _Conversion:
-    """Between pixels and what is shown, for the longer image side and the longer side of the sensor."""
-
-    to_pixels: Callable[[float, float, float], float]
-    from_pixels: Callable[[float, float, float], float]
-
-
-CONVERSIONS = {
-    PIXELS: _Conversion(lambda shown, _side, _sensor: shown, lambda focal, _side, _sensor: focal),
-    LENS: _Conversion(focal_from_lens, lens_of_focal),
-    VIEW: _Conversion(
+Conversion = Callable[[float, float, float], float]
+# From what is shown to pixels and back, for the longer image side and the longer side of the sensor.
+CONVERSIONS: dict[str, tuple[Conversion, Conversion]] = {
+    PIXELS: (lambda shown, _side, _sensor: shown, lambda focal, _side, _sensor: focal),
+    LENS: (focal_from_lens, lens_of_focal),
+    VIEW: (
         lambda shown, side, _sensor: focal_from_view(shown, side),
         lambda focal, side, _sensor: view_of_focal(focal, side),
     ),
@@ -52,34 +42,26 @@ class FocalLengthEditor(QWidget):
 
     edited = pyqtSignal()  # the user changed the focal length, whether or not it is accepted
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._side: float | None = None
         self._focal: float | None = None  # what the field shows, in all digits
-        self._unit = PIXELS
-        self._number = NumberField()
-        self._number.setObjectName("focal length")
-        self._number.setAccessibleName("Focal length")
-        self._number.setToolTip("Focal length, in the unit to the right.")
-        self._units = Choice(UNITS)
-        self._units.setObjectName("focal length unit")
-        self._units.setAccessibleName("Unit of the focal length")
-        self._units.setToolTip("Pixels, millimeters of the lens, or degrees of the view; a change converts.")
+        self.unit = PIXELS  # that the number is shown in, of UNITS
+        self._number, self._units, self._sensor = NumberField(), Choice(UNITS), NumberField()
+        for widget, key, name, tip in (
+            (self._number, "focal length", "Focal length", "Focal length, in the unit to the right."),
+            (self._units, "focal length unit", "Unit of the focal length",
+             "Pixels, millimeters of the lens, or degrees of the view; a change converts."),
+            (self._sensor, "sensor width", "Longer side of the sensor in millimeters",
+             "Longer side of the camera's sensor in millimeters.\n"
+             "36 for a “35 mm equivalent” focal length, as phones give it."),
+        ):  # fmt: skip
+            with_tip(widget, name, tip).setObjectName(key)
         self._units.setMinimumContentsLength(2)
         self._sensor_label = PlainLabel("sensor (mm)")
-        self._sensor = NumberField()
-        self._sensor.setObjectName("sensor width")
-        self._sensor.setAccessibleName("Longer side of the sensor in millimeters")
-        self._sensor.setToolTip(
-            "Longer side of the camera's sensor in millimeters.\n"
-            "36 for a “35 mm equivalent” focal length, as phones give it."
-        )
         self._sensor.set_value(SENSOR)
         self._sensor_label.setBuddy(self._sensor)
-        layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setHorizontalSpacing(6)
-        layout.setVerticalSpacing(4)
+        layout = grid_layout(self, 6, 4)
         layout.addWidget(self._number, 0, 0)
         layout.addWidget(self._units, 0, 1)
         layout.addWidget(self._sensor_label, 1, 0)
@@ -88,24 +70,18 @@ class FocalLengthEditor(QWidget):
         layout.setColumnStretch(1, 1)
         self._number.edited.connect(self._on_edited)
         self._sensor.edited.connect(self._on_edited)
-        self._units.chosen.connect(self._on_unit_chosen)
+        self._units.chosen.connect(self.choose_unit)
         self.setFocusProxy(self._number)
         self.set_side(None)
-
-    @property
-    def unit(self) -> str:
-        """The unit that the number is shown in: "px", "mm" or "°"."""
-        return self._unit
 
     def set_side(self, side: float | None) -> None:
         """Set the longer image side in pixels; where it is None only pixels are offered."""
         self._side = side
+        why_not = "The size of the image is not known yet."
         for unit in (LENS, VIEW):
-            self._units.set_available(
-                unit, side is not None, why_not="The size of the image is not known yet."
-            )
+            self._units.set_available(unit, side is not None, why_not=why_not)
         if side is None:
-            self._unit = PIXELS
+            self.unit = PIXELS
         self._show()
 
     def set_focal_length(self, focal: float | None) -> None:
@@ -124,13 +100,13 @@ class FocalLengthEditor(QWidget):
         shown = self._number.value()
         assert shown is not None  # the field is not optional
         if not 0 < shown < math.inf:
-            raise ValueError(f"focal length is {shown:g} {self._unit}; accepted is a number above 0")
-        if self._unit == PIXELS:
+            raise ValueError(f"focal length is {shown:g} {self.unit}; accepted is a number above 0")
+        if self.unit == PIXELS:
             return float(shown)
         sensor = self._sensor.value()
         assert sensor is not None
         assert self._side is not None  # else only pixels are offered
-        return CONVERSIONS[self._unit].to_pixels(float(shown), self._side, float(sensor))
+        return CONVERSIONS[self.unit][0](float(shown), self._side, float(sensor))
 
     def choose_unit(self, unit: str) -> None:
         """Show the focal length in another unit: "px", "mm" or "°"."""
@@ -138,11 +114,8 @@ class FocalLengthEditor(QWidget):
             self._focal = self.focal_length()
         except ValueError:
             self._focal = None
-        self._unit = unit
+        self.unit = unit
         self._show()
-
-    def _on_unit_chosen(self, unit: str) -> None:
-        self.choose_unit(unit)
 
     def _on_edited(self) -> None:
         self._focal = None
@@ -150,9 +123,9 @@ class FocalLengthEditor(QWidget):
 
     def _show(self) -> None:
         """Show the number in its unit, and the sensor where it counts."""
-        self._units.set_key(self._unit)
+        self._units.set_key(self.unit)
         for widget in (self._sensor_label, self._sensor):
-            widget.setVisible(self._unit == LENS)
+            widget.setVisible(self.unit == LENS)
         if self._focal is None:
             self._number.set_value(None)
             self._number.setPlaceholderText("not given")
@@ -162,5 +135,5 @@ class FocalLengthEditor(QWidget):
         except ValueError:
             sensor = SENSOR
         side = 1.0 if self._side is None else self._side
-        shown = CONVERSIONS[self._unit].from_pixels(self._focal, side, sensor)
+        shown = CONVERSIONS[self.unit][1](self._focal, side, sensor)
         self._number.set_value(float(f"{shown:.{DIGITS}g}"))

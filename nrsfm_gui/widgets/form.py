@@ -8,26 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import (
-    QBoxLayout,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLayout,
-    QLineEdit,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import filled, grid_layout, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from core.foundation import Parameter
     from nrsfm_gui.widgets.drag_number import Scale
@@ -37,32 +27,6 @@ LABEL_WIDTH = 100  # of the labels at least
 FIELD_CHARACTERS = 9  # that a field with a slider shows at once
 FIELD_MARGIN = 14  # pixels of its frame and padding
 ROW_GAP = 2  # pixels above and below the sentence of a row, also where there is none
-
-Part = QWidget | QLayout | tuple[QWidget | QLayout, int]  # of a row or a column, with its stretch
-
-
-def row(*parts: Part, spacing: int = 10, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QBoxLayout:
-    """Return parts side by side."""
-    return _filled(QHBoxLayout(), parts, spacing, margins)
-
-
-def column(*parts: Part, spacing: int = 6, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QBoxLayout:
-    """Return parts below each other."""
-    return _filled(QVBoxLayout(), parts, spacing, margins)
-
-
-def _filled(
-    layout: QBoxLayout, parts: Iterable[Part], spacing: int, margins: tuple[int, int, int, int]
-) -> QBoxLayout:
-    layout.setContentsMargins(*margins)
-    layout.setSpacing(spacing)
-    for given in parts:
-        part, stretch = given if isinstance(given, tuple) else (given, 0)
-        if isinstance(part, QWidget):
-            layout.addWidget(part, stretch)
-        else:
-            layout.addLayout(part, stretch)
-    return layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +39,7 @@ class _FormRow:
     @property
     def parts(self) -> tuple[QWidget, ...]:
         """The widgets that are enabled, shown and hidden together."""
-        return (
-            (self.caption, self.editor) if self.slider is None else (self.caption, self.editor, self.slider)
-        )
+        return self.caption, self.editor, *([] if self.slider is None else [self.slider])
 
 
 class Form(QWidget):
@@ -85,10 +47,7 @@ class Form(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(ROW_GAP)
+        self._grid = grid_layout(self, 10, ROW_GAP)
         self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         self._grid.setColumnStretch(1, 1)
         self._rows: dict[str, _FormRow] = {}
@@ -142,9 +101,7 @@ class Form(QWidget):
         caption.setBuddy(editor)
         editor.setObjectName(name)
         editor.setAccessibleName(label)
-        note = PlainLabel()
-        note.setProperty("role", "warning")
-        note.setWordWrap(True)
+        note = PlainLabel(role="warning", wraps=True)
         note.setObjectName(f"{name}_note")
         note.hide()
         self._grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -275,25 +232,20 @@ class FoldedSections(QWidget):
 
     toggled = pyqtSignal()  # a person has opened or closed one
 
-    def __init__(self, contents: Mapping[str, QWidget], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, contents: Mapping[str, QWidget]) -> None:
+        super().__init__()
         self._contents = dict(contents)
         self._buttons: dict[str, QToolButton] = {}
         self._headings: dict[str, PlainLabel] = {}
-        row, layout = QHBoxLayout(), QVBoxLayout(self)
-        for part in (row, layout):
-            part.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        layout.setSpacing(4)
-        layout.addLayout(row)
+        row = filled(QHBoxLayout(), spacing=0)
+        layout = filled(QVBoxLayout(self), row, spacing=4)
         for name, content in contents.items():
             self._buttons[name] = button = tool_button(name, "")
             button.setCheckable(True)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.toggled.connect(lambda _on, name=name: self._show(name))
             button.clicked.connect(lambda _on: self.toggled.emit())
-            self._headings[name] = heading = PlainLabel(name)
-            heading.setProperty("role", "heading")
+            self._headings[name] = heading = PlainLabel(name, role="heading")
             row.addWidget(button)
             for widget in (heading, content):
                 layout.addWidget(widget)

@@ -32,11 +32,11 @@ class Headline(Themed, QWidget):
 
     GESTURES = (("Click on the error", "choose how the estimate is laid over the ground truth"),)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._large: Sequence[str] = ()
         self._small: Sequence[str] = ()
-        self._menu: QMenu | None = None
+        self.menu: QMenu | None = None  # that a click opens
         self._outdated = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -44,7 +44,7 @@ class Headline(Themed, QWidget):
     @property
     def texts(self) -> tuple[str, str]:
         """The large and the small line as they are painted."""
-        room = self.width() - 2 * PADDING - (ARROW if self._menu is not None else 0)
+        room = self.width() - 2 * PADDING - (ARROW if self.menu is not None else 0)
         large, small = self._metrics
         return _fitting(self._large, large, room), _fitting(self._small, small, room)
 
@@ -52,11 +52,6 @@ class Headline(Themed, QWidget):
     def full_text(self) -> str:
         """Both lines in their longest form, "" where there is no text."""
         return "\n".join(forms[0] for forms in (self._large, self._small) if forms)
-
-    @property
-    def menu(self) -> QMenu | None:
-        """The menu that a click opens."""
-        return self._menu
 
     def set_texts(self, large: Sequence[str], small: Sequence[str], tip: str) -> None:
         """Show a text, given by the forms of both lines, the longest first."""
@@ -68,8 +63,8 @@ class Headline(Themed, QWidget):
 
     def set_menu(self, menu: QMenu | None) -> None:
         """Let a click on the text open a menu, or nothing."""
-        if menu is not self._menu:
-            self._menu = menu
+        if menu is not self.menu:
+            self.menu = menu
             self.setCursor(Qt.CursorShape.PointingHandCursor if menu else Qt.CursorShape.ArrowCursor)
             self.update()
 
@@ -93,11 +88,11 @@ class Headline(Themed, QWidget):
         """Open the menu below the text."""
         assert event is not None
         area = self._area()
-        if self._menu is None or not area.contains(event.position().toPoint()):
+        if self.menu is None or not area.contains(event.position().toPoint()):
             super().mousePressEvent(event)
             return
         corner = self.mapToGlobal(area.bottomRight())
-        self._menu.popup(corner - QPoint(self._menu.sizeHint().width(), 0))
+        self.menu.popup(corner - QPoint(self.menu.sizeHint().width(), 0))
 
     def event(self, event: QEvent | None) -> bool:
         """Paint the ground of the text when the pointer comes over it."""
@@ -113,12 +108,12 @@ class Headline(Themed, QWidget):
         theme, area = self._theme, self._area()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self._menu is not None and self.underMouse():
+        if self.menu is not None and self.underMouse():
             painter.setPen(QColor(theme.border))
             painter.setBrush(QColor(theme.raised))
             painter.drawRoundedRect(area.adjusted(0, 0, -1, -1), ROUNDING, ROUNDING)
         right, top = area.right() - PADDING, area.top()
-        if self._menu is not None:
+        if self.menu is not None:
             self._paint_arrow(painter, right, area.bottom())
             right -= ARROW
         colors = theme.muted if self._outdated else theme.text, theme.muted
@@ -140,7 +135,7 @@ class Headline(Themed, QWidget):
         """Return what the text covers, with a margin."""
         metrics = self._metrics
         widths = (each.horizontalAdvance(text) for each, text in zip(metrics, self.texts, strict=True))
-        width = max(widths) + 2 * PADDING + (ARROW if self._menu is not None else 0)
+        width = max(widths) + 2 * PADDING + (ARROW if self.menu is not None else 0)
         height = sum(each.height() for each in metrics)
         return QRect(self.width() - width, (self.height() - height) // 2, width, height)
 

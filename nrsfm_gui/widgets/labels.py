@@ -50,6 +50,11 @@ class PlainLabel(QLabel):
         if role:
             self.setProperty("role", role)
 
+    def show_text(self, text: str) -> None:
+        """Show a text; without one, the label is hidden."""
+        self.setText(text)
+        self.setVisible(bool(text))
+
 
 class ElidedLabel(PlainLabel):
     """A label that elides its text instead of widening the window; the full text is then its tip.
@@ -57,21 +62,16 @@ class ElidedLabel(PlainLabel):
     It paints its text itself: setting the text of a QLabel requests a layout of the window each time.
     """
 
-    def __init__(self, *, alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, role: str = "") -> None:
+    def __init__(self, *, role: str = "") -> None:
         super().__init__(role=role)
-        self._full_text = ""
-        self.setAlignment(alignment | Qt.AlignmentFlag.AlignVCenter)
+        self.full_text = ""
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-
-    @property
-    def full_text(self) -> str:
-        """The full text."""
-        return self._full_text
 
     def set_full_text(self, text: str) -> None:
         """Show a text, elided to the width."""
-        if text != self._full_text:
-            self._full_text = text
+        if text != self.full_text:
+            self.full_text = text
             self.setAccessibleName(text)
             self.update()
 
@@ -86,7 +86,7 @@ class ElidedLabel(PlainLabel):
     def event(self, event: QEvent | None) -> bool:
         """Show the full text as the tip where it is elided."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self.setToolTip(plain_tip(self._full_text) if self._shown_text() != self._full_text else "")
+            self.setToolTip(plain_tip(self.full_text) if self._shown_text() != self.full_text else "")
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
@@ -100,7 +100,7 @@ class ElidedLabel(PlainLabel):
         return self.rect().adjusted(PADDING, 0, -PADDING, 0)
 
     def _shown_text(self) -> str:
-        return self._elided(self._full_text, self._text_area().width())
+        return self._elided(self.full_text, self._text_area().width())
 
     def _elided(self, text: str, room: int) -> str:
         """Return a text, elided where it has no room; "" where too little of it would be left."""

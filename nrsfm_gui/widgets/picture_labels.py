@@ -45,9 +45,9 @@ def paint_legend(
     x: float,
     y: float,
     *,
-    horizontal_to: float | None = None,
+    horizontal_to: float,
 ) -> QRectF:
-    """Paint entries from (x, y) on: below each other, or in rows up to an x where that is given.
+    """Paint entries from (x, y) on, in rows up to another x.
 
     Returns their area, an empty rectangle where there are none.
     """
@@ -63,29 +63,19 @@ def paint_legend(
 
 
 def place_legend(
-    entries: Iterable[LegendEntry],
-    metrics: QFontMetricsF,
-    x: float,
-    y: float,
-    *,
-    horizontal_to: float | None = None,
+    entries: Iterable[LegendEntry], metrics: QFontMetricsF, x: float, y: float, *, horizontal_to: float
 ) -> Iterator[tuple[LegendEntry, str, QRectF]]:
     """Yield the entries that `paint_legend` paints, each with its text as it fits, and its place."""
     left, height = x, metrics.height() + 2
     middle = y + height / 2
     for entry in entries:
-        text = entry.text
-        if horizontal_to is not None:
-            room = horizontal_to - left - SIGN - GAP
-            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        room = horizontal_to - left - SIGN - GAP
+        text = metrics.elidedText(entry.text, Qt.TextElideMode.ElideRight, room)
         width = SIGN + GAP + metrics.horizontalAdvance(text)
-        if horizontal_to is not None and x > left and x + width > horizontal_to:
+        if x > left and x + width > horizontal_to:
             x, middle = left, middle + height
         yield entry, text, QRectF(x, middle - height / 2, width, height)
-        if horizontal_to is None:
-            middle += height
-        else:
-            x += width + BETWEEN
+        x += width + BETWEEN
 
 
 def fitting_lines(text: str, metrics: QFontMetricsF, width: float, most: int) -> list[str]:

@@ -143,28 +143,19 @@ def palette(theme: Theme) -> QPalette:
     """Return the palette of a theme."""
     result = QPalette()
     role = QPalette.ColorRole
-    for which, color in (
-        (role.Window, theme.window),
-        (role.WindowText, theme.text),
-        (role.Base, theme.panel),
-        (role.AlternateBase, theme.window),
-        (role.ToolTipBase, theme.raised),
-        (role.ToolTipText, theme.text),
-        (role.Text, theme.text),
-        (role.PlaceholderText, theme.muted),
-        (role.Button, theme.raised),
-        (role.ButtonText, theme.text),
-        (role.BrightText, theme.warning),
-        (role.Highlight, theme.accent),
-        (role.Accent, theme.accent),
-        (role.HighlightedText, "#ffffff"),
-        (role.Link, theme.accent),
-        (role.Light, theme.border),
-        (role.Midlight, theme.border),
-        (role.Mid, theme.border),
-        (role.Dark, theme.border),
+    for color, roles in (
+        (theme.window, (role.Window, role.AlternateBase)),
+        (theme.panel, (role.Base,)),
+        (theme.raised, (role.Button, role.ToolTipBase)),
+        (theme.text, (role.WindowText, role.Text, role.ButtonText, role.ToolTipText)),
+        (theme.muted, (role.PlaceholderText,)),
+        (theme.warning, (role.BrightText,)),
+        (theme.accent, (role.Highlight, role.Accent, role.Link)),
+        ("#ffffff", (role.HighlightedText,)),
+        (theme.border, (role.Light, role.Midlight, role.Mid, role.Dark)),
     ):
-        result.setColor(which, QColor(color))
+        for which in roles:
+            result.setColor(which, QColor(color))
     faint = QColor(faint_text(theme))
     for which in (role.WindowText, role.Text, role.ButtonText):
         result.setColor(QPalette.ColorGroup.Disabled, which, faint)

@@ -29,7 +29,7 @@ from PyQt6.QtWidgets import QDockWidget
 from core import PRESETS, Settings, write_challenge
 from core.cli import main as command_line
 from core.tracking import track_video, video_path
-from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
+from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.arguments import parse
@@ -66,7 +66,7 @@ class Studio:
     ) -> None:
         self.app = app
         store = AppStore(folder / "settings.json")
-        self.window = MainWindow(store=store, software=software or paints_without_opengl("auto"))
+        self.window = MainWindow(store=store, software=software)
         self.errors = np.zeros((0, 0))  # (F, P) of the run that is shown
         self.window.display.errors.series_changed.connect(self._note_errors)
         self.window.session.set_theme(theme)

@@ -23,7 +23,7 @@ from machine import Meanwhile
 from PyQt6.QtCore import Qt, QTimer
 
 from core import Settings, simulate
-from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
+from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.theme import DARK
@@ -62,7 +62,7 @@ def lateness() -> np.ndarray:
     app = make_application()
     with tempfile.TemporaryDirectory() as folder:
         store = AppStore(Path(folder) / "settings.json")
-        window = MainWindow(store=store, software=paints_without_opengl("auto"))
+        window = MainWindow(store=store)
         print(f"3-D by {'OpenGL' if window.scene_view.uses_opengl else 'software'}")
         window.session.set_theme(DARK)
         window.sequence_opening.open_sequence(simulate("paper", frames=FRAMES, points=POINTS))

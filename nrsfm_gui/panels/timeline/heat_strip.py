@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QToolTip
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.scene.ranking import known_means, worst_first
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
-from nrsfm_gui.widgets.colors import error_levels, error_table, qcolor
+from nrsfm_gui.widgets.colors import error_table, qcolor, value_levels
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FramePicture
@@ -56,7 +56,7 @@ def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Boo
     pooled = values
     if rows < len(values):
         pooled = _pooled(np.where(counted[:, None], values, np.nan), starts, by_mean=by_mean)
-    pixels = error_table()[error_levels(pooled, top)]
+    pixels = error_table()[value_levels(pooled, (0.0, top))]
     if gray.any():
         pixels[gray, :, :3] = (pixels[gray, :, :3] @ LUMINANCE)[:, :, None]
         pixels[gray, :, 3] = HIDDEN_OPACITY

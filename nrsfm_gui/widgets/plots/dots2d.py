@@ -39,12 +39,7 @@ class _PixelItem(pg.GraphicsObject, metaclass=AbstractQt):
 
     def __init__(self) -> None:
         super().__init__()
-        self._xy: Floats = np.zeros((0, 2))
-
-    @property
-    def positions(self) -> Floats:
-        """(N, 2) what is shown, in the coordinates of the plot."""
-        return self._xy
+        self.positions: Floats = np.zeros((0, 2))  # (N, 2) what is shown, in the coordinates of the plot
 
     def boundingRect(self) -> QRectF:
         """Return the visible rectangle: computing the extent of the dots would cost more than it saves."""
@@ -62,7 +57,7 @@ class _PixelItem(pg.GraphicsObject, metaclass=AbstractQt):
         assert painter is not None
         device = painter.device()
         assert device is not None
-        if len(self._xy):
+        if len(self.positions):
             self._draw(painter, device)
 
     @abstractmethod
@@ -72,8 +67,8 @@ class _PixelItem(pg.GraphicsObject, metaclass=AbstractQt):
     def _pixels(self, painter: QPainter) -> tuple[Floats, Floats]:
         """Return x and y in pixels of the painted device, which is painted in from now on."""
         transform = painter.worldTransform()  # a plot neither turns nor shears
-        x = self._xy[..., 0] * transform.m11() + transform.dx()
-        y = self._xy[..., 1] * transform.m22() + transform.dy()
+        x = self.positions[..., 0] * transform.m11() + transform.dx()
+        y = self.positions[..., 1] * transform.m22() + transform.dy()
         painter.resetTransform()
         return x, y
 
@@ -84,29 +79,11 @@ class DotsItem(_PixelItem):
     def __init__(self) -> None:
         super().__init__()
         self._levels: npt.NDArray[np.uint8] | None = None
-        self._style: tuple[tuple[QColor, ...], float, float, bool] = ((), 1.0, 0.0, False)
+        self.colors: tuple[QColor, ...] = ()  # that dots can have
+        self.diameter, self._pen_width = 1.0, 0.0  # pixels
+        self.hollow = self.crossed = False  # rings or crosses instead of disks; crosses instead of rings
         self._sprites: tuple[float, QPixmap] | None = None  # for a device pixel ratio
         self._fragments = Primitives(QPainter.PixmapFragment, FRAGMENT_FIELDS)
-
-    @property
-    def diameter(self) -> float:
-        """In pixels."""
-        return self._style[1]
-
-    @property
-    def hollow(self) -> bool:
-        """Whether rings or crosses are drawn instead of disks."""
-        return self._style[2] > 0
-
-    @property
-    def crossed(self) -> bool:
-        """Whether crosses are drawn."""
-        return self._style[3]
-
-    @property
-    def colors(self) -> tuple[QColor, ...]:
-        """The colors that dots can have."""
-        return self._style[0]
 
     def set_style(
         self, colors: Collection[QColor], diameter: float, *, pen_width: float = 0.0, crossed: bool = False
@@ -116,14 +93,15 @@ class DotsItem(_PixelItem):
         Where they are `crossed`, crosses are drawn with that width instead of rings.
         """
         style = tuple(colors), diameter, pen_width, crossed
-        if style != self._style:
-            self._style = style
+        if style != (self.colors, self.diameter, self._pen_width, self.crossed):
+            self.colors, self.diameter, self._pen_width, self.crossed = style
+            self.hollow = pen_width > 0
             self._sprites = None
             self.update()
 
     def set_dots(self, xy: Floats, levels: npt.NDArray[np.uint8] | None = None) -> None:
         """Show dots at (N, 2) positions, no NaN among them, with the (N,) indices of their colors."""
-        self._xy, self._levels = xy, levels
+        self.positions, self._levels = xy, levels
         self.update()
 
     def _draw(self, painter: QPainter, device: QPaintDevice) -> None:
@@ -141,7 +119,7 @@ class DotsItem(_PixelItem):
 
     def _sprite_row(self, ratio: float) -> tuple[int, QPixmap]:
         """Return the side of a sprite in pixels of the device, and a row of sprites."""
-        colors, diameter, width, crossed = self._style
+        colors, diameter, width = self.colors, self.diameter, self._pen_width
         side = int(np.ceil((diameter + width + 2.0) * ratio))
         if self._sprites is None or self._sprites[0] != ratio:
             row = QPixmap(side * max(len(colors), 1), side)
@@ -153,7 +131,7 @@ class DotsItem(_PixelItem):
                 painter.setPen(QPen(color, width * ratio) if width else pg.mkPen(None))
                 painter.setBrush(pg.mkBrush(None) if width else pg.mkBrush(color))
                 center = QPointF((place + 0.5) * side, 0.5 * side)
-                if crossed:
+                if self.crossed:
                     across, along = QPointF(radius, radius), QPointF(radius, -radius)
                     painter.drawLine(center - across, center + across)
                     painter.drawLine(center - along, center + along)
@@ -170,13 +148,8 @@ class SegmentsItem(_PixelItem):
     def __init__(self) -> None:
         super().__init__()
         self._pen = QPen()
-        self._reduced = False
+        self.reduced = False  # whether the shorter ones of those that are seen were left out the last time
         self._lines = Primitives(QLineF, LINE_FIELDS)
-
-    @property
-    def reduced(self) -> bool:
-        """Whether the shorter ones of those that are seen were left out the last time."""
-        return self._reduced
 
     def set_pen(self, color: QColor) -> None:
         """Choose the color."""
@@ -185,11 +158,11 @@ class SegmentsItem(_PixelItem):
 
     def set_segments(self, ends: Floats) -> None:
         """Show segments (N, 2, 2), from and to, no NaN among them."""
-        self._xy = ends
+        self.positions = ends
         self.update()
 
     def _draw(self, painter: QPainter, device: QPaintDevice) -> None:
-        chosen, self._reduced = _longest_seen(*self._pixels(painter), device.width(), device.height())
+        chosen, self.reduced = _longest_seen(*self._pixels(painter), device.width(), device.height())
         self._lines.resize(len(chosen))
         self._lines.ndarray()[:] = chosen
         painter.setPen(self._pen)

@@ -61,8 +61,7 @@ class FrameChart(Themed, PlainPlot):
     GESTURES = (("Click into a plot over the frames", "go to the frame"),)
 
     def __init__(self) -> None:
-        axes = {side: PlotAxis(side) for side in ("left", "bottom")}
-        super().__init__(**axes)
+        super().__init__(**{side: PlotAxis(side) for side in ("left", "bottom")})
         self._curves: list[pg.PlotCurveItem] = []
         self._bands: list[pg.PlotCurveItem] = []
         self._text: tuple[str, bool, str] = ("", False, "")
@@ -93,22 +92,22 @@ class FrameChart(Themed, PlainPlot):
     def show_plot(self, plot: Plot, colors: Collection[QColor], *, names_frames: bool, color: str) -> None:
         """Show curves in colors, one for each point; labels have a "#rrggbb" color."""
         self._name_axes(f"{plot.title} ({plot.unit})" if plot.unit else plot.title, names_frames, color)
+        styles = (plot.dashed, Qt.PenStyle.DashLine), (plot.curves, Qt.PenStyle.SolidLine)
         lines = [
-            (values, pen, Qt.PenStyle.DashLine) for values, pen in zip(plot.dashed, colors, strict=False)
-        ]
-        lines += [
-            (values, pen, Qt.PenStyle.SolidLine) for values, pen in zip(plot.curves, colors, strict=False)
+            (values, pen, style)
+            for curves, style in styles
+            for values, pen in zip(curves, colors, strict=False)
         ]
         while len(self._curves) < len(lines):
             self._curves.append(pg.PlotCurveItem(connect="finite"))
             self._plot.addItem(self._curves[-1])
+        for curve in self._curves[len(lines) :]:
+            curve.hide()
         spots = []
-        for place, curve in enumerate(self._curves):
-            curve.setVisible(place < len(lines))
-            if place < len(lines):
-                values, pen, style = lines[place]
-                curve.setData(np.arange(1, len(values) + 1), values, pen=pg.mkPen(pen, width=1, style=style))
-                spots += _lone_values(values, pen, filled=style == Qt.PenStyle.SolidLine)
+        for curve, (values, pen, style) in zip(self._curves, lines, strict=False):
+            curve.show()
+            curve.setData(np.arange(1, len(values) + 1), values, pen=pg.mkPen(pen, width=1, style=style))
+            spots += _lone_values(values, pen, filled=style == Qt.PenStyle.SolidLine)
         self._lone.setData(spots=spots)
         self._show_bands(plot, colors)
         self._show_all([values for values, _, _ in lines])
@@ -124,14 +123,14 @@ class FrameChart(Themed, PlainPlot):
             self._bands.append(pg.PlotCurveItem(pen=None, fillLevel="enclosed"))
             self._bands[-1].setZValue(-5)
             self._plot.addItem(self._bands[-1], ignoreBounds=True)
-        for place, item in enumerate(self._bands):
-            item.setVisible(place < len(bands))
-            if place < len(bands):
-                values, half, color = bands[place]
-                known = np.flatnonzero(np.isfinite(values) & np.isfinite(half))
-                there = np.concatenate([known, known[::-1]])
-                edge = np.concatenate([(values + half)[known], (values - half)[known[::-1]]])
-                item.setData(there + 1.0, edge, brush=pg.mkBrush(color), fillLevel="enclosed")
+        for item in self._bands[len(bands) :]:
+            item.hide()
+        for item, (values, half, color) in zip(self._bands, bands, strict=False):
+            item.show()
+            known = np.flatnonzero(np.isfinite(values) & np.isfinite(half))
+            there = np.concatenate([known, known[::-1]])
+            edge = np.concatenate([(values + half)[known], (values - half)[known[::-1]]])
+            item.setData(there + 1.0, edge, brush=pg.mkBrush(color), fillLevel="enclosed")
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame, 0-based."""

@@ -29,7 +29,7 @@ from core import InputError
 from core.foundation import replacing
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.svg_generator import SvgGenerator
+from nrsfm_gui.widgets.plots.svg_generator import SvgGenerator, png_bytes
 from nrsfm_gui.widgets.style import Themed, palette
 
 if TYPE_CHECKING:
@@ -217,17 +217,6 @@ def save_image(image: QImage, path: Path) -> None:
         raise InputError(f"{path}: there is no picture to save")
     with replacing(path) as temporary:
         temporary.write_bytes(png_bytes(image))
-
-
-def png_bytes(image: QImage) -> bytes:
-    """Return the PNG file of an image.
-
-    Qt's writers do not report a full disk, so Python writes the bytes that they make.
-    """
-    content = QBuffer()
-    content.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(content, "PNG")
-    return bytes(content.data().data())
 
 
 def _png(figure: Figure, size: FigureSize) -> bytes:

@@ -36,7 +36,7 @@ from PyQt6.QtGui import (
 )
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QBrush, QColor, QFont, QPaintEngineState, QTextItem
+    from PyQt6.QtGui import QBrush, QColor, QFont, QImage, QPaintEngineState, QTextItem
 
 CAPS = {Qt.PenCapStyle.FlatCap: "butt", Qt.PenCapStyle.SquareCap: "square", Qt.PenCapStyle.RoundCap: "round"}
 JOINS = {Qt.PenJoinStyle.BevelJoin: "bevel", Qt.PenJoinStyle.RoundJoin: "round"}
@@ -69,9 +69,7 @@ class SvgGenerator(QPaintDevice):
         centimeters: tuple[float, float] | None = None,
     ) -> None:
         super().__init__()
-        self._size = size
-        self._centimeters = centimeters
-        self._title = title
+        self._size, self._centimeters, self._title = size, centimeters, title
         self._engine = _SvgPaintEngine(name)
         millimeters = 25.4 / resolution
         metrics = QPaintDevice.PaintDeviceMetric
@@ -113,9 +111,8 @@ class _SvgPaintEngine(QPaintEngine):
     def __init__(self, name: str) -> None:
         super().__init__(QPaintEngine.PaintEngineFeature.AllFeatures)
         self._name = name
-        self._clip: QPainterPath | None = (
-            None  # in page coordinates; the painter stores whether it is enabled
-        )
+        # In page coordinates; the painter stores whether it is enabled.
+        self._clip: QPainterPath | None = None
         self._clips: dict[str, str] = {}  # path data of a clip to its name
         self._open = ""  # the clip of the group that is open
         self._parts: list[str] = []
@@ -195,10 +192,7 @@ class _SvgPaintEngine(QPaintEngine):
         if larger >= LEAST_CELL and not painter.renderHints() & QPainter.RenderHint.SmoothPixmapTransform:
             # Renderers smooth pictures that they enlarge, whatever `image-rendering` says.
             picture = picture.scaled(picture.size() * round(CELL_PIXELS * larger))
-        content = QBuffer()
-        content.open(QIODevice.OpenModeFlag.WriteOnly)
-        picture.save(content, "PNG")
-        encoded = base64.b64encode(content.data().data()).decode("ascii")
+        encoded = base64.b64encode(png_bytes(picture)).decode("ascii")
         self._write(
             f'<image x="{_number(place.x())}" y="{_number(place.y())}" width="{_number(place.width())}"'
             f' height="{_number(place.height())}"{_matrix(painter.transform())}'
@@ -240,6 +234,17 @@ class _SvgPaintEngine(QPaintEngine):
         if outlined:
             look += _stroke(pen, 1.0 if pen.isCosmetic() else math.sqrt(abs(transform.determinant())))
         self._write(f'<path d="{_data(transform.map(path))}"{look}/>')
+
+
+def png_bytes(picture: QImage | QPixmap) -> bytes:
+    """Return the PNG file of a picture.
+
+    Qt's writers do not report a full disk, so Python writes the bytes that they make.
+    """
+    content = QBuffer()
+    content.open(QIODevice.OpenModeFlag.WriteOnly)
+    picture.save(content, "PNG")
+    return bytes(content.data().data())
 
 
 def _number(value: float) -> str:

@@ -12,7 +12,7 @@ from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QSlider
 
 from core import CameraModel, Settings, read_sequence, write_tracks
-from nrsfm_gui.importing.camera_form import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, CameraAnswer
+from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, CameraAnswer
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.style import palette
 

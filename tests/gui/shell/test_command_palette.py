@@ -195,8 +195,8 @@ def test_samples_layers_panels_and_alignments_are_among_the_entries(qtbot, windo
 
 def test_a_symbol_finds_what_it_stands_for_before_all_that_contains_its_letters(window):
     palette = window.command_palette_controller.view
-    named = PaletteEntry("strength", "", "", int, "parameter", symbols=("xi", "ξ"))
-    palette.open((PaletteEntry("Xi in the title", "", "", int), named))
+    named = PaletteEntry("strength", "", int, "parameter", symbols=("xi", "ξ"))
+    palette.open((PaletteEntry("Xi in the title", "", int), named))
     for text in ("xi", "ξ", "Ξ"):
         palette.field.setText(text)
         assert entries_of(palette)[0] is named
@@ -234,7 +234,7 @@ def test_what_is_not_possible_is_gray_shows_why_and_does_nothing(qtbot, bare):
     view = open_palette(qtbot, bare)
     qtbot.keyClicks(view.field, "From scratch")
     entry = entries_of(view)[0]
-    assert not entry.enabled
+    assert entry.reason
     assert "Open a sequence" in entry.reason
     qtbot.keyClick(view.field, Qt.Key.Key_Return)
     assert view.isVisible()

@@ -6,7 +6,7 @@ from hands import button_of, choose
 from PyQt6.QtCore import Qt
 
 from core import CameraModel, simulate
-from nrsfm_gui.importing.camera_form import KNOWN, ORTHOGONAL
+from nrsfm_gui.importing.forms import KNOWN, ORTHOGONAL
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.arguments import parse
 
@@ -120,7 +120,7 @@ def test_a_file_that_was_given_up_leaves_what_is_open(qtbot, window, asked):
 
 
 def test_a_clear_file_is_shown_by_import_as_and_read_again_as_it_was_changed(qtbot, window, clear):
-    window.import_controller.import_as(clear)
+    window.sequence_opening.inspect(clear)
     dialog = dialog_of(qtbot, window)
     choice = dialog._arrays.choice("pred_visibility")
     choose(choice, "")

@@ -189,7 +189,7 @@ def test_opening_a_sequence_leaves_nothing_to_undo(window):
 
 
 def test_the_sheet_of_shortcuts_shows_what_is_searched_for(window):
-    sheet = ShortcutSheet(ACTIONS, window)
+    sheet = ShortcutSheet(window)
     sheet.show()
     sheet.field.setText("worst")
     shown = {label.text() for label in sheet.findChildren(QLabel) if label.isVisible()}

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QLabel, QMenu, QTreeWidget
+from PyQt6.QtGui import QAction, QGuiApplication
+from PyQt6.QtWidgets import QLabel, QTreeWidget
 
 from core import Settings, load_result, simulate
 from nrsfm_gui.export.export_request import MovieOptions
@@ -40,9 +40,8 @@ def test_it_is_opened_and_shown_with_escapes(qtbot, opened, store):
     window, path = opened
     assert window.session.sequence.source == path
     assert window.windowTitle().startswith(r"\udcff<b>&tracks (perspective)")
-    menu = QMenu(window)
-    window.toolbars._fill_recent(menu)
-    (action,) = (action for action in menu.actions() if action.data() == str(path))
+    window.toolbars.fill_menus()
+    (action,) = (action for action in window.findChildren(QAction) if action.data() == str(path))
     assert action.text().endswith(r"\udcff<b>&&tracks.npz") and r"\udcff&lt;b&gt;" in action.toolTip()
     with qtbot.waitSignal(window.sequence_opening.shown):
         action.trigger()

@@ -1,14 +1,20 @@
-"""The rows of reading options: order of the axes, threshold, size of the picture, individual, columns."""
+"""The forms of the import dialog: how a file is read, and how its tracks were filmed."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
+from core import CameraModel
+from core.cameras import DEFAULT_RATIO, view_of_focal
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
-from nrsfm_gui.widgets.fields import Choice, NumberField, PairField
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, grid_layout, with_tip
+from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import PlainLabel
 
@@ -37,15 +43,11 @@ class ColumnsField(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.choices = {name: Choice({}) for name in COLUMNS}
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
+        grid = grid_layout(self, 8, 4)
         for place, (name, choice) in enumerate(self.choices.items()):
             label = PlainLabel(name, role="muted")
             label.setBuddy(choice)
-            choice.setAccessibleName(f"Column of {name}")
-            choice.setToolTip(COLUMNS[name])
+            with_tip(choice, f"Column of {name}", COLUMNS[name])
             choice.chosen.connect(lambda _key: self.edited.emit())
             row, side = divmod(place, 2)
             grid.addWidget(label, row, 2 * side)
@@ -71,8 +73,8 @@ class ReadingForm(Form):
 
     option_changed = pyqtSignal(str, str)  # the name of a reading option and its value, "" for none
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.order = Choice(dict.fromkeys(ORDERS, "Which axis of the array counts what."), titles=ORDERS)
         self.axes = Choice(dict.fromkeys(AXES, "Which coordinate comes first."), titles=AXES)
         self.threshold = NumberField(optional=True)
@@ -93,13 +95,14 @@ class ReadingForm(Form):
             self.add(name, label, editor, tip=tip)
         typed_threshold = Debounce(self._emit_threshold, TYPING_MILLISECONDS, self)
         typed_size = Debounce(self._emit_size, TYPING_MILLISECONDS, self)
-        self.order.chosen.connect(lambda key: self.option_changed.emit("order", key))
-        self.axes.chosen.connect(lambda key: self.option_changed.emit("xy", key))
-        self.individual.chosen.connect(lambda key: self.option_changed.emit("individual", key))
+        choices = {"order": self.order, "xy": self.axes, "individual": self.individual}
+        for option, choice in choices.items():
+            choice.chosen.connect(partial(self.option_changed.emit, option))
         self.columns.edited.connect(lambda: self.option_changed.emit("columns", self.columns.value()))
         self.threshold.edited.connect(typed_threshold.request)
-        for field in (self.size_field.first, self.size_field.second):
-            field.edited.connect(typed_size.request)
+        self._sides = self.size_field.first, self.size_field.second
+        for side in self._sides:
+            side.edited.connect(typed_size.request)
 
     def show_contents(
         self, contents: FileContents, given: Mapping[str, Any], accepted: Collection[str]
@@ -134,20 +137,19 @@ class ReadingForm(Form):
 
     def set_guessed_size(self, size: tuple[float, float]) -> None:
         """Show the size of the picture that is assumed while none is given."""
-        for field, pixels in zip((self.size_field.first, self.size_field.second), size, strict=True):
+        for field, pixels in zip(self._sides, size, strict=True):
             field.setPlaceholderText(f"{pixels:.0f} guessed")
 
     def _show_size(self, contents: FileContents, reading: Mapping[str, str]) -> None:
-        fields = (self.size_field.first, self.size_field.second)
-        for field in fields:
+        for field in self._sides:
             field.setPlaceholderText("")
-        if any(field.hasFocus() for field in fields):
+        if any(field.hasFocus() for field in self._sides):
             return
         size = None if contents.sequence is None else contents.sequence.image_size
         if "size" in reading:
             width, height = (int(part) for part in reading["size"].lower().split("x"))
             size = width, height
-        for field, value in zip(fields, size or (None, None), strict=True):
+        for field, value in zip(self._sides, size or (None, None), strict=True):
             field.setText("" if value is None else str(value))
 
     def _emit_threshold(self) -> None:
@@ -160,7 +162,7 @@ class ReadingForm(Form):
         self.option_changed.emit("threshold", "" if value is None else f"{value:g}")
 
     def _emit_size(self) -> None:
-        texts = [field.text().strip() for field in (self.size_field.first, self.size_field.second)]
+        texts = [field.text().strip() for field in self._sides]
         if not all(texts):  # one of the two is still to be typed
             if not any(texts):
                 self.set_message("size", "")
@@ -173,3 +175,110 @@ class ReadingForm(Form):
             return
         self.set_message("size", "")
         self.option_changed.emit("size", f"{width}x{height}")
+
+
+Intrinsics = tuple[float, float, float, float]  # fx, fy, cx, cy in pixels
+AUTO = "auto"  # the file's perspective camera, with the assumed focal length
+UNKNOWN, ESTIMATE, KNOWN, ORTHOGONAL = AUTO, "estimate", "known", CameraModel.ORTHOGONAL.value
+TITLES = {
+    UNKNOWN: "perspective, focal length not known",
+    ESTIMATE: "perspective, focal length estimated by each run",
+    KNOWN: "perspective, focal length known",
+    ORTHOGONAL: "orthogonal: no perspective at all",
+}
+TIPS = {
+    UNKNOWN: f"{DEFAULT_RATIO:g} times the longer side of the picture is assumed.",
+    ESTIMATE: "Self-calibration by the tracks, where they determine it; a run takes twice as long.",
+    KNOWN: "In pixels, in millimeters of the lens, or as a field of view.",
+    ORTHOGONAL: "For very far objects, telephoto lenses and motion capture: size does not change with depth.",
+}
+
+
+@dataclass(frozen=True)
+class CameraAnswer:
+    """What was answered, as `Settings` has it."""
+
+    camera_model: str = AUTO
+    intrinsics: str | Intrinsics = AUTO
+
+
+class CameraForm(Form):
+    """Rows for the camera model and its focal length."""
+
+    edited = pyqtSignal()  # another answer was chosen or typed
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._size = self._middle = (0.0, 0.0)
+        self._guessed = True
+        self.kind = Choice(TIPS, titles=TITLES)
+        self.focal = FocalLengthEditor()
+        self.add("camera", "model", self.kind, tip="How the tracks were filmed.")
+        tip = "Of the lens: in pixels, in mm, or as a field of view."
+        self.add("focal", "focal length", self.focal, tip=tip)
+        self.kind.chosen.connect(self._on_kind_chosen)
+        self.focal.edited.connect(self._on_focal_edited)
+
+    def set_picture(self, size: tuple[float, float], middle: tuple[float, float], *, guessed: bool) -> None:
+        """Set width, height and middle of the picture in pixels, and whether they are only guessed."""
+        self._size, self._middle, self._guessed = size, middle, guessed
+        self.focal.set_side(max(size))
+        self._show()
+
+    def set_answer(self, answer: CameraAnswer) -> None:
+        """Show an answer; emits nothing."""
+        if answer.camera_model == ORTHOGONAL:
+            self.kind.set_key(ORTHOGONAL)
+        elif isinstance(answer.intrinsics, str):
+            self.kind.set_key(ESTIMATE if answer.intrinsics == ESTIMATE else UNKNOWN)
+            self.focal.set_focal_length(None)
+        else:
+            self.kind.set_key(KNOWN)
+            self.focal.set_focal_length(answer.intrinsics[0])
+        self._show()
+
+    def answer(self) -> CameraAnswer:
+        """Return what is answered. Raises ValueError with a sentence, where the focal length is refused."""
+        if self.kind.key == ORTHOGONAL:
+            return CameraAnswer(ORTHOGONAL)
+        if self.kind.key in (UNKNOWN, ESTIMATE):
+            return CameraAnswer(intrinsics=self.kind.key)
+        focal = self.focal.focal_length()
+        return CameraAnswer(intrinsics=(focal, focal, *self._middle))
+
+    def _on_kind_chosen(self, kind: str) -> None:
+        if kind == KNOWN:
+            try:
+                self.focal.focal_length()
+            except ValueError:  # none is given yet
+                self.focal.set_focal_length(round(DEFAULT_RATIO * max(self._size)))
+        self._show()
+        if kind == KNOWN:
+            self.focal.setFocus()
+        self.edited.emit()
+
+    def _on_focal_edited(self) -> None:
+        self._show()
+        self.edited.emit()
+
+    def _show(self) -> None:
+        """Show the rows that apply, and below them what follows from the answer."""
+        kind, side = self.kind.key, max(self._size)
+        self.set_row_visible("focal", kind == KNOWN)
+        guess = " (guessed)" if self._guessed else ""
+        self.set_message("camera", TIPS[kind] if kind in (ESTIMATE, ORTHOGONAL) else "", refused=False)
+        self.set_message("focal", "")
+        if kind == UNKNOWN:
+            assumed = f"{DEFAULT_RATIO:g} × {format_number(side)} = {DEFAULT_RATIO * side:.0f} px is assumed"
+            picture = f"{' × '.join(f'{each:.0f}' for each in self._size)} px{guess}"
+            sentence = f"Picture {picture}: {assumed}. An error of 20 % costs little."
+            self.set_message("camera", sentence, refused=False)
+        elif kind == KNOWN:
+            try:
+                focal = self.focal.focal_length()
+            except ValueError as refusal:
+                sentence, refused = f"{str(refusal)[0].upper()}{str(refusal)[1:]}.", True
+            else:
+                angle, refused = view_of_focal(focal, side), False
+                sentence = f"{focal:.0f} px: {angle:.0f}° along the {side:.0f} px of the longer side{guess}."
+            self.set_message("focal", sentence, refused=refused)
