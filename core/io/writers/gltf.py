@@ -18,7 +18,7 @@ frames that are written), go along viridis from 0 to the largest; the file names
 
 One camera moves. Its picture is symmetric about the principal point, which glTF cannot shift, and contains
 that of the tracks; the picture of an orthogonal camera has its mean size. The picture of a video is a card
-that belongs to the camera (`core.io.writers.backdrop`), as bright as it is.
+that belongs to the camera (`core.io.writers.scene`), as bright as it is.
 """
 
 from __future__ import annotations
@@ -34,9 +34,18 @@ import numpy as np
 from ...foundation.atomic import replacing
 from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
-from .backdrop import card_corners, read_pictures, with_video_size
 from .options import frame_rate, moving_shapes, unit_of, with_progress
-from .scene import CLIPPING, cameras_of, color_values, colors_of, largest_of, plain_color
+from .scene import (
+    CLIPPING,
+    cameras_of,
+    card_corners,
+    color_values,
+    colors_of,
+    largest_of,
+    plain_color,
+    read_pictures,
+    with_video_size,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

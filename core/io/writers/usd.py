@@ -32,17 +32,19 @@ from ...data.masks import known_points
 from ...foundation.atomic import replacing_many
 from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
-from .backdrop import card_corners, read_pictures, with_video_size
 from .options import frame_rate, moving_shapes, numbered, unit_of, with_progress
 from .scene import (
     CLIPPING,
     cameras_of,
+    card_corners,
     color_values,
     colors_of,
     compare,
     largest_of,
     picture_bounds,
     plain_color,
+    read_pictures,
+    with_video_size,
 )
 
 if TYPE_CHECKING:
