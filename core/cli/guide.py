@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..data.sequence import Sequence
     from ..reconstruction.progress import Iterate
     from ..reconstruction.settings import Settings
-    from .checked_parser import CheckedParser
+    from .command_line import CheckedParser
 
 
 def add_arguments(parser: CheckedParser) -> None:

@@ -44,7 +44,7 @@ from ..reconstruction.settings import (
     suited_penalty,
 )
 from ..solvers.methods import METHODS, PROBLEMS
-from .checked_parser import CheckedParser
+from .command_line import CheckedParser
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

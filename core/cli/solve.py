@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..reconstruction.progress import HistoryEntry, Iterate
     from ..reconstruction.result import Result
     from ..reconstruction.settings import Settings
-    from .checked_parser import CheckedParser
+    from .command_line import CheckedParser
 
 
 def add_arguments(parser: CheckedParser) -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..experiments.jobs import Cluster, ExperimentJob, JobsProgress
     from ..experiments.sweep.runs import SweepJob
     from ..reconstruction.settings import Settings
-    from .checked_parser import CheckedParser
+    from .command_line import CheckedParser
 
 ORDERS = {
     "longest-first": "runs that are expected to be long begin",
