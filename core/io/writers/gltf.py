@@ -214,7 +214,7 @@ def _build(
     weights, displacements = _split(*morph_targets(points))
     targets = [
         {"POSITION": asset.add(target.T, "VEC3", use=VERTICES, bounds=True)}
-        for _index, target in with_progress(list(enumerate(displacements)), options)
+        for target in with_progress(list(displacements), options)
     ]
     mesh: dict[str, Any] = {"name": "shape", "primitives": []}
     attributes = {"POSITION": base}

@@ -150,9 +150,9 @@ class _Stage:
     # -- Prims ----------------------------------------------------------------------------------------------
 
     def _estimate(self, compared: Comparison | None) -> list[str]:
-        count = self.result.point_count
+        count, points = self.result.point_count, with_progress(list(self.points), self.options)
         lines = [
-            self._samples("point3f[] points", map(_vectors, self._with_progress()), self.frames),
+            self._samples("point3f[] points", map(_vectors, points), self.frames),
             self._extent(self.points, self.frames),
             f"int64[] ids = [{', '.join(map(str, range(count)))}]",
             *self._widths(),
@@ -300,9 +300,6 @@ class _Stage:
         return _prim("Material", "video", lines)
 
     # -- Attributes -----------------------------------------------------------------------------------------
-
-    def _with_progress(self) -> Iterable[Floats]:
-        return (each for _index, each in with_progress(list(enumerate(self.points)), self.options))
 
     def _samples(self, name: str, values: Iterable[str], frames: Ints) -> str:
         """Return an attribute with a value for every frame."""

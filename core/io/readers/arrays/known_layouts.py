@@ -9,6 +9,7 @@ import numpy as np
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
+from ....foundation.linalg import rq
 from ...files.allowance import Allowance
 from ...files.contents import check_file, read_bytes
 from ...files.variables import (
@@ -319,12 +320,9 @@ def _with_cameras(parts: Parts, given: object) -> Parts:
 def _factor_camera(camera: Floats) -> tuple[Floats, Floats, Floats]:
     """Return K with positive diagonal and K[2, 2] = 1, a rotation R and t, of a 3 x 4 camera up to scale."""
     camera = camera * np.sign(np.linalg.det(camera[:, :3]))
-    # RQ is QR of the matrix with its rows reversed and transposed.
-    orthogonal, triangular = np.linalg.qr(camera[::-1, :3].T)
-    intrinsics, rotation = triangular.T[::-1, ::-1], orthogonal.T[::-1]
-    signs = np.sign(np.diag(intrinsics))
-    intrinsics, rotation = intrinsics * signs, signs[:, None] * rotation
-    return intrinsics / intrinsics[2, 2], rotation, np.linalg.solve(intrinsics, camera[:, 3])
+    intrinsics, rotation = rq(camera[:, :3])
+    translation: Floats = np.asarray(np.linalg.solve(intrinsics, camera[:, 3]), dtype=np.float64)
+    return intrinsics / intrinsics[2, 2], rotation, translation
 
 
 def read_estimated(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
