@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import RawDescriptionHelpFormatter
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,18 +29,8 @@ if TYPE_CHECKING:
     import argparse
 
 
-OPTIONS = {
-    "frame": "--frame",
-    "frames": "--all-frames or --stacked",
-    "coordinates": "--coordinates",
-    "align": "--align",
-    "mirror": "--mirror",
-    "text": "--text",
-    "fps": "--fps",
-    "interpolation": "--interpolation",
-    "color": "--color",
-    "video": "--video",
-}
+# What is chosen on the command line, with its value where nothing is.
+OPTIONS = {each.name: each.default for each in fields(ExportOptions) if each.name not in ("progress", "y_up")}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -161,9 +152,9 @@ def run(args: argparse.Namespace) -> None:
 def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:
     """Refuse an option that means nothing for any of the files."""
     heeded = frozenset[str]().union(*(writer_for(path).options for path in paths))
-    plain = ExportOptions()
-    for name, option in OPTIONS.items():
-        if given[name] != getattr(plain, name) and name not in heeded:
+    for name, default in OPTIONS.items():
+        if given[name] != default and name not in heeded:
+            option = "--all-frames or --stacked" if name == "frames" else f"--{name}"
             raise InputError(
                 f"{option} has no effect on {', '.join(path.name for path in paths)}; "
                 f"it is for {_heeding(name)}"

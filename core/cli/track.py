@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_outputs, check_writable, saved_elsewhere
+from ..foundation.outputs import check_outputs, saved_elsewhere
 from ..io.readers import write_csv, write_npz
 from ..tracking import CHECK, POINTS, plugin_warning, rectangle, sample_videos, track_video, video_path
 from .command_line import INTERRUPTED, check_stopped
@@ -92,7 +92,6 @@ def run(args: argparse.Namespace) -> int:
     write = WRITTEN.get(args.output.suffix.lower())
     if write is None:
         raise InputError(f"-o {args.output}: unknown suffix; accepted are {', '.join(WRITTEN)}")
-    check_writable(args.output)
     video = video_path(args.video)
     masks = {} if args.mask is None else {args.mask: "the mask"}
     check_outputs([("-o", args.output)], {video: "the video", **masks})
