@@ -96,7 +96,6 @@ def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
 
 
 def _add_iterates(parser: argparse._ActionsContainer) -> None:
-    # The second name is that in commands which results and sessions hold.
     parser.add_argument(
         "--iterates", type=int, metavar="N", help="stop after N iterates (default: at the end)"
     )

@@ -162,7 +162,6 @@ def _found_columns(table: Table) -> dict[str, int]:
 
 
 def _named_columns(table: Table, asked: str) -> dict[str, int]:
-    """Return the columns that the option names."""
     named = {}
     for pair in asked.split(","):
         role, _, name = (part.strip() for part in pair.partition("="))
@@ -237,7 +236,6 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, sto
 
 
 def _of_individual(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[Table, str]:
-    """Return the lines of one individual."""
     of_line = table.texts(found["individual"])
     numbers = {name: number for number, name in enumerate(dict.fromkeys(of_line))}
     names, index = list(numbers), [numbers[name] for name in of_line]
@@ -347,8 +345,11 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
     places = np.stack([table.numbers([points[name][axis] for name in names]) for axis in "xy"], axis=1)
     numbered = all(name.isdigit() for name in names)
     point_names = None if numbered else tuple(names)
-    read = {
-        index for columns in points.values() for kind, index in columns.items() if kind in ("x", "y", "score")
+    roles = {
+        index: "scores" if kind == "score" else "tracks"
+        for columns in points.values()
+        for kind, index in columns.items()
+        if kind in ("x", "y", "score")
     }
     if all({"z", "3-D"} <= columns.keys() for columns in points.values()):
         depths = table.numbers([points[name]["z"] for name in names])
@@ -369,6 +370,7 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
             guesses.append(notes[-1])
         reading["threshold"] = f"{least:g}"
     frame = _found_columns(table).get("frame")
+    read = set(roles)
     if frame is not None and frame not in read:
         read.add(frame)
         numbers = _whole(table, frame, "frame")
@@ -392,12 +394,7 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
         point_names=point_names,
         guesses=tuple(guesses),
         provenance="; ".join(notes),
-        roles={
-            table.columns[index]: "scores" if kind == "score" else "tracks"
-            for columns in points.values()
-            for kind, index in columns.items()
-            if kind in ("x", "y", "score")
-        },
+        roles={table.columns[index]: role for index, role in roles.items()},
         reading=reading,
     )
     return in_pixels(parts, options)
