@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..evaluation.cross_validation import (
@@ -27,7 +28,7 @@ from ..evaluation.parameter_grid import (
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
 from .command_line import check_stopped
-from .console import ProgressLine, as_json, print_lines
+from .console import ProgressLine, as_json, print_lines, progress_text
 from .options import (
     FREQUENT,
     add_sequence_options,
@@ -122,7 +123,7 @@ def _solve(
 ) -> None:
     start: Iterate | None = None
     for start in iterate_sequence(sequence, settings.with_changes(objective="wnn")):
-        line.show(start)
+        line.show(partial(progress_text, start))
         check_stopped()
     assert start is not None  # a run yields at least where it begins
     for trial in sweep(sequence, start, settings, plan):

@@ -6,6 +6,7 @@ import csv
 import shlex
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from ..reconstruction.provenance import SolveStep, command_for
 from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
 from .command_line import INTERRUPTED, check_stopped
-from .console import ProgressLine, as_json, as_lines, print_lines, summary_of
+from .console import ProgressLine, as_json, as_lines, print_lines, progress_text, summary_of
 from .options import (
     FREQUENT,
     RefusingParser,
@@ -227,7 +228,7 @@ def _drain(iterates: Iterator[Iterate], solved: _Solved, said: list[str], *, qui
                 print_lines(*(f"nrsfm solve: {each}" for each in (*said, *remarks)), stream=sys.stderr)
             solved.last = each
             solved.records.append(each.record)
-            line.show(each)
+            line.show(partial(progress_text, each))
             check_stopped()
     finally:
         line.clear()

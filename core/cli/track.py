@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from ..foundation.outputs import check_outputs, saved_elsewhere
 from ..io.readers import write_csv, write_npz
 from ..tracking import CHECK, POINTS, plugin_warning, rectangle, sample_videos, track_video, video_path
 from .command_line import INTERRUPTED, check_stopped
-from .console import INTERVAL, ProgressLine, print_lines
+from .console import ProgressLine, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -156,14 +157,10 @@ def _keep(tracked: _Tracked, write: Callable[[Sequence, Path], object], path: Pa
 
 
 def _drain(following: Generator[TrackingStep, None, Sequence], tracked: _Tracked, line: ProgressLine) -> None:
-    began = drawn = time.monotonic()
     try:
         while True:
-            tracked.last = step = next(following)
-            now = time.monotonic()
-            if now - drawn >= INTERVAL:
-                drawn = now
-                line.write(_progress_text(step, now - began))
+            tracked.last = next(following)
+            line.show(partial(_progress_text, tracked.last))
             check_stopped()
     except StopIteration as end:
         tracked.sequence = end.value
