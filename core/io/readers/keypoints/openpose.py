@@ -21,7 +21,7 @@ from ....foundation.exceptions import InputError
 from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
 from ...files.contents import check_file, naming, parse_json, read_bytes
 from ...files.variables import LoadedFile, Parts
-from .poses import SKELETONS_OF_OPENPOSE, chosen_individual
+from .poses import SKELETONS_OF_OPENPOSE, chosen_individual, gaps_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -234,13 +234,7 @@ def read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
             f"{len(people)} people are in the frames, and {people[index]} is read, who is seen best "
             f"({shares[index]:.0%} visible); others by --individual (individual=)"
         )
-    numbers = file.variables["frames"]
-    gaps = np.flatnonzero(np.diff(numbers) > 1)
-    if gaps.size:
-        guesses.append(
-            f"no file is of the frames between {numbers[gaps[0]]} and {numbers[gaps[0] + 1]}: the numbers "
-            "of the frames after them no longer equal those of the video"
-        )
+    guesses += gaps_in(file.variables["frames"], "file")
     count = keypoints.shape[1] if kind == BODY else 0
     points, edges = SKELETONS_OF_OPENPOSE.get(count, (None, None))
     return Parts(

@@ -42,6 +42,18 @@ def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float] | None, 
     return 0 if asked is None else list(names).index(asked)
 
 
+def gaps_in(frames: Ints, absent: str, effect: str = "") -> list[str]:
+    """Return a sentence on the first frames that are missing between others, if there are any."""
+    gaps = np.flatnonzero(np.diff(frames) > 1)
+    if not gaps.size:
+        return []
+    before, after = frames[gaps[0]], frames[gaps[0] + 1]
+    return [
+        f"no {absent} is of the frames between {before} and {after}: {effect}the numbers of the frames after "
+        "them no longer equal those of the video"
+    ]
+
+
 def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
     """Return parts whose tracks are in pixels, where they are relative to the picture: x / width, y / height.
 
