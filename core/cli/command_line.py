@@ -28,7 +28,7 @@ from ..foundation.version import VERSION
 from ..stop_signals import SIGNALED, STOP_SIGNALS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 # Every command with its line in `nrsfm --help`; its module has the same name.
 COMMANDS = {
@@ -148,6 +148,11 @@ class _CommandParser(CheckedParser):
         if self._command is not None:
             _module(self._command).add_arguments(self)
             self._command = None
+
+
+def explained(choices: Mapping[str, str]) -> str:
+    """Return what each choice means, as the help of an option has it."""
+    return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items())
 
 
 def parser() -> argparse.ArgumentParser:

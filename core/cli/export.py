@@ -23,6 +23,7 @@ from ..io.writers import (
     writer_for,
 )
 from ..reconstruction.result import load_result
+from .command_line import explained
 from .console import print_lines
 
 if TYPE_CHECKING:
@@ -68,17 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write all frames into one file (ply)",
     )
     parser.add_argument(
-        "--coordinates",
-        choices=list(COORDINATES),
-        default="upright",
-        help="; ".join(f"{name}: {meaning}" for name, meaning in COORDINATES.items()),
+        "--coordinates", choices=list(COORDINATES), default="upright", help=explained(COORDINATES)
     )
-    parser.add_argument(
-        "--align",
-        choices=list(ALIGNMENTS),
-        default="none",
-        help="; ".join(f"{name}: {meaning}" for name, meaning in ALIGNMENTS.items()),
-    )
+    parser.add_argument("--align", choices=list(ALIGNMENTS), default="none", help=explained(ALIGNMENTS))
     parser.add_argument(
         "--mirror",
         action="store_true",
@@ -107,14 +100,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--interpolation",
         choices=list(INTERPOLATIONS),
         default="linear",
-        help=f"{_heeding('interpolation')}: "
-        + "; ".join(f"{name}: {meaning}" for name, meaning in INTERPOLATIONS.items()),
+        help=f"{_heeding('interpolation')}: {explained(INTERPOLATIONS)}",
     )
     parser.add_argument(
-        "--color",
-        choices=list(COLORS),
-        default="plain",
-        help=f"{_heeding('color')}: " + "; ".join(f"{name}: {meaning}" for name, meaning in COLORS.items()),
+        "--color", choices=list(COLORS), default="plain", help=f"{_heeding('color')}: {explained(COLORS)}"
     )
     parser.add_argument(
         "--video",

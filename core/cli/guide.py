@@ -27,7 +27,7 @@ from ..evaluation.parameter_grid import (
 )
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
-from .command_line import check_stopped
+from .command_line import check_stopped, explained
 from .console import ProgressLine, as_json, print_lines, progress_text
 from .options import (
     FREQUENT,
@@ -76,7 +76,7 @@ def add_arguments(parser: CheckedParser) -> None:
         type=lambda text: OLDER_HIDING.get(text, text),
         choices=list(HIDING),
         default="tracks",
-        help="; ".join(f"{name}: {meaning}" for name, meaning in HIDING.items()) + " (default %(default)s)",
+        help=f"{explained(HIDING)} (default %(default)s)",
     )
     group.add_argument(
         "--share", type=float, default=SHARE, metavar="Q", help="share that is hidden (default %(default)s)"
