@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,6 +61,11 @@ def _tracks_and_shapes(
     return tracks, shapes
 
 
+def _with_truth(tracks: Floats, shapes: Floats | None, **known: Any) -> Parts:
+    """Return the tracks of an orthogonal camera, in the units of their true shapes."""
+    return Parts(tracks, ORTHOGONAL, shapes=shapes, units="units", truth_units="units", **known)
+
+
 def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Motion capture of Akhter et al.: W = Rs S per frame, rows interleaved; `list` counts from 1."""
     tracks, shapes = _tracks_and_shapes(variables, ("W", "S"))
@@ -69,15 +74,12 @@ def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Par
         rotations = _full_rotations(interleaved(numbers(variables, "Rs"), "Rs", 2), len(tracks))
         offset = (tracks - rotations[:, :2] @ shapes).mean(axis=2)
         translations = np.concatenate([offset, np.zeros((len(tracks), 1))], axis=1)
-    return Parts(
+    return _with_truth(
         tracks,
-        ORTHOGONAL,
-        shapes=shapes,
+        shapes,
         rotations=rotations,
         translations=translations,
         edges=_edges(variables, tracks.shape[2]),
-        units="units",
-        truth_units="units",
         roles={"W": "tracks", "S": "truth", "Rs": "cameras", "list": "edges"},
     )
 
@@ -118,14 +120,11 @@ def read_factors(variables: Variables, path: Path, options: ReadingOptions) -> P
     apart = float(np.abs(offset - translation[:, :, None]).max())
     exact = apart <= SAME * float(np.ptp(tracks))
     roles = {"S": "truth", "R": "cameras"} if exact else {"S": "not read", "R": "not read"}
-    return Parts(
+    return _with_truth(
         tracks,
-        ORTHOGONAL,
-        shapes=shapes if exact else None,
+        shapes if exact else None,
         rotations=views if exact else None,
         translations=np.pad(translation, ((0, 0), (0, 1))) if exact else None,
-        units="units",
-        truth_units="units",
         provenance="" if exact else f"R S differs from W by up to {apart:.2g}, and neither is read",
         shape="xy-points-frames",
         roles={"W": "tracks"} | roles,
@@ -135,12 +134,9 @@ def read_factors(variables: Variables, path: Path, options: ReadingOptions) -> P
 def read_blocked_shape(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Shapes of Torresani et al.: P3_gt, all rows x, then y, then z; the tracks are its x and y."""
     shapes = blocked(numbers(variables, "P3_gt"), "P3_gt", 3)
-    return Parts(
+    return _with_truth(
         shapes[:, :2],
-        ORTHOGONAL,
-        shapes=shapes,
-        units="units",
-        truth_units="units",
+        shapes,
         provenance="tracks are x and y of the 3-D shapes in the file (orthogonal projection)",
         shape="blocked",
         roles={"P3_gt": "tracks"},
@@ -329,15 +325,8 @@ def read_estimated(variables: Variables, path: Path, options: ReadingOptions) ->
     """Pyproximal's copy of pickup: M and X_gt interleaved. Its R is an estimate, so it is no true camera."""
     tracks, shapes = _tracks_and_shapes(variables, ("M", "X_gt"))
     note = "R of the file is an estimate and is not used as the true camera" if "R" in variables else ""
-    return Parts(
-        tracks,
-        ORTHOGONAL,
-        shapes=shapes,
-        units="units",
-        truth_units="units",
-        provenance=note,
-        roles={"M": "tracks", "X_gt": "truth", "R": "not read"},
-    )
+    roles = {"M": "tracks", "X_gt": "truth", "R": "not read"}
+    return _with_truth(tracks, shapes, provenance=note, roles=roles)
 
 
 def is_isometric(variables: Variables) -> bool:
