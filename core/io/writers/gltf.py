@@ -66,19 +66,17 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     if options.video:
         result = with_video_size(result, path)
     unit = unit_of(result, options)
-    points = (
-        METERS.get(unit, 1.0)
-        * moving_shapes(result, options, path, "glTF holds all frames as an animation")[1]
-    )
+    meters = METERS.get(unit, 1.0)
+    points = meters * moving_shapes(result, options, path, "glTF holds all frames as an animation")[1]
     asset = _Asset()
     values = _value_by_point(result, path, options)
     fps = frame_rate(result, options)
     _build(asset, result, points, options, values)
     cameras = cameras_of(result, options)
     if cameras is not None:
-        _add_camera(asset, cameras, METERS.get(unit, 1.0), options, fps)
+        _add_camera(asset, cameras, meters, options, fps)
         if options.video:
-            _add_video(asset, result, cameras, METERS.get(unit, 1.0), options)
+            _add_video(asset, result, cameras, meters, options)
     asset.tree["asset"]["extras"] = {
         "frames": len(points),
         "framesPerSecond": fps,
