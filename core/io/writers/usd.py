@@ -216,8 +216,8 @@ class _Stage:
             *visibility,
         ]
         prims = _prim("Points", "ground_truth", lines, title=compared.name)
-        if known[there].all() and self.result.faces is not None and len(self.result.faces):
-            mesh = self._surface("true_surface", over[there], frames)
+        mesh = self._surface("true_surface", over[there], frames) if known[there].all() else []
+        if mesh:
             prims += [*mesh[:-1], *(f"    {line}" for line in visibility), mesh[-1]]
         return prims
 
