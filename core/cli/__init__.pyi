@@ -1,7 +1,6 @@
 """Public names of the command line, by the module that they are in."""
 
-from .checked_parser import CheckedParser
-from .command_line import COMMANDS, main, parser
+from .command_line import COMMANDS, CheckedParser, main, parser
 from .console import as_lines, summary_of
 from .options import (
     FREQUENT,

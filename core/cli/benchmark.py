@@ -31,7 +31,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
-from .command_line import INTERRUPTED
+from .command_line import INTERRUPTED, explained
 from .console import ProgressLine, duration_text
 
 if TYPE_CHECKING:
@@ -92,11 +92,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ranks = ", ".join(f"{rank} for {name}" for name, rank in DEFAULT_RANKS.items())
     parser.add_argument("--rank", type=int, metavar="K", help=f"basis shapes (default {ranks})")
     parser.add_argument("--problem", choices=list(PROBLEMS), help=f"default {PROBLEM}")
-    starts = "; ".join(f"{name}: {meaning}" for name, meaning in BENCHMARK_STARTS.items())
     parser.add_argument(
         "--start",
         choices=list(BENCHMARK_STARTS),
-        help=f"of the bilinear methods: {starts} (default {START}, and the only one of lowrank)",
+        help=f"of the bilinear methods: {explained(BENCHMARK_STARTS)} (default {START}, and the only one of "
+        "lowrank)",
     )
     parser.add_argument("--object", choices=list(KINDS), help=f"default {OBJECT}")
     parser.add_argument(

@@ -12,6 +12,7 @@ import argparse
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -20,15 +21,14 @@ from contextvars import ContextVar
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..foundation.exceptions import InputError
 from ..foundation.version import VERSION
 from ..stop_signals import SIGNALED, STOP_SIGNALS
-from .checked_parser import BAD_INPUT, CheckedParser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 # Every command with its line in `nrsfm --help`; its module has the same name.
 COMMANDS = {
@@ -45,13 +45,84 @@ COMMANDS = {
     "benchmark": "compare the methods: loss against CPU seconds, memory, growth",
 }
 COMPLETING = "_ARGCOMPLETE"  # set by argcomplete, for a shell that completes the words of COMP_LINE
+BAD_INPUT = 2  # exit code
 INTERRUPTED = SIGNALED + signal.SIGINT
 BROKEN_PIPE = 141
+LARGEST_WHOLE = 2**63 - 1  # of the system and of NumPy
+_WITHOUT_VALUE = re.compile(r"(--[^=]+=|-\w=?)--")
 # signals, by the command that runs
 _received: ContextVar[Collection[int]] = ContextVar("received", default=())
 
 
 OUTPUT, ERRORS = 1, 2
+
+
+class CheckedParser(argparse.ArgumentParser):
+    """A parser that refuses whole numbers that no array can count, and `--` as the value of an option.
+
+    It refuses with one sentence, as everything else does, in which arguments are escaped and shortened.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.register("type", int, _whole)
+        self.frequent: set[str] | None = None  # the arguments that --help lists, None for all
+
+    def shorten_help(self, usage: str, frequent: Collection[str]) -> None:
+        """Let --help list these arguments alone, and --help-all every one. They may be added later."""
+        self.usage = f"%(prog)s {usage} [options]"
+        self.frequent = {"help", "help_all", *frequent}
+        self.add_argument(
+            "--help-all", action=_CompleteHelp, nargs=0, default=argparse.SUPPRESS, help="list all options"
+        )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse the words that argparse makes an option without a value of."""
+        words = sys.argv[1:] if args is None else list(args)
+        for word in words:
+            if word == "--":  # what follows are no options
+                break
+            if _WITHOUT_VALUE.fullmatch(word):
+                self.error(f"argument {word[:-2].rstrip('=')}: '--' is no value")
+        return super().parse_known_args(words, namespace)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; argparse ignores it where that cannot be written."""
+        stream = sys.stdout if file is None else file
+        if stream is not None:
+            stream.write(self.format_help())
+
+    def format_help(self) -> str:
+        """Return the help, without the arguments that only --help-all lists."""
+        if self.frequent is None:
+            return super().format_help()
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, (), ())
+        formatter.add_text(self.description)
+        for group in self._action_groups:
+            formatter.start_section(group.title)
+            formatter.add_arguments(each for each in group._group_actions if each.dest in self.frequent)
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with the sentence and the exit code for bad input."""
+        self.exit(BAD_INPUT, f"{InputError(f'{self.prog}: {message} (see {self.prog} --help)')}\n")
+
+
+class _CompleteHelp(argparse.Action):
+    def __call__(self, parser: Any, *_given: Any) -> None:
+        parser.frequent = None
+        parser.print_help()
+        parser.exit()
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if abs(number) > LARGEST_WHOLE:
+        raise argparse.ArgumentTypeError(f"{text} is too large; accepted are whole numbers up to 2^63")
+    return number
 
 
 class _CommandParser(CheckedParser):
@@ -77,6 +148,11 @@ class _CommandParser(CheckedParser):
         if self._command is not None:
             _module(self._command).add_arguments(self)
             self._command = None
+
+
+def explained(choices: Mapping[str, str]) -> str:
+    """Return what each choice means, as the help of an option has it."""
+    return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items())
 
 
 def parser() -> argparse.ArgumentParser:

@@ -14,7 +14,7 @@ from ..foundation.phases import DEPTHS, phase_text
 from ..reconstruction.verdicts import worth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..experiments.jobs import JobsProgress
     from ..reconstruction.progress import Iterate
@@ -38,12 +38,12 @@ class ProgressLine:
         self._began = self._drawn = time.monotonic()
         self._width = 0
 
-    def show(self, iterate: Iterate) -> None:
-        """Draw an iterate, at most ten times a second."""
+    def show(self, text: Callable[[float], str]) -> None:
+        """Draw what a function of the seconds since the beginning returns, at most ten times a second."""
         now = time.monotonic()
         if self._shown and now - self._drawn >= INTERVAL:
             self._drawn = now
-            self.write(progress_text(iterate, now - self._began))
+            self.write(text(now - self._began))
 
     def write(self, text: str) -> None:
         """Draw a text at once."""

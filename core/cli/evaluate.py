@@ -18,7 +18,7 @@ from ..evaluation.outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
 from ..io.files.contents import load_arrays, naming, read_bytes, refusing_damage
 from ..io.files.variables import describe
-from ..reconstruction.result import LARGEST_NUMBER, load_result
+from ..reconstruction.result import load_result
 from .console import as_json, error_lines, print_lines
 
 if TYPE_CHECKING:
@@ -154,13 +154,10 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
                 found = f"{name} is {value.dtype} of shape {value.shape}"
                 raise InputError(f"{path}: {found}; accepted are numbers, {expected}")
         reference = result.truth.reference if result.truth is not None else 0
-        S = arrays["S"].astype(float)
-        if (np.abs(S) > LARGEST_NUMBER).any():
-            raise InputError(f"{path}: S holds numbers above {LARGEST_NUMBER:g}, which are no coordinates")
-        truth = GroundTruth(np.arange(count), S, reference)
+        truth = GroundTruth(np.arange(count), arrays["S"].astype(float), reference)
         R, t = (None if name not in arrays else arrays[name].astype(float) for name in ("R", "t"))
         if R is not None:
             R = checked_rotations(R, path)
         if t is not None and not np.isfinite(t).all():
             raise InputError(f"{path}: t holds a value that is not finite; accepted are finite numbers")
-        return truth, None if R is None else replace(truth, points=R @ S), views_of(result, R, t)
+        return truth, None if R is None else replace(truth, points=R @ truth.points), views_of(result, R, t)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import RawDescriptionHelpFormatter
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,24 +23,15 @@ from ..io.writers import (
     writer_for,
 )
 from ..reconstruction.result import load_result
+from .command_line import explained
 from .console import print_lines
 
 if TYPE_CHECKING:
     import argparse
 
 
-OPTIONS = {
-    "frame": "--frame",
-    "frames": "--all-frames or --stacked",
-    "coordinates": "--coordinates",
-    "align": "--align",
-    "mirror": "--mirror",
-    "text": "--text",
-    "fps": "--fps",
-    "interpolation": "--interpolation",
-    "color": "--color",
-    "video": "--video",
-}
+# What is chosen on the command line, with its value where nothing is.
+OPTIONS = {each.name: each.default for each in fields(ExportOptions) if each.name not in ("progress", "y_up")}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,17 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write all frames into one file (ply)",
     )
     parser.add_argument(
-        "--coordinates",
-        choices=list(COORDINATES),
-        default="upright",
-        help="; ".join(f"{name}: {meaning}" for name, meaning in COORDINATES.items()),
+        "--coordinates", choices=list(COORDINATES), default="upright", help=explained(COORDINATES)
     )
-    parser.add_argument(
-        "--align",
-        choices=list(ALIGNMENTS),
-        default="none",
-        help="; ".join(f"{name}: {meaning}" for name, meaning in ALIGNMENTS.items()),
-    )
+    parser.add_argument("--align", choices=list(ALIGNMENTS), default="none", help=explained(ALIGNMENTS))
     parser.add_argument(
         "--mirror",
         action="store_true",
@@ -116,14 +100,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--interpolation",
         choices=list(INTERPOLATIONS),
         default="linear",
-        help=f"{_heeding('interpolation')}: "
-        + "; ".join(f"{name}: {meaning}" for name, meaning in INTERPOLATIONS.items()),
+        help=f"{_heeding('interpolation')}: {explained(INTERPOLATIONS)}",
     )
     parser.add_argument(
-        "--color",
-        choices=list(COLORS),
-        default="plain",
-        help=f"{_heeding('color')}: " + "; ".join(f"{name}: {meaning}" for name, meaning in COLORS.items()),
+        "--color", choices=list(COLORS), default="plain", help=f"{_heeding('color')}: {explained(COLORS)}"
     )
     parser.add_argument(
         "--video",
@@ -161,9 +141,9 @@ def run(args: argparse.Namespace) -> None:
 def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:
     """Refuse an option that means nothing for any of the files."""
     heeded = frozenset[str]().union(*(writer_for(path).options for path in paths))
-    plain = ExportOptions()
-    for name, option in OPTIONS.items():
-        if given[name] != getattr(plain, name) and name not in heeded:
+    for name, default in OPTIONS.items():
+        if given[name] != default and name not in heeded:
+            option = "--all-frames or --stacked" if name == "frames" else f"--{name}"
             raise InputError(
                 f"{option} has no effect on {', '.join(path.name for path in paths)}; "
                 f"it is for {_heeding(name)}"

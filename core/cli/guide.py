@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..evaluation.cross_validation import (
@@ -26,8 +27,8 @@ from ..evaluation.parameter_grid import (
 )
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
-from .command_line import check_stopped
-from .console import ProgressLine, as_json, print_lines
+from .command_line import check_stopped, explained
+from .console import ProgressLine, as_json, print_lines, progress_text
 from .options import (
     FREQUENT,
     add_sequence_options,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from ..data.sequence import Sequence
     from ..reconstruction.progress import Iterate
     from ..reconstruction.settings import Settings
-    from .checked_parser import CheckedParser
+    from .command_line import CheckedParser
 
 
 def add_arguments(parser: CheckedParser) -> None:
@@ -75,7 +76,7 @@ def add_arguments(parser: CheckedParser) -> None:
         type=lambda text: OLDER_HIDING.get(text, text),
         choices=list(HIDING),
         default="tracks",
-        help="; ".join(f"{name}: {meaning}" for name, meaning in HIDING.items()) + " (default %(default)s)",
+        help=f"{explained(HIDING)} (default %(default)s)",
     )
     group.add_argument(
         "--share", type=float, default=SHARE, metavar="Q", help="share that is hidden (default %(default)s)"
@@ -122,7 +123,7 @@ def _solve(
 ) -> None:
     start: Iterate | None = None
     for start in iterate_sequence(sequence, settings.with_changes(objective="wnn")):
-        line.show(start)
+        line.show(partial(progress_text, start))
         check_stopped()
     assert start is not None  # a run yields at least where it begins
     for trial in sweep(sequence, start, settings, plan):

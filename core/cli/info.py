@@ -51,7 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the table, or the list. Raises InputError where nothing can be read."""
     contents = _contents(args)
-    entries = _entries(args, contents)
+    if contents is None or contents.sequence is None or contents.states_all:
+        entries = list_sequences(args.path, frame_base=args.frame_base)
+    else:
+        entries = (entry_of(contents.sequence),)
     if all(entry.problem for entry in entries):
         raise InputError(entries[0].problem)
     if args.json:
@@ -87,12 +90,6 @@ def _contents(args: argparse.Namespace) -> FileContents | None:
     if contents.problem:
         raise InputError(contents.problem)
     return contents
-
-
-def _entries(args: argparse.Namespace, contents: FileContents | None) -> tuple[SequenceEntry, ...]:
-    if contents is None or contents.sequence is None or contents.states_all:
-        return list_sequences(args.path, frame_base=args.frame_base)
-    return (entry_of(contents.sequence),)
 
 
 def _understood(contents: FileContents) -> dict[str, object]:

@@ -44,7 +44,7 @@ from ..reconstruction.settings import (
     suited_penalty,
 )
 from ..solvers.methods import METHODS, PROBLEMS
-from .checked_parser import CheckedParser
+from .command_line import CheckedParser, explained
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -207,10 +207,10 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
     """Add --preset and an option for everything that it gives."""
     defaults = "; ".join(f"{preset} for {problem}" for problem, preset in DEFAULT_PRESETS.items())
     parser.add_argument("--preset", choices=list(PRESETS), help=f"default: {defaults}")
-    parser.add_argument("--problem", choices=list(PROBLEMS), help=f"{_entries(PROBLEMS)} (default nonrigid)")
+    parser.add_argument("--problem", choices=list(PROBLEMS), help=f"{explained(PROBLEMS)} (default nonrigid)")
     methods = {name: method.meaning for name, method in METHODS.items()}
     parser.add_argument(
-        "--method", choices=list(METHODS), help=f"{_entries(methods)} (default by the preset)"
+        "--method", choices=list(METHODS), help=f"{explained(methods)} (default by the preset)"
     )
     _add_settings(parser)
     _add_penalties(parser)
@@ -249,9 +249,8 @@ def given_options(args: argparse.Namespace) -> dict[str, Any]:
 
 def _given(args: argparse.Namespace) -> list[tuple[str, str]]:
     """Return the attributes that hold given options, each with the field of the settings that it is of."""
-    numbers = [name for kind in PENALTIES.values() for name in parameters_of(kind)]
     of = {name: name for name in ("problem", "method", "mode_weights", *SETTINGS)}
-    of |= dict.fromkeys(("penalty", "weights", *numbers), "penalty")
+    of |= dict.fromkeys(("penalty", "weights", *_penalty_numbers()), "penalty")
     of |= {f"option_{name}": "options" for name in _method_options()}
     return [(name, parameter) for name, parameter in of.items() if getattr(args, name) is not None]
 
@@ -283,8 +282,8 @@ def drop_foreign_options(args: argparse.Namespace, names: Collection[str]) -> ar
     problem, base = _base_from(args)
     method = args.method or base.method
     penalty = args.penalty or penalty_name(suited_penalty(method, problem, base.penalty))
-    numbers = {name for kind in PENALTIES.values() for name in parameters_of(kind)}
-    foreign = set() if args.weights is not None else numbers - set(parameters_of(PENALTIES[penalty]))
+    numbers = _penalty_numbers().keys() - parameters_of(PENALTIES[penalty]).keys()
+    foreign = set() if args.weights is not None else numbers
     foreign |= {f"option_{name}" for name, tables in _method_options().items() if method not in tables}
     return argparse.Namespace(**vars(args) | dict.fromkeys(foreign.intersection(names)))
 
@@ -314,11 +313,11 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         tip = described.tip
         if name in SOURCES:
             accepted, known = SOURCES[name]
-            tip += f" Accepted: {accepted}, or {_entries(known)}."
+            tip += f" Accepted: {accepted}, or {explained(known)}."
         elif name == "objective":
-            tip += f" {_entries(OBJECTIVES)}."
+            tip += f" {explained(OBJECTIVES)}."
         elif name == "loss":
-            tip += f" {_entries(LOSSES)}."
+            tip += f" {explained(LOSSES)}."
         elif name == "hide":
             tip += " Or a file of such entries."
         defaults = {preset: getattr(settings, name) for preset, settings in PRESETS.items()}
@@ -379,15 +378,13 @@ def _hidden(text: str) -> str:
 def _add_penalties(parser: argparse.ArgumentParser) -> None:
     """Add --penalty, one option for every number of any penalty, and --weights."""
     group = parser.add_argument_group("penalty on the singular values")
-    titles = _entries({name: f"{kind.title}, {kind.formula}" for name, kind in PENALTIES.items()})
+    titles = explained({name: f"{kind.title}, {kind.formula}" for name, kind in PENALTIES.items()})
     group.add_argument(
         "--penalty",
         choices=list(PENALTIES),
         help=f"{titles} (default by the preset, or by a method that accepts no other)",
     )
-    for name, tables in _tables_by_parameter(
-        {name: parameters_of(kind) for name, kind in PENALTIES.items()}
-    ).items():
+    for name, tables in _penalty_numbers().items():
         described = next(iter(tables.values()))
         group.add_argument(
             option_flag(name),
@@ -399,6 +396,10 @@ def _add_penalties(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--weights", metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
     )
+
+
+def _penalty_numbers() -> dict[str, dict[str, Parameter]]:
+    return _tables_by_parameter({name: parameters_of(kind) for name, kind in PENALTIES.items()})
 
 
 def _penalty_defaults(name: str, kinds: list[str]) -> dict[str, Any]:
@@ -414,8 +415,7 @@ def _penalty_defaults(name: str, kinds: list[str]) -> dict[str, Any]:
 
 def _penalty_from(args: argparse.Namespace, base: Penalty) -> Penalty:
     """Return the penalty that the options ask for, where `base` is the penalty without any of them."""
-    names = dict.fromkeys(name for kind in PENALTIES.values() for name in parameters_of(kind))
-    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    given = {name: getattr(args, name) for name in _penalty_numbers() if getattr(args, name) is not None}
     if args.weights is not None:
         clash = ["penalty"] if args.penalty else list(given)
         if clash:
@@ -506,10 +506,6 @@ def _defaults(values: Mapping[str, Any], absent: str = "") -> str:
     if len(set(shown.values())) == 1:
         return f"Default {next(iter(shown.values()))}."
     return f"Defaults: {', '.join(f'{key} {value}' for key, value in shown.items())}."
-
-
-def _entries(entries: Mapping[str, str]) -> str:
-    return "; ".join(f"{name}: {meaning}" for name, meaning in entries.items())
 
 
 def _numbers(text: str) -> tuple[float, ...]:

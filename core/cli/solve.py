@@ -6,6 +6,7 @@ import csv
 import shlex
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from ..reconstruction.provenance import SolveStep, command_for
 from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
 from .command_line import INTERRUPTED, check_stopped
-from .console import ProgressLine, as_json, as_lines, print_lines, summary_of
+from .console import ProgressLine, as_json, as_lines, print_lines, progress_text, summary_of
 from .options import (
     FREQUENT,
     RefusingParser,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from ..reconstruction.progress import HistoryEntry, Iterate
     from ..reconstruction.result import Result
     from ..reconstruction.settings import Settings
-    from .checked_parser import CheckedParser
+    from .command_line import CheckedParser
 
 
 def add_arguments(parser: CheckedParser) -> None:
@@ -96,7 +97,6 @@ def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
 
 
 def _add_iterates(parser: argparse._ActionsContainer) -> None:
-    # The second name is that in commands which results and sessions hold.
     parser.add_argument(
         "--iterates", type=int, metavar="N", help="stop after N iterates (default: at the end)"
     )
@@ -228,7 +228,7 @@ def _drain(iterates: Iterator[Iterate], solved: _Solved, said: list[str], *, qui
                 print_lines(*(f"nrsfm solve: {each}" for each in (*said, *remarks)), stream=sys.stderr)
             solved.last = each
             solved.records.append(each.record)
-            line.show(each)
+            line.show(partial(progress_text, each))
             check_stopped()
     finally:
         line.clear()

@@ -24,7 +24,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..foundation.processes import processor_count
 from ..io.readers import recording_files
-from .command_line import INTERRUPTED
+from .command_line import INTERRUPTED, explained
 from .console import ProgressLine, duration_text, jobs_progress_text, print_lines
 from .options import (
     FREQUENT,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..experiments.jobs import Cluster, ExperimentJob, JobsProgress
     from ..experiments.sweep.runs import SweepJob
     from ..reconstruction.settings import Settings
-    from .checked_parser import CheckedParser
+    from .command_line import CheckedParser
 
 ORDERS = {
     "longest-first": "runs that are expected to be long begin",
@@ -112,7 +112,7 @@ def add_arguments(parser: CheckedParser) -> None:
     )
     how.add_argument(
         "--order", choices=list(ORDERS), default="longest-first",
-        help="; ".join(f"{name}: {meaning}" for name, meaning in ORDERS.items()) + " (default %(default)s)",
+        help=f"{explained(ORDERS)} (default %(default)s)",
     )  # fmt: skip
     how.add_argument("--no-results", action="store_true", help="keep the numbers of the runs only")
     how.add_argument("--backend", choices=BACKENDS, default="processes", help="default %(default)s")

@@ -7,17 +7,18 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_outputs, check_writable, saved_elsewhere
+from ..foundation.outputs import check_outputs, saved_elsewhere
 from ..io.readers import write_csv, write_npz
 from ..tracking import CHECK, POINTS, plugin_warning, rectangle, sample_videos, track_video, video_path
 from .command_line import INTERRUPTED, check_stopped
-from .console import INTERVAL, ProgressLine, print_lines
+from .console import ProgressLine, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -92,7 +93,6 @@ def run(args: argparse.Namespace) -> int:
     write = WRITTEN.get(args.output.suffix.lower())
     if write is None:
         raise InputError(f"-o {args.output}: unknown suffix; accepted are {', '.join(WRITTEN)}")
-    check_writable(args.output)
     video = video_path(args.video)
     masks = {} if args.mask is None else {args.mask: "the mask"}
     check_outputs([("-o", args.output)], {video: "the video", **masks})
@@ -157,14 +157,10 @@ def _keep(tracked: _Tracked, write: Callable[[Sequence, Path], object], path: Pa
 
 
 def _drain(following: Generator[TrackingStep, None, Sequence], tracked: _Tracked, line: ProgressLine) -> None:
-    began = drawn = time.monotonic()
     try:
         while True:
-            tracked.last = step = next(following)
-            now = time.monotonic()
-            if now - drawn >= INTERVAL:
-                drawn = now
-                line.write(_progress_text(step, now - began))
+            tracked.last = next(following)
+            line.show(partial(_progress_text, tracked.last))
             check_stopped()
     except StopIteration as end:
         tracked.sequence = end.value

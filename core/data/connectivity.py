@@ -424,32 +424,31 @@ def _clipped(loop: list[int], shapes: Floats, ends: set[tuple[int, int]]) -> lis
 
 def _without_small_patches(faces: Ints, count: int) -> Ints:
     """Return the triangles but those of patches that are too small to show a surface."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    ends = faces[:, :2].ravel(), faces[:, 1:].ravel()
-    joined = coo_array((np.ones(len(ends[0])), ends), shape=(count, count))
-    _, label = connected_components(joined, directed=False)
-    patch = label[faces[:, 0]]
+    patch = _components(faces[:, :2].ravel(), faces[:, 1:].ravel(), count)[faces[:, 0]]
     kept: Ints = faces[np.bincount(patch, minlength=count)[patch] >= LEAST_PATCH]
     return kept
 
 
 def _one_fan(faces: Ints, count: int) -> Bools:
     """Return which of the points have triangles that are all joined by edges at the point."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     corners = np.concatenate([np.roll(faces, turn, axis=1) for turn in range(3)])
     # A triangle joins two of its edges at its corner: fans are components of the edges of a point.
     one, other = (corners[:, 0] * count + corners[:, side] for side in (1, 2))
     keys, index = np.unique(np.concatenate([one, other]), return_inverse=True)
     one, other = np.split(index.ravel(), 2)
-    joined = coo_array((np.ones(len(one)), (one, other)), shape=(len(keys), len(keys)))
-    _, label = connected_components(joined, directed=False)
+    label = _components(one, other, len(keys))
     fans = np.unique(np.stack([keys // count, label], axis=1), axis=0)[:, 0]
     found: Bools = np.bincount(fans, minlength=count) == 1
     return found
+
+
+def _components(one: Ints, other: Ints, count: int) -> Ints:
+    """Return the connected component (count,) of every node, where the nodes `one` and `other` are joined."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    joined = coo_array((np.ones(len(one)), (one, other)), shape=(count, count))
+    return connected_components(joined, directed=False)[1].astype(np.int64)
 
 
 # --------------------------------------------------------------------------------------------------- bodies

@@ -416,7 +416,6 @@ def check_rotations(R: Floats, name: str, most: float = NOT_A_ROTATION) -> None:
 
 
 def _checked_size(size: Iterable[int], name: str) -> tuple[int, int]:
-    """Return the width and height of a picture."""
     numbers = tuple(size)
     if len(numbers) != 2 or any(number != int(number) or number < 1 for number in numbers):
         raise InputError(

@@ -37,7 +37,7 @@ from ..evaluation.metrics import errors_of, procrustes_mm, published_errors
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
 from ..io.readers import list_sequences, read_sequence
-from ..io.readers.samples import PREFIX
+from ..io.readers.challenge import PREFIX
 from ..penalties import NuclearNorm, WeightedNuclearNorm
 from ..problem.factors import center
 from ..problem.initialization import full_rank_start

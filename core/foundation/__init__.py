@@ -11,7 +11,6 @@ from .linalg import (
     relative_distance,
     rotation_from_vector,
 )
-from .memory import PeakMemory, peak_megabytes
 from .outputs import (
     check_outputs,
     check_replaceable,
@@ -22,7 +21,6 @@ from .outputs import (
 )
 from .parameters import CheckedParameters, Parameter, ParameterValue, parameter, parameters_of
 from .phases import DEPTHS, WNN, Phase, PhaseKind, RunStage, phase_text
-from .processes import ProcessDied, ProcessPool, WorkerProcess, call_in_process
 from .records import LARGEST_COUNT, Hook, Records, check_shapes, refused, shown_text
 from .types import Bools, Floats, Ints, Pixels, read_only
 from .version import PROGRAM, VERSION, versions
@@ -42,18 +40,13 @@ __all__ = [
     "Ints",
     "Parameter",
     "ParameterValue",
-    "PeakMemory",
     "Phase",
     "PhaseKind",
     "Pixels",
-    "ProcessDied",
-    "ProcessPool",
     "Records",
     "RunStage",
     "Similarity",
-    "WorkerProcess",
     "asset_folder",
-    "call_in_process",
     "check_outputs",
     "check_replaceable",
     "check_shapes",
@@ -65,7 +58,6 @@ __all__ = [
     "object_size",
     "parameter",
     "parameters_of",
-    "peak_megabytes",
     "phase_text",
     "printable",
     "printable_name",

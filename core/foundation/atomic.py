@@ -164,7 +164,7 @@ def _rename_all(folder: Path, removed: Collection[str]) -> None:
         with suppress(FileNotFoundError):
             _keep(target, old / file.name)
     gone = [folder.parent / name for name in removed if not (new / name).exists()]
-    gone = [file for file in gone if file.is_file() and not file.is_symlink()]
+    gone = [file for file in gone if _is_regular(file)]
     for file in gone:
         _keep(file, old / file.name)
     listed = {file.name: _mark(file) for file in targets} | {file.name: None for file in gone}
@@ -227,10 +227,7 @@ def _put_back(folder: Path, *, through_links: bool) -> None:
 
 
 def _is_regular(file: Path) -> bool:
-    try:
-        return stat.S_ISREG(file.lstat().st_mode)
-    except FileNotFoundError:
-        return False
+    return file.is_file() and not file.is_symlink()
 
 
 def _listed(renames: Path) -> dict[str, Any]:

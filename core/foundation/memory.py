@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 RESET_PEAK = "5"  # what /proc/self/clear_refs accepts for resetting the peak
@@ -17,10 +18,8 @@ class PeakMemory:
     """
 
     def __init__(self) -> None:
-        try:
+        with suppress(OSError):  # another system, or not allowed: the peak so far is used
             Path("/proc/self/clear_refs").write_text(RESET_PEAK)
-        except OSError:
-            pass  # another system, or not allowed: the peak so far is used
         self._before = peak_megabytes()
 
     def rise(self) -> float | None:

@@ -30,11 +30,6 @@ class PhaseKind(Enum):
     FINEST = "depth, finest"
     UNCERTAINTY = "depth, uncertainty"  # the standard deviations and verdicts at the end
 
-    @property
-    def objective(self) -> str:
-        """The objective whose values a phase of this kind has: `WNN` or `DEPTHS`."""
-        return WNN if self is PhaseKind.ROTATIONS or self in _SEARCHING else DEPTHS
-
 
 @dataclass(frozen=True)
 class RunStage:
@@ -46,7 +41,7 @@ class RunStage:
     change: int = 0  # how many changes of the parameters it comes after
 
 
-_SEARCHING = (PhaseKind.START, PhaseKind.SCREENING, PhaseKind.MATRIX, PhaseKind.REFINE)
+_OF_WNN = (PhaseKind.ROTATIONS, PhaseKind.START, PhaseKind.SCREENING, PhaseKind.MATRIX, PhaseKind.REFINE)
 _STAGES = {  # names; those of the WNN problem are one
     PhaseKind.FOCAL: "focal length",
     PhaseKind.DEPTH_START: "search",
@@ -91,7 +86,7 @@ class Phase:
     @property
     def objective(self) -> str:
         """The objective whose values the phase has: `WNN` or `DEPTHS`."""
-        return self.kind.objective
+        return WNN if self.kind in _OF_WNN else DEPTHS
 
     @property
     def attempt(self) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..foundation.phases import Phase
 from ..foundation.records import Hook, Records, refused
 from ..foundation.representation import one_line_repr
-from ..io.readers.samples import sample_name
+from ..io.readers.challenge import sample_name
 from ..penalties import EXPLICIT, PENALTIES, ExplicitWeights, Penalty, SpectralPenalty, penalty_name
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, chosen_objective, suited_penalty
 

@@ -19,7 +19,7 @@ from ..foundation.assets import asset_folder
 from ..foundation.exceptions import InputError, needs
 from ..foundation.processes import POLL_SECONDS, ProcessDied, WorkerProcess, why_ended
 from ..io.files.contents import check_file
-from ..io.readers.samples import PREFIX
+from ..io.readers.challenge import PREFIX
 from .decoding import PIXEL, VideoServer, is_video_file
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from ...foundation.exceptions import InputError
 from ...foundation.phases import DEPTHS
 from ...foundation.version import VERSION
 from ...io.readers import is_sequence_folder, list_sequences, read_sequence
-from ...io.readers.challenge import challenge_file
-from ...io.readers.samples import PREFIX
+from ...io.readers.challenge import PREFIX, challenge_file
 from ...reconstruction.provenance import settings_to_dict, solve_command, source_name
 from ...reconstruction.reconstruct import reconstruct
 from ...reconstruction.result import save_result

@@ -23,12 +23,10 @@ from ..files.variables import describe
 from .arrays.array_shapes import SHAPES
 from .arrays.layouts import LAYOUTS
 from .arrays.npz import entries_of, sequence_from, write_npz, write_tracks
-from .challenge import challenge_file
-from .entry import SequenceEntry, entry_of
-from .listing import list_sequences
+from .challenge import challenge_file, resolve, sample_name, sample_path
+from .listing import SequenceEntry, bundled_samples, entry_of, list_sequences
 from .read import ArrayEntry, FileContents, inspect_file, read_sequence
 from .reader import Reader, ReaderPlugin
-from .samples import bundled_samples, resolve, sample_name, sample_path
 from .table import READERS, installed_plugins, installed_readers, is_self_contained, is_sequence_folder
 from .tables.csv import write_csv
 

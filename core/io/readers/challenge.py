@@ -12,6 +12,8 @@ this project are read where they are present:
     <object>/truth/<path>.npz                 S (F, 3, P) true shapes, R (F, 3, 3) and t (F, 3) true cameras
     <object>/edges.txt, <object>/faces.txt    E x 2 and T x 3 point indices from 0
 
+The bundled sequences, in `assets/samples`, lie in these folders, too.
+
 Intrinsics are never taken from there: the Challenge gives none, and they are estimated from the
 ground-truth frame.
 """
@@ -26,19 +28,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from ...foundation.assets import asset_folder
 from ...foundation.exceptions import InputError
-from ..files.allowance import memory_limit
-from ..files.contents import (
-    check_file,
-    digest,
-    load_arrays,
-    naming,
-    parse_mask,
-    parse_matrix,
-    read_bytes,
-    record_files,
-)
-from .entry import SequenceEntry
+from ..files.contents import digest, load_arrays, naming, parse_mask, parse_matrix, read_bytes, record_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,6 +146,68 @@ def truth_file(root: Path) -> tuple[Path, int] | None:
         if found:
             return found[0]
     return None
+
+
+# -- the bundled sequences -----------------------------------------------------------------------------------
+
+PREFIX = "sample:"
+
+
+def sample_path(name: str) -> Path:
+    """Return the file of a bundled sequence.
+
+    Parameters
+    ----------
+    name
+        "balloon/circle" for its perspective tracks, "balloon/circle/orthogonal" for the others; "balloon" for
+        the first of an object, and "" for the first of all.
+
+    Returns
+    -------
+    Path
+        the text file of its tracks.
+
+    Raises
+    ------
+    InputError
+        where there is no such sample.
+
+    Examples
+    --------
+    >>> import core
+    >>> core.sample_path("balloon/circle").name
+    'circle.txt'
+    """
+    files = bundled_files()
+    for item in files:
+        full = f"{item.root.name}/{item.path_name}/{item.camera.value}"
+        if name == "" or f"{full}/".startswith(f"{name}/"):
+            return item.file
+    there = ", ".join(
+        f"{item.root.name}/{item.path_name}" for item in files if item.camera is CameraModel.PERSPECTIVE
+    )
+    raise InputError(f"there is no sample {name!r}; there are {there or 'none installed'}")
+
+
+def sample_name(path: Path) -> str | None:
+    """Return "sample:NAME" for the file of a bundled sequence, which `resolve` turns back, or None."""
+    for item in bundled_files():
+        if item.file.resolve() == path.resolve():
+            other = "" if item.camera is CameraModel.PERSPECTIVE else f"/{item.camera.value}"
+            return f"{PREFIX}{item.root.name}/{item.path_name}{other}"
+    return None
+
+
+def resolve(path: Path) -> Path:
+    """Return the file of "sample:NAME", and any other path as it is."""
+    name = path.as_posix()
+    return sample_path(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else path
+
+
+def bundled_files() -> tuple[ChallengeFile, ...]:
+    """Return the bundled sequences, objects by name, perspective before orthogonal; none where none are."""
+    folder = asset_folder("samples")
+    return () if folder is None else find(folder)
 
 
 # -- what is in the files ------------------------------------------------------------------------------------
@@ -277,42 +331,3 @@ def _indices(file: Path, columns: int, points: int) -> Ints | None:
     if matrix.shape[1] != columns or not integral or matrix.min() < 0 or matrix.max() >= points:
         raise InputError(f"{file}: accepted are {columns} point indices per row, from 0 to {points - 1}")
     return matrix.astype(np.int64)
-
-
-def entry(item: ChallengeFile, frame_base: int) -> SequenceEntry:
-    """Return the facts about one sequence, its numbers counted but not parsed."""
-    try:
-        content = read_bytes(item.file)
-        lines = [line for line in content.splitlines() if line.strip()]
-        frames, points = len(lines) // 2, len(lines[0].split())
-        fraction = 1.0
-        if item.visibility.is_file():
-            mask = parse_mask(read_bytes(item.visibility), item.visibility)
-            fraction = float((mask[0::2] & mask[1::2]).mean()) if len(mask) % 2 == 0 else 0.0
-        one = truth_file(item.root)
-        full = item.truth.is_file()
-        reference = frames // 2 if full else None
-        return SequenceEntry(
-            object_name=item.root.name,
-            camera=item.camera,
-            path_name=item.path_name,
-            file=item.file,
-            frames=frames,
-            points=points,
-            visible_fraction=fraction,
-            truth_frame=reference if one is None else one[1] - frame_base,
-            truth_frames=frames if full else int(one is not None),
-            rotations=full,
-            companion=item.companion is not None,
-            edges=_line_count(item.root / EDGES),
-            faces=_line_count(item.root / FACES),
-        )
-    except InputError as error:
-        return SequenceEntry(item.root.name, item.camera, item.path_name, item.file, problem=str(error))
-
-
-def _line_count(file: Path) -> int:
-    if not file.is_file() or check_file(file) > memory_limit():
-        return 0
-    with file.open("rb") as stream:
-        return sum(1 for line in stream if line.strip())

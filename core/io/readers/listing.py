@@ -1,26 +1,94 @@
-"""What can be read in a folder: every sequence with the cheap facts about it."""
+"""What can be read in a folder, and the bundled sequences: each with the cheap facts about it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...foundation.exceptions import InputError
-from ..files.contents import sequence_name
+from ...foundation.representation import one_line_repr
+from ..files.allowance import memory_limit
+from ..files.contents import check_file, parse_mask, read_bytes, sequence_name
 from ..files.reading_options import ReadingOptions
-from . import challenge
 from .arrays.known_layouts import CAMERA_FILE
 from .arrays.npy import tracks_of_mask
-from .challenge import challenge_file, find
-from .entry import SequenceEntry, entry_of
+from .challenge import EDGES, FACES, PREFIX, bundled_files, challenge_file, find, resolve, truth_file
 from .read import read_file
-from .samples import PREFIX, bundled_samples, resolve
 from .table import accepted_folders, is_sequence_folder, listed_suffixes
 
 if TYPE_CHECKING:
     import os
 
+    from ...data.sequence import CameraModel, Sequence
+    from .challenge import ChallengeFile
+
 DEPTH_OF_FILES = 2  # how far below a folder without files of its own they are looked for
+
+
+@dataclass(frozen=True)
+class SequenceEntry:
+    """A sequence found in a folder or file. `read_sequence(entry.file)` reads it.
+
+    Where the file is broken, `problem` is a sentence on it and the facts are zero.
+    """
+
+    object_name: str  # "balloon"
+    camera: CameraModel | None  # None where the file is broken and does not state it
+    path_name: str  # "circle"; empty where the file holds one sequence that has no path
+    file: Path
+    frames: int = 0
+    points: int = 0
+    visible_fraction: float = 0.0
+    truth_frame: int | None = None  # 0-based frame that the ground truth refers to
+    truth_frames: int = 0  # number of frames with ground truth
+    intrinsics: bool = False  # whether the file gives K
+    rotations: bool = False  # whether the true cameras are known
+    companion: bool = False  # whether the same points under an orthogonal camera are there
+    edges: int = 0
+    faces: int = 0
+    problem: str = ""
+
+    __repr__ = one_line_repr
+
+
+def entry_of(sequence: Sequence) -> SequenceEntry:
+    """Return the entry of a sequence that has been read from one file."""
+    assert sequence.source is not None  # every reader sets it
+    truth = sequence.truth
+    return SequenceEntry(
+        object_name=sequence.name,
+        camera=sequence.camera,
+        path_name="",
+        file=sequence.source,
+        frames=sequence.frame_count,
+        points=sequence.point_count,
+        visible_fraction=float(sequence.visible.mean()),
+        truth_frame=None if truth is None else truth.reference,
+        truth_frames=0 if truth is None else len(truth.frames),
+        intrinsics=sequence.intrinsics is not None,
+        rotations=sequence.rotations is not None,
+        companion=sequence.companion is not None,
+        edges=0 if sequence.edges is None else len(sequence.edges),
+        faces=0 if sequence.faces is None else len(sequence.faces),
+    )
+
+
+def bundled_samples() -> tuple[SequenceEntry, ...]:
+    """Return the bundled sequences, objects by name, perspective before orthogonal; none where none are.
+
+    Returns
+    -------
+    tuple[SequenceEntry, ...]
+        objects by name, perspective before orthogonal; empty where none are installed.
+
+    Examples
+    --------
+    >>> import core
+    >>> core.bundled_samples()[0].object_name
+    'articulated'
+    """
+    return tuple(_challenge_entry(item, 1) for item in bundled_files())
 
 
 def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tuple[SequenceEntry, ...]:
@@ -60,13 +128,13 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
     if path.is_dir() and not is_sequence_folder(path):
-        entries = [challenge.entry(item, frame_base) for item in find(path)]
+        entries = [_challenge_entry(item, frame_base) for item in find(path)]
         entries += _entries_of_files(path, DEPTH_OF_FILES)
         if not entries:
             raise InputError(f"{path}: holds no sequence; {accepted_folders()}")
         return tuple(entries)
     item = challenge_file(path)
-    return (_entry(path)[0] if item is None else challenge.entry(item, frame_base),)
+    return (_entry(path)[0] if item is None else _challenge_entry(item, frame_base),)
 
 
 def _entries_of_files(folder: Path, depth: int) -> list[SequenceEntry]:
@@ -104,3 +172,42 @@ def _entry(path: Path) -> tuple[SequenceEntry, bool]:
     except InputError as error:
         return SequenceEntry(sequence_name(path), None, "", path.absolute(), problem=str(error)), False
     return entry_of(sequence), CAMERA_FILE in sequence.provenance
+
+
+def _challenge_entry(item: ChallengeFile, frame_base: int) -> SequenceEntry:
+    """Return the facts about one sequence, its numbers counted but not parsed."""
+    try:
+        content = read_bytes(item.file)
+        lines = [line for line in content.splitlines() if line.strip()]
+        frames, points = len(lines) // 2, len(lines[0].split())
+        fraction = 1.0
+        if item.visibility.is_file():
+            mask = parse_mask(read_bytes(item.visibility), item.visibility)
+            fraction = float((mask[0::2] & mask[1::2]).mean()) if len(mask) % 2 == 0 else 0.0
+        one = truth_file(item.root)
+        full = item.truth.is_file()
+        reference = frames // 2 if full else None
+        return SequenceEntry(
+            object_name=item.root.name,
+            camera=item.camera,
+            path_name=item.path_name,
+            file=item.file,
+            frames=frames,
+            points=points,
+            visible_fraction=fraction,
+            truth_frame=reference if one is None else one[1] - frame_base,
+            truth_frames=frames if full else int(one is not None),
+            rotations=full,
+            companion=item.companion is not None,
+            edges=_line_count(item.root / EDGES),
+            faces=_line_count(item.root / FACES),
+        )
+    except InputError as error:
+        return SequenceEntry(item.root.name, item.camera, item.path_name, item.file, problem=str(error))
+
+
+def _line_count(file: Path) -> int:
+    if not file.is_file() or check_file(file) > memory_limit():
+        return 0
+    with file.open("rb") as stream:
+        return sum(1 for line in stream if line.strip())

@@ -16,8 +16,7 @@ from ..files.contents import check_camera, digest, refusing_damage, sequence_nam
 from ..files.reading_options import NO_MASK, READING_OPTIONS, ReadingOptions
 from ..files.variables import joined, size_of, without_unseen
 from . import challenge
-from .challenge import ChallengeFile, challenge_file, find
-from .samples import resolve
+from .challenge import ChallengeFile, challenge_file, find, resolve
 from .table import accepted_folders, is_sequence_folder, load_file
 
 if TYPE_CHECKING:

@@ -41,33 +41,32 @@ def write_shapes(result: Result, path: Path, options: ExportOptions) -> list[Pat
     fitted = result.reprojections()
 
     def columns(frame: int, points: Floats) -> list[Floats | Bools]:
-        known = [*points, result.visible[frame], *measured[frame], *fitted[frame]]
-        return known + _std_columns(result, frame, points)
+        return [*points, result.visible[frame], *measured[frame], *fitted[frame]]
 
-    chosen = shapes(result, options, every=True)
-    names = COLUMNS if result.std is None else COLUMNS + STD_COLUMNS
-    return _write_table(path, names, chosen, columns, options)
-
-
-def _std_columns(result: Result, frame: int, points: Floats) -> list[Floats | Bools]:
-    """Return the columns of the standard deviations, none where the result has none."""
-    std = std_of(result, frame, points)
-    return [] if std is None else [*std]
+    return _write_table(result, path, COLUMNS, shapes(result, options, every=True), columns, options)
 
 
 def _write_table(
+    result: Result,
     path: Path,
     names: Collection[str],
     chosen: list[tuple[int, Floats]],
     columns: Callable[[int, Floats], list[Floats | Bools]],
     options: ExportOptions,
+    ends: str = "",
 ) -> list[Path]:
-    """Write a row per frame and point: their numbers from 0, then the `columns` (P,) of a frame."""
+    """Write a row per frame and point: their numbers from 0, then the `columns` (P,) of a frame.
+
+    Standard deviations follow where the result has them; `ends`: what ends their names.
+    """
+    with_std = [f"{name}{ends}" for name in STD_COLUMNS] if result.std is not None else []
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow(("frame", "point", *names))
+        table.writerow(("frame", "point", *names, *with_std))
         for frame, points in with_progress(chosen, options):
-            rows = zip(*(column.tolist() for column in columns(frame, points)), strict=True)
+            std = std_of(result, frame, points)
+            known = columns(frame, points) + ([] if std is None else [*std])
+            rows = zip(*(column.tolist() for column in known), strict=True)
             table.writerows([frame, point, *map(_cell, row)] for point, row in enumerate(rows))
     return [path]
 
@@ -90,11 +89,8 @@ def write_trajectories(result: Result, path: Path, options: ExportOptions) -> li
     pixels = result.meta.get("units", "px")
     names = [f"{axis}{ends}" for axis in "xyz"]
     names += ["visible", f"reprojection_error_{pixels}", f"error_3d{ends}"]
-    if result.std is not None:
-        names += [f"{name}{ends}" for name in STD_COLUMNS]
 
     def columns(frame: int, shape: Floats) -> list[Floats | Bools]:
-        known = [*shape, result.visible[frame], distances[frame], errors[frame]]
-        return known + _std_columns(result, frame, shape)
+        return [*shape, result.visible[frame], distances[frame], errors[frame]]
 
-    return _write_table(path, names, list(enumerate(points)), columns, options)
+    return _write_table(result, path, names, list(enumerate(points)), columns, options, ends)

@@ -18,7 +18,7 @@ frames that are written), go along viridis from 0 to the largest; the file names
 
 One camera moves. Its picture is symmetric about the principal point, which glTF cannot shift, and contains
 that of the tracks; the picture of an orthogonal camera has its mean size. The picture of a video is a card
-that belongs to the camera (`core.io.writers.backdrop`), as bright as it is.
+that belongs to the camera (`core.io.writers.scene`), as bright as it is.
 """
 
 from __future__ import annotations
@@ -34,9 +34,18 @@ import numpy as np
 from ...foundation.atomic import replacing
 from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
-from .backdrop import card_corners, read_pictures, with_video_size
 from .options import frame_rate, moving_shapes, unit_of, with_progress
-from .scene import CLIPPING, cameras_of, color_values, colors_of, largest_of, plain_color
+from .scene import (
+    CLIPPING,
+    cameras_of,
+    card_corners,
+    color_values,
+    colors_of,
+    largest_of,
+    plain_color,
+    read_pictures,
+    with_video_size,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,19 +66,17 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     if options.video:
         result = with_video_size(result, path)
     unit = unit_of(result, options)
-    points = (
-        METERS.get(unit, 1.0)
-        * moving_shapes(result, options, path, "glTF holds all frames as an animation")[1]
-    )
+    meters = METERS.get(unit, 1.0)
+    points = meters * moving_shapes(result, options, path, "glTF holds all frames as an animation")[1]
     asset = _Asset()
     values = _value_by_point(result, path, options)
     fps = frame_rate(result, options)
     _build(asset, result, points, options, values)
     cameras = cameras_of(result, options)
     if cameras is not None:
-        _add_camera(asset, cameras, METERS.get(unit, 1.0), options, fps)
+        _add_camera(asset, cameras, meters, options, fps)
         if options.video:
-            _add_video(asset, result, cameras, METERS.get(unit, 1.0), options)
+            _add_video(asset, result, cameras, meters, options)
     asset.tree["asset"]["extras"] = {
         "frames": len(points),
         "framesPerSecond": fps,
@@ -205,7 +212,7 @@ def _build(
     weights, displacements = _split(*morph_targets(points))
     targets = [
         {"POSITION": asset.add(target.T, "VEC3", use=VERTICES, bounds=True)}
-        for _index, target in with_progress(list(enumerate(displacements)), options)
+        for target in with_progress(list(displacements), options)
     ]
     mesh: dict[str, Any] = {"name": "shape", "primitives": []}
     attributes = {"POSITION": base}

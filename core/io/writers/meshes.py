@@ -107,7 +107,7 @@ def _write_ply_file(
         stream.write(header.encode("ascii", "replace"))
         for table in elements.values():
             if options.text:
-                rows = (" ".join(_cells(row)) for row in table.tolist())
+                rows = (" ".join(map(repr, row)) for row in table.tolist())
                 stream.write(("\n".join(rows) + "\n").encode("ascii"))
             else:
                 stream.write(table.tobytes())
@@ -115,16 +115,9 @@ def _write_ply_file(
 
 def _properties(table: np.ndarray) -> list[str]:
     names = table.dtype.names or ()
-    if "corners" in names:
+    if "count" in names:
         return ["property list uchar int vertex_indices"]
     return [f"property {TYPES[table.dtype[name].str.lstrip('|')]} {name}" for name in names]
-
-
-def _cells(row: tuple[object, ...]) -> list[str]:
-    flat: list[object] = []
-    for value in row:
-        flat += value.tolist() if isinstance(value, np.ndarray) else [value]
-    return [repr(value) for value in flat]
 
 
 def _vertices(
@@ -165,12 +158,11 @@ def _vertices(
 
 def _index_table(items: np.ndarray, offsets: np.ndarray, *, face: bool) -> np.ndarray:
     """Return edges or faces, repeated for every frame with the offset of its points, as PLY records."""
-    repeated = (items[None] + offsets[:, None, None]).reshape(-1, items.shape[1])
+    corners = [f"vertex{number + 1}" for number in range(items.shape[1])]
+    columns = [(name, "<i4") for name in corners]
+    table = np.zeros(len(items) * len(offsets), [("count", "u1"), *columns] if face else columns)
     if face:
-        table = np.zeros(len(repeated), dtype=[("count", "u1"), ("corners", "<i4", 3)])
-        table["count"] = 3
-        table["corners"] = repeated
-        return table
-    table = np.zeros(len(repeated), dtype=[("vertex1", "<i4"), ("vertex2", "<i4")])
-    table["vertex1"], table["vertex2"] = repeated.T
+        table["count"] = len(corners)
+    for name, column in zip(corners, items.T, strict=True):
+        table[name] = (column + offsets[:, None]).ravel()
     return table

@@ -135,14 +135,12 @@ def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> li
     chosen = _chosen(result, options, every)
     truth = _needed_truth(result, options)
     if truth is not None and options.align == "truth":
-        for frame in chosen:
-            target = truth.at(frame)
-            assert target is not None  # only frames that have one are chosen
-            known = int(np.isfinite(target).all(axis=0).sum())
-            if known < MIN_ALIGNED:
-                raise InputError(
-                    f"only {known} points of the frame have a ground truth; alignment needs {MIN_ALIGNED}"
-                )
+        known = known_points(truth.points).sum(axis=1)[np.isin(truth.frames, chosen)]
+        few = known[known < MIN_ALIGNED]
+        if few.size:
+            raise InputError(
+                f"only {few[0]} points of the frame have a ground truth; alignment needs {MIN_ALIGNED}"
+            )
     points = aligned_shapes(result, options)
     return [(frame, points[frame]) for frame in chosen]
 
@@ -169,15 +167,7 @@ def aligned_shapes(result: Result, options: ExportOptions) -> Floats:
 
     Raises InputError where an alignment is asked for and there is no ground truth, or not enough of it.
     """
-    points = unaligned_shapes(result, options)
-    if (
-        options.align == "none"
-        and not result.scale[1]
-        and options.coordinates != "upright"
-        and not options.y_up
-    ):
-        return points
-    return placement(result, options).apply(points)
+    return placement(result, options).apply(unaligned_shapes(result, options))
 
 
 def unaligned_shapes(result: Result, options: ExportOptions) -> Floats:
@@ -270,8 +260,9 @@ def _needed_truth(result: Result, options: ExportOptions) -> GroundTruth | None:
 def _chosen(result: Result, options: ExportOptions, every: bool) -> list[int]:
     count = result.frame_count
     truth = _needed_truth(result, options)
-    single = truth is not None and options.align == "truth"
-    known = [int(frame) for frame in truth.frames] if single and truth else list(range(count))
+    known: list[int] = list(range(count))
+    if truth is not None and options.align == "truth":
+        known = truth.frames.tolist()
     if options.frame is not None:
         if not 0 <= options.frame < count:
             raise InputError(f"frame is {options.frame}; the result has frames 0 to {count - 1}")

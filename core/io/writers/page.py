@@ -104,6 +104,7 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
     """Return what the script of the page reads."""
     frames, points = moving_shapes(result, options, path, "a page shows all frames")
     compared, cameras = compare(result, options), cameras_of(result, options)
+    turns = None if cameras is None else np.round(TURN[:, None] * cameras.rotations[frames], 4)
     over = None if compared is None else compared.points[frames]
     layers = _layers(result, options, frames, points, compared)
     corner, step = _grid(points, over)
@@ -138,7 +139,7 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
         "truthName": "ground truth" if compared is None else compared.name,
         "visible": packed["visible"],
         "layers": [layer | {"values": packed[layer["title"]]} for layer in layers],
-        "cameras": None if cameras is None else _flat(TURN[:, None] * cameras.rotations[frames]),
+        "cameras": None if turns is None else turns.reshape(-1, 9).tolist(),
         "faces": [] if result.faces is None else result.faces.tolist(),
         "edges": [] if result.edges is None else result.edges.tolist(),
         "names": None if names is None else [str(name) for name in names],
@@ -152,12 +153,6 @@ def _floor(points: Floats, options: ExportOptions) -> dict[str, float]:
     size = float(np.linalg.norm(np.ptp(points, axis=(0, 2))))
     lowest = 0.0 if options.coordinates == "upright" else float(points[:, 1].min())
     return {"level": lowest - FLOOR.below * size, "radius": FLOOR.reach * size or 1.0}
-
-
-def _flat(rotations: Floats) -> list[list[float]]:
-    """Return rotations (F, 3, 3) as lists of nine numbers."""
-    rows: list[list[float]] = np.round(rotations, 4).reshape(-1, 9).tolist()
-    return rows
 
 
 def _facts(result: Result, options: ExportOptions, frames: Ints, hidden: int) -> list[str]:

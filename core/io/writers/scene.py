@@ -21,13 +21,20 @@ K = [[f_x, 0, c_x], [0, f_y, c_y], [0, 0, 1]] and pixels whose centers are whole
 size of the picture is unknown, it is symmetric about (c_x, c_y) and as large as the tracks need. An
 orthogonal camera stands where its picture is symmetric, in front of all points.
 
+The card is a rectangle that shows the video behind the camera. It belongs to the camera and moves with it,
+behind all points. Its corners are those of the picture, so that a rendered shape lies over the video as the
+tracks do. Pictures are JPEG, the frames of the tracks and no others, turned as players show them.
+
 The ground truth is laid over the shapes by the inverse of the similarity that fits the shapes to it. Errors
 are distances in its own unit.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import io
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,19 +42,24 @@ import numpy as np
 from ...data.masks import known_points
 from ...data.sequence import CameraModel
 from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all, is_mirrored
-from ...foundation.exceptions import InputError
+from ...foundation.exceptions import InputError, needs
 from ...foundation.linalg import Similarity
 from ...foundation.representation import one_line_repr
+from ...tracking.video import Video
 from .options import TURN, alignment, alignment_of, placement, standing, unaligned_shapes
 
 if TYPE_CHECKING:
-    from ...foundation.types import Floats
+    from collections.abc import Iterator
+
+    from ...foundation.types import Floats, Ints
     from ...reconstruction.result import Result
     from .options import ExportOptions
 
 DEPTH_INVERTED = np.diag([1.0, 1.0, -1.0])
 CLIPPING = 0.1  # the nearest clipping plane, in distances of the nearest point
 MARGIN = 1.05  # of a picture of unknown size around the tracks
+BEHIND = 1.2  # distances of the farthest point, of the card
+QUALITY = 92  # of JPEG, of 100
 COLOR = "#5aa9ff"  # of the shape, where its points have one color
 # Of viridis at 0, 1/8 ... 1; sRGB.
 VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
@@ -177,6 +189,56 @@ def picture_bounds(result: Result) -> tuple[float, float, float, float]:
     half = np.where(center + 0.5 >= away, center + 0.5, MARGIN * away)
     (left, top), (right, bottom) = (center - half).tolist(), (center + half).tolist()
     return left, top, right, bottom
+
+
+# -- The video behind the camera -----------------------------------------------------------------------------
+
+
+def with_video_size(result: Result, path: Path) -> Result:
+    """Return a result whose picture is that of its video, where it does not know the size of its pictures.
+
+    Raises InputError where it names no video, or that cannot be read.
+    """
+    if not result.meta.get("video"):
+        raise InputError(f"{path}: the result names no video to put behind the camera")
+    if find_spec("PIL") is None:
+        raise InputError(needs("A video behind the camera", "Pillow", "video"))
+    if result.meta.get("image_size") is not None:
+        return result
+    video = _open(result)
+    video.close()
+    return replace(result, meta=result.meta | {"image_size": list(video.size)})
+
+
+def read_pictures(result: Result, frames: Ints) -> Iterator[bytes]:
+    """Yield the pictures of frames as JPEG. Raises InputError where one cannot be read."""
+    from PIL import Image
+
+    numbers, video = result.meta.get("video_frames"), _open(result)
+    try:
+        for frame in frames.tolist():
+            stream = io.BytesIO()
+            pixels = video.read(frame if numbers is None else numbers[frame])
+            Image.fromarray(pixels).save(stream, "JPEG", quality=QUALITY)
+            yield stream.getvalue()
+    finally:
+        video.close()
+
+
+def card_corners(cameras: SceneCameras, frames: Ints) -> Floats:
+    """Return the corners (N, 4, 3) of the card in the axes of the camera, y up, which looks along -z.
+
+    They begin at the lower left one and go around to the right.
+    """
+    left, top, right, bottom = cameras.picture[frames].T
+    away = BEHIND * cameras.depths[1]
+    corners = np.stack([[left, -bottom], [right, -bottom], [right, -top], [left, -top]])  # (4, 2, N)
+    corners = corners.transpose(2, 0, 1) * (away if cameras.perspective else 1.0)
+    return np.concatenate((corners, np.full((len(frames), 4, 1), -away)), axis=2)
+
+
+def _open(result: Result) -> Video:
+    return Video(Path(str(result.meta["video"])))
 
 
 # -- Colors --------------------------------------------------------------------------------------------------

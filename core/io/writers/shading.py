@@ -59,8 +59,7 @@ class Shading:
     def halfway(self) -> tuple[float, float, float]:
         """The unit vector h."""
         x, y, z = self.light
-        length = (x * x + y * y + (z - 1.0) ** 2) ** 0.5
-        return x / length, y / length, (z - 1.0) / length
+        return _unit(x, y, z - 1.0)
 
     def brightness(self, normals: Floats) -> Floats:
         """Return how bright a surface is."""

@@ -32,17 +32,19 @@ from ...data.masks import known_points
 from ...foundation.atomic import replacing_many
 from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
-from .backdrop import card_corners, read_pictures, with_video_size
 from .options import frame_rate, moving_shapes, numbered, unit_of, with_progress
 from .scene import (
     CLIPPING,
     cameras_of,
+    card_corners,
     color_values,
     colors_of,
     compare,
     largest_of,
     picture_bounds,
     plain_color,
+    read_pictures,
+    with_video_size,
 )
 
 if TYPE_CHECKING:
@@ -148,9 +150,9 @@ class _Stage:
     # -- Prims ----------------------------------------------------------------------------------------------
 
     def _estimate(self, compared: Comparison | None) -> list[str]:
-        count = self.result.point_count
+        count, points = self.result.point_count, with_progress(list(self.points), self.options)
         lines = [
-            self._samples("point3f[] points", map(_vectors, self._with_progress()), self.frames),
+            self._samples("point3f[] points", map(_vectors, points), self.frames),
             self._extent(self.points, self.frames),
             f"int64[] ids = [{', '.join(map(str, range(count)))}]",
             *self._widths(),
@@ -214,8 +216,8 @@ class _Stage:
             *visibility,
         ]
         prims = _prim("Points", "ground_truth", lines, title=compared.name)
-        if known[there].all() and self.result.faces is not None and len(self.result.faces):
-            mesh = self._surface("true_surface", over[there], frames)
+        mesh = self._surface("true_surface", over[there], frames) if known[there].all() else []
+        if mesh:
             prims += [*mesh[:-1], *(f"    {line}" for line in visibility), mesh[-1]]
         return prims
 
@@ -298,9 +300,6 @@ class _Stage:
         return _prim("Material", "video", lines)
 
     # -- Attributes -----------------------------------------------------------------------------------------
-
-    def _with_progress(self) -> Iterable[Floats]:
-        return (each for _index, each in with_progress(list(enumerate(self.points)), self.options))
 
     def _samples(self, name: str, values: Iterable[str], frames: Ints) -> str:
         """Return an attribute with a value for every frame."""

@@ -21,7 +21,7 @@ from rendering import render
 
 from core import simulate, write_csv, write_npz
 from core.cli import COMMANDS, main
-from core.cli.checked_parser import CheckedParser
+from core.cli.command_line import CheckedParser
 from core.foundation import printable
 
 if TYPE_CHECKING:

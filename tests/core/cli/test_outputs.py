@@ -13,8 +13,7 @@ import pytest
 from rendering import render
 
 from core.cli import main
-from core.cli.checked_parser import CheckedParser
-from core.cli.command_line import COMMANDS
+from core.cli.command_line import COMMANDS, CheckedParser
 from core.solvers.methods import METHODS
 
 QUICK = "--rank 2 --rotations truth --objective wnn --quiet"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.foundation import PeakMemory, peak_megabytes
+from core.foundation.memory import PeakMemory, peak_megabytes
 
 
 def test_the_peak_of_memory_is_seen_after_it_is_given_back():

@@ -16,7 +16,7 @@ import pytest
 from patience import PATIENCE
 
 from core import InputError
-from core.foundation import ProcessDied, ProcessPool, WorkerProcess, call_in_process
+from core.foundation.processes import ProcessDied, ProcessPool, WorkerProcess, call_in_process
 from core.stop_signals import STOP_SIGNALS
 
 FUNCTIONS = """
@@ -157,7 +157,7 @@ def test_closing_a_pool_ends_the_calls_that_run():
 
 OWNER = """
 import os, re, sys, time
-from core.foundation import ProcessPool
+from core.foundation.processes import ProcessPool
 if __name__ == "__main__":
     pool = ProcessPool()
     print(pool.call(os.getpid), flush=True)

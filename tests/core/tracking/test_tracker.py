@@ -11,7 +11,7 @@ from rendering import render, sample_video
 
 from core import InputError, read_sequence
 from core.cli import main
-from core.cli import track as track_command
+from core.cli.console import ProgressLine
 from core.tracking import (
     Video,
     missing_packages,
@@ -256,15 +256,12 @@ def test_the_command_refuses_in_a_sentence(rendered, capsys, words, sentence):
 
 
 def test_after_ctrl_c_the_command_keeps_what_was_followed(rendered, tmp_path, capsys, monkeypatch):
-    text = track_command._progress_text
-
-    def interrupt(step, elapsed):
+    def interrupt(_line, text):
+        (step,) = text.args
         if step.done == 7:
             raise KeyboardInterrupt
-        return text(step, elapsed)
 
-    monkeypatch.setattr(track_command, "_progress_text", interrupt)
-    monkeypatch.setattr(track_command, "INTERVAL", 0.0)
+    monkeypatch.setattr(ProgressLine, "show", interrupt)
     out = tmp_path / "part.npz"
     assert main(["track", str(rendered[1]), "-o", str(out), "--points", "60"]) == 130
     assert f"stopped; what was followed so far is in {out}" in capsys.readouterr().err

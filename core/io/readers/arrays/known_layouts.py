@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
+from ....foundation.linalg import rq
 from ...files.allowance import Allowance
 from ...files.contents import check_file, read_bytes
 from ...files.variables import (
@@ -60,6 +61,11 @@ def _tracks_and_shapes(
     return tracks, shapes
 
 
+def _with_truth(tracks: Floats, shapes: Floats | None, **known: Any) -> Parts:
+    """Return the tracks of an orthogonal camera, in the units of their true shapes."""
+    return Parts(tracks, ORTHOGONAL, shapes=shapes, units="units", truth_units="units", **known)
+
+
 def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Motion capture of Akhter et al.: W = Rs S per frame, rows interleaved; `list` counts from 1."""
     tracks, shapes = _tracks_and_shapes(variables, ("W", "S"))
@@ -68,15 +74,12 @@ def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Par
         rotations = _full_rotations(interleaved(numbers(variables, "Rs"), "Rs", 2), len(tracks))
         offset = (tracks - rotations[:, :2] @ shapes).mean(axis=2)
         translations = np.concatenate([offset, np.zeros((len(tracks), 1))], axis=1)
-    return Parts(
+    return _with_truth(
         tracks,
-        ORTHOGONAL,
-        shapes=shapes,
+        shapes,
         rotations=rotations,
         translations=translations,
         edges=_edges(variables, tracks.shape[2]),
-        units="units",
-        truth_units="units",
         roles={"W": "tracks", "S": "truth", "Rs": "cameras", "list": "edges"},
     )
 
@@ -117,14 +120,11 @@ def read_factors(variables: Variables, path: Path, options: ReadingOptions) -> P
     apart = float(np.abs(offset - translation[:, :, None]).max())
     exact = apart <= SAME * float(np.ptp(tracks))
     roles = {"S": "truth", "R": "cameras"} if exact else {"S": "not read", "R": "not read"}
-    return Parts(
+    return _with_truth(
         tracks,
-        ORTHOGONAL,
-        shapes=shapes if exact else None,
+        shapes if exact else None,
         rotations=views if exact else None,
         translations=np.pad(translation, ((0, 0), (0, 1))) if exact else None,
-        units="units",
-        truth_units="units",
         provenance="" if exact else f"R S differs from W by up to {apart:.2g}, and neither is read",
         shape="xy-points-frames",
         roles={"W": "tracks"} | roles,
@@ -134,12 +134,9 @@ def read_factors(variables: Variables, path: Path, options: ReadingOptions) -> P
 def read_blocked_shape(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Shapes of Torresani et al.: P3_gt, all rows x, then y, then z; the tracks are its x and y."""
     shapes = blocked(numbers(variables, "P3_gt"), "P3_gt", 3)
-    return Parts(
+    return _with_truth(
         shapes[:, :2],
-        ORTHOGONAL,
-        shapes=shapes,
-        units="units",
-        truth_units="units",
+        shapes,
         provenance="tracks are x and y of the 3-D shapes in the file (orthogonal projection)",
         shape="blocked",
         roles={"P3_gt": "tracks"},
@@ -319,27 +316,17 @@ def _with_cameras(parts: Parts, given: object) -> Parts:
 def _factor_camera(camera: Floats) -> tuple[Floats, Floats, Floats]:
     """Return K with positive diagonal and K[2, 2] = 1, a rotation R and t, of a 3 x 4 camera up to scale."""
     camera = camera * np.sign(np.linalg.det(camera[:, :3]))
-    # RQ is QR of the matrix with its rows reversed and transposed.
-    orthogonal, triangular = np.linalg.qr(camera[::-1, :3].T)
-    intrinsics, rotation = triangular.T[::-1, ::-1], orthogonal.T[::-1]
-    signs = np.sign(np.diag(intrinsics))
-    intrinsics, rotation = intrinsics * signs, signs[:, None] * rotation
-    return intrinsics / intrinsics[2, 2], rotation, np.linalg.solve(intrinsics, camera[:, 3])
+    intrinsics, rotation = rq(camera[:, :3])
+    translation: Floats = np.asarray(np.linalg.solve(intrinsics, camera[:, 3]), dtype=np.float64)
+    return intrinsics / intrinsics[2, 2], rotation, translation
 
 
 def read_estimated(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Pyproximal's copy of pickup: M and X_gt interleaved. Its R is an estimate, so it is no true camera."""
     tracks, shapes = _tracks_and_shapes(variables, ("M", "X_gt"))
     note = "R of the file is an estimate and is not used as the true camera" if "R" in variables else ""
-    return Parts(
-        tracks,
-        ORTHOGONAL,
-        shapes=shapes,
-        units="units",
-        truth_units="units",
-        provenance=note,
-        roles={"M": "tracks", "X_gt": "truth", "R": "not read"},
-    )
+    roles = {"M": "tracks", "X_gt": "truth", "R": "not read"}
+    return _with_truth(tracks, shapes, provenance=note, roles=roles)
 
 
 def is_isometric(variables: Variables) -> bool:

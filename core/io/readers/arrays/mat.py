@@ -151,7 +151,6 @@ def _stated(element: _Elements) -> tuple[int, int]:
 
 
 def _stated_name(element: _Elements) -> str:
-    """Return the name of a compressed variable."""
     parts = _Elements(_begin(element, _WITH_NAME), element.order, 8)  # after its type and size
     parts.next()  # the flags
     parts.next()  # the dimensions
@@ -249,7 +248,6 @@ class _Version5:
         raise ValueError(f"{where} is of no known class")
 
     def _array(self, element: _Elements, of_class: int, has_imaginary: bool, shape: tuple[int, ...]) -> Any:
-        """Return an array of numbers."""
         rows = element.numbers() if of_class == _SPARSE else None
         starts = element.numbers() if of_class == _SPARSE else None
         values = element.numbers()

@@ -62,7 +62,7 @@ def interpret_npy(file: LoadedFile, options: ReadingOptions) -> Parts:
     finite = value[np.isfinite(value).all(axis=2)]
     if (
         not finite.size
-        or np.ptp(finite[:, :2], axis=0).max() < 4 * np.ptp(finite[:, 2])
+        or np.ptp(finite[:, :2], axis=0).max() < FLAT * np.ptp(finite[:, 2])
         or finite[:, 2].min() < 0
     ):
         raise InputError(

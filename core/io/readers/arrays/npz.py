@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ...files.reading_options import ReadingOptions
 
 FORMAT = "nrsfm-sequence 1"
-_TEXTS = ("name", "units", "truth_units", "provenance")
+_TEXTS = ("camera", "name", "units", "truth_units", "provenance")
 _REAL, _WHOLE = "biuf", "iu"  # kinds of numbers
 
 
@@ -74,10 +74,10 @@ def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence
 
 def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
     """Return the sequence of the entries that `entries_of` returned; it names no file."""
-    tracks, visible, camera = _numbers(arrays, "tracks"), _numbers(arrays, "visible"), _camera(arrays)
+    tracks, visible = _numbers(arrays, "tracks"), _numbers(arrays, "visible")
     others: dict[str, Any] = {key: str(_get(arrays, key)) for key in _TEXTS}
     others |= {key: read(arrays, key) for key, read in _OPTIONAL.items() if key in arrays}
-    return Sequence(tracks, visible, camera, truth=_truth(arrays), companion=_companion(arrays), **others)
+    return Sequence(tracks, visible, truth=_truth(arrays), companion=_companion(arrays), **others)
 
 
 def _get(arrays: Mapping[str, Any], key: str, kinds: str = "") -> npt.NDArray[Any]:
@@ -97,14 +97,6 @@ def _numbers(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
 
 def _indices(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
     return _get(arrays, key, _WHOLE)
-
-
-def _camera(arrays: Mapping[str, Any]) -> CameraModel:
-    name = str(_get(arrays, "camera"))
-    names = [model.value for model in CameraModel]
-    if name not in names:
-        raise InputError(f"camera is {name!r}; accepted are {', '.join(names)}")
-    return CameraModel(name)
 
 
 def _one(arrays: Mapping[str, Any], key: str, kinds: str) -> Any:

@@ -118,7 +118,7 @@ def unpickle(content: bytes, path: Path) -> Any:
     try:
         _check_operations(content)
         value = _Unpickler(content).load()
-        converted = _Converter().convert(value, 0)
+        converted = _converted(value, 0, {})
         Allowance(len(content)).use(nested_bytes(converted, {}))
         return converted
     except InputError as error:
@@ -297,39 +297,34 @@ class _Unpickler(pickle._Unpickler):
         raise _Refused("it names a value outside")
 
 
-class _Converter:
-    """Turns what was unpickled into the values of a file's variables, each of them once."""
+def _converted(value: Any, depth: int, made: dict[int, Any]) -> Any:
+    """Return what was unpickled as array, list or dict; `made`: what was returned for values by their id."""
+    if depth > DEEPEST:
+        raise _Refused(f"it is nested more than {DEEPEST} deep")
+    if id(value) not in made:
+        made[id(value)] = _made(value, depth, made)
+    return made[id(value)]
 
-    def __init__(self) -> None:
-        self._made: dict[int, Any] = {}
 
-    def convert(self, value: Any, depth: int) -> Any:
-        """Return a value as array, list or dict."""
-        if depth > DEEPEST:
-            raise _Refused(f"it is nested more than {DEEPEST} deep")
-        if id(value) not in self._made:
-            self._made[id(value)] = self._converted(value, depth)
-        return self._made[id(value)]
-
-    def _converted(self, value: Any, depth: int) -> Any:
-        if isinstance(value, _Array):
-            if value.value is None:
-                raise _Refused("it holds an array without content")
-            wrapped = not isinstance(value.value, np.ndarray)
-            return self.convert(value.value, depth + 1) if wrapped else value.value
-        if isinstance(value, dict):
-            return {str(key): self.convert(each, depth + 1) for key, each in value.items()}
-        if isinstance(value, list | tuple):
-            if value and all(type(each) in (int, float, bool) for each in value):
-                return np.array(value, dtype=np.float64)
-            return [self.convert(each, depth + 1) for each in value]
-        if isinstance(value, str | bool | float) or (isinstance(value, int) and abs(value) < 2**63):
-            return np.array(value)
-        if value is None:
-            return []
-        if isinstance(value, bytes | bytearray):
-            return np.frombuffer(value, np.uint8)
-        raise _Refused(f"it holds a {_kind_of(value)}")
+def _made(value: Any, depth: int, made: dict[int, Any]) -> Any:
+    if isinstance(value, _Array):
+        if value.value is None:
+            raise _Refused("it holds an array without content")
+        wrapped = not isinstance(value.value, np.ndarray)
+        return _converted(value.value, depth + 1, made) if wrapped else value.value
+    if isinstance(value, dict):
+        return {str(key): _converted(each, depth + 1, made) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        if value and all(type(each) in (int, float, bool) for each in value):
+            return np.array(value, dtype=np.float64)
+        return [_converted(each, depth + 1, made) for each in value]
+    if isinstance(value, str | bool | float) or (isinstance(value, int) and abs(value) < 2**63):
+        return np.array(value)
+    if value is None:
+        return []
+    if isinstance(value, bytes | bytearray):
+        return np.frombuffer(value, np.uint8)
+    raise _Refused(f"it holds a {_kind_of(value)}")
 
 
 def _kind_of(value: Any) -> str:

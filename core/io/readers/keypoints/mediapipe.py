@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
 from ...files.contents import parse_json
-from ...files.variables import LoadedFile, Parts
-from .poses import HALF, SKELETONS_OF_MEDIAPIPE, in_pixels
+from ...files.variables import LoadedFile
+from .poses import HALF, SKELETONS_OF_MEDIAPIPE, in_pixels, keypoints
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ...files.reading_options import ReadingOptions
+    from ...files.variables import Parts
 
 ACCEPTED = (
     "accepted is a list of frames of MediaPipe, each a list of landmarks with x, y and visibility, or the "
@@ -81,14 +81,12 @@ def read_landmarks(file: LoadedFile, options: ReadingOptions) -> Parts:
         reading["threshold"] = f"{least:g}"
         notes.append(f"a point is visible above a visibility of {least:g} (threshold)")
     names, edges = SKELETONS_OF_MEDIAPIPE.get(landmarks.shape[1], (None, None))
-    parts = Parts(
-        landmarks.transpose(0, 2, 1),
-        CameraModel.PERSPECTIVE,
-        camera_assumed=True,
-        visible=seen,
+    parts = keypoints(
+        landmarks,
+        seen,
+        "MediaPipe",
         edges=edges,
         point_names=names,
-        producer="MediaPipe",
         provenance="; ".join(notes),
         roles=roles,
         reading=reading,

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
 from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
 from ...files.contents import check_file, naming, parse_json, read_bytes
-from ...files.variables import LoadedFile, Parts
-from .poses import SKELETONS_OF_OPENPOSE, chosen_individual
+from ...files.variables import LoadedFile
+from .poses import SKELETONS_OF_OPENPOSE, chosen_individual, gaps_in, keypoints
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ....foundation.types import Floats
     from ...files.reading_options import ReadingOptions
+    from ...files.variables import Parts
 
     _Frame = list[tuple[int, dict[str, Floats]]]  # identity and keypoints by kind, of each person
     _Person = dict[int, dict[str, Floats]]  # keypoints by kind, of each frame
@@ -220,11 +220,11 @@ def read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
         for number in range(1, len(people) + 1)
     ]
     index = chosen_individual(people, shares, options.individual or people[0])
-    keypoints = file.variables.get(_name(index + 1, kind))
-    if keypoints is None:
+    found = file.variables.get(_name(index + 1, kind))
+    if found is None:
         there = sorted({name.split(" ", 2)[2] for name in file.variables if name.startswith("person ")})
         raise InputError(f"{people[index]} has no {kind}; there are {', '.join(there)}")
-    confidence = keypoints[..., 2]
+    confidence = found[..., 2]
     seen = confidence > 0 if options.threshold is None else confidence >= options.threshold
     notes, guesses = [], []
     if options.threshold is not None:
@@ -234,23 +234,15 @@ def read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
             f"{len(people)} people are in the frames, and {people[index]} is read, who is seen best "
             f"({shares[index]:.0%} visible); others by --individual (individual=)"
         )
-    numbers = file.variables["frames"]
-    gaps = np.flatnonzero(np.diff(numbers) > 1)
-    if gaps.size:
-        guesses.append(
-            f"no file is of the frames between {numbers[gaps[0]]} and {numbers[gaps[0] + 1]}: the numbers "
-            "of the frames after them no longer equal those of the video"
-        )
-    count = keypoints.shape[1] if kind == BODY else 0
+    guesses += gaps_in(file.variables["frames"], "file")
+    count = found.shape[1] if kind == BODY else 0
     points, edges = SKELETONS_OF_OPENPOSE.get(count, (None, None))
-    return Parts(
-        keypoints[..., :2].transpose(0, 2, 1),
-        CameraModel.PERSPECTIVE,
-        camera_assumed=True,
-        visible=seen,
+    return keypoints(
+        found[..., :2],
+        seen,
+        "OpenPose",
         edges=edges,
         point_names=points,
-        producer="OpenPose",
         guesses=tuple(guesses),
         provenance="; ".join(notes + guesses),
         roles={_name(index + 1, kind): "tracks"},

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
-from ...files.variables import joined, shortened
+from ...files.variables import Parts, joined, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
 
-    from ....foundation.types import Floats, Ints
+    from ....foundation.types import Bools, Floats, Ints
     from ...files.reading_options import ReadingOptions
-    from ...files.variables import Parts
 
 CUTOFF = 0.6  # of a likelihood, as in the projects of DeepLabCut
 HALF = 0.5  # of any other score
@@ -40,6 +39,30 @@ def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float] | None, 
             f"holds {len(names)} individuals: {there}; choose one by --individual NAME (individual=)"
         )
     return 0 if asked is None else list(names).index(asked)
+
+
+def keypoints(places: Floats, visible: Bools, producer: str, **known: Any) -> Parts:
+    """Return the keypoints (F, P, 2) of a tool that does not state its camera; visible: (F, P)."""
+    return Parts(
+        places.transpose(0, 2, 1),
+        CameraModel.PERSPECTIVE,
+        camera_assumed=True,
+        visible=visible,
+        producer=producer,
+        **known,
+    )
+
+
+def gaps_in(frames: Ints, absent: str, effect: str = "") -> list[str]:
+    """Return a sentence on the first frames that are missing between others, if there are any."""
+    gaps = np.flatnonzero(np.diff(frames) > 1)
+    if not gaps.size:
+        return []
+    before, after = frames[gaps[0]], frames[gaps[0] + 1]
+    return [
+        f"no {absent} is of the frames between {before} and {after}: {effect}the numbers of the frames after "
+        "them no longer equal those of the video"
+    ]
 
 
 def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:

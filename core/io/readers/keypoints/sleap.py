@@ -20,19 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
 from ...files.contents import parse_json, reason
-from ...files.variables import Parts, is_array, real_numbers, whole_numbers
-from .poses import chosen_individual
+from ...files.variables import is_array, real_numbers, whole_numbers
+from .poses import chosen_individual, keypoints
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ....foundation.types import Bools, Floats, Ints
     from ...files.reading_options import ReadingOptions
-    from ...files.variables import Variables
+    from ...files.variables import Parts, Variables
 
 _BY_HAND = 0  # type of an instance that a person has placed
 _SCORES = ("point_scores", "instance_scores", "tracking_scores", "track_occupancy")
@@ -88,14 +87,12 @@ def read_analysis(variables: Variables, path: Path, options: ReadingOptions) -> 
     else:
         edges = None
     note = f"visible from a score of {options.threshold:g} on" if "threshold" in reading else ""
-    return Parts(
-        tracks[..., index].transpose(0, 2, 1),
-        CameraModel.PERSPECTIVE,
-        camera_assumed=True,
-        visible=seen[..., index],
+    return keypoints(
+        tracks[..., index],
+        seen[..., index],
+        "SLEAP",
         edges=edges,
         point_names=tuple(str(name) for name in variables["node_names"]),
-        producer="SLEAP",
         provenance=note,
         roles=roles,
         reading=reading,

@@ -35,7 +35,7 @@ from ...files.allowance import Allowance
 from ...files.reading_options import NO_MASK
 from ...files.variables import LoadedFile, Parts
 from ..geometry.markers import turning_views
-from ..keypoints.poses import CUTOFF, HALF, chosen_individual, in_pixels
+from ..keypoints.poses import CUTOFF, HALF, chosen_individual, gaps_in, in_pixels
 from . import deeplabcut
 from .delimited import Table, parse_table
 
@@ -73,6 +73,7 @@ _LONGEST_HEADER = 1000  # bytes, of which the first names decide
 _CHARACTER = 4  # bytes, in an array
 _MOST_NAMED = 12
 _LONGEST = 160  # characters of a list of names
+LEFT_OUT = "they are left out, and "  # frames without a line
 COLUMNS_OPTION = "--columns frame=A,point=B,x=C,y=D[,visible=E] (columns=)"
 
 
@@ -162,7 +163,6 @@ def _found_columns(table: Table) -> dict[str, int]:
 
 
 def _named_columns(table: Table, asked: str) -> dict[str, int]:
-    """Return the columns that the option names."""
     named = {}
     for pair in asked.split(","):
         role, _, name = (part.strip() for part in pair.partition("="))
@@ -212,7 +212,7 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, sto
             marked = "hidden" if hidden else "visible"
             notes.append(f"{name} is a score, and a point is {marked} from {least:g} on (threshold)")
             guesses += notes if options.threshold is None else []
-    gaps = _gaps(there)
+    gaps = gaps_in(there, "line", LEFT_OUT)
     Allowance(stored).use_array((len(there), 2, len(labels)), 8)
     tracks = np.full((len(there), 2, len(labels)), np.nan)
     visible = np.zeros((len(there), len(labels)), dtype=bool)
@@ -237,7 +237,6 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, sto
 
 
 def _of_individual(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[Table, str]:
-    """Return the lines of one individual."""
     of_line = table.texts(found["individual"])
     numbers = {name: number for number, name in enumerate(dict.fromkeys(of_line))}
     names, index = list(numbers), [numbers[name] for name in of_line]
@@ -273,18 +272,6 @@ def _points(table: Table, column: int) -> tuple[Ints | list[str], Ints]:
         return names, np.array([index[text] for text in texts])
     labels, columns = np.unique(_whole(table, column, "point"), return_inverse=True)
     return labels, columns
-
-
-def _gaps(frames: Ints) -> list[str]:
-    """Return a sentence on frames that have no line, if there are any."""
-    gaps = np.flatnonzero(np.diff(frames) > 1)
-    if not gaps.size:
-        return []
-    before, after = frames[gaps[0]], frames[gaps[0] + 1]
-    return [
-        f"no line is of the frames between {before} and {after}: they are left out, and the numbers of the "
-        "frames after them no longer equal those of the video"
-    ]
 
 
 def _mask_column(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[int | None, bool]:
@@ -347,8 +334,11 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
     places = np.stack([table.numbers([points[name][axis] for name in names]) for axis in "xy"], axis=1)
     numbered = all(name.isdigit() for name in names)
     point_names = None if numbered else tuple(names)
-    read = {
-        index for columns in points.values() for kind, index in columns.items() if kind in ("x", "y", "score")
+    roles = {
+        index: "scores" if kind == "score" else "tracks"
+        for columns in points.values()
+        for kind, index in columns.items()
+        if kind in ("x", "y", "score")
     }
     if all({"z", "3-D"} <= columns.keys() for columns in points.values()):
         depths = table.numbers([points[name]["z"] for name in names])
@@ -369,6 +359,7 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
             guesses.append(notes[-1])
         reading["threshold"] = f"{least:g}"
     frame = _found_columns(table).get("frame")
+    read = set(roles)
     if frame is not None and frame not in read:
         read.add(frame)
         numbers = _whole(table, frame, "frame")
@@ -378,7 +369,7 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
                 f"line {table.lines[row]} has frame {numbers[row]} after frame {numbers[row - 1]}; "
                 "accepted are increasing frames"
             )
-        gaps = _gaps(numbers)
+        gaps = gaps_in(numbers, "line", LEFT_OUT)
         notes, guesses = notes + gaps, guesses + gaps
     left_out = [name for index, name in enumerate(table.columns) if index not in read and name]
     if left_out:
@@ -392,12 +383,7 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
         point_names=point_names,
         guesses=tuple(guesses),
         provenance="; ".join(notes),
-        roles={
-            table.columns[index]: "scores" if kind == "score" else "tracks"
-            for columns in points.values()
-            for kind, index in columns.items()
-            if kind in ("x", "y", "score")
-        },
+        roles={table.columns[index]: role for index, role in roles.items()},
         reading=reading,
     )
     return in_pixels(parts, options)

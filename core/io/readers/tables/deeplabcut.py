@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
-from ...files.variables import Parts, is_array
+from ...files.variables import is_array
 from ..arrays.pickles import unpickle
-from ..keypoints.poses import CUTOFF, chosen_individual
+from ..keypoints.poses import CUTOFF, chosen_individual, keypoints
 from .delimited import Table
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from ....foundation.types import Bools
     from ...files.reading_options import ReadingOptions
-    from ...files.variables import LoadedFile, Variables
+    from ...files.variables import LoadedFile, Parts, Variables
 
 FRAME = "df_with_missing"  # the group of an HDF5 file that holds such a table
 LEVELS = ["scorer", "individuals", "bodyparts", "coords"]  # rows of the header; the second may be absent
@@ -128,13 +127,11 @@ def read(file: LoadedFile, table: Table, options: ReadingOptions) -> Parts:
     guesses: tuple[str, ...] = ()
     if table.rows and not table.texts(0)[0].isdigit():
         guesses = ("the rows are labelled pictures: they may be far apart in time, or of several videos",)
-    return Parts(
-        file.variables[_name(individual, "coords")].transpose(0, 2, 1),
-        CameraModel.PERSPECTIVE,
-        camera_assumed=True,
-        visible=seen(individual),
+    return keypoints(
+        file.variables[_name(individual, "coords")],
+        seen(individual),
+        "DeepLabCut",
         point_names=tuple(file.variables[_name(individual, "bodyparts")].tolist()),
-        producer="DeepLabCut",
         guesses=guesses,
         provenance=note if scored else "",
         roles=roles,

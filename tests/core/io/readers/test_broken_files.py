@@ -222,30 +222,6 @@ def damaged_mat(folder: Path) -> Path:
     return file
 
 
-def damaged_at(folder: Path, offset: int, **variables: Any) -> Path:
-    """Write a version 5 file and spoil one byte of its first variable's element."""
-    file = mat(folder, **variables)
-    content = bytearray(file.read_bytes())
-    content[128 + offset] = 23
-    file.write_bytes(content)
-    return file
-
-
-@case(r"data\.mat: is not a MATLAB file that can be read \(the variable at byte 128 is of no known class\)")
-def variable_of_no_class(folder: Path) -> Path:
-    return damaged_at(folder, 16, W=numbers())
-
-
-@case(r"data\.mat: is not a MATLAB file that can be read \(the element at byte 176 is of type 23\)")
-def numbers_of_no_type(folder: Path) -> Path:
-    return damaged_at(folder, 48, W=numbers())
-
-
-@case(r"data\.mat: is not a MATLAB file that can be read \(the variable at byte 176 is of no known class\)")
-def cell_of_no_class(folder: Path) -> Path:
-    return damaged_at(folder, 48 + 16, W=cells(numbers(), numbers()))
-
-
 @case(r"data\.mat: the file is empty")
 def empty_mat(folder: Path) -> Path:
     (folder / "data.mat").touch()
@@ -461,10 +437,6 @@ def test_broken_input_is_refused_with_its_sentence(tmp_path: Path, kind: str) ->
     said = str(refused.value)
     assert re.search(sentence, said), said
     assert "\n" not in said and "Traceback" not in said
-
-
-def test_there_are_at_least_twenty_kinds() -> None:
-    assert len(CASES) >= 20
 
 
 def test_a_folder_of_several_objects_is_refused_by_name(tmp_path: Path) -> None:
