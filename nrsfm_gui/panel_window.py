@@ -201,7 +201,7 @@ class PanelWindow(QMainWindow):
         self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)
         self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)
         self.numbers_panel.verdict_dismissed.connect(self.verdict_actions.dismiss)
-        self.scene_view.buttons.look_requested.connect(self.appearance_controller.toggle_panel)
+        self.scene_view.buttons.look.clicked.connect(lambda _on: self.appearance_controller.toggle_panel())
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)
         self.selection_controller.newest_requested.connect(self.loss_controller.show_newest)

@@ -58,7 +58,7 @@ SAVE, CLOSE, CANCEL = "Save elsewhere…", "Close without saving", "Cancel"
 
 
 class SessionView(Protocol):
-    """A 3-D view whose viewpoint is saved with the session."""
+    """The camera of a 3-D view, whose viewpoint is saved with the session."""
 
     @property
     def orbit(self) -> Orbit:

@@ -48,16 +48,17 @@ class SceneViewController(QObject):
 
     def set_follow(self, on: bool) -> None:
         """Move the view with the object, or hold it still."""
-        self._change(follow=on)
+        self._session.change_appearance(follow=on)
 
     def add_view(self, view: SceneView) -> None:
         """Let the color bar of a view change the appearance."""
-        view.limits_requested.connect(lambda limits: self._change(limits=limits))
-        view.color_map_requested.connect(lambda name: self._change(color_map=name))
-        view.coloring_requested.connect(lambda key: self._change(color_by=key))
-        view.follow_requested.connect(self.set_follow)
-        view.viewpoint_changed.connect(self._on_viewpoint_changed)
-        self._session.undo_requested.connect(view.end_gesture)
+        change = self._session.change_appearance
+        view.color_bar.limits_requested.connect(lambda limits: change(limits=limits))
+        view.color_bar.color_map_requested.connect(lambda name: change(color_map=name))
+        view.color_bar.coloring_requested.connect(lambda key: change(color_by=key))
+        view.buttons.follow.clicked.connect(self.set_follow)
+        view.camera.viewpoint_changed.connect(self._on_viewpoint_changed)
+        self._session.undo_requested.connect(view.camera.end_gesture)
 
     def reset(self) -> None:
         """Show camera, layers, colors, alignment and hidden points as at first: one step of undo."""
@@ -74,7 +75,7 @@ class SceneViewController(QObject):
 
     def _seen(self) -> View:
         session = self._session
-        return session.appearance, session.alignment, session.hidden, self._view.viewpoint
+        return session.appearance, session.alignment, session.hidden, self._view.camera.viewpoint
 
     def _show(self, view: View) -> None:
         appearance, alignment, hidden, viewpoint = view
@@ -138,9 +139,6 @@ class SceneViewController(QObject):
         """Look at all cameras and the object from outside."""
         self._view.set_camera_locked(False)
         self._view.fit_cameras()
-
-    def _change(self, **changes: Any) -> None:
-        self._session.change_appearance(**changes)
 
     def _on_degraded(self, sentence: str) -> None:
         self._display.without_opengl = True

@@ -279,7 +279,7 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, folder, session, backgro
 
 def test_a_session_file_keeps_the_background(folder, session, background, scene_view, opened):
     opened(folder, opacity=0.4, offset=1)
-    kept = ViewState.of(session, scene_view.orbit).as_plain()
+    kept = ViewState.of(session, scene_view.camera.orbit).as_plain()
     background.remove()
     ViewState.from_plain(kept).show(session)
     assert session.background == Background(folder, 0.4, 1)
