@@ -95,7 +95,7 @@ class MainWindow(PanelWindow):
             window=self, logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.fit,
         )  # fmt: skip
         self.defect_reporter = DefectReporter(
-            self, session, self.logbook, drawn_by=lambda: self.scene_view.drawn_by,
+            self, session, self.logbook, drawn_by=lambda: self.scene_view.renderer.sentence,
             save_session=self.session_saver.save_as,
             save_reconstruction=self.export_controller.ask_for_reconstruction,
         )  # fmt: skip

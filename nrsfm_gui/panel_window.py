@@ -149,7 +149,7 @@ class PanelWindow(QMainWindow):
         self.alignment_controller = AlignmentController(session, self)
         self.appearance_controller = AppearanceController(
             session, display, self.appearance_panel, button=self.scene_view.buttons.look,
-            drawn_by=lambda: self.scene_view.drawn_by,
+            drawn_by=lambda: self.scene_view.renderer.sentence,
             show_cameras=self.scene_view_controller.show_cameras, parent=self,
         )  # fmt: skip
         self.background_controller = BackgroundController(session, self.tracks_view, self)
@@ -212,7 +212,7 @@ class PanelWindow(QMainWindow):
 
     def _make_second_view(self) -> SceneView:
         """Return a 3-D view for a run that is compared."""
-        view = SceneView(software=not self.scene_view.uses_opengl)
+        view = SceneView(software=not self.scene_view.renderer.uses_opengl)
         view.buttons.look.hide()  # both views have one appearance
         self.scene_view_controller.add_view(view)
         self.selection_controller.add_view(view)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ALONE = "There is one run only: change a parameter, run again (Ctrl+R), and compare the two."
 
 
-class _Camera(Protocol):
+class _SharedCamera(Protocol):
     """What this needs of the camera of a 3-D view."""
 
     orbit_changed: pyqtBoundSignal
@@ -48,7 +48,7 @@ class _CompareView(Protocol):
     """What this needs of a 3-D view, which is a QWidget."""
 
     @property
-    def camera(self) -> _Camera: ...
+    def camera(self) -> _SharedCamera: ...
     def set_camera_locked(self, on: bool) -> None: ...
     def set_scene(self, scene: Scene) -> None: ...
     def setAccessibleName(self, name: str | None) -> None: ...

@@ -250,7 +250,7 @@ class SceneView(PointView):
         self.setAccessibleName("3-D view")
         self._renderer = SceneRenderer(self, software=software)
         self._renderer.refined.connect(self.update)
-        self.degraded = self._renderer.degraded
+        self.renderer, self.degraded = self._renderer.renderer, self._renderer.degraded
         self.camera = ViewCamera(self)
         self.camera.moved.connect(self._redraw)
         self.camera.turning_changed.connect(lambda _on: self._show_controls())
@@ -275,34 +275,24 @@ class SceneView(PointView):
         """Return a size that leaves space for the other panels."""
         return QSize(640, 480)
 
-    @property
-    def uses_opengl(self) -> bool:
-        """Whether the picture is drawn by OpenGL."""
-        return self._renderer.renderer.uses_opengl
-
-    @property
-    def drawn_by(self) -> str:
-        """The name of the renderer, in a sentence."""
-        return self._renderer.renderer.sentence
-
     # What is shown
 
     def set_scene(self, scene: Scene) -> None:
         """Show a scene; a camera that a person has moved stays unless the subject is another one."""
         old, self._scene = self._scene, scene
         self._frame(old, scene)
-        self._renderer.set_scene(scene, self._theme)
+        self._renderer.set_scene(scene)
         self.color_bar.set_scale(scene.appearance, scene.color_limits, scene.color_title)
         framing = scene.shapes.framing
         self.buttons.set_follow(moves=framing is not None and framing.moves, on=scene.appearance.follow)
         self._place_controls()
         self._redraw()
         if self.isVisible():
-            self._renderer.begin(
-                self._theme, self._projection(), self.devicePixelRatioF(), locked=self._sees_through_frame
-            )
+            locked = self._sees_through_frame
+            self._renderer.begin(self._projection(), self.devicePixelRatioF(), locked=locked)
 
-    def _apply_theme(self, _theme: Theme) -> None:
+    def _apply_theme(self, theme: Theme) -> None:
+        self._renderer.theme = theme
         if self._scene is not None:
             self.set_scene(self._scene)
         else:
@@ -348,9 +338,7 @@ class SceneView(PointView):
         transparent: bool = False,
     ) -> QImage:
         locked = self._sees_through_frame
-        image = self._renderer.render(
-            self._theme, projection, ratio, size, locked=locked, transparent=transparent
-        )
+        image = self._renderer.render(projection, ratio, size, locked=locked, transparent=transparent)
         if labels:
             painter = QPainter(image)
             self.paint_labels(painter, projection, color_bar=True)
@@ -459,7 +447,8 @@ class SceneView(PointView):
     def _fit(self) -> None:
         self._fitted_to = framing = self.framing
         if framing is not None and self._scene is not None:
-            self.camera.fit(framing, self.width(), self.height(), self._scene.frame, follow=self._follows)
+            size = self.width(), self.height()
+            self.camera.fit(self.camera.orbit_for(framing, *size, self._scene.frame, follow=self._follows))
 
     def _frame(self, old: Scene | None, scene: Scene) -> None:
         """Fit the view to a scene that is another one than before, unless a person has moved it."""
@@ -468,26 +457,33 @@ class SceneView(PointView):
             return
         camera, follow = self.camera, scene.appearance.follow
         shown = self.width(), self.height(), scene.frame
+
+        def fitting(framing: Framing, *, aim: bool) -> Orbit:
+            return camera.orbit_for(framing, *shown, follow=follow, aim=aim)
+
+        def show(framing: Framing, *, aim: bool) -> None:
+            camera.show(fitting(framing, aim=aim), aimed=aim)
+
         another = old is not None and old.subject != scene.subject and not camera.aimed
         if before is not None and (another or framing.upright != before.upright):
             camera.stand(framing.up)
         if old is None or before is None or old.subject[0] != scene.subject[0]:
             self._fitted_to = framing
-            camera.show_framing(framing, *shown, follow=follow, aim=True)
+            show(framing, aim=True)
         elif old.subject != scene.subject:
             self._fitted_to = framing
-            camera.show_framing(framing, *shown, follow=follow, aim=camera.aimed)
+            show(framing, aim=camera.aimed)
         elif camera.fitted:
             first = framing.by_cameras and not before.by_cameras
             fitted_to = self._fitted_to or framing
             # One that is nearly the same does not move the picture.
-            misses = framing is not fitted_to and camera.misses(framing, *shown, follow=follow)
+            misses = framing is not fitted_to and camera.misses(fitting(framing, aim=False))
             if misses or (camera.aimed and first):
                 fitted_to = framing
             self._fitted_to = fitted_to
             moved = scene.frame != old.frame and not camera.turning
             if moved or follow != old.appearance.follow or fitted_to is framing is not before:
-                camera.show_framing(fitted_to, *shown, follow=follow, aim=camera.aimed and first)
+                show(fitted_to, aim=camera.aimed and first)
         elif follow != old.appearance.follow:  # the picture stays, and moves from now on, or does not
             moved = framing.displacements[scene.frame]
             camera.set_viewpoint(
@@ -540,9 +536,8 @@ class SceneView(PointView):
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, made anew only where it changed, and the labels."""
         projection = self._projection()
-        picture = self._renderer.image(
-            self._theme, projection, self.devicePixelRatioF(), locked=self._sees_through_frame
-        )
+        locked = self._sees_through_frame
+        picture = self._renderer.image(projection, self.devicePixelRatioF(), locked=locked)
         painter = QPainter(self)
         painter.drawImage(0, 0, picture)
         covered = [QRectF(each.geometry()) for each in (self.buttons, self.color_bar) if each.isVisible()]
@@ -591,9 +586,7 @@ class SceneView(PointView):
 
     def point_at(self, position: QPointF) -> int:
         """Return the index of the point nearest to a pixel, or -1 where none is near."""
-        if self._scene is None or self._scene.message:
-            return -1
-        return nearest_point(self._scene, self._projection(), (position.x(), position.y()))
+        return nearest_of(self._point_pixels(), (position.x(), position.y()))
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
         """Select the point under the mouse, unless it is, and ask for its menu, or for that of the view."""
@@ -607,29 +600,17 @@ class SceneView(PointView):
         self.menu_requested.emit(event.globalPos())
 
     def _point_pixels(self) -> list[Floats]:
-        """Return the pixels of the points, no array where a message replaces the scene."""
-        if self._scene is None or self._scene.message:
+        scene, projection, found = self._scene, self._projection(), []
+        if scene is None or scene.message:
             return []
-        return shown_pixels(self._scene, self._projection())
+        for name, points in (("estimate", scene.estimate), ("truth", scene.truth)):
+            if points is not None and name in scene.layers:
+                pixels, _ = projection.pixels(points)
+                found.append(pixels if scene.drawn.all() else np.where(scene.drawn[:, None], pixels, np.nan))
+        return found
 
 
 def labeled_size(width: int, height: int) -> tuple[float, tuple[int, int]]:
     """Return the magnification of the labels of a picture, and its size in pixels that are magnified so."""
     ratio = max(1.0, min(width / LABELED_SIZE[0], height / LABELED_SIZE[1]))
     return ratio, (max(round(width / ratio), 1), max(round(height / ratio), 1))
-
-
-def shown_pixels(scene: Scene, projection: Projection) -> list[Floats]:
-    """Return where points are seen in the 3-D picture, (P, 2) for each kind of them; NaN if not drawn."""
-    shown = [("estimate", scene.estimate), ("truth", scene.truth)]
-    found = []
-    for name, points in shown:
-        if points is not None and name in scene.layers:
-            pixels, _ = projection.pixels(points)
-            found.append(pixels if scene.drawn.all() else np.where(scene.drawn[:, None], pixels, np.nan))
-    return found
-
-
-def nearest_point(scene: Scene, projection: Projection, position: tuple[float, float]) -> int:
-    """Return the index of the shown point nearest to a pixel of the 3-D picture, or -1."""
-    return nearest_of(shown_pixels(scene, projection), position)

@@ -41,7 +41,7 @@ class SceneViewController(QObject):
         self._session, self._display, self._view = session, display, view
         self._first_appearance = first_appearance
         self._is_resetting = False
-        display.without_opengl = not view.uses_opengl
+        display.without_opengl = not view.renderer.uses_opengl
         view.degraded.connect(self._on_degraded)
         session.sequence_changed.connect(lambda _sequence: view.set_camera_locked(False))
         self.add_view(view)

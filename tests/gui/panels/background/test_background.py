@@ -208,8 +208,8 @@ def test_only_the_newest_request_is_served(qtbot, folder):
 
 def seen_at(view, x, y):
     """Return the color of the 2-D view at a place in track coordinates."""
-    place = view._plot.mapFromScene(view._box.mapViewToScene(QPointF(x, y)))
-    return view._plot.grab().toImage().pixelColor(place)
+    place = view.plot_widget.mapFromScene(view._box.mapViewToScene(QPointF(x, y)))
+    return view.plot_widget.grab().toImage().pixelColor(place)
 
 
 @pytest.fixture

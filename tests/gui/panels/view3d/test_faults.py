@@ -109,8 +109,8 @@ def test_a_large_picture_is_the_small_one_enlarged(view, known, shapes, near):
 def test_without_opengl_a_person_can_find_out_why(show, monkeypatch):
     monkeypatch.setattr(renderer3d, "opengl_available", lambda: False)
     view = shown(show)
-    assert not view.uses_opengl
-    assert view.drawn_by == "Drawn without OpenGL: none works on this machine"
+    assert not view.renderer.uses_opengl
+    assert view.renderer.sentence == "Drawn without OpenGL: none works on this machine"
 
 
 def break_context(view, how):
@@ -135,7 +135,7 @@ def test_a_lost_context_is_replaced_at_once_with_a_sentence(show, known, shapes,
     break_context(view, how)
     view.set_scene(build_scene(known.sequence, shapes, frame=3))
     assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
-    assert not view.uses_opengl
+    assert not view.renderer.uses_opengl
     assert len(received) == 1
     assert received[0].startswith("The 3-D view is drawn without OpenGL from now on")
 
@@ -149,8 +149,8 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
 
     monkeypatch.setattr(gl_renderer, "DOT_VERTEX", "this is no shader")
     view = shown(show)
-    assert not view.uses_opengl
-    assert "OpenGL does not work" in view.drawn_by
+    assert not view.renderer.uses_opengl
+    assert "OpenGL does not work" in view.renderer.sentence
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 100
 

@@ -30,7 +30,7 @@ def view(request, show):
     if request.param == "opengl" and not opengl_available():
         pytest.skip("no OpenGL context can be made here")
     shown = SceneView(software=request.param == "software")
-    assert shown.uses_opengl == (request.param == "opengl")
+    assert shown.renderer.uses_opengl == (request.param == "opengl")
     show(shown, *SIZE)
     return shown
 
@@ -331,7 +331,7 @@ def test_a_fitted_view_stays_fitted_when_resized(view, known, shapes):
 
 
 def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
-    if not view.uses_opengl:
+    if not view.renderer.uses_opengl:
         pytest.skip("the software picture is painted as a whole")
     from nrsfm_gui.panels.view3d import gl_renderer
 
@@ -361,7 +361,7 @@ def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
 
 
 def test_what_could_not_be_sent_to_opengl_is_sent_again(view, known, shapes, monkeypatch):
-    if not view.uses_opengl:
+    if not view.renderer.uses_opengl:
         pytest.skip("the software picture is painted as a whole")
     from OpenGL import GL
     from OpenGL.error import GLError
@@ -383,7 +383,7 @@ def test_what_could_not_be_sent_to_opengl_is_sent_again(view, known, shapes, mon
     view.set_scene(scene)  # fails
     assert failed
     assert view.grab().toImage() == expected
-    assert view.uses_opengl
+    assert view.renderer.uses_opengl
 
 
 def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(view, known, shapes):
@@ -400,7 +400,7 @@ def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(vie
 
 
 def test_two_views_both_draw(view, known, shapes, show, near):
-    second = SceneView(software=not view.uses_opengl)
+    second = SceneView(software=not view.renderer.uses_opengl)
     show(second, *SIZE)
     scene = build_scene(known.sequence, shapes, frame=2)
     for each in (view, second):
