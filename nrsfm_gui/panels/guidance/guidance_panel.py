@@ -23,6 +23,7 @@ from core.evaluation import HIDING, OBJECTIVE, values_in_range
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.text.guidance_text import TITLES
+from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, push_button, with_tip
 from nrsfm_gui.widgets.labels import ClampedLabel, EmptyLabel, PlainLabel
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
@@ -40,7 +41,7 @@ TIP = (
 PADDING = 0.06  # of a range, on each side
 WORD_PADDING = 0.2  # of a range over words, which have to fit below its ends
 HEADROOM = 0.4  # of a range, above it: for the name of the lowest point
-BAND_ALPHA = 60  # of 255
+BAND_OPACITY = 60 / 255
 LEAST_SPAN = 0.1  # decades of error that an axis spans
 MOST_ABOVE = 0.7  # decades above the lowest held-out error that are in view: what collapsed is far above
 EMPTY = (
@@ -145,9 +146,7 @@ class GuidancePlot(Themed, QWidget):
 
     def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self.plot_widget, theme)
-        band = pg.mkColor(theme.accent)
-        band.setAlpha(BAND_ALPHA)
-        self._band.setBrush(pg.mkBrush(band))
+        self._band.setBrush(pg.mkBrush(qcolor(theme.accent, BAND_OPACITY)))
         self._held.setPen(pg.mkPen(theme.accent, width=1))
         self._held.setSymbolBrush(pg.mkBrush(theme.accent))
         self._held.setSymbolPen(pg.mkPen(theme.panel))
@@ -253,11 +252,6 @@ class GuidancePlot(Themed, QWidget):
         self._right_curve.setData(x[known], up[0] + scale * (logs - least))
         axis.setTicks([[(up[0] + scale * (place - least), text) for place, text in _ticks(least, most)]])
 
-    def resizeEvent(self, event: object) -> None:
-        """Keep the text of the empty state centered."""
-        super().resizeEvent(event)  # type: ignore[arg-type]
-        self._empty.fill()
-
 
 class GuidancePanel(QWidget):
     """Controls, a curve and a recommendation. `header` is the line above, placed by the window."""
@@ -266,7 +260,6 @@ class GuidancePanel(QWidget):
     cancel_requested = pyqtSignal()  # the series is to be stopped
     use_requested = pyqtSignal()  # the recommended value is to be used
     parameter_chosen = pyqtSignal(str)  # another parameter was chosen
-    truth_toggled = pyqtSignal(bool)  # whether the 3-D error is shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -295,8 +288,8 @@ class GuidancePanel(QWidget):
             "Show the 3-D error too (per-frame similarity), on the right axis: it does not enter the "
             "recommendation"
         )
-        self._truth.toggled.connect(self.plot.set_with_truth)
-        self._truth.toggled.connect(self.truth_toggled)
+        self.truth_toggled = self._truth.toggled
+        self.truth_toggled.connect(self.plot.set_with_truth)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._left = PlainLabel(role="muted")
