@@ -14,7 +14,6 @@ from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import PANELS
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
-from nrsfm_gui.widgets.dock_title import show_dock_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,13 +55,13 @@ class CommandPaletteController(QObject):
 
     def entries(self) -> tuple[PaletteEntry, ...]:
         """Return all that can be found; what opens the palette itself is left out."""
-        found = [*self._of_menus(), *self._of_parameters(), *self._of_panels()]
+        found = [*self._of_menus(), *self._parameters.parameter_entries(), *self._of_panels()]
         titles = {entry.title for entry in found if entry.kind == "sequence"}
         return (
             *found,
             *(entry for entry in self._of_folder() if entry.title not in titles),
             *self._of_runs(),
-            *self._of_values(),
+            *self._parameters.value_entries(),
         )
 
     def _of_menus(self) -> list[PaletteEntry]:
@@ -104,42 +103,6 @@ class CommandPaletteController(QObject):
             reason="" if action.isEnabled() else self._toolbars.needs(action.objectName()),
             checked=action.isChecked() if action.isCheckable() else None,
         )
-
-    def _of_parameters(self) -> Iterable[PaletteEntry]:
-        for entry in self._parameters.parameter_entries():
-            yield PaletteEntry(
-                entry.label,
-                "",
-                entry.description,
-                partial(self._focus_parameter, entry.key),
-                "parameter",
-                symbols=(entry.key, *entry.symbols),
-                enabled=not entry.reason,
-                reason=entry.reason,
-            )
-
-    def _of_values(self) -> Iterable[PaletteEntry]:
-        """Return the values of the parameters that are chosen from lists."""
-        for entry in self._parameters.value_entries():
-            yield PaletteEntry(
-                entry.title,
-                "",
-                entry.description,
-                partial(self._choose_value, entry.key, entry.value),
-                "value",
-                symbols=(entry.value,),
-                enabled=not entry.reason,
-                reason=entry.reason,
-                checked=entry.chosen,
-            )
-
-    def _choose_value(self, key: str, value: str) -> None:
-        show_dock_of(self._parameters)
-        self._parameters.choose_value(key, value)
-
-    def _focus_parameter(self, key: str) -> None:
-        show_dock_of(self._parameters)
-        self._parameters.focus_parameter(key)
 
     def _of_panels(self) -> Iterable[PaletteEntry]:
         for dock in docks(self._window):

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
     from nrsfm_gui.scene.run_errors import RunErrors
 
-
 MANY_FRAMES = 150  # singular values of more take longer than a panel may take from the window
 
 
@@ -164,7 +163,7 @@ class ParametersController(QObject):
         """Set what was typed last; return whether it is accepted, or else warn that nothing is run."""
         self.commit()
         notifier = self._session.notifier
-        if not self._panel.valid:
+        if self._panel.refusal:
             notifier.warn(f"Nothing is run: {self._panel.refusal}")
             return False
         notifier.clear()
@@ -179,7 +178,7 @@ class ParametersController(QObject):
     def _on_preset_chosen(self, name: str) -> None:
         """Set the parameters of a preset; in live mode a run of its own is started with them."""
         session = self._session
-        if session.live and session.shown is not None and self._panel.valid:
+        if session.live and session.shown is not None and not self._panel.refusal:
             self._start_preset(name, session.shown)
         else:
             self._on_panel_changed(self._panel.settings)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,20 +24,20 @@ from nrsfm_gui.panels.parameters.parameter_form import (
     SAVE,
     SYMBOLS,
     WEIGHTS_TIP,
-    ParameterEntry,
     ParameterForm,
-    ValueEntry,
     tips,
     without_effect,
 )
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 from nrsfm_gui.panels.parameters.value_editors import SourceChoice
 from nrsfm_gui.text.import_text import calibration_text
+from nrsfm_gui.widgets.command_palette import PaletteEntry
+from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from PyQt6.QtGui import QResizeEvent
 
@@ -97,14 +96,6 @@ class DifferenceBar(QFrame):
         self.changed.setVisible(not names)
 
 
-@dataclass(frozen=True)
-class ReplacedPenalty:
-    """A penalty that a method does not support, and the one that replaced it."""
-
-    given: Penalty
-    brought: Penalty
-
-
 class ParametersPanel(QScrollArea):
     """Edits a `Settings`."""
 
@@ -112,7 +103,6 @@ class ParametersPanel(QScrollArea):
     preset_chosen = pyqtSignal(str)  # the name of one, whose parameters are shown now
     preset_named = pyqtSignal(str)  # the name that the parameters are to have as a preset
     preset_removed = pyqtSignal(str)  # the name of one of a person's own
-    run_parameters_requested = pyqtSignal(int)  # the number of a run whose parameters are to be shown instead
     sections_toggled = pyqtSignal(object)  # a person has opened or closed one: the names of the open ones
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -122,7 +112,8 @@ class ParametersPanel(QScrollArea):
         self.refusal = ""  # the first sentence below a field, "" where all is accepted
         self._sequence: Sequence | None = None
         self._calibration: Calibration | None = None  # of a run with these parameters
-        self._replaced: ReplacedPenalty | None = None  # penalty, while a method has another one in its place
+        # The penalty that a method does not support, and the one that it has brought in its place.
+        self._replaced: tuple[Penalty, Penalty] | None = None
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = Debounce(self.flush, TYPING_MILLISECONDS, self)
         self._dragged = Debounce(self._accept, 0, self)  # all events of the mouse that wait are one change
@@ -130,8 +121,7 @@ class ParametersPanel(QScrollArea):
         self._form = form = ParameterForm()
         self.spectrum_plot = form.spectrum_plot
         self.set_noise_estimate, self.set_open_sections = form.set_noise_estimate, form.sections.set_open
-        self._forms = form.forms
-        self._penalty = form.penalty
+        self._forms, self._penalty = form.forms, form.penalty
         self.reset_weight = form.penalty.reset_weight
         self._reasons: dict[str, str] = {}  # why rows have no effect
         form.sections.toggled.connect(lambda: self.sections_toggled.emit(self.open_sections))
@@ -146,7 +136,7 @@ class ParametersPanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.differs = DifferenceBar(self)  # below what scrolls
         form.folded_changed.connect(self.differs.set_folded)
-        self.differs.requested.connect(self.run_parameters_requested)
+        self.run_parameters_requested = self.differs.requested
         self.set_settings(self.settings)
 
     # -- what it shows --------------------------------------------------------------------------------------
@@ -156,47 +146,44 @@ class ParametersPanel(QScrollArea):
         """The names of the sections that are open, of `parameter_form.FOLDED`."""
         return self._form.sections.open
 
-    def parameter_entries(self) -> tuple[ParameterEntry, ...]:
+    def parameter_entries(self) -> Iterator[PaletteEntry]:
         """Return the parameters that the present problem, method and penalty have."""
         words = tips(self.settings.problem)
-        rows = [
-            ParameterEntry(
-                name,
-                form.label(name),
-                SYMBOLS.get(name, ()),
-                words.get(name) or form.editor(name).toolTip(),
-                self._reasons.get(name, ""),
-            )
-            for name, form in self._form.entries()
-        ]
-        if self.settings.objective == DEPTHS:  # the row of the modes has the same weights
-            return tuple(rows)
-        return (*rows, ParameterEntry("weights", "weights", SYMBOLS["weights"], WEIGHTS_TIP))
+        for name, form in self._form.entries():
+            tip = words.get(name) or form.editor(name).toolTip()
+            yield self._entry(name, form.label(name), tip)
+        if self.settings.objective != DEPTHS:  # where the row of the modes has the same weights
+            yield self._entry("weights", "weights", WEIGHTS_TIP)
 
-    def value_entries(self) -> tuple[ValueEntry, ...]:
-        """Return what can be chosen from the lists of the present parameters."""
-        return tuple(
-            ValueEntry(
-                name,
-                value,
-                f"{form.label(name)[:1].upper()}{form.label(name)[1:]}: {choice.title(value)}",
-                choice.explanation(value),
-                value == choice.key,
-                self._reasons.get(name, "") or choice.refusal(value),
-            )
-            for name, form in self._form.entries()
-            if (choice := _choice_of(form.editor(name))) is not None
-            for value in choice.keys()
+    def _entry(self, name: str, label: str, tip: str) -> PaletteEntry:
+        reason, symbols = self._reasons.get(name, ""), (name, *SYMBOLS.get(name, ()))
+        focus = partial(self.focus_parameter, name)
+        return PaletteEntry(
+            label, "", tip, focus, "parameter", symbols=symbols, enabled=not reason, reason=reason
         )
 
-    def choose_value(self, key: str, value: str) -> None:
-        """Choose one of the `value_entries` as a person does, and show its parameter."""
+    def value_entries(self) -> Iterator[PaletteEntry]:
+        """Return what can be chosen from the lists of the present parameters."""
+        for name, form in self._form.entries():
+            choice, label = _choice_of(form.editor(name)), form.label(name)
+            for value in () if choice is None else choice.keys():
+                assert choice is not None  # it has keys
+                title = f"{label[:1].upper()}{label[1:]}: {choice.title(value)}"
+                reason = self._reasons.get(name, "") or choice.refusal(value)
+                yield PaletteEntry(
+                    title, "", choice.explanation(value), partial(self._choose_value, name, value), "value",
+                    symbols=(value,), enabled=not reason, reason=reason, checked=value == choice.key,
+                )  # fmt: skip
+
+    def _choose_value(self, key: str, value: str) -> None:
+        """Choose a value as a person does, and show its parameter."""
         choice = _choice_of(self.focus_parameter(key))
         if choice is not None:
             choice.choose(value)
 
     def focus_parameter(self, key: str) -> QWidget:
         """Show the field of a parameter, in its section where it is folded; give it the focus, return it."""
+        show_dock_of(self)
         field: QWidget = self.spectrum_plot.canvas
         for name, form in self._form.entries():
             if name == key:
@@ -211,11 +198,6 @@ class ParametersPanel(QScrollArea):
         if isinstance(field, QLineEdit):
             field.selectAll()
         return field
-
-    @property
-    def valid(self) -> bool:
-        """Whether every field holds an accepted value, and they are offered together."""
-        return not self.refusal
 
     def set_settings(self, settings: Settings) -> None:
         """Show parameters."""
@@ -415,10 +397,9 @@ class ParametersPanel(QScrollArea):
 
     def _replacement(self, settings: Settings) -> str:
         """Return the sentence on the penalty that the method brought, "" where it is not the one shown."""
-        replaced = self._replaced
-        if replaced is None or settings.penalty != replaced.brought:
+        if self._replaced is None or settings.penalty != self._replaced[1]:
             return ""
-        brought, given = (PENALTY_TITLES[penalty_name(each)] for each in (replaced.brought, replaced.given))
+        given, brought = (PENALTY_TITLES[penalty_name(each)] for each in self._replaced)
         return (
             f"{METHODS[settings.method].title} brings its own penalty ({brought}); "
             f"a suitable method restores the {given}."
@@ -477,9 +458,9 @@ class ParametersPanel(QScrollArea):
             self.flush()
             return
         replaced = self._replaced
-        given = replaced.given if replaced is not None and replaced.brought == present else present
+        given = replaced[0] if replaced is not None and replaced[1] == present else present
         suited = suited_penalty(method, problem, given)
-        self._replaced = ReplacedPenalty(given, suited) if suited != given else None
+        self._replaced = (given, suited) if suited != given else None
         if suited != present:
             self._penalty.set_penalty(suited, rank)
         self.flush()

@@ -37,9 +37,9 @@ def test_a_number_that_a_penalty_refuses_shows_why_next_to_it(panel, form, kind,
     form.choose("penalty", kind)
     form.write(name, text)
     assert words in form.note(name)
-    assert not panel.valid
+    assert panel.refusal
     form.choose("penalty", "nn")
-    assert panel.valid
+    assert not panel.refusal
 
 
 def test_each_penalty_remembers_its_numbers(panel, form):

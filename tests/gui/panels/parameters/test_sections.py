@@ -155,7 +155,7 @@ def test_an_invalid_option_opens_its_section(closed, objective):
     closed.set_settings(Settings(penalty=LogPenalty(), objective=objective))
     closed.set_value("epsilon", -1.0)
     closed.flush()
-    assert not closed.valid and closed.open_sections == ("Start",)
+    assert closed.refusal and closed.open_sections == ("Start",)
 
 
 def test_methods_are_in_two_groups_each_with_its_meaning(closed):
@@ -174,12 +174,12 @@ def test_methods_are_in_two_groups_each_with_its_meaning(closed):
 
 
 def test_parameters_are_found_by_name_and_symbol_and_get_the_focus(qtbot, closed):
-    entries = {entry.key: entry for entry in closed.parameter_entries()}
+    entries = {entry.symbols[0]: entry for entry in closed.parameter_entries()}
     assert {"rank", "xi", "gamma", "damping", "noise", "mode_weights"} <= entries.keys()
     assert not {"mu", "rho"} & entries.keys()  # of other penalties and methods
     assert "ξ" in entries["xi"].symbols and "K" in entries["rank"].symbols
     assert entries["loss_scale"].reason and not entries["eta"].reason
-    assert all(entry.label and entry.description for entry in entries.values())
+    assert all(entry.title and entry.tip for entry in entries.values())
     with qtbot.waitActive(closed):
         closed.activateWindow()
     for key in ("xi", "noise", "starts", "weights"):

@@ -32,7 +32,7 @@ def test_a_decreasing_weight_that_is_typed_is_refused_with_the_reason(qtbot, pan
     panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.5, 1.0))))
     typed = next(f for f in panel.findChildren(NumberField) if f.accessibleName() == "weight 1")
     type_into(typed, "2")
-    qtbot.waitUntil(lambda: not panel.valid)
+    qtbot.waitUntil(lambda: bool(panel.refusal))
     assert "weights decrease from 2 (weight 1) to 1 (weight 2)" in form.texts()
 
 
