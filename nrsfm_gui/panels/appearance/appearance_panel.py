@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QIcon, QImage, QPixmap, QStandardItemModel
-from PyQt6.QtWidgets import QCheckBox, QFormLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QWidget
+from PyQt6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QWidget,
+)
 
 from nrsfm_gui.model.appearance import (
     COLOR_MAPS,
@@ -92,11 +102,6 @@ class AppearancePanel(QFrame):
         self.drawn_by = PlainLabel(role="muted", wraps=True)
         for index, name in enumerate(COLOR_MAPS):
             self.color_map.setItemIcon(index, _swatch(name))
-        self._fields = (
-            self.color_by, self.color_map, self.low, self.high, self.automatic, self.trails,
-            self.trail_frames, self.mesh_mode, self.mesh_source, self.point_size, self.labels,
-            *self.layers.values(),
-        )  # fmt: skip
         self._build()
         self.set_appearance(self._appearance)
 
@@ -217,7 +222,7 @@ class AppearancePanel(QFrame):
     def _blocked_signals(self) -> ExitStack:
         """Return a context in which no field emits a signal."""
         blocked = ExitStack()
-        for field in self._fields:
+        for field in self.findChildren((QCheckBox, QComboBox, QAbstractSpinBox)):
             blocked.enter_context(QSignalBlocker(field))
         return blocked
 

@@ -9,7 +9,7 @@ over the frame of the video that the sequence names where it names them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from PyQt6.QtCore import QObject, QSignalBlocker, QSize, Qt, pyqtSignal
@@ -23,7 +23,7 @@ from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import image_suffixes
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
-from nrsfm_gui.widgets.fields import Slider, SpinBox, tool_button, with_tip
+from nrsfm_gui.widgets.fields import Slider, SpinBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:
@@ -65,17 +65,14 @@ class BackgroundBar(QFrame):
         self._offset.valueChanged.connect(self.offset_requested)
         remove = tool_button("✕", "Remove the background", "Remove the background")
         remove.clicked.connect(lambda _checked: self.remove_requested.emit())
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 2, 4, 2)
-        layout.setSpacing(6)
-        layout.addWidget(self._name, 1)
+        parts: list[QWidget] = [self._name]
         for title, editor in (("opacity", self._opacity), ("offset", self._offset)):
             label = PlainLabel(title, role="muted")
             label.setToolTip(editor.toolTip())
             label.setBuddy(editor)
-            layout.addWidget(label)
-            layout.addWidget(editor, 1 if editor is self._opacity else 0)
-        layout.addWidget(remove)
+            parts += [label, editor]
+        row = filled(QHBoxLayout(self), *parts, remove, grows=self._name, spacing=6, margins=(8, 2, 4, 2))
+        row.setStretchFactor(self._opacity, 1)
         self.hide()
 
     def set_values(self, words: str, opacity: float, offset: int) -> None:
@@ -124,13 +121,8 @@ class BackgroundController(QObject):
         images = " ".join(f"*{suffix}" for suffix in image_suffixes())
         videos = " ".join(f"*{suffix}" for suffix in VIDEO_SUFFIXES)
         filters = f"Images and videos ({images} {videos});;All files (*)"
-        ask_for_path(
-            self.bar,
-            "Background: a video, a folder of images, or one of numbered ones",
-            self.open,
-            kind=PathKind.ANY,
-            filters=filters,
-        )
+        title = "Background: a video, a folder of images, or one of numbered ones"
+        ask_for_path(self.bar, title, self.open, kind=PathKind.ANY, filters=filters)
 
     def open(self, path: Path, *, opacity: float = OPACITY, offset: int = 0) -> None:
         """Put pictures behind the tracks: a folder, a pattern, one of numbered images, or a video."""
@@ -147,15 +139,15 @@ class BackgroundController(QObject):
 
     def set_opacity(self, opacity: float) -> None:
         """Set the opacity of the background: 0 is invisible, 1 is opaque."""
-        background = self._session.background
-        if background is not None:
-            self._session.set_background(replace(background, opacity=min(max(opacity, 0.0), 1.0)))
+        self._change(opacity=opacity)
 
     def set_offset(self, offset: int) -> None:
         """Shift the background by some frames."""
-        background = self._session.background
-        if background is not None:
-            self._session.set_background(replace(background, offset=offset))
+        self._change(offset=offset)
+
+    def _change(self, **changes: Any) -> None:
+        if self._session.background is not None:
+            self._session.set_background(replace(self._session.background, **changes))
 
     def still(self) -> FrozenBackground:
         """Return the background as of now; for movies."""

@@ -70,7 +70,6 @@ class SequenceTree(Themed, QTreeWidget):
     compare_requested = pyqtSignal(int)
     # A sequence that the session holds, but that is not open, and the run to show, -1 for none of them.
     left_requested = pyqtSignal(object, int)
-    title_changed = pyqtSignal(object, int, str)  # a run, and what was written in place of its name
     delete_requested = pyqtSignal(object, int)  # a run that is to be forgotten
     # Tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
     remove_requested = pyqtSignal(object, object)
@@ -459,7 +458,7 @@ class SequenceTree(Themed, QTreeWidget):
         self.setItemDelegateForColumn(0, row)
         for column in COLUMNS.values():
             self.setItemDelegateForColumn(column, cell)
-        row.title_edited.connect(self.title_changed)
+        self.title_changed = row.title_edited
 
 
 def describe(entry: SequenceEntry) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hands import ask_for_menu, send_mouse
 from PyQt6.QtCore import QEvent, QPointF, Qt
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QAbstractSpinBox, QApplication, QCheckBox, QComboBox, QPushButton
 
 from core.data import connect
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
@@ -183,8 +183,8 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
     panel = parts.appearance_panel
     for theme in (DARK, LIGHT):
         apply_theme(qapp, theme)
-        panel.open_near(parts.scene_view.buttons.look, parts.scene_view.drawn_by)
-        for field in (*panel._fields, panel.load):
+        panel.open_near(parts.scene_view.buttons.look, parts.scene_view.renderer.sentence)
+        for field in panel.findChildren((QCheckBox, QComboBox, QAbstractSpinBox, QPushButton)):
             assert field.toolTip(), field
             assert field.accessibleName(), field
             if field in (panel.low, panel.high):
