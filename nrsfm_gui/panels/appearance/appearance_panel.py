@@ -49,7 +49,6 @@ class AppearancePanel(QFrame):
     """An editor of the appearance. It closes on a click elsewhere."""
 
     appearance_requested = pyqtSignal(object)  # a field was changed
-    load_requested = pyqtSignal()  # a triangulation is to be read from a file
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -90,7 +89,6 @@ class AppearancePanel(QFrame):
         tip = "Read triangles from .npz, .obj, .ply or .txt"
         self.load = with_tip(QPushButton("Load…"), "Load triangulation", tip)
         self.load.clicked.connect(lambda _checked: self.hide())
-        self.load.clicked.connect(lambda _checked: self.load_requested.emit())
         tip = "Size of the points, of the one that suits their number"
         self.point_size = with_tip(SpinBox(), "Size of the points in percent", tip)
         self.point_size.setRange(round(100 * POINT_SIZES[0]), round(100 * POINT_SIZES[1]))

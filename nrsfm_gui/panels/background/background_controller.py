@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from PyQt6.QtCore import QObject, QSignalBlocker, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QSignalBlocker, QSize, Qt
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from core import InputError
@@ -43,42 +43,36 @@ MOST_OUTSIDE = 0.5  # share of the tracks outside the picture above which there 
 class BackgroundBar(QFrame):
     """Opacity and frame offset of a background; hidden where there is none."""
 
-    opacity_requested = pyqtSignal(float)  # 0 (not seen) to 1
-    offset_requested = pyqtSignal(int)  # frames by which the background is ahead of the tracks
-    remove_requested = pyqtSignal()
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "bar")
         self._name = ElidedLabel()
         slider, tip = Slider(Qt.Orientation.Horizontal), "Opacity of the background, 0 to 100 %"
-        self._opacity = with_tip(slider, "Opacity of the background in percent", tip)
-        self._opacity.setRange(0, 100)
-        self._opacity.setMinimumWidth(SLIDER_WIDTHS[0])
-        self._opacity.setMaximumWidth(SLIDER_WIDTHS[1])
-        self._opacity.valueChanged.connect(lambda value: self.opacity_requested.emit(value / 100))
+        self.opacity = with_tip(slider, "Opacity of the background in percent", tip)
+        self.opacity.setRange(0, 100)
+        self.opacity.setMinimumWidth(SLIDER_WIDTHS[0])
+        self.opacity.setMaximumWidth(SLIDER_WIDTHS[1])
         tip = "Frame 1 of the tracks is frame 1 + this of the background"
-        self._offset = with_tip(SpinBox(), "Frame offset of the background", tip)
-        self._offset.setRange(-MOST_OFFSET, MOST_OFFSET)
-        self._offset.setKeyboardTracking(False)
-        self._offset.setFixedWidth(66)
-        self._offset.valueChanged.connect(self.offset_requested)
-        remove = tool_button("✕", "Remove the background", "Remove the background")
-        remove.clicked.connect(lambda _checked: self.remove_requested.emit())
+        self.offset = with_tip(SpinBox(), "Frame offset of the background", tip)
+        self.offset.setRange(-MOST_OFFSET, MOST_OFFSET)
+        self.offset.setKeyboardTracking(False)
+        self.offset.setFixedWidth(66)
+        self.remove = tool_button("✕", "Remove the background", "Remove the background")
         parts: list[QWidget] = [self._name]
-        for title, editor in (("opacity", self._opacity), ("offset", self._offset)):
+        for title, editor in (("opacity", self.opacity), ("offset", self.offset)):
             label = PlainLabel(title, role="muted")
             label.setToolTip(editor.toolTip())
             label.setBuddy(editor)
             parts += [label, editor]
-        row = filled(QHBoxLayout(self), *parts, remove, grows=self._name, spacing=6, margins=(8, 2, 4, 2))
-        row.setStretchFactor(self._opacity, 1)
+        parts.append(self.remove)
+        row = filled(QHBoxLayout(self), *parts, grows=self._name, spacing=6, margins=(8, 2, 4, 2))
+        row.setStretchFactor(self.opacity, 1)
         self.hide()
 
     def set_values(self, words: str, opacity: float, offset: int) -> None:
         """Show what the background is. Emits nothing."""
         self._name.set_full_text(words)
-        for editor, value in ((self._opacity, round(100 * opacity)), (self._offset, offset)):
+        for editor, value in ((self.opacity, round(100 * opacity)), (self.offset, offset)):
             with QSignalBlocker(editor):
                 editor.setValue(value)
 
@@ -104,9 +98,9 @@ class BackgroundController(QObject):
         self._warned = False  # that a picture cannot be read
         self._pictured = False  # whether a picture was read
         self.bar = BackgroundBar()
-        self.bar.opacity_requested.connect(self.set_opacity)
-        self.bar.offset_requested.connect(self.set_offset)
-        self.bar.remove_requested.connect(self.remove)
+        self.bar.opacity.valueChanged.connect(lambda percent: self._change(opacity=percent / 100))
+        self.bar.offset.valueChanged.connect(self.set_offset)
+        self.bar.remove.clicked.connect(lambda _checked: self.remove())
         view.add_below(self.bar)
         session.background_changed.connect(self._on_background_changed)
         session.frame_changed.connect(lambda _frame: self._show())
@@ -136,10 +130,6 @@ class BackgroundController(QObject):
     def remove(self) -> None:
         """Remove the background."""
         self._session.set_background(None)
-
-    def set_opacity(self, opacity: float) -> None:
-        """Set the opacity of the background: 0 is invisible, 1 is opaque."""
-        self._change(opacity=opacity)
 
     def set_offset(self, offset: int) -> None:
         """Shift the background by some frames."""

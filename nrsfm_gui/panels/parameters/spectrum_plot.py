@@ -209,7 +209,6 @@ class SpectrumPlot(Themed, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._singular: Floats | None = None  # (N,) of the reconstruction
-        self._of_run: Floats | None = None  # (N,) weights that it was found with
         self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
         self._base: tuple[float, ...] = ()  # and had when the drag began
         self._moves_others = False
@@ -278,7 +277,7 @@ class SpectrumPlot(Themed, QWidget):
     @property
     def weights(self) -> tuple[float, ...]:
         """The weights at the handles, (K,)."""
-        return self._weights or tuple(() if self._of_run is None else self._of_run.tolist())
+        return self._weights or self._state.run_weights
 
     # -- setters --------------------------------------------------------------------------------------------
 
@@ -292,7 +291,6 @@ class SpectrumPlot(Themed, QWidget):
         self.back.setToolTip(plain if state.objective == DEPTHS else rule)
         self.back.setVisible(state.kind == EXPLICIT)
         self._singular = None if state.singular_values is None else np.asarray(state.singular_values)
-        self._of_run = None if self._singular is None else np.asarray(state.run_weights)
         if self.canvas.dragged_handle is None or len(state.weights) != len(self._weights):
             if state.weights != self._weights:
                 self._end_limit()

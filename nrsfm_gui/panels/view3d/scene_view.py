@@ -67,7 +67,7 @@ class ViewButtons(QWidget):
         self._menu_button.hide()
         self._in_menu: list[QToolButton] = []  # those that have no room
         self._laid_out: tuple[Hashable, ...] = ()  # what the room was last divided for
-        self._moves = False  # whether there is an object to follow
+        self.moves = False  # whether there is an object to follow
         self._presets: list[QToolButton] = []
         for name, (text, tip) in PRESETS.items():
             button = self._add(text, tip, name)
@@ -86,25 +86,13 @@ class ViewButtons(QWidget):
         self.look = self._add("Look…", "Colors, trails, mesh, sizes and layers (B)", "look")
         self.fit = self._add("Fit", "Show the object large (double-click)", "fit")
 
-    def set_state(self, *, orthographic: bool, locked: bool, lockable: bool, turning: bool) -> None:
-        """Show what is on; `lockable` is whether the camera of the frame is known."""
-        self.orthographic.setChecked(orthographic)
-        self.lock.setChecked(locked)
-        self.lock.setEnabled(lockable)
-        self.turntable.setChecked(turning)
-
-    def set_follow(self, *, moves: bool, on: bool) -> None:
-        """Show whether the view moves with the object; hidden where the object does not move."""
-        self._moves = moves
-        self.follow.setChecked(on)
-
     def fit_width(self, width: int) -> None:
         """Move buttons into a menu until the others have room: first the presets."""
-        key = (width, self._moves, self.fontMetrics().averageCharWidth())
+        key = (width, self.moves, self.fontMetrics().averageCharWidth())
         if key == self._laid_out:
             return
         self._laid_out = key
-        others = [self.orthographic, self.lock, self.turntable, *([self.follow] if self._moves else [])]
+        others = [self.orthographic, self.lock, self.turntable, *([self.follow] if self.moves else [])]
         groups = [self._presets, others]
         for button in (self.follow, self._menu_button):
             button.hide()
@@ -284,7 +272,8 @@ class SceneView(PointView):
         self._renderer.set_scene(scene)
         self.color_bar.set_scale(scene.appearance, scene.color_limits, scene.color_title)
         framing = scene.shapes.framing
-        self.buttons.set_follow(moves=framing is not None and framing.moves, on=scene.appearance.follow)
+        self.buttons.moves = framing is not None and framing.moves
+        self.buttons.follow.setChecked(scene.appearance.follow)
         self._place_controls()
         self._redraw()
         if self.isVisible():
@@ -553,14 +542,12 @@ class SceneView(PointView):
 
     def _show_controls(self) -> None:
         """Show the controls of the scene, in the state of the camera."""
-        scene, camera = self._scene, self.camera
-        self.buttons.set_state(
-            orthographic=camera.orbit.orthographic,
-            locked=camera.locked,
-            lockable=scene is not None and scene.camera is not None,
-            turning=camera.turning,
-        )
-        self.buttons.setVisible(scene is not None and not scene.message)
+        scene, camera, buttons = self._scene, self.camera, self.buttons
+        buttons.orthographic.setChecked(camera.orbit.orthographic)
+        buttons.lock.setChecked(camera.locked)
+        buttons.lock.setEnabled(scene is not None and scene.camera is not None)
+        buttons.turntable.setChecked(camera.turning)
+        buttons.setVisible(scene is not None and not scene.message)
         self.color_bar.setVisible(scene is not None and not scene.message and scene.colored)
 
     def _place_controls(self) -> None:

@@ -268,11 +268,11 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, folder, session, backgro
     bar = background.bar
     assert bar.isVisible() and "8 pictures, 64 × 48 px" in bar._name.full_text
     assert resolve_situation(session).background
-    bar._opacity.setValue(30)
-    bar._offset.setValue(2)
+    bar.opacity.setValue(30)
+    bar.offset.setValue(2)
     assert shown.opacity() == pytest.approx(0.3)
     assert session.background == Background(folder, 0.3, 2)
-    bar.remove_requested.emit()
+    bar.remove.click()
     assert not bar.isVisible() and not shown.isVisible() and session.background is None
     assert not resolve_situation(session).background
 
