@@ -103,7 +103,6 @@ class ParametersPanel(QScrollArea):
     preset_chosen = pyqtSignal(str)  # the name of one, whose parameters are shown now
     preset_named = pyqtSignal(str)  # the name that the parameters are to have as a preset
     preset_removed = pyqtSignal(str)  # the name of one of a person's own
-    sections_toggled = pyqtSignal(object)  # a person has opened or closed one: the names of the open ones
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -120,11 +119,9 @@ class ParametersPanel(QScrollArea):
         self._derived = PanelUpdater(lambda: self.settings, self._show_derived, self)
         self._form = form = ParameterForm()
         self.spectrum_plot = form.spectrum_plot
-        self.set_noise_estimate, self.set_open_sections = form.set_noise_estimate, form.sections.set_open
-        self._forms, self._penalty = form.forms, form.penalty
-        self.reset_weight = form.penalty.reset_weight
+        self.set_noise_estimate, self.sections = form.set_noise_estimate, form.sections
+        self._forms, self.penalty = form.forms, form.penalty
         self._reasons: dict[str, str] = {}  # why rows have no effect
-        form.sections.toggled.connect(lambda: self.sections_toggled.emit(self.open_sections))
         form.edited.connect(self._on_form_edited)
         form.dragged.connect(self._dragged.request)
         form.chosen.connect(self._on_form_chosen)
@@ -140,11 +137,6 @@ class ParametersPanel(QScrollArea):
         self.set_settings(self.settings)
 
     # -- what it shows --------------------------------------------------------------------------------------
-
-    @property
-    def open_sections(self) -> tuple[str, ...]:
-        """The names of the sections that are open, of `parameter_form.FOLDED`."""
-        return self._form.sections.open
 
     def parameter_entries(self) -> Iterator[PaletteEntry]:
         """Return the parameters that the present problem, method and penalty have."""
@@ -208,7 +200,7 @@ class ParametersPanel(QScrollArea):
             editor.set_value(getattr(settings, name))
         self._form.set_objective(settings)
         self._form.method.set_method(settings.method, settings.options)
-        self._penalty.set_penalty(settings.penalty, settings.rank)
+        self.penalty.set_penalty(settings.penalty, settings.rank)
         self._derived.forget()
         self._form.set_preset(settings)
         self._read()  # what is accepted of a preset depends on the sequence
@@ -216,7 +208,7 @@ class ParametersPanel(QScrollArea):
     def set_sequence(self, sequence: Sequence) -> None:
         """Gray out what this sequence does not have, and mark what it does not allow."""
         if sequence is not self._sequence:
-            self._penalty.set_spectrum(None, None)  # of another sequence
+            self.penalty.set_spectrum(None, None)  # of another sequence
         self._sequence = sequence
         rotations, intrinsics = self._form.rotations.choice, self._form.intrinsics.choice
         for choice, key, there, what in (
@@ -243,18 +235,13 @@ class ParametersPanel(QScrollArea):
         if settings is not None and weights is not None and isinstance(settings.penalty, WeightedNuclearNorm):
             reference = settings.penalty.reference(weights)
         if reference is None:
-            reference = self._penalty.reference
-        self._penalty.set_spectrum(reference, singular_values)
+            reference = self.penalty.reference
+        self.penalty.set_spectrum(reference, singular_values)
 
     def set_calibration(self, calibration: Calibration | None) -> None:
         """Set the K that the shown run was made with under these parameters; None where there is none."""
         self._calibration = calibration
         self._show_calibration()
-
-    @property
-    def reference(self) -> Floats | None:
-        """(K,) sigma(X0#) of the sequence, as far as runs of it have shown them."""
-        return self._penalty.reference
 
     @property
     def pending(self) -> bool:
@@ -289,12 +276,12 @@ class ParametersPanel(QScrollArea):
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
         editor = self._form.editors.get(name)
-        field = editor if isinstance(editor, NumberField) else self._penalty.fields[name]
+        field = editor if isinstance(editor, NumberField) else self.penalty.fields[name]
         field.drag_to(value)
 
     def choose_penalty(self, kind: str) -> None:
         """Choose a penalty: a key of `core.PENALTIES`, or "weights"."""
-        self._penalty.choose(kind)
+        self.penalty.choose(kind)
         self.flush()
 
     def flush(self) -> None:
@@ -317,7 +304,7 @@ class ParametersPanel(QScrollArea):
     def _show_derived(self, settings: Settings) -> None:
         """Show which preset settings are near to, and the weights that they give."""
         self._form.set_preset(settings)
-        self._penalty.show_weights(settings.penalty, settings.rank)
+        self.penalty.show_weights(settings.penalty, settings.rank)
 
     def _set_message(self, name: str, sentence: str) -> None:
         self._forms[name].set_message(name, sentence)
@@ -325,8 +312,7 @@ class ParametersPanel(QScrollArea):
             self._unfold(self._forms[name])
 
     def _unfold(self, part: QWidget) -> None:
-        sections = self._form.sections
-        sections.set_open({*sections.open, sections.section_of(part)})
+        self.sections.set_open({*self.sections.open, self.sections.section_of(part)})
 
     def _on_form_edited(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
@@ -359,15 +345,15 @@ class ParametersPanel(QScrollArea):
         rank = changes.get("rank") or self.settings.rank
         readers: dict[str, Callable[[], object]] = {
             "options": self._form.method.read,
-            "penalty": lambda: self._penalty.read(rank),
+            "penalty": lambda: self.penalty.read(rank),
         }
         for name, read in readers.items():
             try:
                 changes[name] = read()
             except InputError as refusal:  # shown by the editor
                 refusals.append(str(refusal))
-                exact = name == "options" or self._penalty.refused_in_rare
-                self._unfold(self._form.method.rare if exact else self._penalty)
+                exact = name == "options" or self.penalty.refused_in_rare
+                self._unfold(self._form.method.rare if exact else self.penalty)
         settings = self.settings.with_changes(**changes)
         self._form.set_objective(settings)
         refusals += self._show_what_applies(settings)
@@ -389,10 +375,10 @@ class ParametersPanel(QScrollArea):
         refusal = None if own is None else settings.refusal(own)
         if refusal:
             note = f"{refusal[0].upper()}{refusal[1:]}."
-            self._form.method.set_message(note, refused=True)
+            self._form.method.usual.set_message("method", note, refused=True)
             self._unfold(self._form.method)
             return [note]
-        self._form.method.set_message(self._replacement(settings), refused=False)
+        self._form.method.usual.set_message("method", self._replacement(settings), refused=False)
         return []
 
     def _replacement(self, settings: Settings) -> str:
@@ -439,7 +425,7 @@ class ParametersPanel(QScrollArea):
             self._models[before.problem] = before.rank, before.penalty
             rank, penalty = self._models[problem]
             self._form.editors["rank"].set_value(rank)
-            self._penalty.set_penalty(penalty, rank)
+            self.penalty.set_penalty(penalty, rank)
         self.flush()
 
     def _on_form_chosen(self) -> None:
@@ -453,7 +439,7 @@ class ParametersPanel(QScrollArea):
         if brought != before:
             self._form.objective.set_key(DEPTHS if brought else WNN)
         try:
-            present = self._penalty.read(rank)
+            present = self.penalty.read(rank)
         except InputError:  # shown by the editor
             self.flush()
             return
@@ -462,7 +448,7 @@ class ParametersPanel(QScrollArea):
         suited = suited_penalty(method, problem, given)
         self._replaced = (given, suited) if suited != given else None
         if suited != present:
-            self._penalty.set_penalty(suited, rank)
+            self.penalty.set_penalty(suited, rank)
         self.flush()
 
     def set_own_presets(self, presets: Mapping[str, Settings]) -> None:

@@ -66,9 +66,9 @@ def test_an_invalid_value_is_explained_next_to_its_field(panel, form, name, text
 
 def test_an_invalid_field_unfolds_its_section(panel, form):
     form.field("seed").setText("x")
-    panel.set_open_sections(())
+    panel.sections.set_open(())
     panel.flush()
-    assert panel.open_sections == ("Search",)
+    assert panel.sections.open == ("Search",)
     assert "'x' is not a whole number" in form.note("seed")
 
 
