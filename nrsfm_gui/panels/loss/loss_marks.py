@@ -188,11 +188,6 @@ class SpanMarks(_Marks):
         self._ticks.setData(INTERACTIVE_ONLY, True)
         plot.addItem(self._ticks, ignoreBounds=True)
 
-    @property
-    def ticks(self) -> list[float]:
-        """Where the ticks are."""
-        return list(self._ticks.xvals) if self._ticks.isVisible() else []
-
     def place(self, history: History | None, x: Floats, stage: RunStage | None, *, named: bool) -> None:
         """Mark the spans of a history, of nothing with None, and if `named` their names and the ticks.
 

@@ -169,6 +169,5 @@ class SequencesController(QObject):
 
     def _go_on(self, run: Run) -> None:
         """Open the sequence of a run again, and go on from where the run was stopped."""
-        self._opening.open_sequence(run.sequence)
-        self._session.with_run(run.number, self._control.select)
+        self._on_left_requested(run.sequence, run.number)
         self._control.start(warm=True, settings=run.settings)
