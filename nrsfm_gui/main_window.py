@@ -91,11 +91,11 @@ class MainWindow(PanelWindow):
     def _make_shell(self) -> None:
         session, store, control = self.session, self.store, self.run_control
         self.session_saver = SessionSaver(
-            session, store, control, self.sequence_opening, self.display, view=self.scene_view, window=self,
-            logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.fit,
+            session, store, control, self.sequence_opening, self.display, view=self.scene_view.camera,
+            window=self, logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.fit,
         )  # fmt: skip
         self.defect_reporter = DefectReporter(
-            self, session, self.logbook, drawn_by=lambda: self.scene_view.drawn_by,
+            self, session, self.logbook, drawn_by=lambda: self.scene_view.renderer.sentence,
             save_session=self.session_saver.save_as,
             save_reconstruction=self.export_controller.ask_for_reconstruction,
         )  # fmt: skip
@@ -155,9 +155,9 @@ class MainWindow(PanelWindow):
         DropTarget(self).dropped.connect(self.sequence_opening.open)
         self.session_saver.session_shown.connect(lambda _path: self.dock_layout.adopt())
         self.session.background_changed.connect(self.dock_layout.place_tracks)
-        self.scene_view.orthographic_changed.connect(actions["orthographic"].setChecked)
-        self.scene_view.camera_locked_changed.connect(actions["camera_lock"].setChecked)
-        self.scene_view.turntable_changed.connect(actions["turntable"].setChecked)
+        self.scene_view.camera.orthographic_changed.connect(actions["orthographic"].setChecked)
+        self.scene_view.camera.locked_changed.connect(actions["camera_lock"].setChecked)
+        self.scene_view.camera.turning_changed.connect(actions["turntable"].setChecked)
         self.selection_controller.point_hovered.connect(self.status_controller.show_hover)
         for view in (self.scene_view, self.tracks_view, self.timeline, self.points_panel):
             view.menu_requested.connect(partial(self.toolbars.open_menu, POINT_MENU))

@@ -143,7 +143,7 @@ class PanelWindow(QMainWindow):
         self.alignment_controller = AlignmentController(session, self)
         self.appearance_controller = AppearanceController(
             session, display, self.appearance_panel, button=self.scene_view.buttons.look,
-            drawn_by=lambda: self.scene_view.drawn_by,
+            drawn_by=lambda: self.scene_view.renderer.sentence,
             show_cameras=self.scene_view_controller.show_cameras, parent=self,
         )  # fmt: skip
         self.background_controller = BackgroundController(session, self.tracks_view, self)
@@ -194,7 +194,7 @@ class PanelWindow(QMainWindow):
         self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)
         self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)
         self.numbers_panel.verdict_dismissed.connect(self.verdict_actions.dismiss)
-        self.scene_view.buttons.look_requested.connect(self.appearance_controller.toggle_panel)
+        self.scene_view.buttons.look.clicked.connect(lambda _on: self.appearance_controller.toggle_panel())
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)
         self.selection_controller.newest_requested.connect(self.loss_controller.show_newest)
@@ -205,7 +205,7 @@ class PanelWindow(QMainWindow):
 
     def _make_second_view(self) -> SceneView:
         """Return a 3-D view for a run that is compared."""
-        view = SceneView(software=not self.scene_view.uses_opengl)
+        view = SceneView(software=not self.scene_view.renderer.uses_opengl)
         view.buttons.look.hide()  # both views have one appearance
         self.scene_view_controller.add_view(view)
         self.selection_controller.add_view(view)

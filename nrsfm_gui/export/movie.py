@@ -85,13 +85,13 @@ class ScenePainter:
         self._options = options
         self._marks, self._transparent = marks, transparent
         self._scenes = views.display.scenes()
-        locked = views.scene_view.camera_locked
+        locked = views.scene_view.camera.locked
         view, scene = views.scene_view, views.display.scene
         _, self._size = labeled_size(options.width, options.height)
         self._orbit = None if locked else view.orbit_for(*self._size)
         self._follow = views.session.appearance.follow
-        self._framing = scene.shapes.framing if scene is not None and view.fitted else None
-        if self._orbit is not None and self._framing is not None and (options.turns or view.turntable):
+        self._framing = scene.shapes.framing if scene is not None and view.camera.fitted else None
+        if self._orbit is not None and self._framing is not None and (options.turns or view.camera.turning):
             self._orbit = self._framing.fit_around(self._orbit, *self._size, follow=self._follow)
             self._framing = None
         self._view = unseen(SceneView(software=True), options)

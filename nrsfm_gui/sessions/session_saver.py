@@ -59,7 +59,7 @@ SAVE, CLOSE, CANCEL = "Save elsewhere…", "Close without saving", "Cancel"
 
 
 class SessionView(Protocol):
-    """A 3-D view whose viewpoint is saved with the session, and the views that were saved in it."""
+    """The camera of a 3-D view, whose viewpoint is saved with the session, and its saved views."""
 
     saved_views: dict[str, Orbit]
 

@@ -14,7 +14,6 @@ from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import PANELS
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
-from nrsfm_gui.widgets.dock_title import show_dock_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,10 +55,10 @@ class CommandPaletteController(QObject):
 
     def entries(self) -> tuple[PaletteEntry, ...]:
         """Return all that can be found; what opens the palette itself is left out."""
-        found = [*self._of_menus(), *self._of_parameters(), *self._of_panels()]
+        found = [*self._of_menus(), *self._parameters.parameter_entries(), *self._of_panels()]
         titles = {entry.title for entry in found if entry.kind == "sequence"}
         found += (entry for entry in self._of_folder() if entry.title not in titles)
-        return (*found, *self._of_runs(), *self._of_values())
+        return (*found, *self._of_runs(), *self._parameters.value_entries())
 
     def _of_menus(self) -> list[PaletteEntry]:
         """Return everything in the menus, in their order, then what is in none."""
@@ -100,30 +99,6 @@ class CommandPaletteController(QObject):
             reason="" if action.isEnabled() else reason,
             checked=action.isChecked() if action.isCheckable() else None,
         )
-
-    def _of_parameters(self) -> Iterable[PaletteEntry]:
-        parameters = self._parameters
-        for entry in parameters.parameter_entries():
-            focus = partial(self._in_parameters, parameters.focus_parameter, entry.key)
-            names, reason = (entry.key, *entry.symbols), entry.reason
-            yield PaletteEntry(
-                entry.label, entry.description, focus, "parameter", symbols=names, reason=reason
-            )
-
-    def _of_values(self) -> Iterable[PaletteEntry]:
-        """Return the values of the parameters that are chosen from lists."""
-        parameters = self._parameters
-        for entry in parameters.value_entries():
-            choose = partial(self._in_parameters, parameters.choose_value, entry.key, entry.value)
-            yield PaletteEntry(
-                entry.title, entry.description, choose, "value",
-                symbols=(entry.value,), reason=entry.reason, checked=entry.chosen,
-            )  # fmt: skip
-
-    def _in_parameters(self, function: Callable[..., object], *arguments: str) -> None:
-        """Show the panel of the parameters, and do something in it."""
-        show_dock_of(self._parameters)
-        function(*arguments)
 
     def _of_panels(self) -> Iterable[PaletteEntry]:
         for dock in docks(self._window):

@@ -176,7 +176,6 @@ class HeatMap(Themed, QWidget):
     def resizeEvent(self, event: object) -> None:
         """Fit ticks and values into the new size."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._empty.fill()
         self._draw_labels()
 
     # -- drawing --------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from nrsfm_gui.widgets.tables import prepare_table
 
 if TYPE_CHECKING:
     from PyQt6.QtCore import QPoint
-    from PyQt6.QtGui import QFocusEvent, QResizeEvent
+    from PyQt6.QtGui import QFocusEvent
 
     from core.foundation import Bools, Ints
     from nrsfm_gui.model.theme import Theme
@@ -260,11 +260,6 @@ class RunsTable(Themed, QTableView):
         model = self.selectionModel()
         if self.chosen < 0 and model is not None:
             model.clear()
-
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Keep the text of the empty state in the middle."""
-        super().resizeEvent(event)
-        self._empty.fill()
 
     def _apply_theme(self, theme: Theme) -> None:
         self.runs.set_muted(theme.muted)

@@ -17,6 +17,7 @@ from PyQt6.QtGui import QHelpEvent, QPainter
 from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy
 
 if TYPE_CHECKING:
+    from PyQt6.QtCore import QObject
     from PyQt6.QtGui import QPaintEvent, QResizeEvent
     from PyQt6.QtWidgets import QWidget
 
@@ -109,20 +110,20 @@ class ElidedLabel(PlainLabel):
 
 
 class EmptyLabel(PlainLabel):
-    """A sentence in the middle of an empty plot; call `fill` when the plot is resized.
-
-    `margin`: pixels to its left and right.
-    """
+    """A sentence in the middle of an empty plot, which it covers; `margin`: pixels to its left and right."""
 
     def __init__(self, text: str, plot: QWidget, *, margin: int = 12) -> None:
         super().__init__(text, plot, role="muted", wraps=True)
         self._plot, self._margin = plot, margin
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        plot.installEventFilter(self)
 
-    def fill(self) -> None:
-        """Cover the plot at its present size."""
-        self.setGeometry(self._plot.rect().adjusted(self._margin, 0, -self._margin, 0))
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Keep the size of the plot."""
+        if event is not None and event.type() == QEvent.Type.Resize:
+            self.setGeometry(self._plot.rect().adjusted(self._margin, 0, -self._margin, 0))
+        return False
 
 
 class ClampedLabel(QScrollArea):

@@ -143,7 +143,7 @@ def measured(app: QApplication, frames: int, points: int, objective: str, *, sof
         window.parameters_controller.run_from_scratch()
         wait(app, 60.0, lambda: window.run_control.current is None)
         wait(app, 1.0)
-        print(f"{frames} x {points}, {objective}, {window.scene_view.drawn_by}")
+        print(f"{frames} x {points}, {objective}, {window.scene_view.renderer.sentence}")
         print(f"  a first update by itself, with nothing else going on: {1000 * alone(window):.1f} ms")
         meanwhile = Meanwhile()
         good = True

@@ -63,7 +63,7 @@ def lateness() -> np.ndarray:
     with tempfile.TemporaryDirectory() as folder:
         store = AppStore(Path(folder) / "settings.json")
         window = MainWindow(store=store)
-        print(f"3-D by {'OpenGL' if window.scene_view.uses_opengl else 'software'}")
+        print(f"3-D by {'OpenGL' if window.scene_view.renderer.uses_opengl else 'software'}")
         window.session.set_theme(DARK)
         window.sequence_opening.open_sequence(simulate("paper", frames=FRAMES, points=POINTS))
         window.session.set_settings(Settings(rank=4, starts=3, objective="depths"))

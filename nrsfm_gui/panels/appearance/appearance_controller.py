@@ -42,7 +42,7 @@ class AppearanceController(QObject):
         self._panel, self._button = panel, button
         self._drawn_by, self._show_cameras = drawn_by, show_cameras
         panel.appearance_requested.connect(session.set_appearance)
-        panel.load_requested.connect(self.ask_for_triangulation)
+        panel.load.clicked.connect(lambda _checked: self.ask_for_triangulation())
         session.appearance_changed.connect(panel.set_appearance)
         session.sequence_changed.connect(self._update_loaded)
         display.scene_shown.connect(panel.set_scene)

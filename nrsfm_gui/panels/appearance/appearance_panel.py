@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QIcon, QImage, QPixmap, QStandardItemModel
-from PyQt6.QtWidgets import QCheckBox, QFormLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QWidget
+from PyQt6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QWidget,
+)
 
 from nrsfm_gui.model.appearance import (
     COLOR_MAPS,
@@ -39,7 +49,6 @@ class AppearancePanel(QFrame):
     """An editor of the appearance. It closes on a click elsewhere."""
 
     appearance_requested = pyqtSignal(object)  # a field was changed
-    load_requested = pyqtSignal()  # a triangulation is to be read from a file
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -80,7 +89,6 @@ class AppearancePanel(QFrame):
         tip = "Read triangles from .npz, .obj, .ply or .txt"
         self.load = with_tip(QPushButton("Load…"), "Load triangulation", tip)
         self.load.clicked.connect(lambda _checked: self.hide())
-        self.load.clicked.connect(lambda _checked: self.load_requested.emit())
         tip = "Size of the points, of the one that suits their number"
         self.point_size = with_tip(SpinBox(), "Size of the points in percent", tip)
         self.point_size.setRange(round(100 * POINT_SIZES[0]), round(100 * POINT_SIZES[1]))
@@ -92,11 +100,6 @@ class AppearancePanel(QFrame):
         self.drawn_by = PlainLabel(role="muted", wraps=True)
         for index, name in enumerate(COLOR_MAPS):
             self.color_map.setItemIcon(index, _swatch(name))
-        self._fields = (
-            self.color_by, self.color_map, self.low, self.high, self.automatic, self.trails,
-            self.trail_frames, self.mesh_mode, self.mesh_source, self.point_size, self.labels,
-            *self.layers.values(),
-        )  # fmt: skip
         self._build()
         self.set_appearance(self._appearance)
 
@@ -217,7 +220,7 @@ class AppearancePanel(QFrame):
     def _blocked_signals(self) -> ExitStack:
         """Return a context in which no field emits a signal."""
         blocked = ExitStack()
-        for field in self._fields:
+        for field in self.findChildren((QCheckBox, QComboBox, QAbstractSpinBox)):
             blocked.enter_context(QSignalBlocker(field))
         return blocked
 

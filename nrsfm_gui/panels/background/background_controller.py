@@ -9,10 +9,10 @@ over the frame of the video that the sequence names where it names them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from PyQt6.QtCore import QObject, QSignalBlocker, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QSignalBlocker, QSize, Qt
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from core import InputError
@@ -23,7 +23,7 @@ from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import image_suffixes
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
-from nrsfm_gui.widgets.fields import Slider, SpinBox, tool_button, with_tip
+from nrsfm_gui.widgets.fields import Slider, SpinBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:
@@ -43,45 +43,36 @@ MOST_OUTSIDE = 0.5  # share of the tracks outside the picture above which there 
 class BackgroundBar(QFrame):
     """Opacity and frame offset of a background; hidden where there is none."""
 
-    opacity_requested = pyqtSignal(float)  # 0 (not seen) to 1
-    offset_requested = pyqtSignal(int)  # frames by which the background is ahead of the tracks
-    remove_requested = pyqtSignal()
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "bar")
         self._name = ElidedLabel()
         slider, tip = Slider(Qt.Orientation.Horizontal), "Opacity of the background, 0 to 100 %"
-        self._opacity = with_tip(slider, "Opacity of the background in percent", tip)
-        self._opacity.setRange(0, 100)
-        self._opacity.setMinimumWidth(SLIDER_WIDTHS[0])
-        self._opacity.setMaximumWidth(SLIDER_WIDTHS[1])
-        self._opacity.valueChanged.connect(lambda value: self.opacity_requested.emit(value / 100))
+        self.opacity = with_tip(slider, "Opacity of the background in percent", tip)
+        self.opacity.setRange(0, 100)
+        self.opacity.setMinimumWidth(SLIDER_WIDTHS[0])
+        self.opacity.setMaximumWidth(SLIDER_WIDTHS[1])
         tip = "Frame 1 of the tracks is frame 1 + this of the background"
-        self._offset = with_tip(SpinBox(), "Frame offset of the background", tip)
-        self._offset.setRange(-MOST_OFFSET, MOST_OFFSET)
-        self._offset.setKeyboardTracking(False)
-        self._offset.setFixedWidth(66)
-        self._offset.valueChanged.connect(self.offset_requested)
-        remove = tool_button("✕", "Remove the background", "Remove the background")
-        remove.clicked.connect(lambda _checked: self.remove_requested.emit())
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 2, 4, 2)
-        layout.setSpacing(6)
-        layout.addWidget(self._name, 1)
-        for title, editor in (("opacity", self._opacity), ("offset", self._offset)):
+        self.offset = with_tip(SpinBox(), "Frame offset of the background", tip)
+        self.offset.setRange(-MOST_OFFSET, MOST_OFFSET)
+        self.offset.setKeyboardTracking(False)
+        self.offset.setFixedWidth(66)
+        self.remove = tool_button("✕", "Remove the background", "Remove the background")
+        parts: list[QWidget] = [self._name]
+        for title, editor in (("opacity", self.opacity), ("offset", self.offset)):
             label = PlainLabel(title, role="muted")
             label.setToolTip(editor.toolTip())
             label.setBuddy(editor)
-            layout.addWidget(label)
-            layout.addWidget(editor, 1 if editor is self._opacity else 0)
-        layout.addWidget(remove)
+            parts += [label, editor]
+        parts.append(self.remove)
+        row = filled(QHBoxLayout(self), *parts, grows=self._name, spacing=6, margins=(8, 2, 4, 2))
+        row.setStretchFactor(self.opacity, 1)
         self.hide()
 
     def set_values(self, words: str, opacity: float, offset: int) -> None:
         """Show what the background is. Emits nothing."""
         self._name.set_full_text(words)
-        for editor, value in ((self._opacity, round(100 * opacity)), (self._offset, offset)):
+        for editor, value in ((self.opacity, round(100 * opacity)), (self.offset, offset)):
             with QSignalBlocker(editor):
                 editor.setValue(value)
 
@@ -107,9 +98,9 @@ class BackgroundController(QObject):
         self._warned = False  # that a picture cannot be read
         self._pictured = False  # whether a picture was read
         self.bar = BackgroundBar()
-        self.bar.opacity_requested.connect(self.set_opacity)
-        self.bar.offset_requested.connect(self.set_offset)
-        self.bar.remove_requested.connect(self.remove)
+        self.bar.opacity.valueChanged.connect(lambda percent: self._change(opacity=percent / 100))
+        self.bar.offset.valueChanged.connect(self.set_offset)
+        self.bar.remove.clicked.connect(lambda _checked: self.remove())
         view.add_below(self.bar)
         session.background_changed.connect(self._on_background_changed)
         session.frame_changed.connect(lambda _frame: self._show())
@@ -124,13 +115,8 @@ class BackgroundController(QObject):
         images = " ".join(f"*{suffix}" for suffix in image_suffixes())
         videos = " ".join(f"*{suffix}" for suffix in VIDEO_SUFFIXES)
         filters = f"Images and videos ({images} {videos});;All files (*)"
-        ask_for_path(
-            self.bar,
-            "Background: a video, a folder of images, or one of numbered ones",
-            self.open,
-            kind=PathKind.ANY,
-            filters=filters,
-        )
+        title = "Background: a video, a folder of images, or one of numbered ones"
+        ask_for_path(self.bar, title, self.open, kind=PathKind.ANY, filters=filters)
 
     def open(self, path: Path, *, opacity: float = OPACITY, offset: int = 0) -> None:
         """Put pictures behind the tracks: a folder, a pattern, one of numbered images, or a video."""
@@ -145,17 +131,13 @@ class BackgroundController(QObject):
         """Remove the background."""
         self._session.set_background(None)
 
-    def set_opacity(self, opacity: float) -> None:
-        """Set the opacity of the background: 0 is invisible, 1 is opaque."""
-        background = self._session.background
-        if background is not None:
-            self._session.set_background(replace(background, opacity=min(max(opacity, 0.0), 1.0)))
-
     def set_offset(self, offset: int) -> None:
         """Shift the background by some frames."""
-        background = self._session.background
-        if background is not None:
-            self._session.set_background(replace(background, offset=offset))
+        self._change(offset=offset)
+
+    def _change(self, **changes: Any) -> None:
+        if self._session.background is not None:
+            self._session.set_background(replace(self._session.background, **changes))
 
     def still(self) -> FrozenBackground:
         """Return the background as of now; for movies."""

@@ -6,7 +6,7 @@ Only one thread at a time may read from a source.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QBuffer, QByteArray, QSize
 from PyQt6.QtGui import QImage, QImageReader
@@ -35,20 +35,6 @@ FORMATS = {
 PIXEL = 8  # bytes at most
 
 
-class ImageSource(Protocol):
-    """Pictures of one size, counted from 0."""
-
-    files: list[Path]  # all of them
-    count: int
-    size: QSize  # width and height in pixels
-
-    def read(self, index: int) -> QImage:
-        """Return a picture. Raises InputError where it cannot be read."""
-
-    def close(self) -> None:
-        """Close the file."""
-
-
 class ImageFiles:
     """One file for every picture."""
 
@@ -58,7 +44,7 @@ class ImageFiles:
         self.size = self.read(0).size()
 
     def read(self, index: int) -> QImage:
-        """Return an image, rotated by its orientation tag."""
+        """Return an image, rotated by its orientation tag. Raises InputError where it cannot be read."""
         file = self.files[index]
         content = read_bytes(file)
         buffer = QBuffer()
@@ -92,12 +78,15 @@ class VideoFrames:
         self.count, self.size = self._video.count, QSize(*self._video.size)
 
     def read(self, index: int) -> QImage:
-        """Return a frame."""
+        """Return a frame. Raises InputError where it cannot be read."""
         return as_image(self._video.read(index))
 
     def close(self) -> None:
         """Close the file."""
         self._video.close()
+
+
+ImageSource = ImageFiles | VideoFrames  # pictures of one size, counted from 0
 
 
 def as_image(rgb: Pixels) -> QImage:

@@ -31,17 +31,24 @@ if TYPE_CHECKING:
 ALONE = "There is one run only: change a parameter, run again (Ctrl+R), and compare the two."
 
 
-class _CompareView(Protocol):
-    """What this needs of a 3-D view, which is a QWidget."""
+class _SharedCamera(Protocol):
+    """What this needs of the camera of a 3-D view."""
 
-    camera_changed: pyqtBoundSignal
-    camera_locked_changed: pyqtBoundSignal
+    orbit_changed: pyqtBoundSignal
+    locked_changed: pyqtBoundSignal
 
     @property
     def orbit(self) -> Orbit: ...
     @property
-    def camera_locked(self) -> bool: ...
+    def locked(self) -> bool: ...
     def set_orbit(self, orbit: Orbit) -> None: ...
+
+
+class _CompareView(Protocol):
+    """What this needs of a 3-D view, which is a QWidget."""
+
+    @property
+    def camera(self) -> _SharedCamera: ...
     def set_camera_locked(self, on: bool) -> None: ...
     def set_scene(self, scene: Scene) -> None: ...
     def setAccessibleName(self, name: str | None) -> None: ...
@@ -250,16 +257,17 @@ class CompareController(QObject):
                 found=self._display.found_mesh,
             )
         )
-        view.set_orbit(self._scene_view.orbit)
+        view.camera.set_orbit(self._scene_view.camera.orbit)
 
     def _second_view(self) -> _CompareView:
         if self._second is None:
             self._second = view = self._make_view()
             view.setAccessibleName("3-D view of the compared run")
-            view.camera_changed.connect(self._scene_view.set_orbit)
-            self._scene_view.camera_changed.connect(view.set_orbit)
-            view.set_camera_locked(self._scene_view.camera_locked)
-            self._scene_view.camera_locked_changed.connect(view.set_camera_locked)
+            camera = self._scene_view.camera
+            view.camera.orbit_changed.connect(camera.set_orbit)
+            camera.orbit_changed.connect(view.camera.set_orbit)
+            view.set_camera_locked(camera.locked)
+            camera.locked_changed.connect(view.set_camera_locked)
             assert isinstance(view, QWidget)
             self._stage.add_second_view(view)
         return self._second

@@ -92,11 +92,6 @@ class ComparePanel(Themed, QFrame):
         self.set_mode("overlay")
         self._follow_theme()
 
-    @property
-    def second(self) -> str:
-        """The name of the second run."""
-        return self._second.currentText()
-
     # -- setters --------------------------------------------------------------------------------------------
 
     def set_runs(self, first: str, others: Mapping[str, str], second: str) -> None:

@@ -320,14 +320,9 @@ def _curves_of(series: HeldOutSeries, sequence: Sequence) -> GuidanceCurves:
     line = gather_curve(series.trials, name)
     truth = series.truth_of(line)
     return GuidanceCurves(
-        values=line.values,
-        held=line.held,
-        deviation=line.deviation,
-        kept=line.kept,
-        best=line.best,
+        line,
         name=TITLES[name],
         unit=sequence.units,
-        integer=line.integer,
         words=tuple(value_label(name, float(value)) for value in line.values) if name == OBJECTIVE else None,
         truth=truth if np.isfinite(truth).any() else None,
         truth_unit=sequence.truth_units,

@@ -23,6 +23,7 @@ from core.evaluation import HIDING, OBJECTIVE, values_in_range
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.text.guidance_text import TITLES
+from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, push_button, with_tip
 from nrsfm_gui.widgets.labels import ClampedLabel, EmptyLabel, PlainLabel
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
@@ -30,6 +31,7 @@ from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_
 from nrsfm_gui.widgets.style import Themed, set_property
 
 if TYPE_CHECKING:
+    from core.evaluation import HoldoutCurve
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
@@ -40,7 +42,7 @@ TIP = (
 PADDING = 0.06  # of a range, on each side
 WORD_PADDING = 0.2  # of a range over words, which have to fit below its ends
 HEADROOM = 0.4  # of a range, above it: for the name of the lowest point
-BAND_ALPHA = 60  # of 255
+BAND_OPACITY = 60 / 255
 LEAST_SPAN = 0.1  # decades of error that an axis spans
 MOST_ABOVE = 0.7  # decades above the lowest held-out error that are in view: what collapsed is far above
 EMPTY = (
@@ -75,14 +77,9 @@ LEAST_CHOICE_WIDTH = 66
 class GuidanceCurves:
     """What is drawn; all by value in increasing order."""
 
-    values: Floats  # (N,)
-    held: Floats  # (N,) in the units of the tracks
-    deviation: Floats  # (N,) standard error, NaN where it is not known
-    kept: Floats  # (N,)
-    best: int  # index of the lowest
+    line: HoldoutCurve  # in the units of the tracks; where values are counts, their axis is linear
     name: str  # of the parameter
     unit: str
-    integer: bool  # whether values are counts: then the axis is linear
     words: tuple[str, ...] | None = None  # (N) what values that are whole numbers stand for
     truth: Floats | None = None  # (N,) 3-D errors, NaN where unknown
     truth_unit: str = "mm"
@@ -145,9 +142,7 @@ class GuidancePlot(Themed, QWidget):
 
     def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self.plot_widget, theme)
-        band = pg.mkColor(theme.accent)
-        band.setAlpha(BAND_ALPHA)
-        self._band.setBrush(pg.mkBrush(band))
+        self._band.setBrush(pg.mkBrush(qcolor(theme.accent, BAND_OPACITY)))
         self._held.setPen(pg.mkPen(theme.accent, width=1))
         self._held.setSymbolBrush(pg.mkBrush(theme.accent))
         self._held.setSymbolPen(pg.mkPen(theme.panel))
@@ -176,33 +171,34 @@ class GuidancePlot(Themed, QWidget):
             item.setVisible(curves is not None)
         if curves is None:
             return
-        x = curves.values if curves.integer else np.log10(curves.values)
-        held, deviation = _log(curves.held), np.nan_to_num(curves.deviation)
-        low = _log(np.maximum(curves.held - deviation, 0.3 * curves.held))
-        high = _log(curves.held + deviation)
+        line = curves.line
+        x = line.values if line.integer else np.log10(line.values)
+        held, deviation = _log(line.held), np.nan_to_num(line.deviation)
+        low = _log(np.maximum(line.held - deviation, 0.3 * line.held))
+        high = _log(line.held + deviation)
         self._low.setData(x, low)
         self._high.setData(x, high)
         self._held.setData(x, held)
-        best = curves.best if curves.advised is None else curves.advised
+        best = line.best if curves.advised is None else curves.advised
         self._lowest.setData([x[best]], [held[best]])
-        shown = format_number(float(f"{curves.values[best]:.3g}"))
+        shown = format_number(float(f"{line.values[best]:.3g}"))
         self._label.setText(f"{curves.name} {curves.words[best] if curves.words else shown}")
         self._label.setAnchor((0.0 if best == 0 else 1.0 if best == len(x) - 1 else 0.5, 1.35))
         self._label.setPos(float(x[best]), float(held[best]))
-        across = self._place_now(x, curves)
+        across = self._place_now(x, integer=line.integer)
         bottom = float(low.min())
         up = _wide_enough(bottom, min(float(high.max()), bottom + MOST_ABOVE))
         self._set_range(curves, across, up)
         self._draw_right_curve(x, curves, up)
 
-    def _place_now(self, x: Floats, curves: GuidanceCurves) -> tuple[float, float]:
+    def _place_now(self, x: Floats, *, integer: bool) -> tuple[float, float]:
         """Mark the present value; return the horizontal range, with it where it is not far outside."""
         left, right = float(x[0]), float(x[-1])
-        width = max(right - left, 1.0 if curves.integer else 0.1)
+        width = max(right - left, 1.0 if integer else 0.1)
         now = self._present
-        there = now is not None and (curves.integer or now > 0)
+        there = now is not None and (integer or now > 0)
         if now is not None and there:
-            place = now if curves.integer else float(np.log10(now))
+            place = now if integer else float(np.log10(now))
             there = left - width < place < right + width
             if there:
                 self._now.setValue(place)
@@ -223,9 +219,10 @@ class GuidancePlot(Themed, QWidget):
         plot.setLabel("bottom", curves.name)
         plot.setLabel("left", f"hidden ({html.escape(curves.unit)})")
         plot.getAxis("left").setTicks([_ticks(*plot.getViewBox().viewRange()[1])])
-        if curves.integer:
-            texts = curves.words or [f"{value:g}" for value in curves.values]
-            ticks = [(float(value), text) for value, text in zip(curves.values, texts, strict=True)]
+        if curves.line.integer:
+            values = curves.line.values
+            texts = curves.words or [f"{value:g}" for value in values]
+            ticks = [(float(value), text) for value, text in zip(values, texts, strict=True)]
         else:
             ticks = log_ticks(*plot.getViewBox().viewRange()[0])
         plot.getAxis("bottom").setTicks([ticks])
@@ -233,7 +230,7 @@ class GuidancePlot(Themed, QWidget):
     def _draw_right_curve(self, x: Floats, curves: GuidanceCurves, up: tuple[float, float]) -> None:
         """Draw the error of what was used, or the 3-D error, on an axis of its own."""
         with_truth = self._with_truth and curves.truth is not None
-        errors = curves.truth if with_truth and curves.truth is not None else curves.kept
+        errors = curves.truth if with_truth and curves.truth is not None else curves.line.kept
         name, unit = ("3-D", curves.truth_unit) if with_truth else ("used", curves.unit)
         pen = self._pens["truth" if with_truth else "used"]
         known = np.isfinite(errors)
@@ -253,11 +250,6 @@ class GuidancePlot(Themed, QWidget):
         self._right_curve.setData(x[known], up[0] + scale * (logs - least))
         axis.setTicks([[(up[0] + scale * (place - least), text) for place, text in _ticks(least, most)]])
 
-    def resizeEvent(self, event: object) -> None:
-        """Keep the text of the empty state centered."""
-        super().resizeEvent(event)  # type: ignore[arg-type]
-        self._empty.fill()
-
 
 class GuidancePanel(QWidget):
     """Controls, a curve and a recommendation. `header` is the line above, placed by the window."""
@@ -266,7 +258,6 @@ class GuidancePanel(QWidget):
     cancel_requested = pyqtSignal()  # the series is to be stopped
     use_requested = pyqtSignal()  # the recommended value is to be used
     parameter_chosen = pyqtSignal(str)  # another parameter was chosen
-    truth_toggled = pyqtSignal(bool)  # whether the 3-D error is shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -295,8 +286,8 @@ class GuidancePanel(QWidget):
             "Show the 3-D error too (per-frame similarity), on the right axis: it does not enter the "
             "recommendation"
         )
-        self._truth.toggled.connect(self.plot.set_with_truth)
-        self._truth.toggled.connect(self.truth_toggled)
+        self.truth_toggled = self._truth.toggled
+        self.truth_toggled.connect(self.plot.set_with_truth)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._left = PlainLabel(role="muted")

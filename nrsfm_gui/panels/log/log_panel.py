@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QFontDatabase, QGuiApplication
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
@@ -34,9 +34,6 @@ class LogPanel(Themed, QWidget):
 
     `header` has the controls, for the title of the dock.
     """
-
-    save_requested = pyqtSignal()  # the log is to be saved in a file
-    clear_requested = pyqtSignal()  # the log is to be cleared
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,8 +67,7 @@ class LogPanel(Themed, QWidget):
         self._level.currentTextChanged.connect(self._rebuild)
         self._filter.textChanged.connect(self._rebuild)
         copy.clicked.connect(self._on_copy_clicked)
-        save.clicked.connect(self.save_requested)
-        clear.clicked.connect(self.clear_requested)
+        self.save_requested, self.clear_requested = save.clicked, clear.clicked
         self._follow_theme()
 
     @property

@@ -186,8 +186,7 @@ class LossController(QObject):
             return
         settings = with_excluded(session.settings, held)
         self._control.cancel()
-        self._control.ignore_settings(settings)  # what has seen the observations cannot predict them
-        session.set_settings(settings)
+        self._set_settings(settings)  # what has seen the observations cannot predict them
         run = self._control.start(warm=False)
         session.notifier.show_status(
             f"Run {sentence_name(run)} starts from nothing: {int(held.sum())} of "

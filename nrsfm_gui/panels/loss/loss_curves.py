@@ -19,6 +19,7 @@ from PyQt6.QtWidgets import QGraphicsItem
 
 from core.foundation import WNN
 from nrsfm_gui.panels.loss.best_line import FLAT, best_line, best_range, line_starts, widened
+from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
-EARLIER_ALPHA = 190  # of 255: earlier runs stay in the background
-FAINT_ALPHA = 60  # while two runs are compared
-GHOST_ALPHA = 110  # of what is tried
+EARLIER_OPACITY = 190 / 255  # earlier runs stay in the background
+FAINT_OPACITY = 60 / 255  # while two runs are compared
+GHOST_OPACITY = 110 / 255  # of what is tried
 FRONT_WIDTH = 2  # pixels of the line of the lowest value in front, which has few vertices
 MOST_NAMES = 8  # of runs, the newest
 NAMES_ROOM = 20  # pixels above the curves, for the names of phases and stages
@@ -114,9 +115,13 @@ class LossCurves:
         self._curves: dict[int, _Curve] = {}
         self._current: int | None = None
         self._compared: int | None = None
-        self._until: int | None = None
-        self._trying = False
-        self._marked: tuple[int, int] | None = None
+        self.until: int | None = (
+            None  # the record at which the line of the current run ends, None for its last
+        )
+        self.trying = False  # whether what the current run tries is shown
+        self.marked: tuple[int, int] | None = (
+            None  # records of the current run, between which it is highlighted
+        )
         self._theme: Theme | None = None
         self._others = _OtherStages(plot)
         self._others_drawn: object = None  # what they show
@@ -143,7 +148,7 @@ class LossCurves:
         """The stage that the axis at the left is of."""
         if self.front is None:
             return self.histories[-1].stage_of(None) if self.histories else None
-        return self.front.stage_of(self.moment if self._marked is None else self._marked[0])
+        return self.front.stage_of(self.moment if self.marked is None else self.marked[0])
 
     @property
     def is_logarithmic(self) -> bool:
@@ -206,14 +211,6 @@ class LossCurves:
         self._compared = compared if compared in self._curves else None
         self._color()
 
-    def set_progress(self, until: int | None, *, trying: bool) -> None:
-        """Let the line of the current run end at a record, with None at its last, and show what it tries."""
-        self._until, self._trying = until, trying
-
-    def mark(self, records: tuple[int, int] | None) -> None:
-        """Highlight the curve between two records of the current run, or none."""
-        self._marked = records
-
     def range(self, *, all_runs: bool) -> tuple[float, float]:
         """Return the least and the largest value on the axis at the left, of the current run or of all."""
         shown = [curve for n, curve in self._curves.items() if all_runs or n == self._current]
@@ -221,8 +218,8 @@ class LossCurves:
         history, stage = self.front, self.stage
         if history is None or stage is None:
             return 0.0, 1.0
-        if self._marked is not None:
-            y = self.scaled(history.values[self._marked[0] : self._marked[1] + 1], stage)
+        if self.marked is not None:
+            y = self.scaled(history.values[self.marked[0] : self.marked[1] + 1], stage)
             ranges.append((float(y.min()), float(np.quantile(y, 0.9))))
         if not ranges:
             inside = history.in_stage(stage)
@@ -236,7 +233,7 @@ class LossCurves:
     def draw(self) -> None:
         """Draw what the histories gained since the last time."""
         for number, curve in self._curves.items():
-            history, until = curve.history, self._until if number == self._current else None
+            history, until = curve.history, self.until if number == self._current else None
             changes = sum(1 + len(tick.later) for tick in history.ticks)
             stage = self._stage_in(history)
             state = len(history), until, self.everything, self.seconds, self.logarithmic, stage, changes
@@ -249,7 +246,7 @@ class LossCurves:
             curve.item.setData(line.x, line.y, connect="all" if all_joined else line.joined)
         self._draw_others()
         self._draw_part(self._ghost, self._tried_part())
-        self._draw_part(self._highlight, self._marked)
+        self._draw_part(self._highlight, self.marked)
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
@@ -294,7 +291,7 @@ class LossCurves:
         if not np.isfinite(history.lowest[first : last + 1]).any():
             return first, last
         begin, tried = history.phases[-1]
-        if not self._trying or last < len(history) - 1 or not tried.ranked:
+        if not self.trying or last < len(history) - 1 or not tried.ranked:
             return None
         for earlier, phase in reversed(history.phases[:-1]):
             if not tried.attempt or phase.attempt != tried.attempt:
@@ -326,16 +323,14 @@ class LossCurves:
             return
         for number, curve in self._curves.items():
             front, beside = number == self._current, number == self._compared
-            color = pg.mkColor(self._theme.runs[number % len(self._theme.runs)])
-            color.setAlpha(EARLIER_ALPHA if self._compared is None else FAINT_ALPHA)
+            opacity = EARLIER_OPACITY if self._compared is None else FAINT_OPACITY
+            color = qcolor(self._theme.runs[number % len(self._theme.runs)], opacity)
             chosen = self._theme.accent if front else self._theme.other if beside else color
             wide = (front or beside) and not self.everything
             curve.item.setPen(pg.mkPen(chosen, width=FRONT_WIDTH if wide else 1))
             curve.item.setZValue(10 if front else 5 if beside else 0)
         self._others.item.setPen(pg.mkPen(self._theme.accent, width=1))
-        faint = pg.mkColor(self._theme.muted)
-        faint.setAlpha(GHOST_ALPHA)
-        self._ghost.setPen(pg.mkPen(faint, width=1))
+        self._ghost.setPen(pg.mkPen(qcolor(self._theme.muted, GHOST_OPACITY), width=1))
         self._highlight.setPen(pg.mkPen(self._theme.selection, width=1))
 
 

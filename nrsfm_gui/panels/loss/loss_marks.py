@@ -11,11 +11,13 @@ from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
 from core.foundation import DEPTHS, Phase, PhaseKind, phase_text
+from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.attempts import attempt_parts
+from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from core.foundation import Floats, Ints, RunStage
     from nrsfm_gui.model.history import History
@@ -28,80 +30,98 @@ TICK_SIZE = 11
 HANDLE_SIZE = 9
 DOT_SIZE = 7
 TICK_LENGTH = 0.04  # of the height of the plot
-SPAN_ALPHA = 90
+SPAN_OPACITY = 90 / 255
 COMPARISON = "rotations"
 START = "start (WNN)"  # of a run whose depths are refined, its WNN problem
 
 
 class _Mark:
-    """A vertical line and the name at its upper end."""
+    """A line or a span of a plot, and its name at the upper end."""
 
-    def __init__(self, plot: pg.PlotItem) -> None:
-        self.line = pg.InfiniteLine(angle=90, movable=False)  # the line itself
-        self.text = pg.TextItem(anchor=(0, 0))
-        for item in (self.line, self.text):
-            item.setZValue(BEHIND)
-            plot.addItem(item, ignoreBounds=True)
+    def __init__(self, plot: pg.PlotItem, item: pg.GraphicsObject, anchor: tuple[float, float]) -> None:
+        self.item, self.text = item, pg.TextItem(anchor=anchor)
+        for each in (self.item, self.text):
+            each.setZValue(BEHIND)
+            plot.addItem(each, ignoreBounds=True)
 
-    def hide(self) -> None:
-        self.line.setVisible(False)
-        self.text.setVisible(False)
-
-    def set_colors(self, theme: Theme) -> None:
-        self.line.setPen(pg.mkPen(theme.grid, width=1))
-        self.text.setColor(theme.muted)
+    def set_name(self, name: str, x: float, top: float) -> None:
+        self.text.setVisible(bool(name))
+        if name and self.text.toPlainText() != name:
+            self.text.setPlainText(name)
+        self.text.setPos(x, top)
 
 
-class PhaseMarks:
-    """The lines and names of phases in a plot; names never overlap."""
+class _Marks:
+    """The marks of a plot: as many as were ever needed."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot = plot
         self._marks: list[_Mark] = []
-        self._theme: Theme | None = None
+        self._theme = DARK
 
     @property
     def names(self) -> list[pg.TextItem]:
         """The names that are shown."""
         return [mark.text for mark in self._marks if mark.text.isVisible()]
 
-    def clear(self) -> None:
-        """Hide everything."""
-        for mark in self._marks:
-            mark.hide()
-
-    def place(self, history: History, x: Floats) -> None:
-        """Put a line where each phase of a history begins, and the names that there is space for.
-
-        `x` (N,) is where the plot has its records.
-        """
-        phases = short_phases(history)
-        while len(self._marks) < len(phases):
-            self._marks.append(_Mark(self._plot))
-            if self._theme is not None:
-                self._marks[-1].set_colors(self._theme)
-        for mark in self._marks[len(phases) :]:
-            mark.hide()
-        box = self._plot.getViewBox()
-        (left, right), (_bottom, top) = box.viewRange()
-        pixel = (right - left) / max(box.width(), 1.0)
-        starts = x[[first for first, _ in phases]]
-        shown = self._names([name for _, name in phases], (starts - left) / pixel, box.width())
-        for k, mark in enumerate(self._marks[: len(phases)]):
-            mark.line.setValue(float(starts[k]))
-            mark.line.setVisible(len(phases) > 1)
-            name = shown.get(k, "")
-            mark.text.setVisible(bool(name))
-            if name:
-                if mark.text.toPlainText() != name:
-                    mark.text.setPlainText(name)
-                mark.text.setPos(float(starts[k]), top)
-
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._theme = theme
         for mark in self._marks:
-            mark.set_colors(theme)
+            self.color_mark(mark)
+
+    def _prepare(self, count: int) -> list[_Mark]:
+        """Return so many marks; hide the others."""
+        while len(self._marks) < count:
+            self._marks.append(self._new_mark())
+            self.color_mark(self._marks[-1])
+        for mark in self._marks[count:]:
+            mark.item.setVisible(False)
+            mark.text.setVisible(False)
+        return self._marks[:count]
+
+    def _range(self) -> tuple[float, float, float, float]:
+        """Return the left, right and upper end of the plot, and what a pixel is of its width."""
+        box = self._plot.getViewBox()
+        (left, right), (_bottom, top) = box.viewRange()
+        return left, right, top, (right - left) / max(box.width(), 1.0)
+
+    def _new_mark(self) -> _Mark:
+        raise NotImplementedError
+
+    def color_mark(self, mark: _Mark) -> None:
+        """Use the colors of the theme."""
+        mark.text.setColor(self._theme.muted)
+
+
+class PhaseMarks(_Marks):
+    """The lines and names of phases in a plot; names never overlap."""
+
+    def place(self, history: History | None, x: Floats) -> None:
+        """Put a line where each phase of a history begins, if any, and the names that there is space for.
+
+        `x` (N,) is where the plot has its records.
+        """
+        phases = [] if history is None else short_phases(history)
+        marks = self._prepare(len(phases))
+        if not marks:
+            return
+        left, _right, top, pixel = self._range()
+        starts = x[[first for first, _ in phases]]
+        width = self._plot.getViewBox().width()
+        shown = self._names([name for _, name in phases], (starts - left) / pixel, width)
+        for k, mark in enumerate(marks):
+            mark.item.setValue(float(starts[k]))
+            mark.item.setVisible(len(phases) > 1)
+            mark.set_name(shown.get(k, ""), float(starts[k]), top)
+
+    def _new_mark(self) -> _Mark:
+        return _Mark(self._plot, pg.InfiniteLine(angle=90, movable=False), (0, 0))
+
+    def color_mark(self, mark: _Mark) -> None:
+        """Use the colors of the theme."""
+        super().color_mark(mark)
+        mark.item.setPen(pg.mkPen(self._theme.grid, width=1))
 
     def _names(self, names: list[str], starts: Floats, width: float) -> dict[int, str]:
         """Return what to write at which phase; `starts` (N,) and `width` are in pixels.
@@ -155,47 +175,18 @@ def short_phases(history: History) -> list[tuple[int, str]]:
     return result
 
 
-class _Span:
-    """A marked span of time with its name at the upper end."""
-
-    def __init__(self, plot: pg.PlotItem) -> None:
-        self.region = pg.LinearRegionItem(movable=False, pen=pg.mkPen(None))
-        self.text = pg.TextItem(anchor=(0.5, 0))
-        for item in (self.region, self.text):
-            item.setZValue(BEHIND)
-            plot.addItem(item, ignoreBounds=True)
-
-    def set_colors(self, theme: Theme) -> None:
-        ground = pg.mkColor(theme.grid)
-        ground.setAlpha(SPAN_ALPHA)
-        self.region.setBrush(pg.mkBrush(ground))
-        self.text.setColor(theme.muted)
-
-
-class SpanMarks:
+class SpanMarks(_Marks):
     """The stages of a run with their names, and ticks where a candidate or a start ended.
 
     Those that are not on the axis at the left are shaded, and so is the comparison of rotations.
     """
 
     def __init__(self, plot: pg.PlotItem) -> None:
-        self._plot = plot
-        self._spans: list[_Span] = []
+        super().__init__(plot)
         self._ticks = pg.VTickGroup(yrange=[0.0, TICK_LENGTH])
         self._ticks.setZValue(BEHIND)
         self._ticks.setData(INTERACTIVE_ONLY, True)
         plot.addItem(self._ticks, ignoreBounds=True)
-        self._theme: Theme | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """The names that are shown."""
-        return [span.text.toPlainText() for span in self._spans if span.text.isVisible()]
-
-    @property
-    def ticks(self) -> list[float]:
-        """Where the ticks are."""
-        return list(self._ticks.xvals) if self._ticks.isVisible() else []
 
     def place(self, history: History | None, x: Floats, stage: RunStage | None, *, named: bool) -> None:
         """Mark the spans of a history, of nothing with None, and if `named` their names and the ticks.
@@ -203,39 +194,34 @@ class SpanMarks:
         `x` (N,) is where its records are; `stage` is that of the axis at the left.
         """
         found = [] if history is None or stage is None else spans(history, stage)
-        while len(self._spans) < len(found):
-            self._spans.append(_Span(self._plot))
-            if self._theme is not None:
-                self._spans[-1].set_colors(self._theme)
-        box = self._plot.getViewBox()
-        (left, right), (_bottom, top) = box.viewRange()
-        pixel = (right - left) / max(box.width(), 1.0)
-        for span in self._spans[len(found) :]:
-            span.region.setVisible(False)
-            span.text.setVisible(False)
-        for span, (first, last, name, shaded) in zip(self._spans, found, strict=False):
+        left, right, top, pixel = self._range()
+        for mark, (first, last, name, shaded) in zip(self._prepare(len(found)), found, strict=True):
             start, end = float(x[first]), float(x[min(last + 1, len(x) - 1)])
-            span.region.setVisible(shaded)
-            span.region.setRegion((start, end))
+            mark.item.setVisible(shaded)
+            mark.item.setRegion((start, end))
             start, end = max(start, left), min(end, right)
-            metrics, room = QFontMetricsF(span.text.textItem.document().defaultFont()), (end - start) / pixel
+            metrics, room = QFontMetricsF(mark.text.textItem.document().defaultFont()), (end - start) / pixel
             if room > LEAST_NAME:
                 name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - GAP)
             fits = metrics.horizontalAdvance(name) + GAP <= room
-            span.text.setVisible(named and bool(name) and fits)
-            if span.text.toPlainText() != name:
-                span.text.setPlainText(name)
-            span.text.setPos((start + end) / 2, top)
+            mark.set_name(name if named and fits else "", (start + end) / 2, top)
         self._ticks.setVisible(named and history is not None)
         if history is not None:
             self._ticks.setXVals([float(x[last]) for _first, last in attempt_parts(history).values()])
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        self._theme = theme
+        super().set_colors(theme)
         self._ticks.setPen(pg.mkPen(theme.muted, width=1))
-        for span in self._spans:
-            span.set_colors(theme)
+
+    def _new_mark(self) -> _Mark:
+        region = pg.LinearRegionItem(movable=False, pen=pg.mkPen(None))
+        return _Mark(self._plot, region, (0.5, 0))
+
+    def color_mark(self, mark: _Mark) -> None:
+        """Use the colors of the theme."""
+        super().color_mark(mark)
+        mark.item.setBrush(pg.mkBrush(qcolor(self._theme.grid, SPAN_OPACITY)))
 
 
 def spans(history: History, stage: RunStage) -> list[tuple[int, int, str, bool]]:
@@ -297,16 +283,14 @@ class ChangeTicks(QObject):
     def _tip(self, x: float, y: float, data: object) -> str:
         return f"{self.texts[int(str(data))]}\nClick to go back to before it."
 
-    def _on_tick_clicked(self, _item: object, points: object) -> None:
-        clicked = list(points) if isinstance(points, list | tuple | np.ndarray) else []
-        if clicked:
-            self.chosen.emit(int(clicked[-1].data()))
+    def _on_tick_clicked(self, _item: object, points: Sequence[pg.SpotItem]) -> None:
+        self.chosen.emit(int(points[-1].data()))
 
 
 class IterationCursor(QObject):
     """A vertical line at the shown iteration; dragging it requests other iterations of the run."""
 
-    requested = pyqtSignal(object)  # the record that it was dragged to, or None at the newest
+    requested = pyqtSignal(object)  # a record of the run, None for the newest
 
     def __init__(self, plot: pg.PlotItem) -> None:
         super().__init__(plot)

@@ -135,8 +135,6 @@ class LossHeader(QWidget):
 class LossPlot(Themed, QWidget):
     """Shows histories; the current one in front. `header` is the line above it, placed by the window."""
 
-    moment_requested = pyqtSignal(object)  # the requested record of the current run, None for the newest
-    change_chosen = pyqtSignal(int)  # the number of the change of parameters to go back to
     hold_out_requested = pyqtSignal()  # observations are to be held out
     scale_chosen = pyqtSignal(bool)  # whether losses are to be drawn by their logarithm
 
@@ -162,8 +160,7 @@ class LossPlot(Themed, QWidget):
         self._curves = LossCurves(self._plot)
         self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)
         self._reading = CurveReading(self._plot)
-        self._ticks.chosen.connect(self.change_chosen)
-        self._cursor.requested.connect(self.moment_requested)
+        self.change_chosen, self.moment_requested = self._ticks.chosen, self._cursor.requested
         box = self._plot.getViewBox()
         box.setDefaultPadding(PADDING)
         box.sigRangeChanged.connect(self._place_marks)
@@ -235,14 +232,14 @@ class LossPlot(Themed, QWidget):
         front = self._curves.front
         self._curves.set_histories(histories, current, compared, names or {})
         if self._curves.front is not front:
-            self._curves.mark(None)
+            self._curves.marked = None
             self._zoomed = False
         self.refresh()
 
     def set_details(self, details: RunDetails) -> None:
         """Set what belongs to the current run; `refresh` shows it."""
         self._details = details
-        self._curves.set_progress(details.until, trying=details.trying)
+        self._curves.until, self._curves.trying = details.until, details.trying
         self._table.set_attempts(details.attempts)
         self._hold_out.setVisible(details.can_hold_out)
         self._show_table()
@@ -402,11 +399,9 @@ class LossPlot(Themed, QWidget):
     def _place_marks(self, *_: object) -> None:
         history = self._curves.front
         x = self._curves.x(history)
-        if history is None or not self._curves.everything:
-            self._phases.clear()
-        else:
-            self._phases.place(history, x)
-        self._spans.place(history, x, self._curves.stage, named=not self._curves.everything)
+        everything = self._curves.everything
+        self._phases.place(history if everything else None, x)
+        self._spans.place(history, x, self._curves.stage, named=not everything)
         if history is not None and history.ticks:  # the places of other stages are of the range
             self._ticks.show(history, x, self._curves.places)
 
@@ -415,7 +410,7 @@ class LossPlot(Themed, QWidget):
         self._show_table()
 
     def _on_attempt_hovered(self, attempt: Attempt | None) -> None:
-        self._curves.mark(None if attempt is None else attempt.records)
+        self._curves.marked = None if attempt is None else attempt.records
         self._curves.draw()
         self._apply_range()
 
@@ -489,9 +484,8 @@ class LossPlot(Themed, QWidget):
         self._clear_reading()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Keep the text of the empty state centered, and the table where there is room."""
+        """Keep the table where there is room."""
         super().resizeEvent(event)
-        self._empty.fill()
         self._show_table()
         self._show_names()
 

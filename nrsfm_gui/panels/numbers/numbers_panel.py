@@ -24,17 +24,13 @@ if TYPE_CHECKING:
 class NumbersPanel(QScrollArea):
     """Lists of labeled values: of the selected point, of the frame, of the reconstruction."""
 
-    verdict_chosen = pyqtSignal(object)  # the action of what may be wrong with the reconstruction was pressed
-    verdict_dismissed = pyqtSignal(object)
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         # The selection comes first: below the numbers of the run it would not be visible.
         self._point, self._frame, self._main = _Block(), _Block(), _Block()
         self._main.heading.setText("Reconstruction")
         self._verdicts = _Verdicts()
-        self._verdicts.chosen.connect(self.verdict_chosen)
-        self._verdicts.dismissed.connect(self.verdict_dismissed)
+        self.verdict_chosen, self.verdict_dismissed = self._verdicts.chosen, self._verdicts.dismissed
         hint = "Click a point in the 3-D or 2-D view to see its numbers."
         empty = "The numbers of the reconstruction appear here when there is one."
         self._hint, self._empty = (PlainLabel(text, role="muted", wraps=True) for text in (hint, empty))
@@ -88,7 +84,7 @@ class NumbersPanel(QScrollArea):
 class _Verdicts(QWidget):
     """A heading, and sentences with buttons; hidden where there are none."""
 
-    chosen = pyqtSignal(object)
+    chosen = pyqtSignal(object)  # the action of what may be wrong with the reconstruction was pressed
     dismissed = pyqtSignal(object)
 
     def __init__(self) -> None:

@@ -85,7 +85,7 @@ class OutliersPlot(Themed, QWidget):
     """A histogram with a line that can be dragged, or a text where there is nothing to show."""
 
     GESTURES = (("Drag the line of the histogram", "choose the largest residual that is kept"),)
-    threshold_moved = pyqtSignal(object)  # the line was dragged to this residual
+    threshold_requested = pyqtSignal(object)  # that the line was dragged to; None for the suggested one
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,7 +104,7 @@ class OutliersPlot(Themed, QWidget):
         for item in (self._kept, self._beyond, self._suggested, self._line):
             self._plot.addItem(item, ignoreBounds=True)
         self._line.sigPositionChanged.connect(
-            lambda line: self.threshold_moved.emit(float(10.0 ** line.value()))
+            lambda line: self.threshold_requested.emit(float(10.0 ** line.value()))
         )
         self._empty = EmptyLabel(EMPTY, self._widget, margin=16)
         filled(QVBoxLayout(self), self._widget)
@@ -193,16 +193,14 @@ class OutliersPlot(Themed, QWidget):
             self._draw_bars()
 
     def resizeEvent(self, event: object) -> None:
-        """Keep the text of the empty state centered."""
+        """Name other places where there is other space."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._empty.fill()
         self._name_places()
 
 
 class OutliersPanel(QWidget):
     """A histogram, a list and buttons. `header` is the line above, placed by the window."""
 
-    threshold_requested = pyqtSignal(object)  # the threshold was dragged; None for the suggested one
     hide_requested = pyqtSignal()
     solve_requested = pyqtSignal()
     show_requested = pyqtSignal()
@@ -213,7 +211,7 @@ class OutliersPanel(QWidget):
         super().__init__(parent)
         self.setMinimumSize(240, 150)
         self.plot = OutliersPlot()
-        self.plot.threshold_moved.connect(self.threshold_requested)
+        self.threshold_requested = self.plot.threshold_requested
         self._unit = ""
         self._sentence = ElidedLabel()
         self.set_sentence = self._sentence.set_full_text

@@ -60,10 +60,6 @@ class MethodEditor(QWidget):
         self._choice.set_key(method)
         self._show_options(dict(options))
 
-    def set_message(self, sentence: str, *, refused: bool) -> None:
-        """Show below the method why it is not offered, or what else it changed; "" for neither."""
-        self.usual.set_message("method", sentence, refused=refused)
-
     def read(self) -> Options:
         """Return the options that are not empty.
 

@@ -6,7 +6,6 @@ too. `parameters_panel` reads the values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, pyqtSignal
@@ -31,7 +30,6 @@ from nrsfm_gui.panels.parameters.method_editor import METHOD_TIP, MethodEditor
 from nrsfm_gui.panels.parameters.penalty_editor import FIRST, PenaltyEditor
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.panels.parameters.value_editors import (
-    Editor,
     GivenIntrinsics,
     ModesField,
     SourceChoice,
@@ -46,6 +44,7 @@ from nrsfm_gui.widgets.labels import PlainLabel
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+Editor = NumberField | TextField | WordChoice | SourceChoice  # of the value of a setting
 CUSTOM, SAVE, REMOVE = "custom", "save...", "remove..."  # entries of the list of presets besides their names
 PRESET_TIPS = {
     "recommended": "the bilinear solution, then the depths along the rays from it and from other rotations",
@@ -131,29 +130,6 @@ def changes_of(settings: Settings) -> tuple[Difference, ...]:
     first = preset.with_changes(penalty=FIRST[penalty_name(penalty)])
     own = differences(preset, settings.with_changes(penalty=first.penalty))
     return own + tuple(each for each in differences(first, settings) if each not in own)
-
-
-@dataclass(frozen=True)
-class ParameterEntry:
-    """A parameter that can be found by its name."""
-
-    key: str  # as `ParametersPanel.focus_parameter` accepts it
-    label: str
-    symbols: tuple[str, ...]  # other names of it
-    description: str
-    reason: str = ""  # why it has no effect at present
-
-
-@dataclass(frozen=True)
-class ValueEntry:
-    """A value of a parameter that is chosen from a list, which can be found by its name."""
-
-    key: str  # of the parameter
-    value: str
-    title: str
-    description: str
-    chosen: bool
-    reason: str = ""  # why it cannot be chosen at present
 
 
 def tips(problem: str) -> dict[str, str]:

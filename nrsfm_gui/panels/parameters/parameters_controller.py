@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
     from nrsfm_gui.scene.run_errors import RunErrors
 
-
 MANY_FRAMES = 150  # singular values of more take longer than a panel may take from the window
 
 
@@ -104,8 +103,8 @@ class ParametersController(QObject):
         plot.rule_requested.connect(self._on_rule_requested)
         plot.reset_requested.connect(self._on_reset_requested)
         plot.penalty_requested.connect(self._on_penalty_requested)
-        panel.set_open_sections(store.open_sections())
-        panel.sections_toggled.connect(store.set_open_sections)
+        panel.sections.set_open(store.open_sections())
+        panel.sections.toggled.connect(lambda: store.set_open_sections(panel.sections.open))
         session.sequence_changed.connect(self._on_sequence_changed)
         session.settings_changed.connect(self._on_settings_changed)
         for signal in (session.sequence_changed, session.shown_changed, session.run_changed):
@@ -164,7 +163,7 @@ class ParametersController(QObject):
         """Set what was typed last; return whether it is accepted, or else warn that nothing is run."""
         self.commit()
         notifier = self._session.notifier
-        if not self._panel.valid:
+        if self._panel.refusal:
             notifier.warn(f"Nothing is run: {self._panel.refusal}")
             return False
         notifier.clear()
@@ -179,7 +178,7 @@ class ParametersController(QObject):
     def _on_preset_chosen(self, name: str) -> None:
         """Set the parameters of a preset; in live mode a run of its own is started with them."""
         session = self._session
-        if session.live and session.shown is not None and self._panel.valid:
+        if session.live and session.shown is not None and not self._panel.refusal:
             self._start_preset(name, session.shown)
         else:
             self._on_panel_changed(self._panel.settings)
@@ -273,7 +272,7 @@ class ParametersController(QObject):
             weights = self._panel.spectrum_plot.weights
             self._set_modes(enforce_order((*weights[:k], 1.0, *weights[k + 1 :]), k))
         else:
-            self._panel.reset_weight(k)
+            self._panel.penalty.reset_weight(k)
 
     def _on_rule_requested(self, kind: str) -> None:
         self.commit()
@@ -365,7 +364,7 @@ class ParametersController(QObject):
             return self._resolve_modes(settings)
         known = None if seen is None or seen.record.energy is not None else seen.spectrum
         singular = None if known is None else known.values
-        weights, _ = derive_weights(settings.penalty, settings.rank, self._panel.reference, singular)
+        weights, _ = derive_weights(settings.penalty, settings.rank, self._panel.penalty.reference, singular)
         return SpectrumState(
             kind=penalty_name(settings.penalty),
             rule=rule,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,20 +24,20 @@ from nrsfm_gui.panels.parameters.parameter_form import (
     SAVE,
     SYMBOLS,
     WEIGHTS_TIP,
-    ParameterEntry,
     ParameterForm,
-    ValueEntry,
     tips,
     without_effect,
 )
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 from nrsfm_gui.panels.parameters.value_editors import SourceChoice
 from nrsfm_gui.text.import_text import calibration_text
+from nrsfm_gui.widgets.command_palette import PaletteEntry
+from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from PyQt6.QtGui import QResizeEvent
 
@@ -97,14 +96,6 @@ class DifferenceBar(QFrame):
         self.changed.setVisible(not names)
 
 
-@dataclass(frozen=True)
-class ReplacedPenalty:
-    """A penalty that a method does not support, and the one that replaced it."""
-
-    given: Penalty
-    brought: Penalty
-
-
 class ParametersPanel(QScrollArea):
     """Edits a `Settings`."""
 
@@ -112,8 +103,6 @@ class ParametersPanel(QScrollArea):
     preset_chosen = pyqtSignal(str)  # the name of one, whose parameters are shown now
     preset_named = pyqtSignal(str)  # the name that the parameters are to have as a preset
     preset_removed = pyqtSignal(str)  # the name of one of a person's own
-    run_parameters_requested = pyqtSignal(int)  # the number of a run whose parameters are to be shown instead
-    sections_toggled = pyqtSignal(object)  # a person has opened or closed one: the names of the open ones
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -122,19 +111,17 @@ class ParametersPanel(QScrollArea):
         self.refusal = ""  # the first sentence below a field, "" where all is accepted
         self._sequence: Sequence | None = None
         self._calibration: Calibration | None = None  # of a run with these parameters
-        self._replaced: ReplacedPenalty | None = None  # penalty, while a method has another one in its place
+        # The penalty that a method does not support, and the one that it has brought in its place.
+        self._replaced: tuple[Penalty, Penalty] | None = None
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = Debounce(self.flush, TYPING_MILLISECONDS, self)
         self._dragged = Debounce(self._accept, 0, self)  # all events of the mouse that wait are one change
         self._derived = PanelUpdater(lambda: self.settings, self._show_derived, self)
         self._form = form = ParameterForm()
         self.spectrum_plot = form.spectrum_plot
-        self.set_noise_estimate, self.set_open_sections = form.set_noise_estimate, form.sections.set_open
-        self._forms = form.forms
-        self._penalty = form.penalty
-        self.reset_weight = form.penalty.reset_weight
+        self.set_noise_estimate, self.sections = form.set_noise_estimate, form.sections
+        self._forms, self.penalty = form.forms, form.penalty
         self._reasons: dict[str, str] = {}  # why rows have no effect
-        form.sections.toggled.connect(lambda: self.sections_toggled.emit(self.open_sections))
         form.edited.connect(self._on_form_edited)
         form.dragged.connect(self._dragged.request)
         form.chosen.connect(self._on_form_chosen)
@@ -146,57 +133,48 @@ class ParametersPanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.differs = DifferenceBar(self)  # below what scrolls
         form.folded_changed.connect(self.differs.set_folded)
-        self.differs.requested.connect(self.run_parameters_requested)
+        self.run_parameters_requested = self.differs.requested
         self.set_settings(self.settings)
 
     # -- what it shows --------------------------------------------------------------------------------------
 
-    @property
-    def open_sections(self) -> tuple[str, ...]:
-        """The names of the sections that are open, of `parameter_form.FOLDED`."""
-        return self._form.sections.open
-
-    def parameter_entries(self) -> tuple[ParameterEntry, ...]:
+    def parameter_entries(self) -> Iterator[PaletteEntry]:
         """Return the parameters that the present problem, method and penalty have."""
         words = tips(self.settings.problem)
-        rows = [
-            ParameterEntry(
-                name,
-                form.label(name),
-                SYMBOLS.get(name, ()),
-                words.get(name) or form.editor(name).toolTip(),
-                self._reasons.get(name, ""),
-            )
-            for name, form in self._form.entries()
-        ]
-        if self.settings.objective == DEPTHS:  # the row of the modes has the same weights
-            return tuple(rows)
-        return (*rows, ParameterEntry("weights", "weights", SYMBOLS["weights"], WEIGHTS_TIP))
+        for name, form in self._form.entries():
+            tip = words.get(name) or form.editor(name).toolTip()
+            yield self._entry(name, form.label(name), tip)
+        if self.settings.objective != DEPTHS:  # where the row of the modes has the same weights
+            yield self._entry("weights", "weights", WEIGHTS_TIP)
 
-    def value_entries(self) -> tuple[ValueEntry, ...]:
+    def _entry(self, name: str, label: str, tip: str) -> PaletteEntry:
+        reason, symbols = self._reasons.get(name, ""), (name, *SYMBOLS.get(name, ()))
+        focus = partial(self.focus_parameter, name)
+        return PaletteEntry(label, tip, focus, "parameter", symbols=symbols, reason=reason)
+
+    def value_entries(self) -> Iterator[PaletteEntry]:
         """Return what can be chosen from the lists of the present parameters."""
-        return tuple(
-            ValueEntry(
-                name,
-                value,
-                f"{form.label(name)[:1].upper()}{form.label(name)[1:]}: {choice.title(value)}",
-                choice.explanation(value),
-                value == choice.key,
-                self._reasons.get(name, "") or choice.refusal(value),
-            )
-            for name, form in self._form.entries()
-            if (choice := _choice_of(form.editor(name))) is not None
-            for value in choice.keys()
-        )
+        for name, form in self._form.entries():
+            choice, label = _choice_of(form.editor(name)), form.label(name)
+            for value in () if choice is None else choice.keys():
+                assert choice is not None  # it has keys
+                title = f"{label[:1].upper()}{label[1:]}: {choice.title(value)}"
+                reason = self._reasons.get(name, "") or choice.refusal(value)
+                choose, checked = partial(self._choose_value, name, value), value == choice.key
+                yield PaletteEntry(
+                    title, choice.explanation(value), choose, "value",
+                    symbols=(value,), reason=reason, checked=checked,
+                )  # fmt: skip
 
-    def choose_value(self, key: str, value: str) -> None:
-        """Choose one of the `value_entries` as a person does, and show its parameter."""
+    def _choose_value(self, key: str, value: str) -> None:
+        """Choose a value as a person does, and show its parameter."""
         choice = _choice_of(self.focus_parameter(key))
         if choice is not None:
             choice.choose(value)
 
     def focus_parameter(self, key: str) -> QWidget:
         """Show the field of a parameter, in its section where it is folded; give it the focus, return it."""
+        show_dock_of(self)
         field: QWidget = self.spectrum_plot.canvas
         for name, form in self._form.entries():
             if name == key:
@@ -212,11 +190,6 @@ class ParametersPanel(QScrollArea):
             field.selectAll()
         return field
 
-    @property
-    def valid(self) -> bool:
-        """Whether every field holds an accepted value, and they are offered together."""
-        return not self.refusal
-
     def set_settings(self, settings: Settings) -> None:
         """Show parameters."""
         if settings != self.settings:
@@ -226,7 +199,7 @@ class ParametersPanel(QScrollArea):
             editor.set_value(getattr(settings, name))
         self._form.set_objective(settings)
         self._form.method.set_method(settings.method, settings.options)
-        self._penalty.set_penalty(settings.penalty, settings.rank)
+        self.penalty.set_penalty(settings.penalty, settings.rank)
         self._derived.forget()
         self._form.set_preset(settings)
         self._read()  # what is accepted of a preset depends on the sequence
@@ -234,7 +207,7 @@ class ParametersPanel(QScrollArea):
     def set_sequence(self, sequence: Sequence) -> None:
         """Gray out what this sequence does not have, and mark what it does not allow."""
         if sequence is not self._sequence:
-            self._penalty.set_spectrum(None, None)  # of another sequence
+            self.penalty.set_spectrum(None, None)  # of another sequence
         self._sequence = sequence
         rotations, intrinsics = self._form.rotations.choice, self._form.intrinsics.choice
         for choice, key, there, what in (
@@ -261,18 +234,13 @@ class ParametersPanel(QScrollArea):
         if settings is not None and weights is not None and isinstance(settings.penalty, WeightedNuclearNorm):
             reference = settings.penalty.reference(weights)
         if reference is None:
-            reference = self._penalty.reference
-        self._penalty.set_spectrum(reference, singular_values)
+            reference = self.penalty.reference
+        self.penalty.set_spectrum(reference, singular_values)
 
     def set_calibration(self, calibration: Calibration | None) -> None:
         """Set the K that the shown run was made with under these parameters; None where there is none."""
         self._calibration = calibration
         self._show_calibration()
-
-    @property
-    def reference(self) -> Floats | None:
-        """(K,) sigma(X0#) of the sequence, as far as runs of it have shown them."""
-        return self._penalty.reference
 
     @property
     def pending(self) -> bool:
@@ -307,12 +275,12 @@ class ParametersPanel(QScrollArea):
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
         editor = self._form.editors.get(name)
-        field = editor if isinstance(editor, NumberField) else self._penalty.fields[name]
+        field = editor if isinstance(editor, NumberField) else self.penalty.fields[name]
         field.drag_to(value)
 
     def choose_penalty(self, kind: str) -> None:
         """Choose a penalty: a key of `core.PENALTIES`, or "weights"."""
-        self._penalty.choose(kind)
+        self.penalty.choose(kind)
         self.flush()
 
     def flush(self) -> None:
@@ -335,7 +303,7 @@ class ParametersPanel(QScrollArea):
     def _show_derived(self, settings: Settings) -> None:
         """Show which preset settings are near to, and the weights that they give."""
         self._form.set_preset(settings)
-        self._penalty.show_weights(settings.penalty, settings.rank)
+        self.penalty.show_weights(settings.penalty, settings.rank)
 
     def _set_message(self, name: str, sentence: str) -> None:
         self._forms[name].set_message(name, sentence)
@@ -343,8 +311,7 @@ class ParametersPanel(QScrollArea):
             self._unfold(self._forms[name])
 
     def _unfold(self, part: QWidget) -> None:
-        sections = self._form.sections
-        sections.set_open({*sections.open, sections.section_of(part)})
+        self.sections.set_open({*self.sections.open, self.sections.section_of(part)})
 
     def _on_form_edited(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
@@ -377,15 +344,15 @@ class ParametersPanel(QScrollArea):
         rank = changes.get("rank") or self.settings.rank
         readers: dict[str, Callable[[], object]] = {
             "options": self._form.method.read,
-            "penalty": lambda: self._penalty.read(rank),
+            "penalty": lambda: self.penalty.read(rank),
         }
         for name, read in readers.items():
             try:
                 changes[name] = read()
             except InputError as refusal:  # shown by the editor
                 refusals.append(str(refusal))
-                exact = name == "options" or self._penalty.refused_in_rare
-                self._unfold(self._form.method.rare if exact else self._penalty)
+                exact = name == "options" or self.penalty.refused_in_rare
+                self._unfold(self._form.method.rare if exact else self.penalty)
         settings = self.settings.with_changes(**changes)
         self._form.set_objective(settings)
         refusals += self._show_what_applies(settings)
@@ -407,18 +374,17 @@ class ParametersPanel(QScrollArea):
         refusal = None if own is None else settings.refusal(own)
         if refusal:
             note = f"{refusal[0].upper()}{refusal[1:]}."
-            self._form.method.set_message(note, refused=True)
+            self._form.method.usual.set_message("method", note, refused=True)
             self._unfold(self._form.method)
             return [note]
-        self._form.method.set_message(self._replacement(settings), refused=False)
+        self._form.method.usual.set_message("method", self._replacement(settings), refused=False)
         return []
 
     def _replacement(self, settings: Settings) -> str:
         """Return the sentence on the penalty that the method brought, "" where it is not the one shown."""
-        replaced = self._replaced
-        if replaced is None or settings.penalty != replaced.brought:
+        if self._replaced is None or settings.penalty != self._replaced[1]:
             return ""
-        brought, given = (PENALTY_TITLES[penalty_name(each)] for each in (replaced.brought, replaced.given))
+        given, brought = (PENALTY_TITLES[penalty_name(each)] for each in self._replaced)
         return (
             f"{METHODS[settings.method].title} brings its own penalty ({brought}); "
             f"a suitable method restores the {given}."
@@ -458,7 +424,7 @@ class ParametersPanel(QScrollArea):
             self._models[before.problem] = before.rank, before.penalty
             rank, penalty = self._models[problem]
             self._form.editors["rank"].set_value(rank)
-            self._penalty.set_penalty(penalty, rank)
+            self.penalty.set_penalty(penalty, rank)
         self.flush()
 
     def _on_form_chosen(self) -> None:
@@ -472,16 +438,16 @@ class ParametersPanel(QScrollArea):
         if brought != before:
             self._form.objective.set_key(DEPTHS if brought else WNN)
         try:
-            present = self._penalty.read(rank)
+            present = self.penalty.read(rank)
         except InputError:  # shown by the editor
             self.flush()
             return
         replaced = self._replaced
-        given = replaced.given if replaced is not None and replaced.brought == present else present
+        given = replaced[0] if replaced is not None and replaced[1] == present else present
         suited = suited_penalty(method, problem, given)
-        self._replaced = ReplacedPenalty(given, suited) if suited != given else None
+        self._replaced = (given, suited) if suited != given else None
         if suited != present:
-            self._penalty.set_penalty(suited, rank)
+            self.penalty.set_penalty(suited, rank)
         self.flush()
 
     def set_own_presets(self, presets: Mapping[str, Settings]) -> None:

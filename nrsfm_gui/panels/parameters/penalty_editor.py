@@ -54,6 +54,7 @@ class PenaltyEditor(QWidget):
         self._singular: Floats | None = None
         self._choice = Choice(EXPLANATIONS, titles=TITLES, explained=True)
         self._choice.chosen.connect(self._choose)
+        self.choose = self._choice.choose
         # The kind and the numbers that are changed often; the others, for a section that is folded.
         self.usual, self.rare = Form(), Form()
         self.usual.add("penalty", "penalty", self._choice, tip=PENALTY_TIP)
@@ -88,11 +89,6 @@ class PenaltyEditor(QWidget):
             self._known[kind] = penalty
         self._show_kind()
         self.show_weights(penalty, rank)
-
-    def choose(self, kind: str) -> None:
-        """Choose a kind of penalty, as its box does."""
-        self._choice.set_key(kind)
-        self._choose(kind)
 
     def set_spectrum(self, reference: Floats | None, singular_values: Floats | None) -> None:
         """Set sigma(X0#), which the weights follow from, and the singular values of the reconstruction."""

@@ -15,6 +15,8 @@ from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QGraphicsRectItem
 
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.drag_number import FINE
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 BAR_WIDTH = 0.56
 MARGIN = (1.0 - BAR_WIDTH) / 2  # at either side of a bar
-KEPT, DROPPED, POINTED = 150, 50, 225  # of 255: how strongly bars are painted
+KEPT, DROPPED, POINTED = 150 / 255, 50 / 255, 225 / 255  # opacities of bars
 LABEL_PLACE = [(1, 1), (1, 1)]  # of what a line means: at its right end, above it
 HANDLE, ACTIVE_HANDLE = 12, 17  # pixels across
 GHOST_HEIGHT, GHOST_WIDTH = 0.3, 30  # of the picture's height, and pixels of its column at least
@@ -72,10 +74,7 @@ class SpectrumItems:
         self._pointed: int | None = None  # a bar, 0-based
         self._active: int | None = None  # a handle
         self.barrier: int | None = None  # a handle that stopped another one
-        self._brushes = {alpha: pg.mkBrush("gray") for alpha in (KEPT, DROPPED, POINTED)}
-        self._colors = {"handle": pg.mkBrush("gray"), "active": pg.mkBrush("w"), "barrier": pg.mkBrush("r")}
-        self._edge = pg.mkPen("k")
-        self._muted, self._accent = pg.mkColor("gray"), pg.mkColor("w")
+        self.set_colors(DARK)
 
     @property
     def number(self) -> str:
@@ -144,10 +143,8 @@ class SpectrumItems:
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        for alpha in self._brushes:
-            color = pg.mkColor(theme.estimate)
-            color.setAlpha(alpha)
-            self._brushes[alpha] = pg.mkBrush(color)
+        opacities = (KEPT, DROPPED, POINTED)
+        self._brushes = {each: pg.mkBrush(qcolor(theme.estimate, each)) for each in opacities}
         self._colors = {
             "handle": pg.mkBrush(theme.residual),
             "active": pg.mkBrush(theme.selection),

@@ -203,35 +203,28 @@ class SpectrumPlot(Themed, QWidget):
     """Bars for singular values, handles for weights."""
 
     weights_edited = pyqtSignal(object)  # a tuple of non-decreasing floats: a handle was moved
-    rank_requested = pyqtSignal(int)  # the number of basis shapes, or of modes that are not suppressed
     rule_requested = pyqtSignal(str)  # a key of `core.PENALTIES`: all weights are to follow it again
     penalty_requested = pyqtSignal(str)  # such a key: it is to choose the weights of the modes once
-    # A handle (0-based) was clicked twice: its weight is to follow the rule again.
-    reset_requested = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._singular: Floats | None = None  # (N,) of the reconstruction
-        self._of_run: Floats | None = None  # (N,) weights that it was found with
         self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
         self._base: tuple[float, ...] = ()  # and had when the drag began
         self._moves_others = False
         self._active: int | None = None
-        self._left = LogScale(-1.0, 1.0)
-        self._right = LogScale(-3.0, 1.0, zero=True)
         self.canvas = SpectrumCanvas()
         self.canvas.setAccessibleName("singular values and their weights")
         self._items = self.canvas.parts
         self._empty = EmptyLabel(WORDS[WNN].empty, self.canvas)
         self._hint = ElidedLabel(role="muted")
-        self._rule, self._note = "wnn", ""
+        self._note = ""
         self._state = SpectrumState()
-        self._words = WORDS[WNN]
         self._by = tool_button("∑", "Let a penalty choose the weights once, from the bars", "By a penalty")
         self._by.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._by.setMenu(self._penalties())
         self.back = tool_button("↺", "", "To the rule")
-        self.back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
+        self.back.clicked.connect(lambda _checked: self.rule_requested.emit(self._state.rule))
         self._flash = Debounce(partial(self._items.set_barrier, None), IDLE_MILLISECONDS, self)
         self._limit = Debounce(self._end_limit, SENTENCE_MILLISECONDS, self)
         canvas = self.canvas
@@ -239,8 +232,8 @@ class SpectrumPlot(Themed, QWidget):
         canvas.handle_pressed.connect(self._on_handle_pressed)
         canvas.handle_dragged.connect(self._on_handle_dragged)
         canvas.handle_released.connect(self._on_handle_released)
-        canvas.handle_reset.connect(self.reset_requested)
-        canvas.bar_clicked.connect(self.rank_requested)
+        # How many basis shapes or modes are kept; and which weight (0-based) is to follow the rule again.
+        self.rank_requested, self.reset_requested = canvas.bar_clicked, canvas.handle_reset
         canvas.handle_step_requested.connect(self._on_handle_step_requested)
         canvas.weight_step_requested.connect(self._on_weight_step_requested)
         canvas.focus_changed.connect(self._on_focus_changed)
@@ -267,9 +260,8 @@ class SpectrumPlot(Themed, QWidget):
         self.canvas.setToolTip(words.tip)
         self.canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{words.tip.replace(chr(10), ' ')}</p>")
         self.canvas.set_columns(words.labels, grows=objective == WNN)
-        self._left, self._right = LogScale(-1.0, 1.0), LogScale(-3.0, 1.0, zero=True)
-        if objective == DEPTHS:
-            self._right = LogScale(-1.0, 2.0, zero=True)
+        lowest, highest = (-1.0, 2.0) if objective == DEPTHS else (-3.0, 1.0)
+        self._left, self._right = LogScale(-1.0, 1.0), LogScale(lowest, highest, zero=True)
         self._rest()
 
     @property
@@ -285,7 +277,7 @@ class SpectrumPlot(Themed, QWidget):
     @property
     def weights(self) -> tuple[float, ...]:
         """The weights at the handles, (K,)."""
-        return self._weights or tuple(() if self._of_run is None else self._of_run.tolist())
+        return self._weights or self._state.run_weights
 
     # -- setters --------------------------------------------------------------------------------------------
 
@@ -293,13 +285,12 @@ class SpectrumPlot(Themed, QWidget):
         """Show singular values and weights; a handle that is being dragged stays under the mouse."""
         if state.objective != self._state.objective:
             self._use_words(state.objective)
-        self._state, self._rule = state, state.rule
+        self._state = state
         plain = "Let all modes weigh 1 again"
         rule = f"Let the weights follow the {TITLES[state.rule]} again"
         self.back.setToolTip(plain if state.objective == DEPTHS else rule)
         self.back.setVisible(state.kind == EXPLICIT)
         self._singular = None if state.singular_values is None else np.asarray(state.singular_values)
-        self._of_run = None if self._singular is None else np.asarray(state.run_weights)
         if self.canvas.dragged_handle is None or len(state.weights) != len(self._weights):
             if state.weights != self._weights:
                 self._end_limit()
@@ -508,7 +499,6 @@ class SpectrumPlot(Themed, QWidget):
             self._rest()
 
     def resizeEvent(self, event: object) -> None:
-        """Keep the text of the empty state centered, and name the line where there is room."""
+        """Name the line where there is room."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._empty.fill()
         self._show()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
@@ -26,16 +26,6 @@ CENTER_TIP = (
     "Principal point: where the camera's axis meets the picture, in pixels from its upper left corner."
 )
 FILE, NUMBERS = "\0file", "\0numbers"
-
-
-class Editor(Protocol):
-    """Edits the value of a setting."""
-
-    def value(self) -> object:
-        """Return the value. Raises ValueError with a sentence, where what is typed is not accepted."""
-
-    def set_value(self, value: Any, /) -> None:
-        """Show a value."""
 
 
 class TextField(QLineEdit):
@@ -100,6 +90,7 @@ class GivenIntrinsics(QWidget):
         self.known = False  # whether some numbers were set or typed
         self._focal = FocalLengthEditor()
         self._cx, self._cy = NumberField(), NumberField()
+        self.set_side = self._focal.set_side
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(6)
@@ -115,10 +106,6 @@ class GivenIntrinsics(QWidget):
             layout.addWidget(field, 1, column)
         self._focal.edited.connect(self._on_focal_edited)
         self.setFocusProxy(self._focal)
-
-    def set_side(self, side: float | None) -> None:
-        """Set the longer image side in pixels, None where it is not known."""
-        self._focal.set_side(side)
 
     def set_value(self, value: Intrinsics) -> None:
         """Show fx, fy, cx and cy."""
@@ -188,7 +175,7 @@ class SourceChoice(QWidget):
             numbers.hide()
             layout.addWidget(numbers)
 
-    def set_value(self, value: str | Path | Intrinsics) -> None:
+    def set_value(self, value: Any, /) -> None:
         """Show a key, a file or four numbers."""
         if isinstance(value, tuple):
             assert self._numbers is not None  # no other setting is given in numbers

@@ -26,7 +26,7 @@ HEADINGS = (
 )
 
 
-def enforce_order(weights: list[float] | tuple[float, ...], moved: int) -> tuple[float, ...]:
+def enforce_order(weights: tuple[float, ...], moved: int) -> tuple[float, ...]:
     """Return non-decreasing weights: `moved` keeps its value, the others are raised or lowered to it."""
     pivot = weights[moved]
     return tuple(min(weight, pivot) if k < moved else max(weight, pivot) for k, weight in enumerate(weights))
@@ -46,9 +46,7 @@ def suppress_behind(weights: tuple[float, ...], kept: int) -> tuple[float, ...]:
     return (*given[:kept], *(max(weight, SUPPRESSED) for weight in weights[kept:]))
 
 
-def limit_weight(
-    weights: list[float] | tuple[float, ...], moved: int, wanted: float
-) -> tuple[float, int | None]:
+def limit_weight(weights: tuple[float, ...], moved: int, wanted: float) -> tuple[float, int | None]:
     """Return the nearest value to `wanted` that keeps the order, and the index of the limiting weight."""
     if moved > 0 and wanted < weights[moved - 1]:
         return weights[moved - 1], moved - 1
@@ -57,9 +55,7 @@ def limit_weight(
     return wanted, None
 
 
-def describe_limit(
-    weights: list[float] | tuple[float, ...], moved: int, barrier: int, letter: str = "a"
-) -> str:
+def describe_limit(weights: tuple[float, ...], moved: int, barrier: int, letter: str) -> str:
     """Return in a few letters, for a narrow panel, which weight limits another one."""
     sign = "≥" if barrier < moved else "≤"
     return f"{letter}{moved + 1} {sign} {letter}{barrier + 1} = {weights[barrier]:.3g}."

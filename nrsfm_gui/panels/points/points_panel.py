@@ -76,8 +76,7 @@ class PointsCurves(Themed, QWidget):
     def _shown_charts(self) -> list[tuple[FrameChart, int]]:
         """Return the plots from the top, and the pixels by which each is higher than an equal share."""
         self.export_began.emit()
-        shown = [chart for chart in self._charts if not chart.isHidden()]
-        return [(chart, AXIS_HEIGHT - NO_AXIS_HEIGHT if chart is shown[-1] else 0) for chart in shown]
+        return self._shares()
 
     def _named_colors(self) -> list[tuple[str, str]]:
         points = self._content[1]
@@ -127,12 +126,15 @@ class PointsCurves(Themed, QWidget):
         self._share_height()
 
     def _share_height(self) -> None:
-        """Make the last plot higher by the axis that it has for all."""
+        shares = self._shares()
+        room = self.height() - self._names.sizeHint().height() - sum(more for _, more in shares)
+        for chart, more in shares:
+            self._column.setStretchFactor(chart, max(room // len(shares), 1) + more)
+
+    def _shares(self) -> list[tuple[FrameChart, int]]:
+        """Return the plots that are shown; the last one is higher by the axis that it has for all."""
         shown = [chart for chart in self._charts if not chart.isHidden()]
-        more = AXIS_HEIGHT - NO_AXIS_HEIGHT
-        each = max((self.height() - self._names.sizeHint().height() - more) // max(len(shown), 1), 1)
-        for chart in shown:
-            self._column.setStretchFactor(chart, each + (more if chart is shown[-1] else 0))
+        return [(chart, AXIS_HEIGHT - NO_AXIS_HEIGHT if chart is shown[-1] else 0) for chart in shown]
 
     def _color(self, place: int) -> QColor:
         colors = (self._theme.accent, *self._theme.runs, self._theme.text)

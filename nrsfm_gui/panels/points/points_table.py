@@ -10,6 +10,7 @@ from PyQt6.QtGui import QBrush, QColor
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.data import GROUND_TRUTH
+from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.scene.summaries import size_text
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.text.point_table import PointTable
 
-NONE = "–"
 NO_INDEX = QModelIndex()
 MOST_RANGES = 1500  # of selected rows; for more, Qt needs seconds, and they are only highlighted
-
 
 COLUMNS = (  # titles and tips
     ("point", "Number of the point, beginning with 1"),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.points.points_panel import PointsPanel
     from nrsfm_gui.widgets.point_view import PointSignals
 
+SELECT_FIRST = "Select points first: click one, or draw a lasso around some with Ctrl+drag"
+
 
 class SelectionController(QObject):
     """Changes the session's selection by what the views and the panel of points ask for."""
@@ -85,9 +87,7 @@ class SelectionController(QObject):
     def _check_selection(self) -> bool:
         """Return whether there are selected points; show how points are selected where there are none."""
         if not self._session.selection:
-            self._notifier.show_status(
-                "Select points first: click one, or draw a lasso around some with Ctrl+drag"
-            )
+            self._notifier.show_status(SELECT_FIRST)
         return bool(self._session.selection)
 
     def show_all(self) -> None:
@@ -119,16 +119,8 @@ class SelectionController(QObject):
 
     def _report_hidden(self) -> None:
         hidden = len(self._session.hidden)
-        points = len(self._all)
-        sentence = (
-            f"{hidden} of {points} points are left out: Shift+H shows all"
-            if hidden
-            else "All points are shown"
-        )
-        self._notifier.show_status(sentence)
-
-
-SELECT_FIRST = "Select points first: click one, or draw a lasso around some with Ctrl+drag"
+        some = f"{hidden} of {len(self._all)} points are left out: Shift+H shows all"
+        self._notifier.show_status(some if hidden else "All points are shown")
 
 
 class HideController(QObject):
@@ -189,7 +181,5 @@ class HideController(QObject):
         session.set_settings(with_excluded(session.settings, mask))
         count = f"{changed} observation{'s' * (changed != 1)}"
         done = "hidden from the solver" if hidden else "used again"
-        self._notifier.show_status(f"{count} {done}{self._what_follows() if changed else ''}")
-
-    def _what_follows(self) -> str:
-        return "" if self._session.live else ": press Run (Ctrl+R) to solve without them"
+        then = "" if session.live or not changed else ": press Run (Ctrl+R) to solve without them"
+        self._notifier.show_status(f"{count} {done}{then}")

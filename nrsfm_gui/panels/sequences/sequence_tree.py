@@ -70,7 +70,6 @@ class SequenceTree(Themed, QTreeWidget):
     compare_requested = pyqtSignal(int)
     # A sequence that the session holds, but that is not open, and the run to show, -1 for none of them.
     left_requested = pyqtSignal(object, int)
-    title_changed = pyqtSignal(object, int, str)  # a run, and what was written in place of its name
     delete_requested = pyqtSignal(object, int)  # a run that is to be forgotten
     # Tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
     remove_requested = pyqtSignal(object, object)
@@ -107,13 +106,13 @@ class SequenceTree(Themed, QTreeWidget):
         self.blockSignals(True)
         opened = self.open is not None and (before is None or self.open.sequence is not before.sequence)
         if self.open is not None and (opened or changed):
-            found = None if shown is None else self._run(self.open.sequence, shown)
+            found = None if shown is None else self.item(shown)
             item = found or self._row_of(self.open.sequence)
             self.setCurrentItem(item)
             if item is not None:
                 self.scrollToItem(item)
         elif held is not None and held[1] is not None:  # its row may have been made anew
-            found = self._run(held[0], held[1].number)
+            found = self.item(held[1].number, held[0])
             if found is not self.currentItem():
                 self.setCurrentItem(found)
         self.blockSignals(False)
@@ -137,7 +136,11 @@ class SequenceTree(Themed, QTreeWidget):
         """Return the row of a run, of the open sequence where none is given."""
         if sequence is None and self.open is not None:
             sequence = self.open.sequence
-        return None if sequence is None else self._run(sequence, number)
+        row = None if sequence is None else self._row_of(sequence)
+        for child in () if row is None else _children(row):
+            if child.data(0, SEQUENCE) is sequence and child.data(0, RUN).number == number:
+                return child
+        return None
 
     def rename(self, item: QTreeWidgetItem) -> None:
         """Edit the name of a run in its row."""
@@ -181,7 +184,9 @@ class SequenceTree(Themed, QTreeWidget):
         for place, entries in reversed(wanted.items()):
             if place not in self._tops or place in old:
                 top, before = QTreeWidgetItem(), old.get(place)
-                self.insertTopLevelItem(self._index(before or following), top)
+                behind = before or following
+                end = self.topLevelItemCount()
+                self.insertTopLevelItem(end if behind is None else self.indexOfTopLevelItem(behind), top)
                 self._fill_object(top, place, entries)
                 top.setExpanded(len(wanted) == 1 if before is None else before.isExpanded())
             following = self._tops[place][1]
@@ -213,10 +218,6 @@ class SequenceTree(Themed, QTreeWidget):
                 top.setText(0, text)
             if entries[0].path_name:
                 top.setToolTip(0, plain_tip(str(place)))
-
-    def _index(self, item: QTreeWidgetItem | None) -> int:
-        """Return the place of a row of the top level, that behind all of them for None."""
-        return self.topLevelItemCount() if item is None else self.indexOfTopLevelItem(item)
 
     def _fill_cell(self, row: QTreeWidgetItem, entry: SequenceEntry) -> None:
         camera = entry.camera or CameraModel.PERSPECTIVE  # of a broken file it may be unknown
@@ -329,13 +330,6 @@ class SequenceTree(Themed, QTreeWidget):
                 item.setFont(0, font)
                 if here:
                     self._expand(item.parent())
-
-    def _run(self, sequence: Sequence, number: int) -> QTreeWidgetItem | None:
-        item = self._row_of(sequence)
-        for child in () if item is None else _children(item):
-            if child.data(0, SEQUENCE) is sequence and child.data(0, RUN).number == number:
-                return child
-        return None
 
     def is_open(self, sequence: Sequence | None) -> bool:
         """Return whether a sequence is the open one."""
@@ -459,7 +453,7 @@ class SequenceTree(Themed, QTreeWidget):
         self.setItemDelegateForColumn(0, row)
         for column in COLUMNS.values():
             self.setItemDelegateForColumn(column, cell)
-        row.title_edited.connect(self.title_changed)
+        self.title_changed = row.title_edited
 
 
 def describe(entry: SequenceEntry) -> str:

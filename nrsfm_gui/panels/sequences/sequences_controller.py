@@ -131,7 +131,9 @@ class SequencesController(QObject):
 
         remove()
         number = max(len(entries), len(sequences))
-        what = _title(entries, sequences) if number == 1 else f"{number} sequences"
+        what = f"{number} sequences"
+        if number == 1:
+            what = describe(entries[0]) if entries else sequences[0].name
         runs = f", with {count} run{'s' if count > 1 else ''}" if count else ""
         sentence = (
             f"{what} {'is' if number == 1 else 'are'} removed from the list{runs}. "
@@ -167,10 +169,5 @@ class SequencesController(QObject):
 
     def _go_on(self, run: Run) -> None:
         """Open the sequence of a run again, and go on from where the run was stopped."""
-        self._opening.open_sequence(run.sequence)
-        self._session.with_run(run.number, self._control.select)
+        self._on_left_requested(run.sequence, run.number)
         self._control.start(warm=True, settings=run.settings)
-
-
-def _title(entries: tuple[SequenceEntry, ...], sequences: tuple[Sequence, ...]) -> str:
-    return describe(entries[0]) if entries else sequences[0].name

@@ -108,12 +108,6 @@ class SequencesPanel(QWidget):
             if self._note.text() != note:
                 self._note.setText(note)
 
-    def menu_of(self, number: int) -> QMenu:
-        """Return the context menu of a run of the open sequence."""
-        item = self.tree.item(number)
-        assert item is not None  # it has a row
-        return self.menu_at(item)
-
     def menu_at(self, item: QTreeWidgetItem) -> QMenu:
         """Return the context menu of a row of the tree."""
         menu = QMenu(self)
@@ -186,9 +180,9 @@ class SequencesPanel(QWidget):
             self._open_menu(self.menu_at(item), viewport.mapToGlobal(position))
 
     def _on_more_clicked(self) -> None:
-        if self.tree.row(self.tree.shown) is not None:
-            assert self.tree.shown is not None  # it has a row
-            menu = self.menu_of(self.tree.shown)
+        item = None if self.tree.shown is None else self.tree.item(self.tree.shown)
+        if item is not None:
+            menu = self.menu_at(item)
             self._open_menu(menu, self._more.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
     def _open_menu(self, menu: QMenu, place: QPoint) -> None:

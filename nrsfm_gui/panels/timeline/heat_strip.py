@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
     from core.foundation import Bools, Floats, Ints
-    from nrsfm_gui.model.theme import Theme
 
 TOP_PERCENTILE = 98.0
 MANY_IN_A_PIXEL = 100
@@ -110,29 +109,6 @@ def _pooled(values: Floats, starts: Ints, *, by_mean: bool) -> Floats:
         return np.where(counts > 0, totals / np.maximum(counts, 1.0), np.nan)
     largest = np.maximum.reduceat(np.where(known, values, -1.0), starts, axis=0)
     return np.where(largest < 0, np.nan, largest)
-
-
-def paint_scales(
-    painter: QPainter, area: QRectF, theme: Theme, *, ends: tuple[str, str], top: float, unit: str
-) -> None:
-    """Paint the names of the first and the last row left of an area, and the color bar right of it.
-
-    `top`: the error at which the scale of colors ends, in `unit`.
-    """
-    painter.setFont(small_font(painter.font()))
-    painter.setPen(qcolor(theme.muted))
-    metrics = painter.fontMetrics()
-    beside = QRectF(0, area.top(), area.left() - LEFT_GAP, area.height())
-    right = Qt.AlignmentFlag.AlignRight
-    painter.drawText(beside, right | Qt.AlignmentFlag.AlignTop, ends[0])
-    painter.drawText(beside, right | Qt.AlignmentFlag.AlignBottom, ends[1])
-    bar = QRectF(area.right() + RIGHT_GAP, area.top() + 1, BAR_WIDTH, area.height() - 2)
-    paint_upright_bar(painter, bar, theme)
-    painter.setPen(qcolor(theme.muted))
-    x = bar.right() + TEXT_GAP
-    painter.drawText(QPointF(x, bar.top() + metrics.ascent() - 2), f"≥{number(float(f'{top:.2g}'), top)}")
-    painter.drawText(QPointF(x, bar.bottom()), "0")
-    painter.drawText(QPointF(x, bar.center().y() + metrics.ascent() / 2 - 1), unit)
 
 
 def small_font(font: QFont) -> QFont:
@@ -249,8 +225,7 @@ class HeatStrip(FramePicture, PointSignals):
         self._paint_line(painter, area)
         self._paint_selection(painter, area)
         self._paint_drag(painter, area)
-        ends = ("worst", "best") if self._by_error else ("point 1", f"{len(self._order)}")
-        paint_scales(painter, area, theme, ends=ends, top=self._top, unit=self._unit)
+        self._paint_scales(painter, area)
         painter.end()
 
     def _paint_selection(self, painter: QPainter, area: QRectF) -> None:
@@ -278,6 +253,23 @@ class HeatStrip(FramePicture, PointSignals):
             painter.setPen(QPen(qcolor(self._theme.selection), 1.2))
             painter.setBrush(qcolor(self._theme.selection, 0.15))
             painter.drawRect(self._rectangle & area)
+
+    def _paint_scales(self, painter: QPainter, area: QRectF) -> None:
+        """Paint the names of the first and the last row left of the area, and the color bar right of it."""
+        painter.setFont(small_font(painter.font()))
+        painter.setPen(qcolor(self._theme.muted))
+        ascent, right = painter.fontMetrics().ascent(), Qt.AlignmentFlag.AlignRight
+        ends = ("worst", "best") if self._by_error else ("point 1", f"{len(self._order)}")
+        beside = QRectF(0, area.top(), area.left() - LEFT_GAP, area.height())
+        painter.drawText(beside, right | Qt.AlignmentFlag.AlignTop, ends[0])
+        painter.drawText(beside, right | Qt.AlignmentFlag.AlignBottom, ends[1])
+        bar = QRectF(area.right() + RIGHT_GAP, area.top() + 1, BAR_WIDTH, area.height() - 2)
+        paint_upright_bar(painter, bar, self._theme)
+        painter.setPen(qcolor(self._theme.muted))
+        x, top = bar.right() + TEXT_GAP, float(f"{self._top:.2g}")
+        painter.drawText(QPointF(x, bar.top() + ascent - 2), f"≥{number(top, self._top)}")
+        painter.drawText(QPointF(x, bar.bottom()), "0")
+        painter.drawText(QPointF(x, bar.center().y() + ascent / 2 - 1), self._unit)
 
     def _area(self) -> QRectF:
         return QRectF(self._axis.left, 2, self._axis.span, self.height() - 4)

@@ -41,11 +41,8 @@ class PictureItem(QGraphicsPixmapItem):
     def __init__(self) -> None:
         super().__init__()
         self._key = 0
-        self.setZValue(BEHIND)
         self.setOffset(-0.5, -0.5)  # pixel centers are at integers
         self.setTransformationMode(Qt.TransformationMode.SmoothTransformation)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        self.hide()
 
     def set_image(self, image: QImage | None, opacity: float) -> None:
         """Show a picture, or none."""
@@ -54,22 +51,6 @@ class PictureItem(QGraphicsPixmapItem):
         if image is not None and image.cacheKey() != self._key:
             self._key = image.cacheKey()
             self.setPixmap(QPixmap.fromImage(image))
-
-
-class BorderItem(QGraphicsRectItem):
-    """The border of the picture that tracks are of; its pixel centers are at integers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setZValue(BEHIND)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        self.hide()
-
-    def set_size(self, size: tuple[int, int] | None) -> None:
-        """Show the border of a picture of this width and height, or none."""
-        self.setVisible(size is not None)
-        if size is not None:
-            self.setRect(-0.5, -0.5, *size)
 
 
 class _Overlay(QWidget):
@@ -112,35 +93,40 @@ class TracksView(PointView):
         self._fitted = False  # whether the range was not moved since it was fitted
         self._fitting = False
         self.axes_shown = True
-        self._plot = PlainPlot()
-        self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._plot.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
-        self._plot.getPlotItem().setContentsMargins(0, 0, 0, BOTTOM_MARGIN)
-        self._box = self._plot.getPlotItem().getViewBox()
+        self.plot_widget = PlainPlot()
+        self.plot_widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.plot_widget.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
+        self.plot_widget.getPlotItem().setContentsMargins(0, 0, 0, BOTTOM_MARGIN)
+        self._box = self.plot_widget.getPlotItem().getViewBox()
         self._box.setAspectLocked(True)
         self._box.invertY(True)
         self._box.disableAutoRange()
         self._background = PictureItem()
-        self._border = BorderItem()
+        self._border = QGraphicsRectItem()  # of the picture that the tracks are of
         for item in (self._background, self._border):
+            item.setZValue(BEHIND)
+            item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+            item.hide()
             self._box.addItem(item, ignoreBounds=True)
         self._box.sigRangeChangedManually.connect(self._on_range_changed_manually)
         self._box.sigResized.connect(self._on_resized)
-        self._plot.getAxis("left").setWidth(60)
-        self._plot.getAxis("bottom").setHeight(42)
-        self._dots = TracksDots(self._plot)
+        self.plot_widget.getAxis("left").setWidth(60)
+        self.plot_widget.getAxis("bottom").setHeight(42)
+        self._dots = TracksDots(self.plot_widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._plot)
+        layout.addWidget(self.plot_widget)
         self._overlay = _Overlay(self)
         self._box.sigRangeChanged.connect(self._on_range_changed)
-        self._lasso = Lasso(self._plot.viewport())
-        self._lasso.clicked.connect(lambda position: self._toggle(self._plot.mapToScene(position.toPoint())))
+        self._lasso = Lasso(self.plot_widget.viewport())
+        self._lasso.clicked.connect(
+            lambda position: self._toggle(self.plot_widget.mapToScene(position.toPoint()))
+        )
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self._overlay.update)
-        self._plot.viewport().installEventFilter(self)
-        self._plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
-        self._plot.scene().sigMouseClicked.connect(self._on_mouse_clicked)
+        self.plot_widget.viewport().installEventFilter(self)
+        self.plot_widget.scene().sigMouseMoved.connect(self._on_mouse_moved)
+        self.plot_widget.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         self._follow_theme()
 
     def sizeHint(self) -> QSize:
@@ -152,7 +138,9 @@ class TracksView(PointView):
     def set_scene(self, scene: Scene) -> None:
         """Show a scene; the range stays as it is unless the subject is another one."""
         old, self._scene = self._scene, scene
-        self._border.set_size(scene.image_size)
+        self._border.setVisible(scene.image_size is not None)
+        if scene.image_size is not None:
+            self._border.setRect(-0.5, -0.5, *scene.image_size)
         self._dots.set_scale(scene, self._box.viewPixelSize())
         self._dots.show_points(scene)
         self._dots.show_rings(scene, self._hovered)
@@ -162,16 +150,16 @@ class TracksView(PointView):
         self._make_room(at_least=0.0 if other else self._legend_height)
         if other:
             self._hovered = -1
-            self._plot.getPlotItem().layout.activate()  # axes that became visible get their space at once
+            self.plot_widget.getPlotItem().layout.activate()  # visible axes get their space at once
             self.fit()
         self._overlay.update()
 
     def _apply_theme(self, theme: Theme) -> None:
         self._dots.set_colors(theme)
-        self._plot.setBackground(qcolor(theme.panel))
+        self.plot_widget.setBackground(qcolor(theme.panel))
         self._border.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DashLine))
         for side in ("left", "bottom"):
-            axis = self._plot.getAxis(side)
+            axis = self.plot_widget.getAxis(side)
             axis.enableAutoSIPrefix(False)  # a unit has its prefix already
             axis.setPen(qcolor(theme.border))
             axis.setTextPen(qcolor(theme.muted))
@@ -209,11 +197,6 @@ class TracksView(PointView):
         layout = self.layout()
         assert layout is not None  # made with the view
         layout.addWidget(widget)
-
-    @property
-    def plot_widget(self) -> pg.PlotWidget:
-        """The plot itself, for export."""
-        return self._plot
 
     @property
     def range_shown(self) -> QRectF:
@@ -294,7 +277,7 @@ class TracksView(PointView):
         height = max(lowest, at_least)
         if height != self._legend_height:
             self._legend_height = height
-            self._plot.getPlotItem().setContentsMargins(0, height, 0, BOTTOM_MARGIN)
+            self.plot_widget.getPlotItem().setContentsMargins(0, height, 0, BOTTOM_MARGIN)
 
     def _paint_hidden_count(self, painter: QPainter, area: QRectF, hidden: int, count: int) -> None:
         """Paint the number of hidden points, and the key that shows them."""
@@ -313,15 +296,15 @@ class TracksView(PointView):
         axes = self._scene is not None and self.axes_shown
         style = {"color": self._theme.muted, "font-size": "9pt"}
         for side, name in (("bottom", "x"), ("left", "y")):
-            self._plot.showAxis(side, axes)
+            self.plot_widget.showAxis(side, axes)
             if axes and self._scene is not None:
-                self._plot.setLabel(side, f"{name} ({html.escape(self._scene.track_unit)})", **style)
+                self.plot_widget.setLabel(side, f"{name} ({html.escape(self._scene.track_unit)})", **style)
 
     def _to_pixels(self, where: Floats) -> Floats:
         """Return where (N, 2) places of the plot are seen in this widget."""
         low, high = np.array(self._box.viewRange()).T
         corners = [self._box.mapViewToScene(QPointF(*place)) for place in (low, high)]
-        seen = [self._plot.viewportTransform().map(corner) for corner in corners]
+        seen = [self.plot_widget.viewportTransform().map(corner) for corner in corners]
         first, second = (np.array([corner.x(), corner.y()]) for corner in seen)
         pixels: Floats = first + (where - low) / (high - low) * (second - first)
         return pixels
@@ -343,7 +326,7 @@ class TracksView(PointView):
         inside_box = self._box.sceneBoundingRect().contains(position)
         self._hover(self.point_at(position) if inside_box and not self._lasso.active else -1)
         if self._hovered >= 0 and self._scene is not None:
-            place = self._plot.mapToGlobal(self._plot.mapFromScene(position))
+            place = self.plot_widget.mapToGlobal(self.plot_widget.mapFromScene(position))
             QToolTip.showText(place, plain_tip(described(self._scene, self._hovered)), self)
         else:
             QToolTip.hideText()
@@ -373,8 +356,9 @@ class TracksView(PointView):
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Fit on a double click into the plot."""
-        if isinstance(event, QMouseEvent) and _is_plain_double_click(event):
-            self.fit()
+        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonDblClick:
+            if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+                self.fit()
         return super().eventFilter(watched, event)
 
     def leaveEvent(self, event: QEvent | None) -> None:
@@ -386,8 +370,3 @@ class TracksView(PointView):
         self._overlay.setGeometry(self.rect())
         self._overlay.raise_()
         self._make_room(at_least=0.0)
-
-
-def _is_plain_double_click(event: QMouseEvent) -> bool:
-    control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-    return event.type() == QEvent.Type.MouseButtonDblClick and not control

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
+from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.scene.orbit_camera import Orbit, Projection, locked_projection
 
 if TYPE_CHECKING:
@@ -49,11 +50,9 @@ class ViewCamera(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.viewpoint = Viewpoint(Orbit(), locked=False, fitted=True, aimed=True)
+        self.saved_views: dict[str, Orbit] = {}  # by the key that shows it
         self._gesture: tuple[Viewpoint, str] | None = None  # where it began, and what it is
-        self._pause = QTimer(self)  # a turn of the wheel ends when it rests
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(GESTURE_RESTS)
-        self._pause.timeout.connect(self.end_gesture)
+        self._pause = Debounce(self.end_gesture, GESTURE_RESTS, self)  # of turns of the wheel
         self._turned_at = 0.0
         self._timer = QTimer(self)  # the clock of the turntable
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -103,11 +102,11 @@ class ViewCamera(QObject):
         if self._gesture is None:
             self._gesture = self.viewpoint, text
         if pause:
-            self._pause.start()
+            self._pause.request()
 
     def end_gesture(self) -> None:
         """End a gesture, if any."""
-        self._pause.stop()
+        self._pause.cancel()
         if self._gesture is not None:
             (before, text), self._gesture = self._gesture, None
             self.report(before, text)
@@ -130,46 +129,32 @@ class ViewCamera(QObject):
         self.set_turning(False)
         self._move(viewpoint.orbit, locked=viewpoint.locked, fitted=viewpoint.fitted, aimed=viewpoint.aimed)
 
-    def show_framing(
-        self, framing: Framing, width: int, height: int, frame: int, *, follow: bool, aim: bool = False
-    ) -> None:
-        """Show a frame large, from the same direction or from the default one. Emits no `orbit_changed`."""
-        orbit = self.orbit
-        if aim:
-            orbit = replace(framing.aim, orthographic=orbit.orthographic)
-        self._change(
-            orbit=self.orbit_for(framing, width, height, frame, follow=follow, orbit=orbit),
-            fitted=True,
-            aimed=aim or self.aimed,
-        )
+    def show(self, fitting: Orbit, *, aimed: bool) -> None:
+        """Look from an orbit that `orbit_for` has returned. Emits no `orbit_changed`."""
+        self._change(orbit=fitting, fitted=True, aimed=aimed or self.aimed)
 
-    def misses(self, framing: Framing, width: int, height: int, frame: int, *, follow: bool) -> bool:
-        """Return whether an object is clearly larger, smaller or elsewhere than what is shown."""
-        wanted = self.orbit_for(framing, width, height, frame, follow=follow)
+    def misses(self, wanted: Orbit) -> bool:
+        """Return whether an object is clearly larger, smaller or elsewhere than what its orbit shows."""
         ratio = wanted.distance / self.orbit.distance
         off = float(np.linalg.norm(np.subtract(wanted.center, self.orbit.center))) / wanted.distance
         return not (1.0 / MISFIT < ratio < MISFIT and off < OFF_CENTER)
 
-    def fit(self, framing: Framing, width: int, height: int, frame: int, *, follow: bool) -> None:
-        """Fill a picture with a frame, seen from the same direction, or from all that it turns to."""
-        self._move(self.orbit_for(framing, width, height, frame, follow=follow), fitted=True)
+    def fit(self, fitting: Orbit) -> None:
+        """Look from an orbit that `orbit_for` has returned."""
+        self._move(fitting, fitted=True)
 
     def fit_points(self, points: Floats, width: int, height: int) -> None:
         """Fill a picture with points (N, 3), seen from the same direction."""
         self._move(self.orbit.fitted(points, width, height), fitted=False)
 
     def orbit_for(
-        self,
-        framing: Framing,
-        width: int,
-        height: int,
-        frame: int,
-        *,
-        follow: bool,
-        orbit: Orbit | None = None,
+        self, framing: Framing, width: int, height: int, frame: int, *, follow: bool, aim: bool = False
     ) -> Orbit:
-        """Return the orbit that fills a picture with a frame, from the direction of this one or another."""
-        orbit = orbit or self.orbit
+        """Return the orbit that fills a picture with a frame, from this direction or from the default one.
+
+        A turning camera leaves room for all that it turns to.
+        """
+        orbit = replace(framing.aim, orthographic=self.orbit.orthographic) if aim else self.orbit
         if self.turning:
             return framing.fit_around(orbit, width, height, follow=follow)
         return framing.fit(orbit, width, height, frame, follow=follow)

@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.orbit_camera import Projection
 
 SHAPES = {"sphere": 0.0, "ring": 1.0, "disk": 2.0}  # what the shader calls them
-
-
 EYE_DOME, MOST_DEEPER = 0.2, 1.0  # how much darker, per unit of depth of each of eight neighbors; at most
 EYE_DOME_FROM = 1500  # points from which spheres are too small to be seen as such
 EYE_DOME_REACH = 3.0  # pixels to the neighbors

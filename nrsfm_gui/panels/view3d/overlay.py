@@ -70,14 +70,6 @@ def paint_overlay(
         areas.append(area)
 
 
-def _font(painter: QPainter, *, scale: float = 1.0, bold: bool = False) -> QFont:
-    font = QFont(painter.font())
-    if font.pointSizeF() > 0:
-        font.setPointSizeF(font.pointSizeF() * scale)
-    font.setBold(bold)
-    return font
-
-
 def _paint_border(painter: QPainter, scene: Scene, projection: Projection, theme: Theme) -> None:
     """Paint the rectangle that holds all tracks: what the 2-D panel shows when it is fitted."""
     corners = image_window(scene.image_extent, projection.width, projection.height)
@@ -140,7 +132,9 @@ def _paint_caption(
     """Paint the caption in the upper left corner, in up to two lines; return its area."""
     text = scene.caption + (f" · {status}" if status else "")
     painter.save()
-    painter.setFont(_font(painter, bold=True))
+    font = QFont(painter.font())
+    font.setBold(True)
+    painter.setFont(font)
     metrics = QFontMetricsF(painter.font())
     most = min(max(int(CAPTION * projection.height / metrics.height()), 1), MOST_LINES)
     lines = fitting_lines(text, metrics, projection.width - 2 * MARGIN, most)

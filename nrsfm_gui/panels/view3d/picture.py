@@ -10,6 +10,7 @@ from PyQt6.QtCore import QObject, QSize, pyqtSignal
 from PyQt6.QtGui import QColor
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
+from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import (
     MOVING,
@@ -26,7 +27,6 @@ from nrsfm_gui.widgets.colors import qcolor
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage
 
-    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
     from nrsfm_gui.panels.view3d.parts import Drawn, Part
     from nrsfm_gui.scene.orbit_camera import Projection
@@ -39,7 +39,7 @@ class FallbackRenderer:
     """Renders parts by OpenGL, and by software where OpenGL is missing or fails."""
 
     def __init__(self, *, software: bool) -> None:
-        self.sentence = "Drawn without OpenGL"
+        self.sentence = "Drawn without OpenGL"  # what draws
         self._painter: OpenGLRenderer | SoftwareRenderer = SoftwareRenderer()
         if software:
             return
@@ -94,21 +94,21 @@ class SceneRenderer(QObject):
     def __init__(self, parent: QObject, *, software: bool) -> None:
         super().__init__(parent)
         self.renderer = FallbackRenderer(software=software)
+        self.theme = DARK
         self.parts: dict[str, Part] = {}  # what is drawn while the picture moves
         self._all_parts: dict[str, Part] | None = {}  # what is drawn at rest; None where it is not known yet
         self._heavy = False  # the two differ
         self._scene: Scene | None = None
-        self._theme: Theme | None = None
         self._last: QImage | None = None  # None where it is outdated
         self._begun: tuple[dict[str, Drawn], RenderRequest] | None = None  # the next one, which is under way
         self._resting = False
         self._rest = Debounce(self._on_rest, TYPING_MILLISECONDS, self)
 
-    def set_scene(self, scene: Scene, theme: Theme) -> None:
+    def set_scene(self, scene: Scene) -> None:
         """Draw a scene from now on."""
-        self._scene, self._theme = scene, theme
+        self._scene = scene
         self._heavy = not scene.message and exceeds(scene, MOVING)
-        self.parts = {} if scene.message else scene_parts(scene, theme, MOVING)
+        self.parts = {} if scene.message else scene_parts(scene, self.theme, MOVING)
         self._all_parts = None if self._heavy else self.parts
         self.invalidate()
 
@@ -121,22 +121,22 @@ class SceneRenderer(QObject):
         """What is omitted because of its size, "" for nothing."""
         return "no mesh: too large without OpenGL" if self.renderer.skips_surface_of(self.parts) else ""
 
-    def image(self, theme: Theme, projection: Projection, ratio: float, *, locked: bool) -> QImage:
+    def image(self, projection: Projection, ratio: float, *, locked: bool) -> QImage:
         """Return the picture for the screen; the parameters are those of `render`."""
         size = _pixels(projection, ratio)
         if self._last is None or self._last.size() != QSize(*size):
             if self._begun is None or self._begun[1].size != size or self._begun[1].ratio != ratio:
-                self._begun = self._prepare(theme, projection, ratio, size, locked=locked, full=self._full)
+                self._begun = self._prepare(projection, ratio, size, locked=locked, full=self._full)
             (parts, request), self._begun = self._begun, None
             self._last = self._render(parts, request)
             if not request.smooth:
                 self._rest.request()
         return self._last
 
-    def begin(self, theme: Theme, projection: Projection, ratio: float, *, locked: bool) -> None:
+    def begin(self, projection: Projection, ratio: float, *, locked: bool) -> None:
         """Start the next picture for the screen; the parameters are those of `render`."""
         size = _pixels(projection, ratio)
-        self._begun = self._prepare(theme, projection, ratio, size, locked=locked, full=self._full)
+        self._begun = self._prepare(projection, ratio, size, locked=locked, full=self._full)
         self.renderer.begin(*self._begun)
 
     @property
@@ -146,43 +146,34 @@ class SceneRenderer(QObject):
 
     def render(
         self,
-        theme: Theme,
         projection: Projection,
         ratio: float,
-        size: tuple[int, int] | None = None,
+        size: tuple[int, int] | None,
         *,
         locked: bool,
-        full: bool = True,
-        transparent: bool = False,
+        transparent: bool,
     ) -> QImage:
         """Return a picture of its own.
 
         `ratio`: pixels of the picture to one of the projection; `size`: width and height in pixels; None for
         those of the projection.
         """
-        parts, request = self._prepare(theme, projection, ratio, size, locked=locked, full=full)
+        size = size or _pixels(projection, ratio)
+        parts, request = self._prepare(projection, ratio, size, locked=locked, full=True)
         if transparent:
             request = replace(request, background=QColor(0, 0, 0, 0))
         return self._render(parts, request)
 
     def _prepare(
-        self,
-        theme: Theme,
-        projection: Projection,
-        ratio: float,
-        size: tuple[int, int] | None,
-        *,
-        locked: bool,
-        full: bool,
+        self, projection: Projection, ratio: float, size: tuple[int, int], *, locked: bool, full: bool
     ) -> tuple[dict[str, Drawn], RenderRequest]:
         parts = self._complete_parts() if full else self.parts
         if not self.renderer.skips_surface_of(parts):
             parts = without_covered(parts)
         if locked:
             parts = {name: part for name, part in parts.items() if name != "camera"}
-        return seen_parts(parts, projection), RenderRequest(
-            projection, qcolor(theme.panel), size or _pixels(projection, ratio), ratio, full
-        )
+        request = RenderRequest(projection, qcolor(self.theme.panel), size, ratio, full)
+        return seen_parts(parts, projection), request
 
     def _render(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
         before = self.renderer.uses_opengl
@@ -195,8 +186,7 @@ class SceneRenderer(QObject):
         """Return all parts, where some are left out while the picture moves."""
         if self._all_parts is None:
             assert self._scene is not None  # it is what has too many parts
-            assert self._theme is not None
-            self._all_parts = scene_parts(self._scene, self._theme)
+            self._all_parts = scene_parts(self._scene, self.theme)
         return self._all_parts
 
     def _on_rest(self) -> None:

@@ -50,12 +50,6 @@ class ViewButtons(QWidget):
     """Axis presets, orthographic projection, the camera of the frame, turntable, appearance, and fit."""
 
     preset_requested = pyqtSignal(str)
-    orthographic_requested = pyqtSignal(bool)
-    lock_requested = pyqtSignal(bool)
-    turntable_requested = pyqtSignal(bool)
-    look_requested = pyqtSignal()
-    fit_requested = pyqtSignal()
-    follow_requested = pyqtSignal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,55 +66,34 @@ class ViewButtons(QWidget):
         self._menu_button.hide()
         self._in_menu: list[QToolButton] = []  # those that have no room
         self._laid_out: tuple[Hashable, ...] = ()  # what the room was last divided for
-        self._moves = False  # whether there is an object to follow
+        self.moves = False  # whether there is an object to follow
         self._presets: list[QToolButton] = []
         for name, (text, tip) in PRESETS.items():
             button = self._add(text, tip, name)
             self._presets.append(button)
             button.clicked.connect(lambda _, name=name: self.preset_requested.emit(name))
         self._row.addSpacing(6)
-        self._orthographic = self._add("Ortho", "Orthographic: project along parallel rays", "orthographic")
-        self._orthographic.setCheckable(True)
-        self._orthographic.clicked.connect(self.orthographic_requested)
-        self._lock = self._add(
-            "Camera", "See through the camera of the current frame, as in the 2-D panel", "lock"
-        )
-        self._lock.setCheckable(True)
-        self._lock.clicked.connect(self.lock_requested)
-        self._turntable = self._add("Turn", "Turn slowly around the object (R)", "turntable")
-        self._turntable.setCheckable(True)
-        self._turntable.clicked.connect(self.turntable_requested)
-        self._follow = self._add("Follow", "Move with the object; off: the camera stays", "follow")
-        self._follow.setCheckable(True)
-        self._follow.hide()
-        self._follow.clicked.connect(self.follow_requested)
+        self.orthographic = self._add("Ortho", "Orthographic: project along parallel rays", "orthographic")
+        tip = "See through the camera of the current frame, as in the 2-D panel"
+        self.lock = self._add("Camera", tip, "lock")
+        self.turntable = self._add("Turn", "Turn slowly around the object (R)", "turntable")
+        self.follow = self._add("Follow", "Move with the object; off: the camera stays", "follow")
+        self.follow.hide()
+        for button in (self.orthographic, self.lock, self.turntable, self.follow):
+            button.setCheckable(True)
         self._row.addSpacing(6)
         self.look = self._add("Look…", "Colors, trails, mesh, sizes and layers (B)", "look")
-        self.look.clicked.connect(lambda _on: self.look_requested.emit())
-        fit = self._add("Fit", "Show the object large (double-click)", "fit")
-        fit.clicked.connect(self.fit_requested)
-
-    def set_state(self, *, orthographic: bool, locked: bool, lockable: bool, turning: bool) -> None:
-        """Show what is on; `lockable` is whether the camera of the frame is known."""
-        self._orthographic.setChecked(orthographic)
-        self._lock.setChecked(locked)
-        self._lock.setEnabled(lockable)
-        self._turntable.setChecked(turning)
-
-    def set_follow(self, *, moves: bool, on: bool) -> None:
-        """Show whether the view moves with the object; hidden where the object does not move."""
-        self._moves = moves
-        self._follow.setChecked(on)
+        self.fit = self._add("Fit", "Show the object large (double-click)", "fit")
 
     def fit_width(self, width: int) -> None:
         """Move buttons into a menu until the others have room: first the presets."""
-        key = (width, self._moves, self.fontMetrics().averageCharWidth())
+        key = (width, self.moves, self.fontMetrics().averageCharWidth())
         if key == self._laid_out:
             return
         self._laid_out = key
-        others = [self._orthographic, self._lock, self._turntable, *([self._follow] if self._moves else [])]
+        others = [self.orthographic, self.lock, self.turntable, *([self.follow] if self.moves else [])]
         groups = [self._presets, others]
-        for button in (self._follow, self._menu_button):
+        for button in (self.follow, self._menu_button):
             button.hide()
         for button in chain(*groups):
             button.show()
@@ -158,52 +131,6 @@ class ViewButtons(QWidget):
         button.setCursor(Qt.CursorShape.ArrowCursor)
         self._row.addWidget(button)
         return button
-
-
-class SceneControls:
-    """The buttons and the color bar over the picture: their placement and visibility."""
-
-    def __init__(self, view: QWidget) -> None:
-        self._view = view
-        self.buttons = ViewButtons(view)
-        self.color_bar = ColorBar(view)
-
-    @property
-    def covered(self) -> list[QRectF]:
-        """The areas of the controls that are visible."""
-        parts = (self.buttons, self.color_bar)
-        return [QRectF(part.geometry()) for part in parts if part.isVisible()]
-
-    @property
-    def open(self) -> QRegion:
-        """The visible part of the picture: without the buttons, which would be repainted with it."""
-        everything = QRegion(self._view.rect())
-        return everything - QRegion(self.buttons.geometry()) if self.buttons.isVisible() else everything
-
-    def show(self, scene: Scene | None, camera: ViewCamera) -> None:
-        """Show the controls of a scene, in the state of the camera."""
-        self.buttons.set_state(
-            orthographic=camera.orbit.orthographic,
-            locked=camera.locked,
-            lockable=scene is not None and scene.camera is not None,
-            turning=camera.turning,
-        )
-        shown = scene is not None and not scene.message
-        self.buttons.setVisible(shown)
-        self.color_bar.setVisible(shown and scene is not None and scene.colored)
-
-    def place(self) -> None:
-        """Put the buttons into the lower right corner, and the color bar to the left of them or above."""
-        width, height = self._view.width(), self._view.height()
-        self.buttons.fit_width(width - 2 * EDGE)
-        size = self.buttons.sizeHint()
-        left, top = width - size.width() - EDGE, height - size.height() - EDGE
-        self.buttons.setGeometry(left, top, size.width(), size.height())
-        self.buttons.lay_out()  # a picture may be wanted before pending events are processed
-        bar = self.color_bar.sizeHint()
-        beside = bar.width() + 3 * EDGE <= left
-        bottom = height - EDGE if beside else top - EDGE
-        self.color_bar.setGeometry(EDGE, bottom - bar.height(), bar.width(), bar.height())
 
 
 class CameraMouse(QObject):
@@ -296,25 +223,12 @@ class SceneView(PointView):
         ("Ctrl+drag, Ctrl+Shift+drag", "select what a lasso encloses, or add it"),
         ("Right click", "menu of the point, or of the view"),
     )
-    orthographic_changed = pyqtSignal(bool)
-    camera_locked_changed = pyqtSignal(bool)
-    turntable_changed = pyqtSignal(bool)
-    # The camera of this view was moved; not emitted by `set_orbit`, nor where a scene fits the view.
-    camera_changed = pyqtSignal(object)
-    # A gesture of a person has moved the camera: from where, to where, and what it was.
-    viewpoint_changed = pyqtSignal(object, object, str)
     # A click with the right button where no point is, at a place of the screen.
     view_menu_requested = pyqtSignal(object)
-    follow_requested = pyqtSignal(bool)  # whether the view is to move with the object
-    limits_requested = pyqtSignal(object)
-    color_map_requested = pyqtSignal(str)
-    coloring_requested = pyqtSignal(str)
-    degraded = pyqtSignal(str)  # why OpenGL draws no longer, in a sentence
 
     def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
         super().__init__(parent)
         self._scene: Scene | None = None
-        self.saved_views: dict[str, Orbit] = {}  # by the key that shows it
         self._fitted_to: Framing | None = None  # not that of the scene where the two are nearly the same
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
@@ -323,16 +237,11 @@ class SceneView(PointView):
         self.setAccessibleName("3-D view")
         self._renderer = SceneRenderer(self, software=software)
         self._renderer.refined.connect(self.update)
-        self._renderer.degraded.connect(self.degraded)
-        self._camera = ViewCamera(self)
-        self._camera.moved.connect(self._redraw)
-        self._camera.orbit_changed.connect(self.camera_changed)
-        self._camera.viewpoint_changed.connect(self.viewpoint_changed)
-        self._camera.orthographic_changed.connect(self.orthographic_changed)
-        self._camera.locked_changed.connect(self.camera_locked_changed)
-        self._camera.turning_changed.connect(self.turntable_changed)
-        self._camera.turning_changed.connect(lambda _on: self._show_controls())
-        self._mouse = CameraMouse(self, self._camera, self._outline)
+        self.renderer, self.degraded = self._renderer.renderer, self._renderer.degraded
+        self.camera = ViewCamera(self)
+        self.camera.moved.connect(self._redraw)
+        self.camera.turning_changed.connect(lambda _on: self._show_controls())
+        self._mouse = CameraMouse(self, self.camera, self._outline)
         self._mouse.clicked.connect(lambda position: self.point_selected.emit(self.point_at(position)))
         self._mouse.pointed.connect(lambda position: self._hover(self.point_at(position)))
         self._mouse.left.connect(lambda: self._hover(-1))
@@ -341,62 +250,17 @@ class SceneView(PointView):
         self._lasso.clicked.connect(self._toggle)
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self.update)
-        self._controls = SceneControls(self)
-        self.buttons, self.color_bar = self._controls.buttons, self._controls.color_bar
+        self.buttons, self.color_bar = ViewButtons(self), ColorBar(self)
         self.buttons.preset_requested.connect(self.set_axis_preset)
-        self.buttons.orthographic_requested.connect(self.set_orthographic)
-        self.buttons.lock_requested.connect(self.set_camera_locked)
-        self.buttons.turntable_requested.connect(self.set_turntable)
-        self.buttons.fit_requested.connect(self.fit)
-        self.buttons.follow_requested.connect(self.follow_requested)
-        self.color_bar.limits_requested.connect(self.limits_requested)
-        self.color_bar.color_map_requested.connect(self.color_map_requested)
-        self.color_bar.coloring_requested.connect(self.coloring_requested)
+        self.buttons.orthographic.clicked.connect(self.set_orthographic)
+        self.buttons.lock.clicked.connect(self.set_camera_locked)
+        self.buttons.turntable.clicked.connect(self.set_turntable)
+        self.buttons.fit.clicked.connect(lambda _checked: self.fit())
         self._follow_theme()
 
     def sizeHint(self) -> QSize:
         """Return a size that leaves space for the other panels."""
         return QSize(640, 480)
-
-    @property
-    def uses_opengl(self) -> bool:
-        """Whether the picture is drawn by OpenGL."""
-        return self._renderer.renderer.uses_opengl
-
-    @property
-    def drawn_by(self) -> str:
-        """The name of the renderer, in a sentence."""
-        return self._renderer.renderer.sentence
-
-    @property
-    def viewpoint(self) -> Viewpoint:
-        """Where the view is seen from, and what it may change by itself."""
-        return self._camera.viewpoint
-
-    @property
-    def orbit(self) -> Orbit:
-        """The orbit, which is used while the camera is not locked to the frame."""
-        return self._camera.orbit
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the sequence fits the view, and the user has not moved the camera since."""
-        return self._camera.fitted
-
-    @property
-    def orthographic(self) -> bool:
-        """Whether rays are parallel."""
-        return self._camera.orbit.orthographic
-
-    @property
-    def camera_locked(self) -> bool:
-        """Whether the view is seen through the camera of the current frame."""
-        return self._camera.locked
-
-    @property
-    def turntable(self) -> bool:
-        """Whether the view turns by itself."""
-        return self._camera.turning
 
     # What is shown
 
@@ -404,22 +268,23 @@ class SceneView(PointView):
         """Show a scene; a camera that a person has moved stays unless the subject is another one."""
         old, self._scene = self._scene, scene
         self._frame(old, scene)
-        self._renderer.set_scene(scene, self._theme)
+        self._renderer.set_scene(scene)
         self.color_bar.set_scale(scene.appearance, scene.color_limits, scene.color_title)
         framing = scene.shapes.framing
-        self.buttons.set_follow(moves=framing is not None and framing.moves, on=scene.appearance.follow)
-        self._controls.place()
+        self.buttons.moves = framing is not None and framing.moves
+        self.buttons.follow.setChecked(scene.appearance.follow)
+        self._place_controls()
         self._redraw()
         if self.isVisible():
-            self._renderer.begin(
-                self._theme, self._projection(), self.devicePixelRatioF(), locked=self._sees_through_frame
-            )
+            locked = self._sees_through_frame
+            self._renderer.begin(self._projection(), self.devicePixelRatioF(), locked=locked)
 
-    def _apply_theme(self, _theme: Theme) -> None:
+    def _apply_theme(self, theme: Theme) -> None:
+        self._renderer.theme = theme
         if self._scene is not None:
             self.set_scene(self._scene)
         else:
-            self._controls.place()
+            self._place_controls()
             self._redraw()
 
     def set_hovered(self, index: int) -> None:
@@ -461,9 +326,7 @@ class SceneView(PointView):
         transparent: bool = False,
     ) -> QImage:
         locked = self._sees_through_frame
-        image = self._renderer.render(
-            self._theme, projection, ratio, size, locked=locked, transparent=transparent
-        )
+        image = self._renderer.render(projection, ratio, size, locked=locked, transparent=transparent)
         if labels:
             painter = QPainter(image)
             self.paint_labels(painter, projection, color_bar=True)
@@ -485,7 +348,7 @@ class SceneView(PointView):
             return
         locked = self._sees_through_frame
         status = f"camera of frame {self._scene.frame + 1}" if locked else ""
-        if self.orthographic and not locked:
+        if self.camera.orbit.orthographic and not locked:
             status = "orthographic"
         paint_overlay(
             painter,
@@ -509,9 +372,9 @@ class SceneView(PointView):
     def reset(self) -> None:
         """Show the object large, seen from the default direction."""
         with self._gesture("Reset the view"):
-            self._camera.stop()
+            self.camera.stop()
             if self.framing is not None:
-                self._camera.aim(self.framing)
+                self.camera.aim(self.framing)
             self._fit()
 
     def fit_cameras(self) -> None:
@@ -520,7 +383,7 @@ class SceneView(PointView):
         if framing is not None and scene is not None and scene.path is not None:
             points = np.concatenate([framing.outline_in_space, scene.path])
             with self._gesture("Show the cameras"):
-                self._camera.fit_points(points, self.width(), self.height())
+                self.camera.fit_points(points, self.width(), self.height())
         else:
             self.fit()
 
@@ -528,93 +391,93 @@ class SceneView(PointView):
         """Look from the "front", "side", "top" or "iso"."""
         framing = self.framing
         with self._gesture("Look from the " + PRESETS[name][0].lower()):
-            self._camera.preset(name, framing)
+            self.camera.preset(name, framing)
             self._fit()
 
     def show_saved(self, key: str) -> None:
         """Look from where a saved view was."""
         with self._gesture(f"Show view {key}"):
-            viewpoint = Viewpoint(self.saved_views[key], locked=False, fitted=False, aimed=False)
-            self._camera.set_viewpoint(viewpoint)
-
-    def set_orbit(self, orbit: Orbit) -> None:
-        """Set the viewpoint of another view; `camera_changed` is not emitted."""
-        self._camera.set_orbit(orbit)
+            viewpoint = Viewpoint(self.camera.saved_views[key], locked=False, fitted=False, aimed=False)
+            self.camera.set_viewpoint(viewpoint)
 
     def set_viewpoint(self, viewpoint: Viewpoint) -> None:
         """Look from a place where the view was before, as `viewpoint_changed` had it."""
-        self._camera.set_viewpoint(viewpoint)
+        self.camera.set_viewpoint(viewpoint)
         if viewpoint.fitted:  # perhaps to another frame, or in a view of another size
             self._fit()
-
-    def end_gesture(self) -> None:
-        """Emit `viewpoint_changed` of a gesture that would end by itself, such as turns of the wheel."""
-        self._camera.end_gesture()
 
     def orbit_for(self, width: int, height: int) -> Orbit:
         """Return the orbit of a picture of another size: fitted to it where this view is fitted."""
         framing, scene = self.framing, self._scene
-        if framing is None or scene is None or not self._camera.fitted:
-            return self._camera.orbit
-        return self._camera.orbit_for(framing, width, height, scene.frame, follow=self._follows)
+        if framing is None or scene is None or not self.camera.fitted:
+            return self.camera.orbit
+        return self.camera.orbit_for(framing, width, height, scene.frame, follow=self._follows)
 
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
         with self._gesture("Orthographic view" if on else "Perspective view"):
-            self._camera.set_orthographic(on)
-            if self._camera.fitted:
+            self.camera.set_orthographic(on)
+            if self.camera.fitted:
                 self._fit()
 
     def set_camera_locked(self, on: bool) -> None:
         """See through the camera of the current frame, or through the orbiting one."""
         with self._gesture("Lock to the camera" if on else "Leave the camera"):
-            self._camera.set_locked(on)
+            self.camera.set_locked(on)
 
     def set_turntable(self, on: bool) -> None:
         """Rotate slowly around the object until the mouse moves the camera."""
-        self._camera.set_turning(on)
-        if on and self._camera.fitted:
+        self.camera.set_turning(on)
+        if on and self.camera.fitted:
             self._fit()
 
     @contextmanager
     def _gesture(self, text: str) -> Iterator[None]:
         """Emit `viewpoint_changed` after a change that a person has asked for."""
-        before = self._camera.viewpoint
+        before = self.camera.viewpoint
         yield
-        self._camera.report(before, text)
+        self.camera.report(before, text)
 
     def _fit(self) -> None:
         self._fitted_to = framing = self.framing
         if framing is not None and self._scene is not None:
-            self._camera.fit(framing, self.width(), self.height(), self._scene.frame, follow=self._follows)
+            size = self.width(), self.height()
+            self.camera.fit(self.camera.orbit_for(framing, *size, self._scene.frame, follow=self._follows))
 
     def _frame(self, old: Scene | None, scene: Scene) -> None:
         """Fit the view to a scene that is another one than before, unless a person has moved it."""
         framing, before = scene.shapes.framing, None if old is None else old.shapes.framing
         if framing is None:
             return
-        camera, follow = self._camera, scene.appearance.follow
+        camera, follow = self.camera, scene.appearance.follow
         shown = self.width(), self.height(), scene.frame
+
+        def fitting(framing: Framing, *, aim: bool) -> Orbit:
+            return camera.orbit_for(framing, *shown, follow=follow, aim=aim)
+
+        def show(framing: Framing, *, aim: bool) -> None:
+            camera.show(fitting(framing, aim=aim), aimed=aim)
+
         another = old is not None and old.subject != scene.subject and not camera.aimed
         if before is not None and (another or framing.upright != before.upright):
             camera.stand(framing.up)
         if old is None or before is None or old.subject[0] != scene.subject[0]:
             self._fitted_to = framing
-            camera.show_framing(framing, *shown, follow=follow, aim=True)
+            show(framing, aim=True)
         elif old.subject != scene.subject:
             self._fitted_to = framing
-            camera.show_framing(framing, *shown, follow=follow, aim=camera.aimed)
+            show(framing, aim=camera.aimed)
         elif camera.fitted:
             first = framing.by_cameras and not before.by_cameras
             fitted_to = self._fitted_to or framing
             # One that is nearly the same does not move the picture.
-            misses = framing is not fitted_to and camera.misses(framing, *shown, follow=follow)
+            misses = framing is not fitted_to and camera.misses(fitting(framing, aim=False))
             if misses or (camera.aimed and first):
                 fitted_to = framing
             self._fitted_to = fitted_to
             moved = scene.frame != old.frame and not camera.turning
             if moved or follow != old.appearance.follow or fitted_to is framing is not before:
-                camera.show_framing(fitted_to, *shown, follow=follow, aim=camera.aimed and first)
+                show(fitted_to, aim=camera.aimed and first)
         elif follow != old.appearance.follow:  # the picture stays, and moves from now on, or does not
             moved = framing.displacements[scene.frame]
             camera.set_viewpoint(
@@ -644,13 +507,13 @@ class SceneView(PointView):
 
     @property
     def _sees_through_frame(self) -> bool:
-        return self._camera.sees_through_frame(self._scene)
+        return self.camera.sees_through_frame(self._scene)
 
     def _projection(
         self, width: int | None = None, height: int | None = None, orbit: Orbit | None = None
     ) -> Projection:
         size = max(width or self.width(), 1), max(height or self.height(), 1)
-        return self._camera.projection(self._scene, *size, orbit)
+        return self.camera.projection(self._scene, *size, orbit)
 
     # The picture
 
@@ -658,31 +521,56 @@ class SceneView(PointView):
         """Make the picture anew when it is next painted."""
         self._renderer.invalidate()
         self._show_controls()
-        self.update(self._controls.open)
+        self.update(self._uncovered)
 
     def repaint(self) -> None:  # type: ignore[override]
         """Paint the picture before returning, and not the buttons over it."""
-        super().repaint(self._controls.open)
+        super().repaint(self._uncovered)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, made anew only where it changed, and the labels."""
         projection = self._projection()
-        picture = self._renderer.image(
-            self._theme, projection, self.devicePixelRatioF(), locked=self._sees_through_frame
-        )
+        locked = self._sees_through_frame
+        picture = self._renderer.image(projection, self.devicePixelRatioF(), locked=locked)
         painter = QPainter(self)
         painter.drawImage(0, 0, picture)
-        self.paint_labels(painter, projection, covered=self._controls.covered)
+        covered = [QRectF(each.geometry()) for each in (self.buttons, self.color_bar) if each.isVisible()]
+        self.paint_labels(painter, projection, covered=covered)
         self._lasso.paint(painter, self._theme)
         painter.end()
 
+    @property
+    def _uncovered(self) -> QRegion:
+        """The visible part of the picture: without the buttons, which would be repainted with it."""
+        everything = QRegion(self.rect())
+        return everything - QRegion(self.buttons.geometry()) if self.buttons.isVisible() else everything
+
     def _show_controls(self) -> None:
-        self._controls.show(self._scene, self._camera)
+        """Show the controls of the scene, in the state of the camera."""
+        scene, camera, buttons = self._scene, self.camera, self.buttons
+        buttons.orthographic.setChecked(camera.orbit.orthographic)
+        buttons.lock.setChecked(camera.locked)
+        buttons.lock.setEnabled(scene is not None and scene.camera is not None)
+        buttons.turntable.setChecked(camera.turning)
+        buttons.setVisible(scene is not None and not scene.message)
+        self.color_bar.setVisible(scene is not None and not scene.message and scene.colored)
+
+    def _place_controls(self) -> None:
+        """Put the buttons into the lower right corner, and the color bar to the left of them or above."""
+        self.buttons.fit_width(self.width() - 2 * EDGE)
+        size = self.buttons.sizeHint()
+        left, top = self.width() - size.width() - EDGE, self.height() - size.height() - EDGE
+        self.buttons.setGeometry(left, top, size.width(), size.height())
+        self.buttons.lay_out()  # a picture may be wanted before pending events are processed
+        bar = self.color_bar.sizeHint()
+        beside = bar.width() + 3 * EDGE <= left
+        bottom = self.height() - EDGE if beside else top - EDGE
+        self.color_bar.setGeometry(EDGE, bottom - bar.height(), bar.width(), bar.height())
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Keep what is fitted as large as the view."""
-        self._controls.place()
-        if self._camera.fitted:
+        self._place_controls()
+        if self.camera.fitted:
             self._fit()
         self._redraw()
 
@@ -690,9 +578,7 @@ class SceneView(PointView):
 
     def point_at(self, position: QPointF) -> int:
         """Return the index of the point nearest to a pixel, or -1 where none is near."""
-        if self._scene is None or self._scene.message:
-            return -1
-        return nearest_point(self._scene, self._projection(), (position.x(), position.y()))
+        return nearest_of(self._point_pixels(), (position.x(), position.y()))
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
         """Select the point under the mouse, unless it is, and ask for its menu, or for that of the view."""
@@ -706,29 +592,17 @@ class SceneView(PointView):
         self.menu_requested.emit(event.globalPos())
 
     def _point_pixels(self) -> list[Floats]:
-        """Return the pixels of the points, no array where a message replaces the scene."""
-        if self._scene is None or self._scene.message:
+        scene, projection, found = self._scene, self._projection(), []
+        if scene is None or scene.message:
             return []
-        return shown_pixels(self._scene, self._projection())
+        for name, points in (("estimate", scene.estimate), ("truth", scene.truth)):
+            if points is not None and name in scene.layers:
+                pixels, _ = projection.pixels(points)
+                found.append(pixels if scene.drawn.all() else np.where(scene.drawn[:, None], pixels, np.nan))
+        return found
 
 
 def labeled_size(width: int, height: int) -> tuple[float, tuple[int, int]]:
     """Return the magnification of the labels of a picture, and its size in pixels that are magnified so."""
     ratio = max(1.0, min(width / LABELED_SIZE[0], height / LABELED_SIZE[1]))
     return ratio, (max(round(width / ratio), 1), max(round(height / ratio), 1))
-
-
-def shown_pixels(scene: Scene, projection: Projection) -> list[Floats]:
-    """Return where points are seen in the 3-D picture, (P, 2) for each kind of them; NaN if not drawn."""
-    shown = [("estimate", scene.estimate), ("truth", scene.truth)]
-    found = []
-    for name, points in shown:
-        if points is not None and name in scene.layers:
-            pixels, _ = projection.pixels(points)
-            found.append(pixels if scene.drawn.all() else np.where(scene.drawn[:, None], pixels, np.nan))
-    return found
-
-
-def nearest_point(scene: Scene, projection: Projection, position: tuple[float, float]) -> int:
-    """Return the index of the shown point nearest to a pixel of the 3-D picture, or -1."""
-    return nearest_of(shown_pixels(scene, projection), position)

@@ -42,23 +42,24 @@ class SceneViewController(QObject):
         self._session, self._display, self._view = session, display, view
         self._first_appearance = first_appearance
         self._is_resetting = False
-        display.without_opengl = not view.uses_opengl
+        display.without_opengl = not view.renderer.uses_opengl
         view.degraded.connect(self._on_degraded)
         session.sequence_changed.connect(self._on_sequence_changed)
         self.add_view(view)
 
     def set_follow(self, on: bool) -> None:
         """Move the view with the object, or hold it still."""
-        self._change(follow=on)
+        self._session.change_appearance(follow=on)
 
     def add_view(self, view: SceneView) -> None:
         """Let the color bar of a view change the appearance."""
-        view.limits_requested.connect(lambda limits: self._change(limits=limits))
-        view.color_map_requested.connect(lambda name: self._change(color_map=name))
-        view.coloring_requested.connect(lambda key: self._change(color_by=key))
-        view.follow_requested.connect(self.set_follow)
-        view.viewpoint_changed.connect(self._on_viewpoint_changed)
-        self._session.undo_requested.connect(view.end_gesture)
+        change = self._session.change_appearance
+        view.color_bar.limits_requested.connect(lambda limits: change(limits=limits))
+        view.color_bar.color_map_requested.connect(lambda name: change(color_map=name))
+        view.color_bar.coloring_requested.connect(lambda key: change(color_by=key))
+        view.buttons.follow.clicked.connect(self.set_follow)
+        view.camera.viewpoint_changed.connect(self._on_viewpoint_changed)
+        self._session.undo_requested.connect(view.camera.end_gesture)
 
     def reset(self) -> None:
         """Show camera, layers, colors, alignment and hidden points as at first: one step of undo."""
@@ -75,26 +76,26 @@ class SceneViewController(QObject):
 
     def save_view(self, key: str) -> None:
         """Keep with the session where the view is seen from."""
-        view, session = self._view, self._session
-        before, view.saved_views = view.saved_views, view.saved_views | {key: view.orbit}
-        show = partial(setattr, view, "saved_views")
-        session.record_view_change(f"view {key}", f"view {key} saved", before, view.saved_views, show)
+        camera, session = self._view.camera, self._session
+        before, camera.saved_views = camera.saved_views, camera.saved_views | {key: camera.orbit}
+        show = partial(setattr, camera, "saved_views")
+        session.record_view_change(f"view {key}", f"view {key} saved", before, camera.saved_views, show)
         session.notifier.show_status(f"Saved as view {key}: the key {key} shows it again")
 
     def show_view(self, key: str) -> None:
         """Look from where a saved view was."""
-        if key in self._view.saved_views:
+        if key in self._view.camera.saved_views:
             self._view.show_saved(key)
         else:
             self._session.notifier.show_status(f"There is no view {key} yet: Ctrl+{key} saves this one")
 
     def _on_sequence_changed(self) -> None:
-        self._view.saved_views = {}
+        self._view.camera.saved_views = {}
         self._view.set_camera_locked(False)
 
     def _seen(self) -> View:
         session = self._session
-        return session.appearance, session.alignment, session.hidden, self._view.viewpoint
+        return session.appearance, session.alignment, session.hidden, self._view.camera.viewpoint
 
     def _show(self, view: View) -> None:
         appearance, alignment, hidden, viewpoint = view
@@ -158,9 +159,6 @@ class SceneViewController(QObject):
         """Look at all cameras and the object from outside."""
         self._view.set_camera_locked(False)
         self._view.fit_cameras()
-
-    def _change(self, **changes: Any) -> None:
-        self._session.change_appearance(**changes)
 
     def _on_degraded(self, sentence: str) -> None:
         self._display.without_opengl = True

@@ -45,7 +45,6 @@ STEPS = 128
 WIDEST = 2048  # pixels of a row of such pictures
 LIMIT = 1e5  # pixels: QPainter cannot paint much farther out
 
-
 # What is painted from, for all pictures: only the window's thread paints.
 _lines = Primitives(QLineF, 4)
 _corners = Primitives(QPointF, 2)
@@ -60,7 +59,18 @@ class SoftwareRenderer:
         image = QImage(*request.size, request.image_format)
         image.fill(request.background)
         painter = QPainter(image)
-        paint_parts(painter, parts, request)
+        for part in parts.values():
+            if isinstance(part, Sheet):
+                _paint_sheet(painter, part, request)
+        surfaces = [_Surface(part, request) for part in _surfaces(parts) if len(part.faces) <= MOST_TRIANGLES]
+        for surface in surfaces:
+            surface.paint(painter)
+        solid = [surface for surface in surfaces if surface.part.solid]
+        for part in parts.values():
+            if isinstance(part, LineSegments):
+                _paint_segments(painter, part, request, solid)
+        points = [part for part in parts.values() if isinstance(part, PointCloud)]
+        _paint_points(painter, points, request, solid)
         painter.end()
         image.setDevicePixelRatio(request.ratio)
         return image
@@ -68,32 +78,13 @@ class SoftwareRenderer:
 
 def skips_surface(parts: Mapping[str, Part]) -> bool:
     """Return whether a surface has too many triangles to be painted."""
-    return any(
-        isinstance(part, TriangleMesh) and not isinstance(part, Sheet) and len(part.faces) > MOST_TRIANGLES
-        for part in parts.values()
-    )
+    return any(len(part.faces) > MOST_TRIANGLES for part in _surfaces(parts))
 
 
-def paint_parts(painter: QPainter, parts: dict[str, Drawn], request: RenderRequest) -> None:
-    """Paint parts on something of the size of the request."""
+def _surfaces(parts: Mapping[str, Part]) -> Iterator[TriangleMesh]:
     for part in parts.values():
-        if isinstance(part, Sheet):
-            _paint_sheet(painter, part, request)
-    surfaces = [
-        _Surface(part, request)
-        for part in parts.values()
-        if isinstance(part, TriangleMesh)
-        and not isinstance(part, Sheet)
-        and len(part.faces) <= MOST_TRIANGLES
-    ]
-    for surface in surfaces:
-        surface.paint(painter)
-    solid = [surface for surface in surfaces if surface.part.solid]
-    for part in parts.values():
-        if isinstance(part, LineSegments):
-            _paint_segments(painter, part, request, solid)
-    points = [part for part in parts.values() if isinstance(part, PointCloud)]
-    _paint_points(painter, points, request, solid)
+        if isinstance(part, TriangleMesh) and not isinstance(part, Sheet):
+            yield part
 
 
 def _paint_sheet(painter: QPainter, part: Sheet, request: RenderRequest) -> None:
@@ -293,11 +284,11 @@ def _paint_points(
     sizes = np.concatenate(
         [part.diameters(own, projection) for part, own in zip(parts, depths, strict=True)]
     )  # fmt: skip
-    steps = _size_steps(ratio * sizes[order])
+    # Diameters are rounded to the steps of a scale, so that few pictures serve all.
+    steps = np.rint(STEPS_PER_DOUBLING * np.log2(np.maximum(ratio * sizes[order], 1.0))).astype(np.int64)
     colors = np.concatenate([part.colors for part in parts]).view(np.uint32).ravel()[order].astype(np.int64)
-    kinds, which = np.unique(
-        (colors * len(SHAPES) + _shapes(parts)[owner[order]]) * STEPS + steps, return_inverse=True
-    )
+    shapes = np.array([SHAPES.index(part.shape) for part in parts])[owner[order]]
+    kinds, which = np.unique((colors * len(SHAPES) + shapes) * STEPS + steps, return_inverse=True)
     rest, kind_steps = np.divmod(kinds, STEPS)
     words, shapes = np.divmod(rest, len(SHAPES))
     diameters = _diameter_of(kind_steps)
@@ -307,24 +298,12 @@ def _paint_points(
         words.astype(np.uint32).tobytes(), shapes.tobytes(), kind_steps.tobytes(), side, columns, ratio
     )
     row, column = np.divmod(which, columns)
-    fragments = _fragments
-    fragments.resize(len(order))
-    table = fragments.ndarray()
+    _fragments.resize(len(order))
+    table = _fragments.ndarray()
     table[:, 0], table[:, 1] = x[order], y[order]
     table[:, 2], table[:, 3] = column * side, row * side
     table[:, 4:] = (side, side, 1.0, 1.0, 0.0, 1.0)
-    painter.drawPixmapFragments(*fragments.drawargs(), atlas)  # type: ignore[call-arg]  # not in the stub
-
-
-def _shapes(parts: list[PointCloud]) -> Ints:
-    """Return the position in SHAPES of the shape of every part."""
-    return np.array([SHAPES.index(part.shape) for part in parts])
-
-
-def _size_steps(diameters: Floats) -> Ints:
-    """Return the steps of a scale that the diameters are rounded to, so that few pictures serve all."""
-    steps: Ints = np.rint(STEPS_PER_DOUBLING * np.log2(np.maximum(diameters, 1.0))).astype(np.int64)
-    return steps
+    painter.drawPixmapFragments(*_fragments.drawargs(), atlas)  # type: ignore[call-arg]  # not in the stub
 
 
 def _diameter_of(steps: Ints) -> Floats:

@@ -148,8 +148,10 @@ def test_options_outside_their_range_are_refused(options, sentence):
 
 def test_the_three_d_view_is_filmed_while_the_window_stays_at_its_frame(qtbot, solved, folder, near):
     solved.session.set_frame(3)
-    orbit = solved.scene_view.orbit.turned(20.0, 5.0)
-    solved.scene_view.set_orbit(orbit)  # moved by hand, it does not fit itself when messages come and go
+    orbit = solved.scene_view.camera.orbit.turned(20.0, 5.0)
+    solved.scene_view.camera.set_orbit(
+        orbit
+    )  # moved by hand, it does not fit itself when messages come and go
     shown = []
     solved.session.frame_changed.connect(shown.append)
     with qtbot.waitSignal(solved.export_controller.saved) as saved:
@@ -157,7 +159,7 @@ def test_the_three_d_view_is_filmed_while_the_window_stays_at_its_frame(qtbot, s
             folder / "a.png", MovieOptions(width=320, height=200, last=5, one_turn=True)
         )
     assert saved.args == [f"Saved {folder / 'a_0001.png'} and 5 more: 6 pictures, 320 × 200"]
-    assert solved.session.frame == 3 and not shown and solved.scene_view.orbit == orbit
+    assert solved.session.frame == 3 and not shown and solved.scene_view.camera.orbit == orbit
     images = [QImage(str(folder / f"a_{k:04d}.png")) for k in range(1, 7)]
     assert all((image.width(), image.height()) == (320, 200) for image in images)
     theme = solved.session.theme

@@ -91,7 +91,7 @@ def test_panels_survive_sequences_with_almost_no_points(qapp, show, frames, poin
     panel = shown(show, PointsPanel(), 700, 250)
     for frame in range(frames):
         view.set_scene(build_scene(sequence, shapes, frame=frame, selected=0, selection=tuple(range(points))))
-        wiggle(view._plot.viewport(), frame)
+        wiggle(view.plot_widget.viewport(), frame)
         view.grab_image()
     panel.set_table(point_table(sequence, shapes))
     panel.set_selection(range(points), 0)

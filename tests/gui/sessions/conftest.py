@@ -55,8 +55,9 @@ class SessionWindow(QMainWindow):
         views = ViewSources(session, self.display, self.scene_view, self.tracks_view, background, self)
         self.export_controller = ExportController(views, store, figures={})
         self.session_saver = SessionSaver(
-            session, store, control, self.sequence_opening, self.display, view=self.scene_view, window=self,
-            logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.scene_view.fit,
+            session, store, control, self.sequence_opening, self.display,
+            view=self.scene_view.camera, window=self, logbook=self.logbook,
+            commit=self.parameters_controller.commit, fit=self.scene_view.fit,
         )  # fmt: skip
 
     def closeEvent(self, event):

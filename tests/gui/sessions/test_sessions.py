@@ -47,8 +47,8 @@ def test_a_session_is_the_same_in_another_window(
     window.session.set_hidden((7,))
     window.session.set_frame_range((3, 9))
     window.session.set_appearance(window.session.appearance.changed(color_by="error"))
-    window.scene_view.set_orbit(window.scene_view.orbit.turned(33.0, 5.0))
-    window.scene_view.saved_views = {"7": window.scene_view.orbit}
+    window.scene_view.camera.set_orbit(window.scene_view.camera.orbit.turned(33.0, 5.0))
+    window.scene_view.camera.saved_views = {"7": window.scene_view.camera.orbit}
     window.parameters_panel.set_settings(settings.with_changes(eta=0.125))
     window.session.set_settings(settings.with_changes(eta=0.125))
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
@@ -63,8 +63,12 @@ def test_a_session_is_the_same_in_another_window(
     assert (session.frame, session.selection, session.point) == (5, (2, 4), 4)
     assert (session.hidden, session.frame_range) == ({7}, (3, 9))
     assert other.session.appearance == window.session.appearance
-    assert other.scene_view.orbit == window.scene_view.orbit
-    assert other.scene_view.saved_views == window.scene_view.saved_views == {"7": window.scene_view.orbit}
+    assert other.scene_view.camera.orbit == window.scene_view.camera.orbit
+    assert (
+        other.scene_view.camera.saved_views
+        == window.scene_view.camera.saved_views
+        == {"7": window.scene_view.camera.orbit}
+    )
     assert other.session.settings == settings.with_changes(eta=0.125)
     assert other.parameters_panel.settings == other.session.settings
     for recipe in ("python", "command"):
@@ -459,7 +463,7 @@ def test_a_background_on_another_computer_is_not_opened_with_a_session(
     qtbot, make_session_window, solved, tmp_path, opened
 ):
     window, _run = solved()
-    view = ViewState.of(window.session, window.scene_view.orbit, {}).as_plain()
+    view = ViewState.of(window.session, window.scene_view.camera.orbit, {}).as_plain()
     view["background"] = {"path": "//elsewhere/share/a.mp4"}
     saved = (SavedSequence(window.session.sequence, (), None, QUICK),)
     path = write_session(SavedSession(saved, 0, view), tmp_path / "a.nrsfm")

@@ -60,7 +60,7 @@ def test_a_lasso_selects_the_points_inside_and_moves_nothing(view, qtbot, adding
     before, chosen = view._box.viewRange(), [6, 7, 8]
     corners = around(view, chosen)
     with qtbot.waitSignal(view.points_selected) as caught:
-        drag(view._plot.viewport(), *corners, keys=CONTROL | SHIFT if adding else CONTROL)
+        drag(view.plot_widget.viewport(), *corners, keys=CONTROL | SHIFT if adding else CONTROL)
     points, added = caught.args
     pixels = view._to_pixels(view._scene.measured)
     low, high = corners[0], corners[2]
@@ -75,10 +75,10 @@ def test_points_that_are_not_drawn_are_neither_caught_nor_picked(view, qtbot, ne
     scene = view._scene
     view.set_scene(replace(scene, hidden=frozenset({7})))
     with qtbot.waitSignal(view.points_selected) as caught:
-        drag(view._plot.viewport(), *around(view, [6, 7, 8]), keys=CONTROL)
+        drag(view.plot_widget.viewport(), *around(view, [6, 7, 8]), keys=CONTROL)
     assert 7 not in caught.args[0].tolist()
     where = view._to_pixels(scene.measured[[7]])[0]
-    assert view.point_at(view._plot.mapToScene(QPoint(*np.round(where).astype(int)))) != 7
+    assert view.point_at(view.plot_widget.mapToScene(QPoint(*np.round(where).astype(int)))) != 7
     x, y = np.round(where).astype(int)
     assert not near(view.grab_image(), DARK.measured, tolerance=30)[y - 2 : y + 3, x - 2 : x + 3].any()
 
@@ -86,17 +86,17 @@ def test_points_that_are_not_drawn_are_neither_caught_nor_picked(view, qtbot, ne
 def test_a_click_with_control_toggles_and_one_without_selects(view, qtbot):
     where = QPoint(*np.round(view._to_pixels(view._scene.measured[[9]])[0]).astype(int))
     with qtbot.waitSignal(view.point_toggled) as caught, qtbot.assertNotEmitted(view.point_selected):
-        qtbot.mouseClick(view._plot.viewport(), LEFT, CONTROL, where)
+        qtbot.mouseClick(view.plot_widget.viewport(), LEFT, CONTROL, where)
     assert caught.args == [9]
     with qtbot.waitSignal(view.point_selected), qtbot.assertNotEmitted(view.point_toggled):
-        qtbot.mouseClick(view._plot.viewport(), LEFT, pos=where)
+        qtbot.mouseClick(view.plot_widget.viewport(), LEFT, pos=where)
 
 
 def test_the_curve_is_painted_while_it_is_drawn(view, qtbot, near):
     def yellow():
         return near(view.grab_image(), DARK.selection, tolerance=100).sum()
 
-    surface, corners, before = view._plot.viewport(), around(view, [6, 7, 8]), yellow()
+    surface, corners, before = view.plot_widget.viewport(), around(view, [6, 7, 8]), yellow()
     qtbot.mousePress(surface, LEFT, CONTROL, corners[0])
     for corner in corners[1:]:
         send_mouse(surface, QEvent.Type.MouseMove, corner, keys=CONTROL)
@@ -152,7 +152,7 @@ def test_of_very_many_residuals_the_longest_that_are_seen_are_drawn():
 def test_the_wheel_zooms_around_the_mouse(view):
     where = QPointF(400, 150)
     before, width = view._box.mapSceneToView(where), np.ptp(view._box.viewRange()[0])
-    turn_wheel(view._plot.viewport(), 120, where)
+    turn_wheel(view.plot_widget.viewport(), 120, where)
     after = view._box.mapSceneToView(where)
     assert np.ptp(view._box.viewRange()[0]) < 0.95 * width
     assert (after.x(), after.y()) == pytest.approx((before.x(), before.y()), abs=0.02 * width)

@@ -280,8 +280,8 @@ def state_of(window):
     return {
         "settings": session.settings, "selection": session.selection, "hidden": session.hidden,
         "appearance": session.appearance, "alignment": session.alignment, "range": session.frame_range,
-        "orbit": window.scene_view.orbit, "locked": window.scene_view.camera_locked, "runs": session.runs,
-        "theme": session.theme, "live": session.live, "moment": session.moment,
+        "orbit": window.scene_view.camera.orbit, "locked": window.scene_view.camera.locked,
+        "runs": session.runs, "theme": session.theme, "live": session.live, "moment": session.moment,
     }  # fmt: skip
 
 

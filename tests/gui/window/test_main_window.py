@@ -124,7 +124,7 @@ def test_actions_are_checked_where_the_views_and_the_appearance_are_so(qtbot, wi
     actions["color_by_error"].trigger()
     assert window.session.appearance.color_by == "error"
     actions["turntable"].trigger()
-    assert view.turntable
+    assert view.camera.turning
     qtbot.mousePress(view, Qt.MouseButton.LeftButton)
     assert actions["turntable"].isChecked() is False
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)

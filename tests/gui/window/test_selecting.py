@@ -168,7 +168,7 @@ def test_keys_stay_with_a_table_and_a_combo_and_work_in_a_plot_and_after_a_dialo
     combo.setFocus()
     assert press_everything(qtbot, window, combo) == IN_A_FIELD
     combo.hidePopup()  # which Space opened
-    for view in (window.tracks_view._plot.viewport(), window.timeline.strip, window.loss_plot):
+    for view in (window.tracks_view.plot_widget.viewport(), window.timeline.strip, window.loss_plot):
         qtbot.mouseClick(view, LEFT, pos=QPoint(120, 40))
         assert all(press_everything(qtbot, window, window.focusWidget() or window))
     dialog = QDialog(window)

@@ -116,7 +116,7 @@ def test_the_wheel_changes_no_field_of_a_dialog_or_of_the_appearance(window):
 def parameters(show):
     """Return the panel of parameters in less height than it needs."""
     panel = ParametersPanel()
-    panel.set_open_sections(FOLDED)
+    panel.sections.set_open(FOLDED)
     show(panel, 330, 300)
     return panel
 

@@ -15,8 +15,8 @@ def parts(session, display, scene_view, tracks_view, messages, press_action, kno
     panel = AppearancePanel(scene_view)
     cameras = SceneViewController(session, display, scene_view, session)
     controller = AppearanceController(
-        session, display, panel, button=scene_view.buttons.look, drawn_by=lambda: scene_view.drawn_by,
-        show_cameras=cameras.show_cameras, parent=session,
+        session, display, panel, button=scene_view.buttons.look,
+        drawn_by=lambda: scene_view.renderer.sentence, show_cameras=cameras.show_cameras, parent=session,
     )  # fmt: skip
     made = SimpleNamespace(
         session=session, display=display, scene_view=scene_view, tracks_view=tracks_view,

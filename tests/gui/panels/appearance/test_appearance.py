@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hands import ask_for_menu, send_mouse
 from PyQt6.QtCore import QEvent, QPointF, Qt
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QAbstractSpinBox, QApplication, QCheckBox, QComboBox, QPushButton
 
 from core.data import connect
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
@@ -183,8 +183,8 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
     panel = parts.appearance_panel
     for theme in (DARK, LIGHT):
         apply_theme(qapp, theme)
-        panel.open_near(parts.scene_view.buttons.look, parts.scene_view.drawn_by)
-        for field in (*panel._fields, panel.load):
+        panel.open_near(parts.scene_view.buttons.look, parts.scene_view.renderer.sentence)
+        for field in panel.findChildren((QCheckBox, QComboBox, QAbstractSpinBox, QPushButton)):
             assert field.toolTip(), field
             assert field.accessibleName(), field
             if field in (panel.low, panel.high):
@@ -252,15 +252,15 @@ def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(parts, tmp_
 
 def test_the_turntable_turns_until_the_mouse_stops_it(parts, qtbot):
     view = parts.scene_view
-    before = view.orbit.azimuth
+    before = view.camera.orbit.azimuth
     received = []
-    view.camera_changed.connect(received.append)
+    view.camera.orbit_changed.connect(received.append)
     parts.press("turntable")
-    assert view.turntable
-    qtbot.waitUntil(lambda: view.orbit.azimuth != before)
+    assert view.camera.turning
+    qtbot.waitUntil(lambda: view.camera.orbit.azimuth != before)
     assert received
     qtbot.mousePress(view, Qt.MouseButton.LeftButton)
-    assert not view.turntable
+    assert not view.camera.turning
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)
 
 
@@ -268,7 +268,7 @@ def test_the_lock_and_the_turntable_exclude_each_other(parts):
     view = parts.scene_view
     view.set_turntable(True)
     view.set_camera_locked(True)
-    assert not view.turntable
+    assert not view.camera.turning
     view.set_turntable(True)
-    assert not view.camera_locked
+    assert not view.camera.locked
     view.set_turntable(False)

@@ -208,8 +208,8 @@ def test_only_the_newest_request_is_served(qtbot, folder):
 
 def seen_at(view, x, y):
     """Return the color of the 2-D view at a place in track coordinates."""
-    place = view._plot.mapFromScene(view._box.mapViewToScene(QPointF(x, y)))
-    return view._plot.grab().toImage().pixelColor(place)
+    place = view.plot_widget.mapFromScene(view._box.mapViewToScene(QPointF(x, y)))
+    return view.plot_widget.grab().toImage().pixelColor(place)
 
 
 @pytest.fixture
@@ -268,18 +268,18 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, folder, session, backgro
     bar = background.bar
     assert bar.isVisible() and "8 pictures, 64 × 48 px" in bar._name.full_text
     assert resolve_situation(session).background
-    bar._opacity.setValue(30)
-    bar._offset.setValue(2)
+    bar.opacity.setValue(30)
+    bar.offset.setValue(2)
     assert shown.opacity() == pytest.approx(0.3)
     assert session.background == Background(folder, 0.3, 2)
-    bar.remove_requested.emit()
+    bar.remove.click()
     assert not bar.isVisible() and not shown.isVisible() and session.background is None
     assert not resolve_situation(session).background
 
 
 def test_a_session_file_keeps_the_background(folder, session, background, scene_view, opened):
     opened(folder, opacity=0.4, offset=1)
-    kept = ViewState.of(session, scene_view.orbit, {}).as_plain()
+    kept = ViewState.of(session, scene_view.camera.orbit, {}).as_plain()
     background.remove()
     ViewState.from_plain(kept).show(session)
     assert session.background == Background(folder, 0.4, 1)

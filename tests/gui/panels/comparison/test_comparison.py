@@ -68,9 +68,9 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, p
     assert abs(second.width() - first.width()) <= 2
     assert min(view.buttons.geometry().left() for view in (first, second)) >= 0
     first.set_axis_preset("top")
-    assert second.orbit == first.orbit
+    assert second.camera.orbit == first.camera.orbit
     second.set_axis_preset("side")
-    assert second.orbit == first.orbit
+    assert second.camera.orbit == first.camera.orbit
     parts.session.set_frame(5)
     parts.display.refresh()
     assert second._scene.frame == 5

@@ -32,17 +32,16 @@ def panel(qapp, show):
 
 
 def curves(**changes):
-    values = {
+    line = {
         "values": np.array([0.1, 0.3, 1.0, 3.0]),
         "held": np.array([9.0, 5.0, 6.0, 900.0]),
         "deviation": np.array([0.5, 0.4, np.nan, 1.0]),
         "kept": np.array([1.0, 1.1, 1.5, 800.0]),
         "best": 1,
-        "name": "xi",
-        "unit": "px",
         "integer": False,
     }
-    return GuidanceCurves(**(values | changes))
+    others = {name: changes.pop(name) for name in changes.keys() - line.keys()}
+    return GuidanceCurves(SimpleNamespace(**(line | changes)), name="xi", unit="px", **others)
 
 
 def test_an_empty_panel_shows_what_it_does_and_what_is_missing(panel):
@@ -207,8 +206,8 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
         solves += sweep(sequence, start, SETTINGS, HoldoutPlan("xi", more))
     direct = gather_curve(solves, "xi")
     shown = panel.plot._curves
-    assert shown.held == pytest.approx(direct.held, rel=1e-6)
-    assert shown.kept == pytest.approx(direct.kept, rel=1e-6)
+    assert shown.line.held == pytest.approx(direct.held, rel=1e-6)
+    assert shown.line.kept == pytest.approx(direct.kept, rel=1e-6)
     assert np.isfinite(shown.truth).all() and not panel._truth.isChecked()
     assert f"strength ξ {direct.values[direct.best]:g} predicts best" in panel.sentence
     assert "px" in panel.sentence
@@ -249,7 +248,7 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     qtbot.waitUntil(lambda: len(solved._series.trials) >= 2)
     panel._cancel.click()
     qtbot.waitUntil(lambda: not solved.computing and panel._use.isEnabled())
-    used = panel.plot._curves.values[panel.plot._curves.advised]
+    used = panel.plot._curves.line.values[panel.plot._curves.advised]
     panel._use.click()
     assert session.settings.isometry == used
     session.set_settings(session.settings.with_changes(objective="wnn"))

@@ -159,8 +159,8 @@ def test_the_default_shows_the_line_of_the_final_objective_over_seconds(qtbot, b
     qtbot.wait(30)
     blue = near(best_plot.plot_widget.grab().toImage(), DARK.accent)
     assert np.ptp(np.flatnonzero(blue.any(axis=1))) > 0.4 * box.height()
-    assert best_plot._spans.names == ["fine levels", "rotations"]
-    assert best_plot._spans.ticks == pytest.approx([0.3, 0.7, 0.9, 1.2])
+    assert [name.toPlainText() for name in best_plot._spans.names] == ["fine levels", "rotations"]
+    assert best_plot._spans._ticks.xvals == pytest.approx([0.3, 0.7, 0.9, 1.2])
     assert not best_plot._phases.names
 
 

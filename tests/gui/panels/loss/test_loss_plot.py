@@ -173,7 +173,7 @@ def test_the_axis_is_of_the_stage_of_the_moment_that_is_looked_at_and_of_a_highl
         low, high = axis.range
         assert axis.labelText.startswith(name)
         assert low <= values[0] <= values[1] <= high and high - low < 1.5 * (values[1] - values[0])
-    plot._curves.mark((3, 9))
+    plot._curves.marked = (3, 9)
     plot.refresh()
     assert axis.labelText == "log10 loss"
 

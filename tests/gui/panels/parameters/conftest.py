@@ -57,7 +57,7 @@ class Form:
 @pytest.fixture
 def panel(show):
     panel = ParametersPanel()
-    panel.set_open_sections(FOLDED)
+    panel.sections.set_open(FOLDED)
     show(panel, 330, 900)
     return panel
 

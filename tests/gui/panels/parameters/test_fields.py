@@ -54,21 +54,21 @@ def test_an_invalid_value_is_explained_next_to_its_field(panel, form, name, text
     panel.settings_changed.connect(emitted.append)
     form.write(name, text)
     assert words in form.note(name)
-    assert not panel.valid
+    assert panel.refusal
     assert form.field(name).property("invalid") is True
     panel.flush()
     assert emitted == []
     assert panel.settings == Settings()
     panel.set_settings(Settings())
-    assert panel.valid
+    assert not panel.refusal
     assert form.note(name) == ""
 
 
 def test_an_invalid_field_unfolds_its_section(panel, form):
     form.field("seed").setText("x")
-    panel.set_open_sections(())
+    panel.sections.set_open(())
     panel.flush()
-    assert panel.open_sections == ("Search",)
+    assert panel.sections.open == ("Search",)
     assert "'x' is not a whole number" in form.note("seed")
 
 
@@ -102,7 +102,7 @@ def test_settings_shown_are_settings_read(panel, settings):
     panel.set_settings(settings)
     panel.flush()
     assert panel.settings == settings
-    assert panel.valid
+    assert not panel.refusal
 
 
 def test_a_preset_sets_everything_and_a_change_makes_it_custom(qtbot, panel, form):
@@ -190,7 +190,7 @@ def test_until_a_file_is_chosen_the_source_stays(qtbot, panel, form, known):
     assert [each.rotations for each in changed] == ["tracks"]
     dialog.reject()
     panel.flush()
-    assert panel.valid and panel.settings.rotations == "tracks" and len(changed) == 1
+    assert not panel.refusal and panel.settings.rotations == "tracks" and len(changed) == 1
 
 
 def test_a_file_of_rotations_is_kept_until_another_source_is_chosen(qtbot, panel, tmp_path):

@@ -37,9 +37,9 @@ def test_a_number_that_a_penalty_refuses_shows_why_next_to_it(panel, form, kind,
     form.choose("penalty", kind)
     form.write(name, text)
     assert words in form.note(name)
-    assert not panel.valid
+    assert panel.refusal
     form.choose("penalty", "nn")
-    assert panel.valid
+    assert not panel.refusal
 
 
 def test_each_penalty_remembers_its_numbers(panel, form):
@@ -61,7 +61,7 @@ def test_weights_of_a_concave_penalty_are_its_slopes_at_the_singular_values(qtbo
     assert "follow the singular values" in form.texts()
     for sigma in (np.array([19.0, 4.0, 0.5]), np.array([18.0, 5.0, 0.0])):
         panel.set_spectrum(settings, np.ones(3), sigma)
-        shown = panel._penalty.weights_list.weights
+        shown = panel.penalty.weights_list.weights
         assert shown == pytest.approx(tuple(0.2 / (sigma + 0.5)), rel=1e-6)
     assert "slopes of the penalty" in form.texts()
     field = form.weights()[2]

@@ -65,7 +65,7 @@ def test_labels_are_shown_in_full_in_the_least_width(qtbot, show, known, percent
     panel = ParametersPanel()
     panel.setFont(font)
     panel.set_sequence(known.sequence)
-    panel.set_open_sections(FOLDED)
+    panel.sections.set_open(FOLDED)
     show(panel, panel.minimumSizeHint().width(), 800)
     qtbot.wait(1)
     viewport = panel.viewport()
@@ -109,7 +109,7 @@ def test_the_headings_name_what_differs_from_the_preset(closed):
         assert changes(closed) == summaries
         summary = closed.differs.changed.full_text
         assert bool(summary) is bool(summaries) and all(words in summary for words in summaries.values())
-        assert not closed.open_sections
+        assert not closed.sections.open
     preset = closed.findChild(QComboBox, "preset")
     assert preset.currentText() == "paper, changed"
     assert "rotation rank 2 → several" in preset.toolTip()
@@ -122,7 +122,7 @@ def test_nothing_moves_where_what_is_changed_is_named(closed, opened):
         fields = (each for each in closed.findChildren(NumberField) if each.isVisibleTo(closed))
         return [(each.objectName(), each.mapTo(closed, each.rect().topLeft())) for each in fields]
 
-    closed.set_open_sections(opened)
+    closed.sections.set_open(opened)
     closed.set_settings(Settings(objective=DEPTHS))
     before = places()
     closed.set_settings(Settings(objective=DEPTHS, eta=0.2))
@@ -144,10 +144,10 @@ def test_which_sections_are_open_is_remembered(qtbot, session, control, closed, 
     ParametersController(session, control, closed, store, session)
     for name in ("Cameras", "Data"):
         qtbot.mouseClick(sections(closed).button(name), Qt.MouseButton.LeftButton)
-    assert closed.open_sections == store.open_sections() == ("Cameras", "Data")
+    assert closed.sections.open == store.open_sections() == ("Cameras", "Data")
     again = ParametersPanel()
     ParametersController(session, control, again, store, session)
-    assert again.open_sections == ("Cameras", "Data")
+    assert again.sections.open == ("Cameras", "Data")
 
 
 @pytest.mark.parametrize("objective", [DEPTHS, WNN])
@@ -155,7 +155,7 @@ def test_an_invalid_option_opens_its_section(closed, objective):
     closed.set_settings(Settings(penalty=LogPenalty(), objective=objective))
     closed.set_value("epsilon", -1.0)
     closed.flush()
-    assert not closed.valid and closed.open_sections == ("Start",)
+    assert closed.refusal and closed.sections.open == ("Start",)
 
 
 def test_methods_are_in_two_groups_each_with_its_meaning(closed):
@@ -174,12 +174,12 @@ def test_methods_are_in_two_groups_each_with_its_meaning(closed):
 
 
 def test_parameters_are_found_by_name_and_symbol_and_get_the_focus(qtbot, closed):
-    entries = {entry.key: entry for entry in closed.parameter_entries()}
+    entries = {entry.symbols[0]: entry for entry in closed.parameter_entries()}
     assert {"rank", "xi", "gamma", "damping", "noise", "mode_weights"} <= entries.keys()
     assert not {"mu", "rho"} & entries.keys()  # of other penalties and methods
     assert "ξ" in entries["xi"].symbols and "K" in entries["rank"].symbols
     assert entries["loss_scale"].reason and not entries["eta"].reason
-    assert all(entry.label and entry.description for entry in entries.values())
+    assert all(entry.title and entry.tip for entry in entries.values())
     with qtbot.waitActive(closed):
         closed.activateWindow()
     for key in ("xi", "noise", "starts", "weights"):
@@ -188,7 +188,7 @@ def test_parameters_are_found_by_name_and_symbol_and_get_the_focus(qtbot, closed
         wanted = closed.spectrum_plot.canvas if key == "weights" else focused
         assert focused is wanted and (key == "weights" or focused.objectName() == key)
         assert not focused.visibleRegion().isEmpty()
-    assert closed.open_sections == ("Start", "Search")
+    assert closed.sections.open == ("Start", "Search")
 
 
 def test_every_control_explains_itself(closed):

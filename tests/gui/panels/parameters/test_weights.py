@@ -32,7 +32,7 @@ def test_a_decreasing_weight_that_is_typed_is_refused_with_the_reason(qtbot, pan
     panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.5, 1.0))))
     typed = next(f for f in panel.findChildren(NumberField) if f.accessibleName() == "weight 1")
     type_into(typed, "2")
-    qtbot.waitUntil(lambda: not panel.valid)
+    qtbot.waitUntil(lambda: bool(panel.refusal))
     assert "weights decrease from 2 (weight 1) to 1 (weight 2)" in form.texts()
 
 
@@ -72,12 +72,12 @@ def test_known_weights_stay_while_another_run_compares_rotations(panel, form, kn
     assert "a run shows them once it iterates" in form.texts()
     form.learn()
     assert len(form.weights()) == 3
-    shown = panel._penalty.weights_list.weights
+    shown = panel.penalty.weights_list.weights
     panel.set_spectrum(None, None, None)  # the next run has begun
     panel.set_spectrum(None, np.array([7.0, 8.0, 9.0]), np.array([3.0, 2.0, 1.0]))  # it compares
     assert len(form.weights()) == 3
     assert all(field.isEnabled() for field in form.weights())
-    assert panel._penalty.weights_list.weights == shown
+    assert panel.penalty.weights_list.weights == shown
     assert "a run shows them once it iterates" not in form.texts()
 
 
@@ -91,12 +91,12 @@ def test_weights_of_one_sequence_are_not_used_for_another(panel, form, known):
 
 def test_a_weight_is_given_back_to_the_rule_and_brings_others_along(qtbot, panel, form):
     form.learn()
-    before = panel._penalty.weights_list.weights
+    before = panel.penalty.weights_list.weights
     panel.set_settings(panel.settings.with_changes(penalty=ExplicitWeights((0.3, 0.3, 0.5))))
-    panel.reset_weight(1)
+    panel.penalty.reset_weight(1)
     qtbot.waitUntil(lambda: panel.settings.penalty.a[1] == pytest.approx(before[1], rel=1e-6))
     assert panel.settings.penalty.a == pytest.approx((before[1], before[1], 0.5), rel=1e-6)
     panel.set_settings(form.LEARNED)
-    panel.reset_weight(1)  # of weights that follow the rule
+    panel.penalty.reset_weight(1)  # of weights that follow the rule
     panel.flush()
     assert panel.settings == form.LEARNED

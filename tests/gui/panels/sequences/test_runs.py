@@ -25,7 +25,7 @@ def press(parts, name):
     """Press an entry of the menu of the run that is shown, by how it begins."""
     panel = parts.sequences_panel
     parts.display.refresh()
-    menu = panel.menu_of(panel.tree.shown)
+    menu = panel.menu_at(panel.tree.item(panel.tree.shown))
     next(each for each in menu.actions() if each.text().replace("&", "").startswith(name)).trigger()
 
 
@@ -286,11 +286,11 @@ def test_the_context_menu_requests_what_its_entries_name(qtbot):
     panel.pin_requested.connect(lambda *given: asked.append(("pin", *given)))
     panel.compare_requested.connect(lambda *given: asked.append(("compare", *given)))
     panel.delete_requested.connect(lambda *given: asked.append(("delete", *given)))
-    for action in panel.menu_of(1).actions():
+    for action in panel.menu_at(panel.tree.item(1)).actions():
         if action.text().replace("&", "").split("\t")[0] in ("Unpin", "Compare with the shown run", "Delete"):
             action.trigger()
     assert asked == [("compare", 1), ("pin", sequence, 1, False), ("delete", sequence, 1)]
-    shown = [action.text() for action in panel.menu_of(2).actions()]
+    shown = [action.text() for action in panel.menu_at(panel.tree.item(2)).actions()]
     assert not any("shown run" in text or "Show" in text for text in shown)
 
 
@@ -366,5 +366,6 @@ def test_the_right_button_shows_no_other_run(qtbot, parts):
     place = tree.visualItemRect(tree.item(other.number)).center()
     qtbot.mousePress(tree.viewport(), Qt.MouseButton.RightButton, pos=place)
     assert parts.session.shown is shown
-    titles = [action.text() for action in parts.sequences_panel.menu_of(other.number).actions()]
+    panel = parts.sequences_panel
+    titles = [action.text() for action in panel.menu_at(panel.tree.item(other.number)).actions()]
     assert "&Compare with the shown run" in titles

@@ -34,7 +34,7 @@ def shapes(known):
 
 def pixels(view, points):
     """(P, 2) where points of the image are, in the coordinates of the widget."""
-    found = [view._plot.mapFromScene(view._box.mapViewToScene(QPointF(x, y))) for x, y in points]
+    found = [view.plot_widget.mapFromScene(view._box.mapViewToScene(QPointF(x, y))) for x, y in points]
     return np.array([(point.x(), point.y()) for point in found])
 
 
@@ -106,11 +106,14 @@ def test_dots_are_as_large_as_there_is_room_for(view, make_known):
 def test_axes_leave_their_place_to_pictures(view, known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=4))
     view.show_axes(False)
-    assert not view._plot.getAxis("left").isVisible()
+    assert not view.plot_widget.getAxis("left").isVisible()
     view.set_scene(build_scene(known.sequence, shapes, frame=5))
-    assert not view._plot.getAxis("bottom").isVisible()
+    assert not view.plot_widget.getAxis("bottom").isVisible()
     view.show_axes(True)
-    assert view._plot.getAxis("left").isVisible() and view._plot.getAxis("left").labelText == "y (px)"
+    assert (
+        view.plot_widget.getAxis("left").isVisible()
+        and view.plot_widget.getAxis("left").labelText == "y (px)"
+    )
 
 
 def test_y_points_down_and_pixels_are_square(view, known, shapes):
@@ -123,10 +126,10 @@ def test_y_points_down_and_pixels_are_square(view, known, shapes):
 
 def test_axes_name_their_unit(view, known, shapes, make_known):
     view.set_scene(build_scene(known.sequence, shapes, frame=4))
-    assert view._plot.getAxis("bottom").labelText == "x (px)"
+    assert view.plot_widget.getAxis("bottom").labelText == "x (px)"
     other = replace(make_known(affine=True).sequence, units="mm")
     view.set_scene(build_scene(other, build_shapes(other, None), frame=0))
-    assert view._plot.getAxis("left").labelText == "y (mm)"
+    assert view.plot_widget.getAxis("left").labelText == "y (mm)"
 
 
 def test_points_without_a_position_are_left_out(view, known, shapes):
@@ -171,7 +174,7 @@ def test_zooming_is_undone_by_fit_and_by_a_double_click(view, known, shapes, qtb
     view.fit()
     np.testing.assert_allclose(view._box.viewRange(), before)
     view._box.scaleBy((0.3, 0.3))
-    qtbot.mouseDClick(view._plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(300, 200))
+    qtbot.mouseDClick(view.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(300, 200))
     np.testing.assert_allclose(view._box.viewRange(), before)
 
 
@@ -180,10 +183,10 @@ def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, known, shape
     view.set_scene(scene)
     where = QPoint(*pixels(view, scene.measured)[9])
     with qtbot.waitSignal(view.point_selected) as caught:
-        qtbot.mouseClick(view._plot.viewport(), Qt.MouseButton.LeftButton, pos=where)
+        qtbot.mouseClick(view.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=where)
     assert caught.args == [9]
     with qtbot.waitSignal(view.point_selected) as caught:
-        qtbot.mouseClick(view._plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(620, 60))
+        qtbot.mouseClick(view.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(620, 60))
     assert caught.args == [-1]
 
 
@@ -240,13 +243,13 @@ def test_a_new_frame_is_painted_once_and_by_the_same_few_items(
     scenes = [build_scene(many.sequence, shapes, frame=frame) for frame in range(3)]
     view.set_scene(scenes[0])
     qtbot.wait(20)
-    items, painted = view._plot.scene().items(), paints_of(view._plot.viewport())
+    items, painted = view.plot_widget.scene().items(), paints_of(view.plot_widget.viewport())
     for turn in range(1, 6):
         view.set_scene(scenes[turn % 3])
         qtbot.waitUntil(lambda turn=turn: painted.count >= turn)
         qtbot.wait(5)
         assert painted.count == turn
-    assert len(items) < 100 and set(view._plot.scene().items()) == set(items)
+    assert len(items) < 100 and set(view.plot_widget.scene().items()) == set(items)
 
 
 def test_the_right_button_selects_a_point_and_asks_for_its_menu(view, known, shapes, qtbot):
@@ -258,10 +261,10 @@ def test_the_right_button_selects_a_point_and_asks_for_its_menu(view, known, sha
     where = pixels(view, scene.measured)
     for point, chosen in ((7, [7]), (5, [7])):  # a selected one stays selected with the others
         place = QPoint(*np.round(where[point]).astype(int).tolist())
-        qtbot.mouseClick(view._plot.viewport(), Qt.MouseButton.RightButton, pos=place)
+        qtbot.mouseClick(view.plot_widget.viewport(), Qt.MouseButton.RightButton, pos=place)
         assert selected == chosen
     assert len(asked) == 2
-    qtbot.mouseClick(view._plot.viewport(), Qt.MouseButton.RightButton, pos=QPoint(70, 5))
+    qtbot.mouseClick(view.plot_widget.viewport(), Qt.MouseButton.RightButton, pos=QPoint(70, 5))
     assert len(asked) == 2
 
 

@@ -46,7 +46,7 @@ def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, know
     scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(layers))
     view.set_scene(scene)
     centers = -scene.camera.R.T @ scene.camera.t
-    view.set_orbit(Orbit(tuple(centers), 300.0, 140.0, 20.0))
+    view.camera.set_orbit(Orbit(tuple(centers), 300.0, 140.0, 20.0))
     free = near(view.grab_image(), DARK.muted, tolerance=70)
     where, _ = view._projection().pixels(centers)
     x, y = np.round(where).astype(int)
@@ -64,15 +64,15 @@ def test_two_views_share_a_camera(show, known, shapes):
     scene = build_scene(known.sequence, shapes, frame=3)
     for each in (one, two):
         each.set_scene(scene)
-    one.camera_changed.connect(two.set_orbit)
-    two.camera_changed.connect(one.set_orbit)
+    one.camera.orbit_changed.connect(two.camera.set_orbit)
+    two.camera.orbit_changed.connect(one.camera.set_orbit)
     received = []
-    two.camera_changed.connect(received.append)
+    two.camera.orbit_changed.connect(received.append)
     one.set_axis_preset("top")
-    one._camera.zoom(1.5)
+    one.camera.zoom(1.5)
     one.set_orthographic(True)
-    assert two.orbit == one.orbit
-    assert two.orthographic
+    assert two.camera.orbit == one.camera.orbit
+    assert two.camera.orbit.orthographic
     assert received == []
     assert one.grab_image() == two.grab_image()
 
@@ -80,13 +80,13 @@ def test_two_views_share_a_camera(show, known, shapes):
 @pytest.mark.parametrize("size", [(1920, 1080), (320, 200), (501, 333)])
 def test_pictures_of_any_size_leave_the_view_as_it_is(view, known, shapes, size):
     view.set_scene(build_scene(known.sequence, shapes, frame=3))
-    before, orbit = view.grab_image(), view.orbit
+    before, orbit = view.grab_image(), view.camera.orbit
     picture = view.render_image(*size)
     assert picture.size() == QSize(*size)
     assert picture.devicePixelRatio() == 1.0
     other = view.render_image(*size, Orbit(orbit.center, orbit.distance, orbit.azimuth + 90, 10.0))
     assert other != picture
-    assert view.orbit == orbit
+    assert view.camera.orbit == orbit
     assert view.grab_image() == before
 
 
@@ -109,8 +109,8 @@ def test_a_large_picture_is_the_small_one_enlarged(view, known, shapes, near):
 def test_without_opengl_a_person_can_find_out_why(show, monkeypatch):
     monkeypatch.setattr(renderer3d, "opengl_available", lambda: False)
     view = shown(show)
-    assert not view.uses_opengl
-    assert view.drawn_by == "Drawn without OpenGL: none works on this machine"
+    assert not view.renderer.uses_opengl
+    assert view.renderer.sentence == "Drawn without OpenGL: none works on this machine"
 
 
 def break_context(view, how):
@@ -135,7 +135,7 @@ def test_a_lost_context_is_replaced_at_once_with_a_sentence(show, known, shapes,
     break_context(view, how)
     view.set_scene(build_scene(known.sequence, shapes, frame=3))
     assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
-    assert not view.uses_opengl
+    assert not view.renderer.uses_opengl
     assert len(received) == 1
     assert received[0].startswith("The 3-D view is drawn without OpenGL from now on")
 
@@ -149,8 +149,8 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
 
     monkeypatch.setattr(gl_renderer, "DOT_VERTEX", "this is no shader")
     view = shown(show)
-    assert not view.uses_opengl
-    assert "OpenGL does not work" in view.drawn_by
+    assert not view.renderer.uses_opengl
+    assert "OpenGL does not work" in view.renderer.sentence
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 100
 
@@ -192,7 +192,7 @@ def test_points_at_one_depth_are_painted(view, known, shapes, near, distance):
     flat *= distance / 300.0
     view.set_scene(replace(scene, estimate=flat, truth=None))
     center = tuple(flat.mean(axis=0).tolist())
-    view.set_orbit(Orbit(center, distance, azimuth=0.0, elevation=0.0, orthographic=True))
+    view.camera.set_orbit(Orbit(center, distance, azimuth=0.0, elevation=0.0, orthographic=True))
     depths = view._projection().pixels(flat)[1]
     assert np.ptp(depths) <= 1e-9 * np.abs(depths).max()
     assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 60

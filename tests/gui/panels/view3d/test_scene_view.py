@@ -30,7 +30,7 @@ def view(request, show):
     if request.param == "opengl" and not opengl_available():
         pytest.skip("no OpenGL context can be made here")
     shown = SceneView(software=request.param == "software")
-    assert shown.uses_opengl == (request.param == "opengl")
+    assert shown.renderer.uses_opengl == (request.param == "opengl")
     show(shown, *SIZE)
     return shown
 
@@ -169,35 +169,35 @@ def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, known, sha
     assert selected == []
     assert not np.allclose(turned.R, fitted.R)
     drag(view, QPoint(300, 200), QPoint(350, 260), button=Qt.MouseButton.MiddleButton)
-    middle = np.array(view.orbit.center)
+    middle = np.array(view.camera.orbit.center)
     moved, _ = view._projection().pixels(np.array([scene.extent.mean(axis=0)]))
     old, _ = turned.pixels(np.array([scene.extent.mean(axis=0)]))
     np.testing.assert_allclose(moved - old, [[50, 60]], atol=6)
     qtbot.mouseDClick(view, Qt.MouseButton.LeftButton, pos=QPoint(20, 200))
-    assert not np.allclose(view.orbit.center, middle)
+    assert not np.allclose(view.camera.orbit.center, middle)
     np.testing.assert_allclose(view._projection().R, turned.R)
 
 
 def test_shift_and_left_button_move_like_the_middle_one(view, known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     rotation = view._projection().R
-    before = view.orbit.center
+    before = view.camera.orbit.center
     drag(view, QPoint(300, 200), QPoint(350, 260), keys=Qt.KeyboardModifier.ShiftModifier)
     np.testing.assert_array_equal(view._projection().R, rotation)
-    assert view.orbit.center != before
+    assert view.camera.orbit.center != before
 
 
 def test_the_wheel_zooms(view, known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    before = view.orbit.distance
+    before = view.camera.orbit.distance
     turn_wheel(view)
-    assert view.orbit.distance < before
+    assert view.camera.orbit.distance < before
 
 
 def test_locked_camera_shows_the_reprojections_and_turning_releases_it(view, known, shapes, qtbot, near):
     scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset({"estimate"})))
     view.set_scene(scene)
-    with qtbot.waitSignal(view.camera_locked_changed) as caught:
+    with qtbot.waitSignal(view.camera.locked_changed) as caught:
         view.set_camera_locked(True)
     assert caught.args == [True]
     blue = near(view.grab_image(), DARK.estimate, tolerance=12)
@@ -210,7 +210,7 @@ def test_locked_camera_shows_the_reprojections_and_turning_releases_it(view, kno
         np.mean([blue[round(y) - 1 : round(y) + 2, round(x) - 1 : round(x) + 2].any() for x, y in where])
         > 0.95
     )
-    with qtbot.waitSignal(view.camera_locked_changed) as caught:
+    with qtbot.waitSignal(view.camera.locked_changed) as caught:
         drag(view, QPoint(300, 200), QPoint(340, 200))
     assert caught.args == [False]
 
@@ -218,40 +218,40 @@ def test_locked_camera_shows_the_reprojections_and_turning_releases_it(view, kno
 def test_buttons_in_the_corner_work(view, known, shapes, qtbot):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     qtbot.mouseClick(view.findChild(QToolButton, "top"), Qt.MouseButton.LeftButton)
-    assert view.orbit.elevation == 90
-    with qtbot.waitSignal(view.orthographic_changed) as caught:
+    assert view.camera.orbit.elevation == 90
+    with qtbot.waitSignal(view.camera.orthographic_changed) as caught:
         qtbot.mouseClick(view.findChild(QToolButton, "orthographic"), Qt.MouseButton.LeftButton)
     assert caught.args == [True]
-    assert view.orthographic
+    assert view.camera.orbit.orthographic
     qtbot.mouseClick(view.findChild(QToolButton, "lock"), Qt.MouseButton.LeftButton)
-    assert view.camera_locked
+    assert view.camera.locked
 
 
 def test_another_frame_keeps_the_camera_and_another_subject_fits(view, known, make_known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     drag(view, QPoint(300, 200), QPoint(400, 220))
-    before = view.orbit
+    before = view.camera.orbit
     view.set_scene(build_scene(known.sequence, shapes, frame=8))
-    assert view.orbit == before
+    assert view.camera.orbit == before
     other = make_known(affine=True)
     scene = build_scene(other.sequence, build_shapes(other.sequence, other.result), frame=0)
     view.set_scene(scene)
-    assert view.fitted
-    assert view.orbit.azimuth == scene.shapes.framing.azimuth != before.azimuth
+    assert view.camera.fitted
+    assert view.camera.orbit.azimuth == scene.shapes.framing.azimuth != before.azimuth
 
 
 def test_every_gesture_emits_one_change_of_the_viewpoint_and_can_be_undone(view, known, shapes, qtbot):
     seen = []
-    view.viewpoint_changed.connect(lambda *change: seen.append(change))
+    view.camera.viewpoint_changed.connect(lambda *change: seen.append(change))
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     view.resize(600, 470)
     view.set_scene(build_scene(known.sequence, shapes, frame=3))
-    view.set_orbit(view.orbit.turned(5.0, 0.0))
+    view.camera.set_orbit(view.camera.orbit.turned(5.0, 0.0))
     assert seen == []  # none of these is a gesture
-    start = view.orbit
+    start = view.camera.orbit
     drag(view, QPoint(300, 200), QPoint(400, 220))
     assert len(seen) == 1
-    assert seen[0][0].orbit == start and seen[0][1].orbit == view.orbit
+    assert seen[0][0].orbit == start and seen[0][1].orbit == view.camera.orbit
     for _ in range(3):
         turn_wheel(view)
     qtbot.waitUntil(lambda: len(seen) == 2)
@@ -263,9 +263,9 @@ def test_every_gesture_emits_one_change_of_the_viewpoint_and_can_be_undone(view,
         "Move the view", "Zoom the view", "Look from the top", "Reset the view", "Lock to the camera",
     ]  # fmt: skip
     for before, after, _ in reversed(seen):
-        assert view._camera.viewpoint == after
+        assert view.camera.viewpoint == after
         view.set_viewpoint(before)
-    assert view.orbit == start
+    assert view.camera.orbit == start
     assert len(seen) == 5  # going back is no gesture
 
 
@@ -278,14 +278,14 @@ def test_a_reconstruction_that_is_much_larger_is_fitted_unless_a_person_has_move
     for moved in (False, True):
         view.set_scene(before)
         view.reset()
-        start = view.orbit
+        start = view.camera.orbit
         if moved:
             turn_wheel(view)
-            start = view.orbit
+            start = view.camera.orbit
         view.set_scene(build_scene(known.sequence, little, frame=2))
-        assert view.orbit == start
+        assert view.camera.orbit == start
         view.set_scene(build_scene(known.sequence, large, frame=2))
-        assert view.orbit.distance == pytest.approx(
+        assert view.camera.orbit.distance == pytest.approx(
             start.distance if moved else 2.0 * start.distance, rel=0.1
         )
 
@@ -313,7 +313,7 @@ def test_the_view_moves_with_the_object_and_stays_when_it_is_not_to_follow(view,
     np.testing.assert_allclose(middle(11, follow=False), before, atol=1e-6)
     assert abs(middle(6, follow=False) - before).max() > 0.5 * SIZE[0]
     np.testing.assert_allclose(middle(11, follow=True), before, atol=1e-6)
-    with qtbot.waitSignal(view.follow_requested) as caught:
+    with qtbot.waitSignal(view.buttons.follow.clicked) as caught:
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert caught.args == [False]
     view.set_scene(build_scene(known.sequence, shapes, frame=0))
@@ -331,7 +331,7 @@ def test_a_fitted_view_stays_fitted_when_resized(view, known, shapes):
 
 
 def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
-    if not view.uses_opengl:
+    if not view.renderer.uses_opengl:
         pytest.skip("the software picture is painted as a whole")
     from nrsfm_gui.panels.view3d import gl_renderer
 
@@ -361,7 +361,7 @@ def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
 
 
 def test_what_could_not_be_sent_to_opengl_is_sent_again(view, known, shapes, monkeypatch):
-    if not view.uses_opengl:
+    if not view.renderer.uses_opengl:
         pytest.skip("the software picture is painted as a whole")
     from OpenGL import GL
     from OpenGL.error import GLError
@@ -383,7 +383,7 @@ def test_what_could_not_be_sent_to_opengl_is_sent_again(view, known, shapes, mon
     view.set_scene(scene)  # fails
     assert failed
     assert view.grab().toImage() == expected
-    assert view.uses_opengl
+    assert view.renderer.uses_opengl
 
 
 def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(view, known, shapes):
@@ -400,7 +400,7 @@ def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(vie
 
 
 def test_two_views_both_draw(view, known, shapes, show, near):
-    second = SceneView(software=not view.uses_opengl)
+    second = SceneView(software=not view.renderer.uses_opengl)
     show(second, *SIZE)
     scene = build_scene(known.sequence, shapes, frame=2)
     for each in (view, second):
@@ -480,7 +480,7 @@ def test_every_button_is_in_the_row_or_in_its_menu_at_any_width(view, known, sha
         entries["Top"].trigger()
     else:
         qtbot.mouseClick(view.findChild(QToolButton, "top"), Qt.MouseButton.LeftButton)
-    assert view.orbit.elevation == 90
+    assert view.camera.orbit.elevation == 90
 
 
 @pytest.mark.parametrize("width", [180, 345, 690])
@@ -505,15 +505,15 @@ def test_a_fitted_view_goes_back_from_an_object_that_grows_until_a_person_moves_
     def distance(frame, *, follow=True):
         appearance = Appearance(follow=follow)
         view.set_scene(build_scene(known.sequence, grown, frame=frame, appearance=appearance))
-        return view.orbit.distance
+        return view.camera.orbit.distance
 
     first = distance(0)
-    at_first = view.viewpoint
+    at_first = view.camera.viewpoint
     assert distance(known.sequence.frame_count - 1) > 1.2 * first
-    last = view.orbit
+    last = view.camera.orbit
     turn_wheel(view)
     moved = distance(5)
     assert distance(0) == distance(11) == moved
     view.set_viewpoint(at_first)  # which was of another frame
-    assert view.orbit == last
+    assert view.camera.orbit == last
     assert distance(0, follow=False) == distance(11, follow=False)

@@ -26,24 +26,24 @@ def controller(session, display, scene_view, known, add_run, make_iterate):
 
 
 def test_a_drag_is_undone_as_one_step_and_solves_nothing(session, scene_view, controller, statuses):
-    settings, runs, before = session.settings, list(session.runs), scene_view.viewpoint
+    settings, runs, before = session.settings, list(session.runs), scene_view.camera.viewpoint
     drag(scene_view, QPoint(200, 200), QPoint(320, 240))
-    moved = scene_view.viewpoint
+    moved = scene_view.camera.viewpoint
     assert moved.orbit != before.orbit
     session.undo()
-    assert scene_view.viewpoint == before
+    assert scene_view.camera.viewpoint == before
     assert statuses[-1].startswith("Undone: ")
     session.redo()
-    assert scene_view.viewpoint.orbit == moved.orbit
+    assert scene_view.camera.viewpoint.orbit == moved.orbit
     assert (session.settings, session.runs) == (settings, runs)
 
 
 def test_a_turn_of_the_wheel_is_undone_although_it_might_go_on(session, scene_view, controller):
-    before = scene_view.viewpoint
+    before = scene_view.camera.viewpoint
     turn_wheel(scene_view, 240)
-    assert scene_view.viewpoint != before
+    assert scene_view.camera.viewpoint != before
     session.undo()
-    assert scene_view.viewpoint == before
+    assert scene_view.camera.viewpoint == before
 
 
 def test_a_saved_view_is_shown_again_until_another_sequence_is_open(
@@ -52,37 +52,37 @@ def test_a_saved_view_is_shown_again_until_another_sequence_is_open(
     controller.show_view("6")
     assert statuses[-1] == "There is no view 6 yet: Ctrl+6 saves this one"
     scene_view.set_axis_preset("top")
-    saved = scene_view.orbit
+    saved = scene_view.camera.orbit
     controller.save_view("6")
     scene_view.set_axis_preset("side")
     controller.save_view("7")
     scene_view.set_camera_locked(True)
     controller.show_view("6")
-    assert (scene_view.orbit, scene_view.camera_locked) == (saved, False)
+    assert (scene_view.camera.orbit, scene_view.camera.locked) == (saved, False)
     session.undo()
-    assert scene_view.orbit != saved
+    assert scene_view.camera.orbit != saved
     session.undo()
-    assert set(scene_view.saved_views) == {"6"}
+    assert set(scene_view.camera.saved_views) == {"6"}
     session.set_sequence(sequence)
-    assert not scene_view.saved_views
+    assert not scene_view.camera.saved_views
 
 
 def test_changes_of_the_camera_and_of_the_layers_are_undone_in_their_order(session, scene_view, controller):
-    before = scene_view.viewpoint
+    before = scene_view.camera.viewpoint
     scene_view.set_axis_preset("top")
     session.set_appearance(session.appearance.with_layer("trails", True))
     scene_view.set_orthographic(True)
-    assert scene_view.orthographic
+    assert scene_view.camera.orbit.orthographic
     session.undo()
-    assert not scene_view.orthographic and "trails" in session.appearance.layers
+    assert not scene_view.camera.orbit.orthographic and "trails" in session.appearance.layers
     session.undo()
-    assert "trails" not in session.appearance.layers and scene_view.viewpoint != before
+    assert "trails" not in session.appearance.layers and scene_view.camera.viewpoint != before
     session.undo()
-    assert scene_view.viewpoint == before
+    assert scene_view.camera.viewpoint == before
 
 
 def test_reset_view_shows_all_as_at_first_and_is_undone_as_one_step(session, display, scene_view, controller):
-    first = scene_view.viewpoint
+    first = scene_view.camera.viewpoint
     drag(scene_view, QPoint(200, 200), QPoint(320, 240))
     scene_view.set_orthographic(True)
     session.change_appearance(color_by="error", point_size=2.0)
@@ -90,15 +90,15 @@ def test_reset_view_shows_all_as_at_first_and_is_undone_as_one_step(session, dis
     session.set_alignment(Alignment(Kind.NONE))
     session.set_hidden((1, 2))
     settings = session.settings
-    changed = session.appearance, session.alignment, session.hidden, scene_view.viewpoint
+    changed = session.appearance, session.alignment, session.hidden, scene_view.camera.viewpoint
     controller.reset()
     assert (session.appearance, session.alignment, session.hidden) == (FIRST, Alignment(), frozenset())
     display.refresh()
-    assert not scene_view.orthographic and scene_view.fitted
-    assert scene_view.orbit.azimuth == pytest.approx(first.orbit.azimuth)
-    assert scene_view.orbit.elevation == pytest.approx(first.orbit.elevation)
+    assert not scene_view.camera.orbit.orthographic and scene_view.camera.fitted
+    assert scene_view.camera.orbit.azimuth == pytest.approx(first.orbit.azimuth)
+    assert scene_view.camera.orbit.elevation == pytest.approx(first.orbit.elevation)
     session.undo()
-    assert changed == (session.appearance, session.alignment, session.hidden, scene_view.viewpoint)
+    assert changed == (session.appearance, session.alignment, session.hidden, scene_view.camera.viewpoint)
     assert session.settings == settings
 
 
@@ -109,7 +109,7 @@ def test_the_right_button_asks_for_the_menu_of_a_point_or_of_the_view(
     scene_view.menu_requested.connect(points.append)
     scene_view.view_menu_requested.connect(views.append)
     scene_view.point_selected.connect(session.set_point)
-    fitted = scene_view.viewpoint
+    fitted = scene_view.camera.viewpoint
     pixel = scene_view._point_pixels()[0][4]
     for place in (QPoint(*map(int, pixel)), QPoint(5, 5)):
         QTest.mousePress(scene_view, Qt.MouseButton.RightButton, pos=place)
@@ -117,7 +117,7 @@ def test_the_right_button_asks_for_the_menu_of_a_point_or_of_the_view(
     assert len(points) == len(views) == 1
     assert session.point >= 0
     QTest.mouseMove(scene_view, QPoint(60, 60))
-    assert scene_view.viewpoint == fitted
+    assert scene_view.camera.viewpoint == fitted
 
 
 def world(session, axis):
