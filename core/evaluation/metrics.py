@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .alignment import Alignment, Views
 
 FIXED_CAMERA_TOLERANCE = 1e-6  # of the residual of one fixed camera, relative to the tracks
-SCORED_POINTS = 2000  # the Challenge's score compares all pairs of points: above this it takes minutes
+SCORED_POINTS = 2000  # above which the score of the Challenge, which takes seconds here, is left out
 
 
 @dataclass(frozen=True, eq=False)
