@@ -109,7 +109,8 @@ def reproduce_experiment(
         if tracks:
             shown = figure_panels(curve_jobs, results)
             summary.append(figure_summary(shown))
-            body += figure_blocks(tracks, shown, seconds, pictures)
+            real_tracks = real_folder is not None
+            body += figure_blocks(tracks, shown, seconds, pictures, real=real_tracks)
         body += mocap_blocks(mocap, results) if mocap else []
         failures = {job.label: results[job.key].failure for job in jobs if results[job.key].failure}
         title = EXPERIMENT_TITLES[what]
