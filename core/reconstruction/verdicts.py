@@ -130,7 +130,7 @@ def find_verdicts(
     """
     found = [
         *_mirrored(alternatives, len(point.depths)),
-        _parallax(problem, point, alternatives),
+        _parallax(point, alternatives),
         _ambiguous(problem, point, ends),
         *_jumps(point),
         _rigid(problem, point),
@@ -191,9 +191,7 @@ def _mirrored(alternatives: Sequence[Alternative], frames: int) -> list[Verdict]
     return verdicts
 
 
-def _parallax(
-    problem: DepthProblem, point: DepthPoint, alternatives: Sequence[Alternative]
-) -> Verdict | None:
+def _parallax(point: DepthPoint, alternatives: Sequence[Alternative]) -> Verdict | None:
     """Return a verdict where deeper or flatter shapes cost nothing, or the camera stays where it is."""
     views = point.rotations[:, 2]  # viewing directions, in the axes of the object
     spread = np.linalg.svd(views - views.mean(axis=0), compute_uv=False)[0] / np.sqrt(len(views))
