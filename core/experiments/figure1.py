@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cameras.calibration import project
+from ..cameras.calibration import project, project_low_rank
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
 from ..io.readers import read_sequence
@@ -182,8 +182,8 @@ class RecoveryJob(ExperimentJob):
 
     def _image(self, problem: LowRankProblem, factors: Factors, facts: dict[str, Any]) -> dict[str, Any]:
         """Return observed and reprojected points of the image with most of them, in pixels; add the RMS."""
-        X = problem.structure(factors)
-        projected = self.norm * X[:, :2] / np.where(X[:, 2:] == 0, np.nan, X[:, 2:])
+        cameras, homogeneous = problem.cameras(factors), problem.homogeneous(factors)
+        projected = project_low_rank(cameras, homogeneous, self.norm)
         visible, tracks = self.item.sequence.visible, self.item.sequence.tracks
         squares = np.square(projected - tracks).sum(axis=1)[visible]
         facts["reprojection_px"] = float(np.sqrt(squares.mean()))

@@ -28,6 +28,7 @@ from .report import (
     Paragraph,
     ReportImage,
     check_installed,
+    write_frame,
     write_report,
 )
 
@@ -103,7 +104,8 @@ def reproduce_experiment(
         summary: list[str] = []
         if table_data is not None:
             entries = tables.table_entries(table_jobs, results)
-            tables.write_numbers(entries, output / NUMBERS)
+            solved = entries[entries["loss"].notna()]
+            write_frame(output / NUMBERS, solved[[*tables.WRITTEN_ENTRIES]])
             summary.append(tables.tables_summary(entries))
             body += _table_blocks(what, entries, table_jobs, results, pictures)
         if tracks:
