@@ -19,7 +19,7 @@ import numpy as np
 
 from core.foundation.exceptions import InputError, needs
 from core.foundation.representation import one_line_repr
-from core.synthetic.objects import SHEETS
+from core.synthetic.objects import KINDS, sheet
 from core.synthetic.simulation import cross, hidden, look_at, overlapping
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ AMBIENT = 0.55
 NEAREST = 1.0  # mm from the camera that is drawn
 TABLE_SIZE, TABLE_CELLS = 1800.0, 24  # mm, and faces along a side
 SHEET_POINTS = 1230  # 41 columns and 30 rows of a sheet of 150 x 110 mm
+SHEETS = {"paper": (150.0, 110.0), "stretch": (110.0, 110.0), "tearing": (130.0, 130.0)}  # mm, flat
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,8 +194,8 @@ def render(
     for name, value, accepted in (("object", kind, tuple(SHEETS)), ("pattern", pattern, tuple(PATTERNS))):
         if value not in accepted:
             raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
-    body = SHEETS[kind](frames, SHEET_POINTS)
-    assert body.texture_places is not None
+    body = KINDS[kind](frames, SHEET_POINTS)
+    flat = np.stack(sheet(SHEET_POINTS, *SHEETS[kind]))
     length = 0.7 * max(size) if focal is None else focal
     K = np.array([[length, 0.0, (size[0] - 1) / 2], [0.0, length, (size[1] - 1) / 2], [0.0, 0.0, 1.0]])
     random = np.random.default_rng([seed, 0])
@@ -208,7 +209,7 @@ def render(
         translations=translations,
         shapes=body.shapes,
         faces=body.occluders,
-        texture_places=body.texture_places,
+        texture_places=(flat - flat.min(axis=1, keepdims=True)) / np.ptp(flat, axis=1, keepdims=True),
         texture=PATTERNS[pattern](random),
         table=_wood(random),
         noise=noise,

@@ -179,11 +179,6 @@ class Views:
             return self.size
         return float(self.intrinsics[0, 0]) if self.orthogonal else None
 
-    @property
-    def true_cameras_known(self) -> bool:
-        """Whether `as-is` is possible."""
-        return self.true_rotations is not None and self.true_translations is not None
-
 
 def align(
     estimate: Floats, truth: GroundTruth, alignment: Alignment = PER_FRAME, *, views: Views | None = None
@@ -229,7 +224,9 @@ def _aligned(estimate: Floats, truth: GroundTruth, alignment: Alignment, views: 
     source, target = frames_of(estimate, truth), truth.points
     if alignment.kind is Kind.NONE:
         raise InputError("no alignment: an error needs one; accepted are per-frame, sequence, rigid, as-is")
-    if alignment.kind is Kind.AS_IS and (views is None or not views.true_cameras_known):
+    if alignment.kind is Kind.AS_IS and (
+        views is None or views.true_rotations is None or views.true_translations is None
+    ):
         raise InputError("the alignment 'as-is' needs the true rotations and translations of the cameras")
 
     def found(mirrored: bool) -> Similarity:

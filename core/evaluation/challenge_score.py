@@ -10,10 +10,9 @@ from ..foundation.exceptions import InputError
 from ..foundation.linalg import levenberg_marquardt, procrustes
 
 if TYPE_CHECKING:
-    from ..foundation.types import Floats, Ints
+    from ..foundation.types import Floats
 
 WHISKER = 1.5  # interquartile ranges above the upper quartile at which distances are clamped
-CHUNK = 1024  # points whose distances to all others are held at once
 
 
 def challenge_v02(estimate: Floats, truth: Floats) -> float:
@@ -79,10 +78,12 @@ def _score_residuals(X: Floats, Y: Floats, z: Floats) -> tuple[Floats, Floats]:
     Three per point, the difference to its nearest neighbor; where that is longer than the clamp, it is scaled
     back to the clamp's length. The clamp moves with the quantiles, and the Jacobian follows it.
     """
+    from scipy.spatial import cKDTree  # slow to load
+
     moved = X @ z[:9].reshape(3, 3).T + z[9:]
     parts = []
     for source, target, from_estimate in ((moved, Y, True), (Y, moved, False)):
-        nearest, distance = _nearest(source, target)
+        nearest = cKDTree(target).query(source)[1]
         difference = source - target[nearest]
         origin = X if from_estimate else X[nearest]  # the point of the estimate that moves
         sign = 1.0 if from_estimate else -1.0
@@ -90,15 +91,16 @@ def _score_residuals(X: Floats, Y: Floats, z: Floats) -> tuple[Floats, Floats]:
         for a in range(3):
             J[:, a, 3 * a : 3 * a + 3] = sign * origin
             J[:, a, 9 + a] = sign
-        parts.append(_clamped(difference, distance, J))
+        parts.append(_clamped(difference, J))
     r = np.concatenate([part[0] for part in parts])
     J = np.concatenate([part[1] for part in parts])
     root = 1.0 / np.sqrt(len(X) + len(Y))
     return root * r.ravel(), root * J.reshape(-1, 12)
 
 
-def _clamped(difference: Floats, distance: Floats, J: Floats) -> tuple[Floats, Floats]:
+def _clamped(difference: Floats, J: Floats) -> tuple[Floats, Floats]:
     """Clamp the lengths of differences (N, 3) with Jacobian (N, 3, 12) at the upper whisker."""
+    distance = np.linalg.norm(difference, axis=1)
     unit = difference / np.where(distance > 0, distance, 1.0)[:, None]
     of_distance = np.einsum("na,nax->nx", unit, J)
     limit, of_limit = 0.0, np.zeros(J.shape[2])
@@ -126,13 +128,3 @@ def _quantile(values: Floats, slopes: Floats, quantile: float) -> tuple[float, F
     value = (1.0 - share) * values[order[low]] + share * values[order[high]]
     slope: Floats = (1.0 - share) * slopes[order[low]] + share * slopes[order[high]]
     return float(value), slope
-
-
-def _nearest(source: Floats, target: Floats) -> tuple[Ints, Floats]:
-    """Return the index of and the distance to the nearest of `target` (M, 3) for every `source` (N, 3)."""
-    nearest = np.empty(len(source), dtype=np.int64)
-    square = np.einsum("ma,ma->m", target, target)
-    for first in range(0, len(source), CHUNK):
-        part = slice(first, first + CHUNK)
-        nearest[part] = (square - 2.0 * source[part] @ target.T).argmin(axis=1)
-    return nearest, np.linalg.norm(source - target[nearest], axis=1)

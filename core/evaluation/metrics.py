@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .alignment import Alignment, Views
 
 FIXED_CAMERA_TOLERANCE = 1e-6  # of the residual of one fixed camera, relative to the tracks
-SCORED_POINTS = 2000  # the Challenge's score compares all pairs of points: above this it takes minutes
+SCORED_POINTS = 2000  # above which the score of the Challenge, which takes seconds here, is left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,10 +248,11 @@ def _procrustes(result: Result, *, reflection: bool = False) -> float | None:
     )
 
 
-def _procrustes_reference(result: Result) -> float | None:
+def procrustes_at_reference(result: Result, *, reflection: bool = False) -> float | None:
+    """Return the error at the reference frame of the truth; as `procrustes_mm` it may allow mirror images."""
     if result.truth is None:
         return None
-    every = procrustes_mm(result.points, result.truth)
+    every = procrustes_mm(result.points, result.truth, reflection=reflection)
     return float(every.per_frame[result.truth.frames == result.truth.reference][0])
 
 
@@ -277,7 +278,7 @@ def _reprojection(result: Result) -> float:
 # of its docstring.
 METRICS: dict[str, Callable[[Result], float | None]] = {
     "procrustes_mm": _procrustes,  # mean over all frames with truth
-    "procrustes_mm_reference": _procrustes_reference,  # of the reference frame
+    "procrustes_mm_reference": procrustes_at_reference,
     "procrustes_mm_mirror": partial(_procrustes, reflection=True),  # of the shape or its mirror image
     "procrustes_mm_inliers": _procrustes_inliers,  # where the truth has outliers: without them
     "reprojection_px": _reprojection,

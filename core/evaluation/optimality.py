@@ -8,19 +8,16 @@ import numpy as np
 
 from ..penalties import ConcavePenalty
 from ..problem import printed_form as residuals
-from ..problem.factors import Factors
-from ..problem.low_rank import LowRankProblem
-from ..problem.nonrigid import NonRigidProblem
 from ..reconstruction.provenance import settings_from_dict
+from ..reconstruction.restart import problem_of
 
 if TYPE_CHECKING:
-    from ..problem.nonrigid import Problem
     from ..reconstruction.result import Result
 
 
 def optimality(result: Result) -> dict[str, Any]:
     """Return the stored loss, the one recomputed in the paper's four-row form, and the relative gradient."""
-    problem, factors = _solved(result)
+    problem, factors = problem_of(result, result.observations())
     again = residuals.loss(problem, factors)
     robust = result.robust_loss
     if robust is not None:  # the weighted problem has the same gradient
@@ -39,17 +36,3 @@ def optimality(result: Result) -> dict[str, Any]:
         "loss_difference": abs(again - result.loss) / result.loss if result.loss else abs(again),
         "relative_gradient": residuals.relative_gradient(problem, factors),
     }
-
-
-def _solved(result: Result) -> tuple[Problem, Factors]:
-    """Return the problem that a result solves, with its weights, and the point."""
-    if result.cameras is not None and result.homogeneous is not None and result.norm is not None:
-        pixels = np.where(result.visible[:, None], result.observations(), 0.0)
-        weights = result.weights
-        low_rank = LowRankProblem(pixels / result.norm, result.visible, result.eta, weights)
-        C = np.ascontiguousarray(result.cameras.transpose(2, 1, 0))
-        return low_rank, Factors(result.homogeneous.T, C, np.zeros((result.point_count, 3)))
-    B, C, R, t = result.bilinear
-    problem = NonRigidProblem(result.tracks, result.visible, R, result.eta, result.wnn_weights)
-    s = np.einsum("fab,fa->fb", R, t)
-    return problem, Factors(B, np.ascontiguousarray(C.T).reshape(result.rank, 3, -1), s)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cameras.calibration import project
+from ..cameras.calibration import project, project_low_rank
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
 from ..io.readers import read_sequence
@@ -42,6 +42,7 @@ from .report import (
     ReportTable,
     TableCell,
     format_fixed,
+    table_of,
 )
 
 if TYPE_CHECKING:
@@ -91,12 +92,19 @@ LOSS_TOLERANCE = 1e-9  # relative difference of two losses that rounding explain
 
 
 @dataclass(frozen=True, eq=False)
-class RecoveryJob(ExperimentJob):
-    """One curve of Figure 1: of a `kind` and `penalty` of CURVE_PENALTIES, a `method` of CURVE_METHODS."""
+class FigureSequence:
+    """A sequence of Figure 1."""
 
     name: str
+    kind: str  # a key of `CURVE_PENALTIES`
     sequence: Sequence
-    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class RecoveryJob(ExperimentJob):
+    """One curve of Figure 1: of a `penalty` of CURVE_PENALTIES, and a `method` of CURVE_METHODS."""
+
+    item: FigureSequence
     penalty: str
     eta: float
     method: str
@@ -105,7 +113,7 @@ class RecoveryJob(ExperimentJob):
     @property
     def label(self) -> str:
         """Data, penalty, eta and method."""
-        return f"{self.name} {self.penalty} eta {self.eta:g} {self.method}"
+        return f"{self.item.name} {self.penalty} eta {self.eta:g} {self.method}"
 
     @property
     def cost(self) -> float:
@@ -115,25 +123,26 @@ class RecoveryJob(ExperimentJob):
     @property
     def key(self) -> str:
         """Of tracks, penalty, method, time and version."""
-        penalty, rank = CURVE_PENALTIES[self.kind][self.penalty]
+        penalty, rank = CURVE_PENALTIES[self.item.kind][self.penalty]
         values = [repr(penalty), rank, self.eta, repr(CURVE_METHODS[self.method]), self.seconds, self.norm]
-        return job_key("matrix", self.sequence.content, {"values": values})
+        return job_key("matrix", self.item.sequence.content, {"values": values})
 
     @cached_property
     def norm(self) -> float:
         """Return the norm of the measurement matrix, which the tracks are divided by."""
-        return measurement_norm(self.sequence.tracks, self.sequence.visible)
+        return measurement_norm(self.item.sequence.tracks, self.item.sequence.visible)
 
     def problem(self) -> LowRankProblem:
         """Pose the problem, with weights for all singular values."""
-        tracks = np.where(self.sequence.visible[:, None], self.sequence.tracks, 0.0) / self.norm
-        penalty, rank = CURVE_PENALTIES[self.kind][self.penalty]
-        frames, points = self.sequence.visible.shape
+        visible = self.item.sequence.visible
+        tracks = np.where(visible[:, None], self.item.sequence.tracks, 0.0) / self.norm
+        penalty, rank = CURVE_PENALTIES[self.item.kind][self.penalty]
+        frames, points = visible.shape
         count = min(points, 3 * frames)
         weights = penalty.weights(count, np.zeros(count))
         rank = min(rank, count)
         tail = weights[rank:] if count > rank else None
-        return LowRankProblem(tracks, self.sequence.visible, self.eta, weights[:rank], tail)
+        return LowRankProblem(tracks, visible, self.eta, weights[:rank], tail)
 
     def run(self) -> JobResult:
         """Iterate until the method is done or its time is over."""
@@ -142,8 +151,8 @@ class RecoveryJob(ExperimentJob):
         seconds, losses, last = self._curve(problem, start)
         factors = CURVE_METHODS[self.method].factors(problem, last.state)
         facts = {
-            "name": self.name,
-            "kind": self.kind,
+            "name": self.item.name,
+            "kind": self.item.kind,
             "penalty": self.penalty,
             "eta": self.eta,
             "method": self.method,
@@ -173,9 +182,9 @@ class RecoveryJob(ExperimentJob):
 
     def _image(self, problem: LowRankProblem, factors: Factors, facts: dict[str, Any]) -> dict[str, Any]:
         """Return observed and reprojected points of the image with most of them, in pixels; add the RMS."""
-        X = problem.structure(factors)
-        projected = self.norm * X[:, :2] / np.where(X[:, 2:] == 0, np.nan, X[:, 2:])
-        visible, tracks = self.sequence.visible, self.sequence.tracks
+        cameras, homogeneous = problem.cameras(factors), problem.homogeneous(factors)
+        projected = project_low_rank(cameras, homogeneous, self.norm)
+        visible, tracks = self.item.sequence.visible, self.item.sequence.tracks
         squares = np.square(projected - tracks).sum(axis=1)[visible]
         facts["reprojection_px"] = float(np.sqrt(squares.mean()))
         image = int(visible.sum(axis=1).argmax())
@@ -196,16 +205,6 @@ def _thin_curve(seconds: Floats, losses: Floats) -> Floats:
     return np.stack((seconds[chosen], losses[chosen]))
 
 
-@dataclass(frozen=True, eq=False)
-class FigureSequence:
-    """A sequence of Figure 1."""
-
-    name: str
-    kind: str  # a key of `CURVE_PENALTIES`
-    sequence: Sequence
-    real: bool
-
-
 def figure_sequences(folder: Path | None) -> tuple[FigureSequence, ...]:
     """Read the real sequences of a folder, or simulate a rigid and two non-rigid ones where there is none.
 
@@ -215,7 +214,7 @@ def figure_sequences(folder: Path | None) -> tuple[FigureSequence, ...]:
     if folder is None:
         return _simulated()
     results = [
-        FigureSequence(name, kind, read_sequence(folder / file), True)
+        FigureSequence(name, kind, read_sequence(folder / file))
         for name, (kind, file) in REAL_SEQUENCES.items()
         if (folder / file).is_file()
     ]
@@ -230,9 +229,9 @@ def _simulated() -> tuple[FigureSequence, ...]:
     paper = simulate("paper", path="zigzag", frames=23)
     rigid = _rigid(simulate("stretch", path="semi_circle", frames=12, points=600, seed=1))
     return (
-        FigureSequence("Rigid (simulated)", "rigid", rigid, False),
-        FigureSequence("Balloon (simulated)", "non-rigid", balloon, False),
-        FigureSequence("Paper (simulated)", "non-rigid", paper, False),
+        FigureSequence("Rigid (simulated)", "rigid", rigid),
+        FigureSequence("Balloon (simulated)", "non-rigid", balloon),
+        FigureSequence("Paper (simulated)", "non-rigid", paper),
     )
 
 
@@ -250,7 +249,7 @@ def _rigid(sequence: Sequence) -> Sequence:
 def figure_jobs(tracks: tuple[FigureSequence, ...], seconds: float) -> list[RecoveryJob]:
     """Return a job for every curve."""
     return [
-        RecoveryJob(item.name, item.sequence, item.kind, penalty, eta, method, seconds)
+        RecoveryJob(item, penalty, eta, method, seconds)
         for item in tracks
         for penalty in CURVE_PENALTIES[item.kind]
         for eta in CURVE_ETAS
@@ -328,7 +327,7 @@ def figure_panels(jobs: list[RecoveryJob], results: Mapping[str, JobResult]) -> 
     grouped: dict[tuple[str, str, float], dict[str, JobResult]] = {}
     for job in jobs:
         end = results[job.key]
-        curves = grouped.setdefault((job.name, job.penalty, job.eta), {})
+        curves = grouped.setdefault((job.item.name, job.penalty, job.eta), {})
         if not end.failure:
             curves[job.method] = end
     return [FigurePanel(*place, curves) for place, curves in grouped.items()]
@@ -347,10 +346,12 @@ def figure_summary(shown: list[FigurePanel]) -> str:
 
 
 def figure_blocks(
-    tracks: tuple[FigureSequence, ...], shown: list[FigurePanel], seconds: float, folder: Path
+    tracks: tuple[FigureSequence, ...], shown: list[FigurePanel], seconds: float, folder: Path, *, real: bool
 ) -> list[ReportBlock]:
-    """Return the section of the report, and write its pictures into `folder`."""
-    real = all(item.real for item in tracks)
+    """Return the section of the report, and write its pictures into `folder`.
+
+    `real`: whether the sequences are the paper's own.
+    """
     what = "; ".join(
         f"{item.name}: {item.sequence.frame_count} × {item.sequence.point_count}, "
         f"{100 * item.sequence.visible.mean():.1f} % observed"
@@ -399,33 +400,30 @@ def figure_blocks(
 
 
 def _curve_table(shown: list[FigurePanel]) -> ReportTable:
-    rows: list[tuple[str | TableCell, ...]] = []
-    rules = []
+    lines: list[dict[str, str | TableCell]] = []
     for panel in shown:
         best = np.nanmin([panel.lowest(method) for method in CURVE_METHODS]) if panel.curves else math.nan
-        place = panel.name, panel.penalty, f"{panel.eta:g}"
-        rules.append(len(rows))
+        place = {"data": panel.name, "penalty": panel.penalty, "η": f"{panel.eta:g}"}
         for method in CURVE_METHODS:
             end, lowest = panel.curves.get(method), panel.lowest(method)
-            cells: tuple[str | TableCell, ...] = ("–",) * 5
+            numbers = "log10 loss", "CPU s", "iterations", "end", "RMS, px"
+            cells: dict[str, str | TableCell] = dict.fromkeys(numbers, "–")
             if end is not None:
                 facts = end.facts
                 strong = bool(lowest <= best * (1 + LOSS_TOLERANCE))
-                cells = (
-                    TableCell(format_fixed(math.log10(lowest), 8), strong=strong),
-                    f"{facts['cpu_seconds']:.2f}",
-                    f"{facts['iterations']}",
-                    facts["ended"],
-                    f"{facts['reprojection_px']:.3g}",
-                )
-            rows.append((*place, method, *cells))
-            place = "", "", ""
-    header = ("data", "penalty", "η", "method", "log10 loss", "CPU s", "iterations", "end", "RMS, px")
+                cells = {
+                    "log10 loss": TableCell(format_fixed(math.log10(lowest), 8), strong=strong),
+                    "CPU s": f"{facts['cpu_seconds']:.2f}",
+                    "iterations": f"{facts['iterations']}",
+                    "end": facts["ended"],
+                    "RMS, px": f"{facts['reprojection_px']:.3g}",
+                }
+            lines.append({**place, "method": method, **cells})
     caption = (
         "The lowest loss that each method reached, lowest in bold; the reprojection error is that of its "
         "last matrix, cut to rank r."
     )
-    return ReportTable(caption, header, rows, labels=4, rules=rules)
+    return table_of(caption, lines, labels=4, group=3)
 
 
 def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportBlock]:

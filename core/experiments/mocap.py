@@ -34,7 +34,7 @@ from ..problem.nonrigid import NonRigidProblem
 from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import Snapshot, single_threaded, solve
 from .jobs import ExperimentJob, JobResult, job_key
-from .report import BulletList, Heading, Paragraph, ReportTable, TableCell
+from .report import BulletList, Heading, Paragraph, TableCell, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -145,7 +145,14 @@ def load_mocap(path: Path) -> MocapSequence:
     W = sequence.tracks - sequence.tracks.mean(axis=2, keepdims=True)
     S = truth.points - truth.points.mean(axis=2, keepdims=True)
     unit = float(np.sqrt(np.square(W).mean()))
-    R = sequence.rotations if sequence.rotations is not None else _fixed_camera(W, S, path)
+    R = sequence.rotations
+    if R is None:
+        rotation, left = fixed_rotation(W, S)
+        if not left <= FIXED_CAMERA_TOLERANCE:
+            raise InputError(
+                f"{path}: holds no cameras, and no fixed one makes its tracks (it leaves {left:.2g})"
+            )
+        R = np.repeat(rotation[None], len(W), axis=0)
     return MocapSequence(W / unit, S / unit, R, sequence.rotations is not None)
 
 
@@ -159,16 +166,6 @@ def rotation_error(rotations: Floats, true: Floats) -> float:
         turn = nearest_rotation((candidate.transpose(0, 2, 1) @ true).sum(axis=0))
         errors.append(float(rotation_angle(candidate @ turn @ true.transpose(0, 2, 1)).mean()))
     return min(errors)
-
-
-def _fixed_camera(W: Floats, S: Floats, path: Path) -> Floats:
-    """Return the one rotation, repeated (F, 3, 3), whose first two rows turn the shapes into the tracks."""
-    rotation, left = fixed_rotation(W, S)
-    if not left <= FIXED_CAMERA_TOLERANCE:
-        raise InputError(
-            f"{path}: holds no cameras, and no fixed one makes its tracks (it leaves {left:.2g})"
-        )
-    return np.repeat(rotation[None], len(W), axis=0)
 
 
 def _solve(problem: NonRigidProblem, method: str) -> tuple[Snapshot[Any], Floats]:
@@ -230,13 +227,11 @@ def mocap_jobs(real: Path | None) -> list[MocapJob]:
 def mocap_blocks(jobs: list[MocapJob], results: Mapping[str, JobResult]) -> list[ReportBlock]:
     """Return the table of e3D, with the published numbers next to ours."""
     lines: list[dict[str, str | TableCell]] = []
-    rules = []
     for job in jobs:
-        rules.append(len(lines))
         for row in results[job.key].facts.get("rows", ()):
             error, own = row["rotation_error"], row["object"]
             cells = {
-                "sequence": "" if len(lines) > rules[-1] else row["sequence"],
+                "sequence": row["sequence"],
                 "method": row["method"],
                 "rotations": row["rotations"],
                 "ends": row["status"],
@@ -249,7 +244,6 @@ def mocap_blocks(jobs: list[MocapJob], results: Mapping[str, JobResult]) -> list
                 "CPU s": f"{row['seconds']:.1f}",
             }
             lines.append(cells)
-    header = [*lines[0]] if lines else []
     return [
         Heading("BMM and R-BMM on motion capture"),
         Paragraph(
@@ -262,6 +256,6 @@ def mocap_blocks(jobs: list[MocapJob], results: Mapping[str, JobResult]) -> list
             "is no **object** to compare there. Where ours is far from the published number, read it as "
             "that, not as a reproduction."
         ),
-        ReportTable("", header, [[*line.values()] for line in lines], labels=4, rules=rules),
+        table_of("", lines, labels=4, group=1),
         BulletList(FINDINGS),
     ]

@@ -18,7 +18,7 @@ from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import pandas as pd
     from jinja2 import Environment
@@ -99,6 +99,27 @@ class ReportTable:
     def sides(self) -> str:
         """An "l" for every column that is aligned on the left, an "r" for the others."""
         return self.alignment or "l" * self.labels + "r" * (len(self.header) - self.labels)
+
+
+def table_of(
+    caption: str, lines: Sequence[Mapping[str, str | TableCell]], *, labels: int = 1, group: int = 0
+) -> ReportTable:
+    """Return lines, cells by the names of the same columns, as a table.
+
+    `group`: how many cells at the left name a group of lines; its first line shows them, below a rule.
+    """
+    rows: list[list[str | TableCell]] = []
+    rules: list[int] = []
+    last: list[str | TableCell] = []
+    for line in lines:
+        cells = [*line.values()]
+        if group and cells[:group] != last:
+            last = cells[:group]
+            rules.append(len(rows))
+        else:
+            cells[:group] = [""] * group
+        rows.append(cells)
+    return ReportTable(caption, [*lines[0]] if lines else (), rows, labels, rules=rules)
 
 
 @dataclass(frozen=True)
@@ -206,8 +227,12 @@ def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collect
 
 def write_frame(path: Path, table: pd.DataFrame) -> None:
     """Write a DataFrame without its index as csv, as `write_csv_table` does."""
-    lines = table.astype(object).where(table.notna(), None).itertuples(index=False)
-    write_csv_table(path, [*table.columns], lines)
+    write_csv_table(path, [*table.columns], without_missing(table).itertuples(index=False))
+
+
+def without_missing(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of Python's own values, None where one is missing."""
+    return table.astype(object).where(table.notna(), None)
 
 
 def formula_safe(value: object) -> object:
@@ -246,10 +271,7 @@ def _environment() -> Environment:
     )
     environment.filters["inline"] = _inline
     environment.filters["markdown"] = _markdown
-    # A cell of a table in Markdown is one line.
-    environment.filters["markdown_cell"] = lambda text: _markdown(" ".join(text.split("\n"))).replace(
-        "|", "\\|"
-    )
+    environment.filters["markdown_cell"] = _markdown_cell
     return environment
 
 

@@ -28,6 +28,7 @@ from .report import (
     Paragraph,
     ReportImage,
     check_installed,
+    write_frame,
     write_report,
 )
 
@@ -103,13 +104,15 @@ def reproduce_experiment(
         summary: list[str] = []
         if table_data is not None:
             entries = tables.table_entries(table_jobs, results)
-            tables.write_numbers(entries, output / NUMBERS)
+            solved = entries[entries["loss"].notna()]
+            write_frame(output / NUMBERS, solved[[*tables.WRITTEN_ENTRIES]])
             summary.append(tables.tables_summary(entries))
             body += _table_blocks(what, entries, table_jobs, results, pictures)
         if tracks:
             shown = figure_panels(curve_jobs, results)
             summary.append(figure_summary(shown))
-            body += figure_blocks(tracks, shown, seconds, pictures)
+            real_tracks = real_folder is not None
+            body += figure_blocks(tracks, shown, seconds, pictures, real=real_tracks)
         body += mocap_blocks(mocap, results) if mocap else []
         failures = {job.label: results[job.key].failure for job in jobs if results[job.key].failure}
         title = EXPERIMENT_TITLES[what]

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.sequence import CameraModel
-from ..evaluation.metrics import errors_of, procrustes_mm, published_errors
+from ..evaluation.metrics import camera_truth, errors_of, procrustes_at_reference, published_errors
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
 from ..io.readers import list_sequences, read_sequence
@@ -51,7 +51,7 @@ from ..solvers.solver import solve
 from ..solvers.variable_projection import VariableProjection
 from .jobs import ExperimentJob, JobResult, job_key
 from .mocap import BMM_TAU
-from .report import Heading, Paragraph, ReportTable, TableCell, format_fixed, write_frame
+from .report import Heading, Paragraph, ReportTable, TableCell, format_fixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -120,7 +120,7 @@ APPENDIX = {
         "Table A.2: 3-D error of every sequence, mm",
     ),
 }
-ALL_ENTRIES = (
+WRITTEN_ENTRIES = (  # the columns of numbers.csv
     *("object", "path", "camera", "method", "loss", "log10_loss"),
     *ERRORS,
     *("cpu_seconds", "status", "command"),
@@ -372,16 +372,11 @@ def _solved(
 
 def _errors(result: Result, sequence: Sequence) -> dict[str, float]:
     """Return all errors that the truth allows, those of all frames only where it has more than one."""
-    truth = result.truth
-    assert truth is not None
-    seen = None
-    if len(truth.frames) > 1 and sequence.rotations is not None:
-        seen = replace(truth, points=sequence.rotations[truth.frames] @ truth.points)
-    errors = errors_of(result) | published_errors(result, seen)
-    mirrored = procrustes_mm(result.points, truth, reflection=True)
-    there = truth.frames == truth.reference
-    errors["procrustes_mm_reference_mirror"] = float(mirrored.per_frame[there][0])
-    if len(truth.frames) == 1:
+    errors = errors_of(result) | published_errors(result, camera_truth(sequence))
+    mirrored = procrustes_at_reference(result, reflection=True)
+    assert mirrored is not None and sequence.truth is not None  # `load_table_data` has refused others
+    errors["procrustes_mm_reference_mirror"] = mirrored
+    if len(sequence.truth.frames) == 1:
         del errors["procrustes_mm"], errors["procrustes_mm_mirror"]
     return errors
 
@@ -443,11 +438,6 @@ def log10(values: Any) -> Any:
     """Return logarithms to base 10, minus infinity of 0."""
     with np.errstate(divide="ignore"):
         return np.log10(values)
-
-
-def write_numbers(entries: pd.DataFrame, path: Path) -> None:
-    """Write every number of the tables as csv, with the command that reproduces it."""
-    write_frame(path, entries[entries["loss"].notna()][list(ALL_ENTRIES)])
 
 
 def methods_table(

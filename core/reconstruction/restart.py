@@ -18,7 +18,7 @@ from ..problem.factors import Factors
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status
-from .geometry import Geometry, Projective
+from .geometry import Geometry
 from .low_rank_pipeline import known_calibration, no_offsets
 from .progress import HistoryEntry, Iterate, Point, StartReport
 from .provenance import RECORDS, Provenance, ProvenanceChain, SolveStep, settings_from_dict
@@ -27,6 +27,8 @@ from .verdicts import Verdict
 
 if TYPE_CHECKING:
     from ..data.sequence import Sequence
+    from ..foundation.types import Floats
+    from ..penalties import SpectralPenalty
     from ..problem.nonrigid import Problem
     from .result import Result
     from .settings import Settings
@@ -93,7 +95,9 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         made, phase = _made(meta, settings), Phase(PhaseKind.REFINE)
         if "phase" in meta:  # a result that a program has put together has none
             phase = RECORDS.read(Phase, meta["phase"], "meta.phase")
-        point = _point(result, used, settings)
+        spectral = settings.penalty if is_spectral(settings.penalty) else None
+        problem, factors = problem_of(result, used.tracks, spectral)
+        point = Point(problem.with_robust(result.robust_loss), factors, result.loss)
         starts = RECORDS.read(tuple[StartReport, ...], meta.get("starts", ()), "meta.starts")
         origin = RECORDS.read(IntrinsicsOrigin | None, meta.get("intrinsics"), "meta.intrinsics")
         verdicts = RECORDS.read(tuple[Verdict, ...], meta.get("verdicts", ()), "meta.verdicts")
@@ -139,28 +143,29 @@ def _check_tracks(result: Result, sequence: Sequence, source: Path) -> None:
         raise InputError(f"{source} is of other tracks than those of {sequence.name}")
 
 
-def _point(result: Result, sequence: Sequence, settings: Settings) -> Point:
-    spectral = settings.penalty if is_spectral(settings.penalty) else None
-    problem: Problem
-    if result.cameras is not None and result.homogeneous is not None and result.norm is not None:
-        tracks = np.where(sequence.visible[:, None], sequence.tracks, 0.0) / result.norm
-        problem = LowRankProblem(tracks, result.visible, result.eta, result.weights, spectral=spectral)
-        B, C = result.homogeneous.T, result.cameras.transpose(2, 1, 0)
-        factors = Factors(np.ascontiguousarray(B), np.ascontiguousarray(C), no_offsets(problem))
-    else:
-        B, C, R, t = result.bilinear
-        problem = NonRigidProblem(
-            result.tracks, result.visible, R, result.eta, result.wnn_weights, spectral=spectral
-        )
-        s = np.einsum("fab,fa->fb", R, t)
-        factors = Factors(B, np.ascontiguousarray(C.T.reshape(B.shape[1], 3, -1)), s)
-    return Point(problem.with_robust(result.robust_loss), factors, result.loss)
+def problem_of(
+    result: Result, observations: Floats, spectral: SpectralPenalty | None = None
+) -> tuple[Problem, Factors]:
+    """Return the problem that the loss of a result is of, with the weights at its end, and the point.
+
+    `observations`: (F, 2, P) in the units of the sequence, which a low-rank problem is posed on.
+    """
+    solved = result.projective
+    if solved is not None:
+        tracks = np.where(result.visible[:, None], observations, 0.0) / solved.norm
+        low_rank = LowRankProblem(tracks, result.visible, result.eta, result.weights, spectral=spectral)
+        B, C = solved.homogeneous.T, solved.cameras.transpose(2, 1, 0)
+        return low_rank, Factors(np.ascontiguousarray(B), np.ascontiguousarray(C), no_offsets(low_rank))
+    B, C, R, t = result.bilinear
+    problem = NonRigidProblem(
+        result.tracks, result.visible, R, result.eta, result.wnn_weights, spectral=spectral
+    )
+    s = np.einsum("fab,fa->fb", R, t)
+    return problem, Factors(B, np.ascontiguousarray(C.T.reshape(B.shape[1], 3, -1)), s)
 
 
 def _view(result: Result) -> Geometry:
-    projective = None
-    if result.cameras is not None and result.homogeneous is not None and result.norm is not None:
-        projective = Projective(result.cameras, result.homogeneous, result.norm)
+    projective = result.projective
     affine = projective is None and result.eta == 1.0
     R, t, K = result.rotations, result.translations, result.intrinsics
     figures, refinement = dict(result.meta.get("low_rank") or {}), result.meta.get("refinement")
@@ -182,7 +187,7 @@ def _status(meta: dict[str, Any]) -> Status:
     return known.get(str(meta.get("status")), Status.RUNNING)
 
 
-def _calibration(sequence: Sequence, settings: Settings) -> np.ndarray | None:
+def _calibration(sequence: Sequence, settings: Settings) -> Floats | None:
     try:
         return known_calibration(sequence, settings)
     except InputError:

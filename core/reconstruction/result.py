@@ -53,7 +53,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..cameras.calibration import project, project_low_rank, to_pixels
+from ..cameras.calibration import project, to_pixels
 from ..cameras.intrinsics import IntrinsicsOrigin
 from ..data.connectivity import Connectivity, connect
 from ..data.sequence import (
@@ -72,11 +72,11 @@ from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.files.contents import load_arrays, parse_json, read_bytes, refusing_damage
 from ..io.files.variables import describe
 from ..problem.robust import RobustLoss
-from .geometry import shapes_of_factors
+from .geometry import Projective, shapes_of_factors
 from .orientation import UprightRule, parse_upright
 from .provenance import RECORDS
 from .scale import METERS, parse_scale
-from .verdicts import Verdict, worth_of
+from .verdicts import Verdict, product_singular_values, worth_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -354,6 +354,13 @@ class Result:
         return self.cameras is not None
 
     @property
+    def projective(self) -> Projective | None:
+        """The solution of the low-rank problem, None of the other one."""
+        if self.cameras is None or self.homogeneous is None or self.norm is None:
+            return None
+        return Projective(self.cameras, self.homogeneous, self.norm)
+
+    @property
     def refined(self) -> bool:
         """Whether its points are those of a refinement, which the loss is not of."""
         return self.bilinear_B is not None
@@ -382,12 +389,10 @@ class Result:
     def singular_values(self) -> Floats:
         """(R,) singular values of the X# = BC' that the loss is of, or of a low-rank X; descending."""
         left, right, _, _ = self.bilinear
-        if self.cameras is not None and self.homogeneous is not None:
-            left, right = self.cameras.reshape(-1, self.rank), self.homogeneous.T
-        _, R_B = np.linalg.qr(left)
-        _, R_C = np.linalg.qr(right)
-        values: Floats = np.linalg.svd(R_B @ R_C.T, compute_uv=False)
-        return np.pad(values, (0, self.rank - len(values)))
+        solved = self.projective
+        if solved is not None:
+            left, right = solved.cameras.reshape(-1, self.rank), solved.homogeneous.T
+        return product_singular_values(left, right)
 
     @property
     def iterations(self) -> int:
@@ -411,9 +416,9 @@ class Result:
         does eta = 1, where the affine term is all that was solved and nothing measures depth. A low-rank
         solution without a metric view projects by its projective cameras.
         """
-        flat = not (self.meta.get("low_rank") or {}).get("metric")
-        if flat and self.cameras is not None and self.homogeneous is not None and self.norm is not None:
-            return project_low_rank(self.cameras, self.homogeneous, self.norm)
+        solved = self.projective
+        if solved is not None and not (self.meta.get("low_rank") or {}).get("metric"):
+            return solved.reprojections()
         model = CameraModel.ORTHOGONAL if self.eta == 1 else self.camera
         return project(self.camera_points, self.intrinsics, model)
 

@@ -203,7 +203,6 @@ class Settings:
     camera_model: str = parameter(
         "auto", "How a point becomes an observation.", section="Cameras", choices=tuple(CAMERA_MODELS)
     )
-    # A key of ROTATION_SOURCES, or an .npz file with R (F, 3, 3).
     rotations: str | Path = parameter(
         "best", "Where the rotation of every frame comes from.", section="Cameras", text=True
     )
@@ -218,7 +217,6 @@ class Settings:
         optional=True,
         absent="several, chosen by loss",
     )
-    # A key of INTRINSICS_SOURCES, a file, or (fx, fy, cx, cy).
     intrinsics: str | Path | tuple[float, float, float, float] = parameter(
         "auto", "How pixels become calibrated units.", section="Cameras", text=True
     )

@@ -130,7 +130,7 @@ def find_verdicts(
     """
     found = [
         *_mirrored(alternatives, len(point.depths)),
-        _parallax(problem, point, alternatives),
+        _parallax(point, alternatives),
         _ambiguous(problem, point, ends),
         *_jumps(point),
         _rigid(problem, point),
@@ -191,9 +191,7 @@ def _mirrored(alternatives: Sequence[Alternative], frames: int) -> list[Verdict]
     return verdicts
 
 
-def _parallax(
-    problem: DepthProblem, point: DepthPoint, alternatives: Sequence[Alternative]
-) -> Verdict | None:
+def _parallax(point: DepthPoint, alternatives: Sequence[Alternative]) -> Verdict | None:
     """Return a verdict where deeper or flatter shapes cost nothing, or the camera stays where it is."""
     views = point.rotations[:, 2]  # viewing directions, in the axes of the object
     spread = np.linalg.svd(views - views.mean(axis=0), compute_uv=False)[0] / np.sqrt(len(views))
@@ -331,10 +329,15 @@ def singular_values(factors: Factors) -> Floats:
     """Return the K singular values of BC', descending, whatever the gauge of the factors."""
     if not (np.isfinite(factors.B).all() and np.isfinite(factors.C).all()):
         return np.full(factors.rank, np.nan)
-    _, R_B = np.linalg.qr(factors.B)
-    _, R_C = np.linalg.qr(factors.C.reshape(factors.rank, -1).T)
-    sigma = np.asarray(np.linalg.svd(R_B @ R_C.T, compute_uv=False))
-    return np.pad(sigma, (0, factors.rank - len(sigma)))
+    return product_singular_values(factors.B, factors.C.reshape(factors.rank, -1).T)
+
+
+def product_singular_values(left: Floats, right: Floats) -> Floats:
+    """Return the K singular values of a product of (N, K) and (M, K)', descending."""
+    _, R_left = np.linalg.qr(left)
+    _, R_right = np.linalg.qr(right)
+    sigma = np.linalg.svd(R_left @ R_right.T, compute_uv=False)
+    return np.pad(sigma, (0, left.shape[1] - len(sigma)))
 
 
 def reference_size(problem: Problem) -> float:

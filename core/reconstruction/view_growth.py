@@ -56,18 +56,13 @@ def shared_points(visible: Bools) -> Ints:
     return shared
 
 
-def is_sparse(visible: Bools) -> bool:
-    """Whether fewer than half of the entries are seen, so that views have to be added one at a time."""
-    return float(visible.mean()) < SPARSE
-
-
 def first_views(problem: LowRankProblem, rng: np.random.Generator) -> Ints:
     """Return views that a reconstruction can grow from, in random order.
 
     They share at least as many points with another view as half of the views do, and at least K. There are
     none where half of the entries or more are seen.
     """
-    if not is_sparse(problem.visible):
+    if problem.visible.mean() >= SPARSE:
         return np.zeros(0, dtype=np.int64)
     most = shared_points(problem.visible).max(axis=1)
     least = max(float(np.median(most)), min(problem.rank, PROJECTIVE))

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.triangulation import edges_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..foundation.types import Floats, Ints
 
-
+X, Y, Z = range(3)
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
 
@@ -28,13 +30,11 @@ class Body:
     edges: Ints  # (E, 2): a skeleton, or the edges of the faces
     faces: Ints | None  # (T, 3); None for an object that is drawn as a skeleton
     occluders: Ints  # (T, 3) triangles that hide what is behind them
-    texture_places: Floats | None = None  # (2, P) of a sheet, from 0 to 1: right and down when it is flat
 
-
-def edges_of(faces: Ints) -> Ints:
-    """Return every edge of triangles once, as (E, 2) sorted pairs."""
-    pairs = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    return np.unique(np.sort(pairs, axis=1), axis=0)
+    @classmethod
+    def of_surface(cls, shapes: Floats, faces: Ints) -> Body:
+        """Return an object whose faces are what hides."""
+        return cls(shapes, edges_of(faces), faces, faces)
 
 
 def articulated(frames: int, points: int) -> Body:
@@ -53,10 +53,10 @@ def articulated(frames: int, points: int) -> Body:
     twist = 0.8 * np.sin(2 * np.pi * s + 2.0)
     lengths, radii = (66.0, 54.0, 38.0), (13.0, 10.0, 7.0)
     counts = [points - 2 * (points // 3), points // 3, points // 3]
-    joint, turn = np.tile([0.0, 70.0, 0.0], (frames, 1)), _turn_y(twist)
+    joint, turn = np.tile([0.0, 70.0, 0.0], (frames, 1)), _turn(twist, Z, X)
     shapes, edges, occluders, first = [], [], [], 0
     for bend, length, radius, count in zip(swing, lengths, radii, counts, strict=True):
-        turn = turn @ _turn_z(bend)
+        turn = turn @ _turn(bend, X, Y)
         along = np.arange(count) / max(count - 1, 1)
         around = np.pi / 2 * np.arange(count)
         width = radius * (1 - 0.3 * along)
@@ -90,13 +90,13 @@ def balloon(frames: int, points: int) -> Body:
         axis=1,
     )
     faces = _hull(np.stack([ring * np.cos(around), -height, ring * np.sin(around)], axis=1))
-    return Body(shape, edges_of(faces), faces, faces)
+    return Body.of_surface(shape, faces)
 
 
 def paper(frames: int, points: int) -> Body:
     """Return a sheet that bends without stretching, as a cylinder whose axis and curvature change."""
     s = np.linspace(0, 1, frames)[:, None]
-    u, v = _sheet(points, 150.0, 110.0)
+    u, v = sheet(points, 150.0, 110.0)
     angle = 0.9 * np.sin(2 * np.pi * s)
     curvature = 0.016 * np.sin(2 * np.pi * s + 0.6) + 0.004 * np.sin(6 * np.pi * s)
     curvature = np.where(np.abs(curvature) < 1e-9, 1e-9, curvature)
@@ -107,27 +107,25 @@ def paper(frames: int, points: int) -> Body:
         [np.cos(angle) * bent - np.sin(angle) * along, np.sin(angle) * bent + np.cos(angle) * along, depth],
         axis=1,
     )
-    faces = _triangles(u, v)
-    return Body(shape, edges_of(faces), faces, faces, _unit_square(u, v))
+    return Body.of_surface(shape, _triangles(u, v))
 
 
 def stretch(frames: int, points: int) -> Body:
     """Return a rubber sheet that is pulled lengthwise, narrows in its middle, and bulges."""
     s = np.linspace(0, 1, frames)[:, None]
-    u, v = _sheet(points, 110.0, 110.0)
+    u, v = sheet(points, 110.0, 110.0)
     pull = 0.5 * (1 - np.cos(2 * np.pi * s)) + 0.25 * np.sin(4 * np.pi * s) ** 2
     middle = np.cos(np.pi * u / 110.0)
     bulge = 22 * np.sin(2 * np.pi * s + 0.4) * middle * np.cos(np.pi * v / 110.0)
     sag = 10 * np.sin(4 * np.pi * s) * np.sin(2 * np.pi * u / 110.0)
     shape = np.stack([u * (1 + 0.5 * pull), v * (1 - 0.35 * pull * middle), bulge + sag], axis=1)
-    faces = _triangles(u, v)
-    return Body(shape, edges_of(faces), faces, faces, _unit_square(u, v))
+    return Body.of_surface(shape, _triangles(u, v))
 
 
 def tearing(frames: int, points: int) -> Body:
     """Return a sheet that tears from the middle of its top edge downward; the halves swing apart."""
     s = np.linspace(0, 1, frames)[:, None]
-    u, v = _sheet(points, 130.0, 130.0)
+    u, v = sheet(points, 130.0, 130.0)
     side = np.where(u < 0, -1.0, 1.0)
     deepest = 35.0
     tip = -65 + (65 + deepest) * 0.5 * (1 - np.cos(np.pi * s))  # where the tear ends; the top edge is at -65
@@ -142,8 +140,7 @@ def tearing(frames: int, points: int) -> Body:
     faces = _triangles(u, v)
     left = side[faces] < 0
     torn = left.any(axis=1) & ~left.all(axis=1) & (v[faces].min(axis=1) < deepest)
-    kept = faces[~torn]
-    return Body(shape, edges_of(kept), kept, kept, _unit_square(u, v))
+    return Body.of_surface(shape, faces[~torn])
 
 
 KINDS: dict[str, Callable[[int, int], Body]] = {
@@ -153,10 +150,9 @@ KINDS: dict[str, Callable[[int, int], Body]] = {
     "stretch": stretch,
     "tearing": tearing,
 }
-SHEETS = {"paper": paper, "stretch": stretch, "tearing": tearing}
 
 
-def _sheet(points: int, width: float, height: float) -> tuple[Floats, Floats]:
+def sheet(points: int, width: float, height: float) -> tuple[Floats, Floats]:
     """Return u and v (P,) of points in rows on a sheet around the origin, exactly as many as asked for."""
     rows = max(2, round(np.sqrt(points * height / width)))
     u, v = [], []
@@ -164,11 +160,6 @@ def _sheet(points: int, width: float, height: float) -> tuple[Floats, Floats]:
         u.append(np.linspace(-width / 2, width / 2, len(members)))
         v.append(np.full(len(members), height * (row / (rows - 1) - 0.5)))
     return np.concatenate(u), np.concatenate(v)
-
-
-def _unit_square(u: Floats, v: Floats) -> Floats:
-    places = np.stack([u, v])
-    return np.asarray((places - places.min(axis=1, keepdims=True)) / np.ptp(places, axis=1, keepdims=True))
 
 
 def _triangles(u: Floats, v: Floats) -> Ints:
@@ -184,17 +175,9 @@ def _hull(points: Floats) -> Ints:
     return np.asarray(ConvexHull(points).simplices, dtype=np.int64)
 
 
-def _turn_z(angle: Floats) -> Floats:
-    """Return (F, 3, 3) rotations about z."""
+def _turn(angle: Floats, first: int, second: int) -> Floats:
+    """Return (F, 3, 3) rotations from one axis towards another."""
     turn = np.tile(np.eye(3), (len(angle), 1, 1))
-    turn[:, 0, 0] = turn[:, 1, 1] = np.cos(angle)
-    turn[:, 1, 0], turn[:, 0, 1] = np.sin(angle), -np.sin(angle)
-    return turn
-
-
-def _turn_y(angle: Floats) -> Floats:
-    """Return (F, 3, 3) rotations about y."""
-    turn = np.tile(np.eye(3), (len(angle), 1, 1))
-    turn[:, 0, 0] = turn[:, 2, 2] = np.cos(angle)
-    turn[:, 0, 2], turn[:, 2, 0] = np.sin(angle), -np.sin(angle)
+    turn[:, first, first] = turn[:, second, second] = np.cos(angle)
+    turn[:, second, first], turn[:, first, second] = np.sin(angle), -np.sin(angle)
     return turn

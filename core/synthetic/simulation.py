@@ -84,29 +84,26 @@ def simulate(
     rotations, translations = cameras(path, frames)
     seen = rotations @ body.shapes + translations[:, :, None]
     # One stream each, so that the companion is the orthogonal sequence of the same seed.
-    perspective = camera is CameraModel.PERSPECTIVE
-    wanted = (CameraModel.ORTHOGONAL, CameraModel.PERSPECTIVE) if perspective else (CameraModel.ORTHOGONAL,)
-    models = {
-        model: _observe(
-            seen, body.occluders, model, (noise, occlusion), np.random.default_rng([seed, stream])
-        )
-        for stream, model in enumerate(wanted)
-    }
-    tracks = models[camera].tracks
+    perspective, amounts = camera is CameraModel.PERSPECTIVE, (noise, occlusion)
+    own = orthogonal = _observe(
+        seen, body.occluders, CameraModel.ORTHOGONAL, amounts, np.random.default_rng([seed, 0])
+    )
+    if perspective:
+        own = _observe(seen, body.occluders, camera, amounts, np.random.default_rng([seed, 1]))
     return Sequence(
-        models[camera].tracks,
-        models[camera].visible,
+        own.tracks,
+        own.visible,
         camera,
         f"{kind} {path}",
         intrinsics=INTRINSICS if perspective else None,
         truth=GroundTruth(np.arange(frames), body.shapes, frames // 2),
         rotations=rotations,
         translations=translations,
-        companion=models[CameraModel.ORTHOGONAL] if perspective else None,
+        companion=orthogonal if perspective else None,
         edges=body.edges,
         faces=body.faces,
         units="px" if perspective else "mm",
-        digest=hashlib.sha256(tracks.data).hexdigest(),
+        digest=hashlib.sha256(own.tracks.data).hexdigest(),
         provenance=f"simulated: noise {noise:g} px, occlusion {occlusion:g}, seed {seed}",
     )
 
@@ -117,7 +114,6 @@ def _observe(
     """Return the noisy tracks of points (F, 3, P) in camera coordinates, and which of them are seen."""
     noise, occlusion = amounts
     perspective = model is CameraModel.PERSPECTIVE
-
     if perspective:
         image = INTRINSICS @ seen
         exact, spread = image[:, :2] / image[:, 2:], noise

@@ -130,14 +130,7 @@ class VideoDecoder:
         self.size = (height, width) if self._is_transposed() else (width, height)
 
     def read(self, index: int) -> Pixels:
-        """Return a picture, (height, width, 3).
-
-        `index`: its number, counted from 0. Raises InputError where it cannot be read.
-        """
-        return np.array(self.rows(index), order="C")
-
-    def rows(self, index: int) -> Pixels:
-        """Return a picture as `read` does, on the memory of the library.
+        """Return a picture, (height, width, 3), on the memory of the library.
 
         `index`: its number, counted from 0. Raises InputError where it cannot be read.
         """
@@ -342,17 +335,14 @@ class PictureFiles:
         self._files, self._progress = files, progress
         self.count = len(files)
         self.frame_rate = None
-        height, width, _ = self.rows(0).shape
+        height, width, _ = self.read(0).shape
         self.size = width, height
 
-    def rows(self, index: int) -> Pixels:
-        """Return a picture, (height, width, 3).
-
-        `index`: its number, counted from 0. Raises InputError where it cannot be read.
-        """
+    def read(self, index: int) -> Pixels:
+        """Return a picture as `VideoDecoder.read` does."""
         decoder = VideoDecoder(self._files[index], self._progress, PICTURES)
         try:
-            return decoder.rows(0)
+            return decoder.read(0)
         finally:
             decoder.close()
 
@@ -420,7 +410,7 @@ class VideoServer:
         self._send = send
         self._progress()
         try:
-            rows = self._decoder.rows(index)
+            rows = self._decoder.read(index)
         except MemoryError:
             raise InputError(
                 f"{self._path}: frame {index + 1} cannot be read: it needs too much memory"

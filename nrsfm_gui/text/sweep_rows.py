@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.experiments.report import ReportTable
-from core.experiments.sweep.frame import (
-    FAILURE,
-    FIRST_NUMBERS,
-    NUMBERS,
-    STATUS,
-    RunColumn,
-    cell_text,
-    without_missing,
-)
+from core.experiments.report import ReportTable, without_missing
+from core.experiments.sweep.frame import FAILURE, FIRST_NUMBERS, NUMBERS, STATUS, RunColumn, cell_text
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 

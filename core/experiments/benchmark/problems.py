@@ -28,7 +28,7 @@ from ...solvers.variable_projection import VariableProjection
 from ...synthetic import KINDS, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from ...problem.nonrigid import Problem
     from ...solvers.solver import Algorithm, Snapshot
@@ -80,30 +80,20 @@ class BenchmarkCase:
 
     def pose(self) -> Problem:
         """Simulate the sequence and pose the problem, its data term included."""
-        return self.posing()()
-
-    def posing(self) -> Callable[[], Problem]:
-        """Simulate the sequence, and return what poses the problem anew, its data term included."""
         sequence = simulate(self.kind, frames=self.frames, points=self.points, seed=BENCHMARK_SEED)
         rotations, translations, truth = sequence.rotations, sequence.translations, sequence.truth
         assert rotations is not None and translations is not None and truth is not None  # it is simulated
         if self.problem == "nonrigid":
-            prepared = prepare(sequence, Settings())
-            return lambda: prepared.problem(
-                rotations, WeightedNuclearNorm(BENCHMARK_XI), self.rank, BENCHMARK_ETA
-            )
+            penalty = WeightedNuclearNorm(BENCHMARK_XI)
+            return prepare(sequence, Settings()).problem(rotations, penalty, self.rank, BENCHMARK_ETA)
         still = truth.at(truth.reference)
         assert still is not None
         seen = rotations @ still + translations[:, :, None]
         exact = seen[:, :2] / seen[:, 2:]
         tracks = exact + BENCHMARK_NOISE * np.random.default_rng(BENCHMARK_SEED).standard_normal(exact.shape)
         tracks /= measurement_norm(tracks, sequence.visible)
-
-        def pose() -> LowRankProblem:
-            problem = LowRankProblem(tracks, sequence.visible, BENCHMARK_ETA, np.zeros(1))
-            return problem.with_penalty(NuclearNorm(BENCHMARK_MU), self.rank)
-
-        return pose
+        problem = LowRankProblem(tracks, sequence.visible, BENCHMARK_ETA, np.zeros(1))
+        return problem.with_penalty(NuclearNorm(BENCHMARK_MU), self.rank)
 
 
 # What the growth of time is measured on: where iterations vary least, and every parameter by itself.

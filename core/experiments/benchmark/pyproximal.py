@@ -34,7 +34,7 @@ from ...problem.nonrigid import Problem
 from ...problem.observation_forms import plane_basis
 from ...solvers.solver import iterate, single_threaded
 from ...solvers.variable_projection import VariableProjection
-from ..report import Paragraph, ReportTable, write_csv_table
+from ..report import Paragraph, table_of, write_csv_table
 from .methods import UNLIMITED, MethodCurve, Stopwatch, TimeLimitReached
 from .results import compared, known_text, power_of_ten, seconds_column
 
@@ -322,8 +322,8 @@ def pyproximal_blocks(curves: list[SolverCurve], caption: str) -> list[ReportBlo
     texts[[*titles][2:]] = texts[[*titles][2:]].map(known_text)
     texts["objective"] = table["objective"].map("{:.6f}".format)
     texts["excess"] = table["excess"].map("{:.1e}".format)
-    lines = [*texts.astype(str).itertuples(index=False)]
-    blocks: list[ReportBlock] = [ReportTable(caption, [titles.get(name, name) for name in texts], lines)]
+    lines = texts.rename(columns=titles).astype(str).to_dict("records")
+    blocks: list[ReportBlock] = [table_of(caption, lines)]
     for solver in curves:
         if solver.bound is not None:
             gap = max(1 - solver.bound / solver.loss, 0.0)

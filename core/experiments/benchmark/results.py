@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..report import Paragraph, ReportTable, format_significant, write_frame
+from ..report import Paragraph, format_significant, table_of, write_csv_table
 from .methods import BENCHMARK_METHODS
 from .problems import CASE_FIELDS
 from .runs import ENDED_EARLY
@@ -111,8 +111,7 @@ def benchmark_blocks(table: pd.DataFrame) -> list[ReportBlock]:
     for place, group in table.groupby([*CASE_COLUMNS.values()], sort=False):
         problem, kind, start, frames, points, rank = place
         caption = f"{problem}, {kind}, {frames} x {points}, K = {rank}, start {start}"
-        lines = [_cells(row) for row in group.to_dict("records")]
-        blocks.append(ReportTable(caption, [*lines[0]], [[*line.values()] for line in lines]))
+        blocks.append(table_of(caption, [_cells(row) for row in group.to_dict("records")]))
     return blocks
 
 
@@ -176,13 +175,11 @@ def excess_panel(runs: Sequence[MethodCurve]) -> Curves:
 
 def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
     """Write one line per point of every curve: the loss at rank K, and what the method itself minimizes."""
-    import pandas as pd
-
     header = [*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"]
     lines = [
         [*_case_columns(run.case).values(), run.method, *astuple(each)] for run in runs for each in run.curve
     ]
-    write_frame(path, pd.DataFrame(lines, columns=header))
+    write_csv_table(path, header, lines)
 
 
 def growth_table(parameter: str, runs: list[MethodRun]) -> pd.DataFrame | None:
@@ -217,19 +214,17 @@ def growth_slopes(table: pd.DataFrame) -> dict[str, float]:
 def growth_blocks(table: pd.DataFrame) -> list[ReportBlock]:
     """Return a table, and its slopes."""
     lines = [
-        (
-            str(row["value"]),
-            str(row["iterations"]),
-            f"{1e3 * row['seconds']:.1f}",
-            f"{1e3 * row['seconds_per_iteration']:.3f}",
-            _megabytes(row["peak_mb"]),
-        )
+        {
+            row["parameter"]: str(row["value"]),
+            "iterations": str(row["iterations"]),
+            "CPU ms": f"{1e3 * row['seconds']:.1f}",
+            "CPU ms per iteration": f"{1e3 * row['seconds_per_iteration']:.3f}",
+            "MB": _megabytes(row["peak_mb"]),
+        }
         for row in table.to_dict("records")
     ]
-    header = (table["parameter"].iat[0], "iterations", "CPU ms", "CPU ms per iteration", "MB")
     slopes = ", ".join(f"{SERIES[name]} {slope:.2f}" for name, slope in growth_slopes(table).items())
-    shown = ReportTable(growth_title(table), header, lines, labels=0)
-    return [shown, Paragraph(f"slope in log-log: {slopes}")]
+    return [table_of(growth_title(table), lines, labels=0), Paragraph(f"slope in log-log: {slopes}")]
 
 
 def growth_panel(table: pd.DataFrame) -> Curves:

@@ -14,7 +14,7 @@ import numpy as np
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError, printable
 from ..job_store import RESULTS, WITHOUT_RESULT
-from ..report import ReportTable, TableCell, format_significant, write_frame
+from ..report import ReportTable, TableCell, format_significant, without_missing, write_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,11 +203,6 @@ class Sweep:
                 f"{name!r} is no setting of the runs of {self.folder}; several values have {varied}"
             )
         return found
-
-
-def without_missing(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of Python's own values, None where one is missing."""
-    return runs.astype(object).where(runs.notna(), None)
 
 
 def records_of(runs: pd.DataFrame) -> list[dict[str, Any]]:

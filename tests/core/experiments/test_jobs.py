@@ -21,7 +21,7 @@ from patience import PATIENCE
 
 from core import read_sequence
 from core.cli import main
-from core.experiments.figure1 import RecoveryJob
+from core.experiments.figure1 import FigureSequence, RecoveryJob
 from core.experiments.job_store import JobStore
 from core.experiments.jobs import JobResult, load_job_results, run_jobs, save_job_result
 from core.experiments.tables import TableJob, TableSequence, load_table_data
@@ -265,16 +265,12 @@ def test_what_a_link_in_the_place_of_a_result_leads_to_is_left_as_it_is(tmp_path
 
 def test_keys_follow_data_and_settings(folder):
     items = load_table_data(folder).items
-    sequence = items[0].sequence
+    curves = FigureSequence("a", "rigid", items[0].sequence)
     jobs = [
         TableJob(items[0], "NN"),
         TableJob(items[0], "WNN"),
         TableJob(items[1], "NN"),
-        *(
-            RecoveryJob("a", sequence, "rigid", p, e, "ADMM", s)
-            for p in ("NN", "TNN")
-            for e, s in ((0.1, 1), (0.2, 2))
-        ),
+        *(RecoveryJob(curves, p, e, "ADMM", s) for p in ("NN", "TNN") for e, s in ((0.1, 1), (0.2, 2))),
     ]
     assert len({job.key for job in jobs}) == len(jobs)
     file = folder / "balloon" / "sequence" / "perspective" / "circle.txt"
