@@ -8,7 +8,7 @@ import pytest
 from PyQt6.QtCore import QByteArray, Qt
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QToolBar
 
-from nrsfm_gui.sessions.session_file import show_layout
+from nrsfm_gui.sessions.session_saver import show_layout
 from nrsfm_gui.widgets.dock_state import MOST_BYTES, is_state, restore_docks
 
 HEAD = pack(">ii", 0xFF, 0) + b"\xfd"
