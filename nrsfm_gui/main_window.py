@@ -21,14 +21,13 @@ from nrsfm_gui.shell.experiment_reports import ExperimentReports
 from nrsfm_gui.shell.explanation_controller import ExplanationController
 from nrsfm_gui.shell.first_steps import FirstSteps
 from nrsfm_gui.shell.help import HelpController
+from nrsfm_gui.shell.keyboard import PanelNavigation, ViewKeys
 from nrsfm_gui.shell.layout import DockLayout
-from nrsfm_gui.shell.panel_navigation import PanelNavigation
 from nrsfm_gui.shell.preferences import PreferencesController
 from nrsfm_gui.shell.scale import ScaleController
 from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
-from nrsfm_gui.shell.view_keys import ViewKeys
 from nrsfm_gui.sweeps.sweep_controller import SweepController
 from nrsfm_gui.tracking.tracking_dialog import TrackingController
 from nrsfm_gui.widgets.banners import Urgency

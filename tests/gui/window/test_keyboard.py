@@ -35,9 +35,9 @@ from core import NuclearNorm, Settings, simulate
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
 from nrsfm_gui.shell.actions import ACTIONS
+from nrsfm_gui.shell.keyboard import TYPED_INTO, VIEWS, acts_in_views_only
 from nrsfm_gui.shell.layout import docks, is_in_front
 from nrsfm_gui.shell.shortcut_sheet import GESTURES, ShortcutSheet
-from nrsfm_gui.shell.view_keys import TYPED_INTO, VIEWS, acts_in_views_only
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
