@@ -227,7 +227,10 @@ def _put_back(folder: Path, *, through_links: bool) -> None:
 
 
 def _is_regular(file: Path) -> bool:
-    return file.is_file() and not file.is_symlink()
+    try:
+        return stat.S_ISREG(file.lstat().st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def _listed(renames: Path) -> dict[str, Any]:
