@@ -70,10 +70,12 @@ fuzz-guided: $(INSTALLED)  ## The same, by the code that the inputs reach: with 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt atheris
 	OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python tests/fuzz/fuzz.py --guided --inputs $(INPUTS)
 
-soak: $(INSTALLED)  ## Send random input to the window for ten minutes, then watch its memory for an hour
+soak: $(INSTALLED)  ## Send random input to the window, ten times for a minute, then watch its memory for an hour
 	@.ci/system-packages
-	$(PYTEST) tests/gui/window/test_monkey.py --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO \
-	    -o faulthandler_timeout=0
+	for seed in 1 2 3 4 5 6 7 8 9 10; do \
+	    $(PYTEST) tests/gui/window/test_monkey.py --soak-seconds 60 --soak-seed $$seed \
+	        --log-cli-level WARNING --log-file out/monkey_$$seed.log --log-file-level INFO || exit 1; \
+	done
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
 	    tests/benchmarks/playback.py --minutes 30 --runs 200
 

@@ -61,6 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--soak-seconds", type=float, default=2.0, help="how long the monkey plays with the window"
     )
+    parser.addoption("--soak-seed", type=int, default=20, help="which deeds it does")
 
 
 @pytest.hookimpl(trylast=True)
