@@ -30,7 +30,7 @@ def main(argv: Collection[str] | None = None) -> int:
         return _change_desktop(arguments.desktop)
     prepare_platform(os.environ)
     import_qt(FAILED)
-    from PyQt6.QtCore import QEvent
+    from PyQt6.QtCore import QEvent, Qt
 
     from core.stop_signals import SIGNALED
     from nrsfm_gui.model.app_store import AppStore
@@ -51,6 +51,7 @@ def main(argv: Collection[str] | None = None) -> int:
     window.defect_reporter.install()
     window.begin(arguments)
     if arguments.size is not None:
+        window.setWindowState(Qt.WindowState.WindowNoState)  # it may have been maximized the last time
         window.resize(*arguments.size)
     window.show()
     if arguments.scripted or arguments.path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
@@ -190,6 +191,7 @@ class PanelWindow(QMainWindow):
         self.sequence_opening.started.connect(lambda what, _name: self.log_controller.log_reading(what))
         self.sequences_panel.compare_requested.connect(self.compare_controller.request)
         self.parameters_panel.run_parameters_requested.connect(self.runs_controller.show)
+        self.loss_plot.figure_requested.connect(partial(self.export_controller.ask, "figure", "loss"))
         self.outliers_panel.solve_requested.connect(self.parameters_controller.run_from_scratch)
         self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)
         self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)

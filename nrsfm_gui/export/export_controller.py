@@ -76,8 +76,11 @@ class ExportController(QObject):
         """Save the 3-D view as a picture."""
         self._ask("Save the picture", self._name("-3d.png"), PICTURE_FILTER, self.save_view)
 
-    def ask(self, kind: str = "") -> None:
-        """Show the dialog for everything that can be exported, at a key of `KINDS` or as it was left."""
+    def ask(self, kind: str = "", figure: str = "") -> None:
+        """Show the dialog for everything that can be exported, at a key of `KINDS` or as it was left.
+
+        `figure`: a key of `FIGURES` that is to be chosen.
+        """
         from nrsfm_gui.export.export_dialog import ExportDialog
         from nrsfm_gui.widgets.dialogs import show_on_screen
 
@@ -86,7 +89,7 @@ class ExportController(QObject):
             self._dialog.requested.connect(self.export)
         self._dialog.set_context(context_of(self._session, self._store.writing_folder()))
         if kind:
-            self._dialog.choose(kind)
+            self._dialog.choose(kind, figure)
         show_on_screen(self._dialog)
 
     def export(self, request: ExportRequest) -> None:

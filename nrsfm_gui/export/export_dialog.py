@@ -198,6 +198,9 @@ class ExportDialog(QDialog):
         self._export.setDefault(True)
         buttons.addButton(self._export, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.rejected.connect(self.reject)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        assert close is not None  # it was asked for
+        close.setAutoDefault(False)  # Return exports, wherever the focus was before
         layout = QVBoxLayout(self)
         layout.setSpacing(10)
         for part in (self.form, self._note):
@@ -248,9 +251,11 @@ class ExportDialog(QDialog):
         if not there and kinds[choice.key].needs != "sequence":
             choice.set_key(first)
 
-    def choose(self, kind: str) -> None:
-        """Show the options of a key of KINDS."""
+    def choose(self, kind: str, figure: str = "") -> None:
+        """Show the options of a key of KINDS, and of one of FIGURES."""
         self.form.what.set_key(kind)
+        if figure:
+            self.form.figure.set_key(figure)
         self._typed = False
         self._show_kind()
 

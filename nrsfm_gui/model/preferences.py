@@ -30,7 +30,7 @@ class Preferences:
     point_size: float = 1.0  # times the size that suits the number of points
     color_map: str = COLOR_MAPS[0]
     threads: int = 1  # of the solver's linear algebra
-    autosave_seconds: int = 30  # how often the session is saved by itself; 0: never
+    autosave_seconds: int = 15  # how often the session is saved by itself; 0: never
     renderer: str = "auto"  # of the 3-D view, from the next start on
     file_memory: int = 2  # GB that the content of one file may need
 

@@ -29,7 +29,9 @@ class Theme:
     residual: str  # segments between the two
     selection: str  # the selected point
     other: str  # the points of a second run
-    runs: tuple[str, ...]  # curves of the runs behind the one in front, which has the accent; not `other`
+    runs: tuple[
+        str, ...
+    ]  # curves of the runs behind the one in front, which has the accent; not near `other` and `residual`
 
 
 DARK = Theme(
@@ -53,7 +55,7 @@ DARK = Theme(
     residual="#c9a227",
     selection="#ffd54a",
     other="#c58af0",
-    runs=("#e8925a", "#5fc08a", "#bf9a80", "#e0c25a", "#f2849e", "#5cc3cf"),
+    runs=("#ff7a4d", "#3fbf7f", "#ff9fc0", "#4fd0de", "#b9d957", "#e04f9a"),
 )
 LIGHT = Theme(
     name="light",
@@ -76,7 +78,7 @@ LIGHT = Theme(
     residual="#a06a00",
     selection="#d18b00",
     other="#8440bd",
-    runs=("#c4560f", "#2b8a55", "#7a5638", "#94740a", "#c03560", "#0f7f8c"),
+    runs=("#d6400a", "#1f9a55", "#d8408c", "#0a8f9e", "#6f8a00", "#7d1f45"),
 )
 PAPER = replace(  # of figures for papers: black on white, the ground truth red
     LIGHT,

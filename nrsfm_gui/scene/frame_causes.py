@@ -103,7 +103,8 @@ def known_of(findings: Findings, frame: int) -> str:
     found = cause_of(findings, frame)
     if found is not None:
         return found.sentence
-    if not findings.error[frame] > WORSE * np.nanmedian(findings.error):
+    error = findings.error[frame]
+    if not np.isfinite(error) or error <= WORSE * np.nanmedian(findings.error):
         return ""
     return f"no single cause: {percent(findings.depth_share[frame])} of its square is in depth"
 
@@ -187,7 +188,7 @@ def _error_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
         LabeledValue(name, _value_and_median(findings.error, frame, unit), "Mean; and the median frame."),
         *without,
         LabeledValue(
-            "of it in depth",
+            "of it along the ray",
             percent(share),
             split.format("along the rays", _length_text(findings.depth[frame], unit)),
         ),

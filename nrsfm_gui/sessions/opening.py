@@ -334,7 +334,9 @@ def _read(path: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read
         return (), NoSequence(Path(path).absolute(), is_video=True)
     if Path(path).suffix.lower() == SUFFIX:
         session = read_session(Path(path))
-        found = [entry for saved in session.sequences for entry in _entries_of_source(saved.sequence)]
+        places = [named_path(place, Path(path)) for place in session.listed]
+        found = [entry for place in places if place is not None for entry in _entries_in(place)]
+        found += (entry for saved in session.sequences for entry in _entries_of_source(saved.sequence))
         return tuple(found), session
     if is_result(Path(path)):
         result = read_opened_result(Path(path))
@@ -416,11 +418,17 @@ def _entries_of_source(sequence: Sequence) -> tuple[SequenceEntry, ...]:
         return ()
     if sequence.reading and sequence.source.exists():
         return (entry_of(sequence),)  # without its options the file may not be clear
-    if sample_name(sequence.source) is not None:
-        return bundled_samples()
+    return bundled_samples() if sample_name(sequence.source) is not None else _entries_in(sequence.source)
+
+
+def _entries_in(place: Path) -> tuple[SequenceEntry, ...]:
+    """Return the sequences of a `SequenceEntry.place`; nothing where it is gone, or any other folder."""
     try:
-        return list_sequences(sequence.source)
-    except InputError:
+        if place.is_file() or is_sequence_folder(place):
+            return list_sequences(place)
+        paths = place / "sequence"
+        return list_sequences(paths) if paths.is_dir() else ()
+    except (InputError, OSError):
         return ()
 
 

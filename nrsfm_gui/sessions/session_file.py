@@ -25,6 +25,7 @@ the name of one, letters in brackets are its shape); what is null is absent:
     view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
                           background: its file, opacity and frame offset
     layout                docks: where the panels of the window stand, base64
+    listed                list of paths: the objects and the files in the list of sequences
 
 What a file does not hold: the moments of a run that can be scrubbed through, but for the newest.
 """
@@ -151,6 +152,7 @@ class SavedSession:
     current: int
     view: dict[str, Any] = field(default_factory=dict)  # see `ViewState`
     layout: dict[str, str] = field(default_factory=dict)
+    listed: tuple[str, ...] = ()  # paths of the objects and the files in the list of sequences
     file: Path | None = None  # where the user saved it
 
     def __post_init__(self) -> None:

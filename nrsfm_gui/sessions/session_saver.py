@@ -426,7 +426,8 @@ class SessionSaver(QObject):
             if runs or sequence is session.sequence or is_contained(sequence)
         )
         view = ViewState.of(session, self._view.orbit, self._view.saved_views).as_plain()
-        return SavedSession(saved, 0, view, layout_of(self._window), file or self.file)
+        listed = tuple(dict.fromkeys(str(entry.place) for entry in self._opening.entries))
+        return SavedSession(saved, 0, view, layout_of(self._window), listed, file or self.file)
 
     def _finish_saving(self, path: Path, opened: int, edits: int) -> None:
         """Store the file of a session: the `opened`-th of this window, after so many edits."""

@@ -192,7 +192,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Compare the shown run with the run before it, or stop comparing",
                "compare_controller.toggle", ("Ctrl+D",), with_runs, separated=True),
     ActionSpec("live", "&Run", "&Live parameters",
-               "While on, the reconstruction follows weights, penalty, eta and rank as you change them: "
+               "While on, the reconstruction follows the parameters of its objective as you change them: "
                "in a run of its own, so that a run that is done stays as it is",
                "session.set_live", ("Ctrl+L",), checkable=True, checked=lambda s: s.live, icon="live",
                separated=True),

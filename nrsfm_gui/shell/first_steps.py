@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.timeline.timeline import Timeline
 
 BESIDE = 160  # pixels that the buttons have
+RUNNING = "The shapes are being found; the best one so far is shown. Stop (Ctrl+.) keeps it."
 ALL_DONE = "That is all; ✕ closes this. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
 
 
@@ -143,10 +144,12 @@ class FirstSteps(QObject):
         self._store.set_steps_done(done)
 
     def _update_bar(self) -> None:
-        step, sequence = self._next(), self._session.sequence
+        step, sequence, shown = self._next(), self._session.sequence, self._session.shown
         steps = [(each.name, each.key in self._done) for each in STEPS]
         sentence = ALL_DONE if step is None else step.sentence
-        if step is STEPS[0] and sequence is not None:
+        if step is STEPS[0] and shown is not None and shown.state.alive:
+            sentence = RUNNING
+        elif step is STEPS[0] and sequence is not None:
             sentence = f"{sequence.point_count} points in {sequence.frame_count} pictures. {sentence}"
         self.bar.set_steps(steps, sentence)
         self.bar.show()

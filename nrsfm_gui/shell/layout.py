@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabBar, QTab
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.arguments import DEFAULT_SIZE, SMALLEST_SIZE
 from nrsfm_gui.text.help_pages import TIMELINE, panel_help
+from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.dock_state import restore_docks
 from nrsfm_gui.widgets.dock_title import DockTitle
 
@@ -85,8 +86,7 @@ def arrange(
     bar.setWhatsThis(panel_help(TIMELINE))  # of all that is in it, and of the margin around it
     window.addToolBar(Qt.ToolBarArea.BottomToolBarArea, bar)
     window.setMinimumSize(*SMALLEST_SIZE)
-    screen, size = window.screen(), QSize(*DEFAULT_SIZE)
-    window.resize(size if screen is None else size.boundedTo(screen.availableSize()))
+    resize_within_screen(window, QSize(*DEFAULT_SIZE))
     return {"left": tuple(left), "right": tuple(right), "below": (*below, *on_request)}
 
 

@@ -160,7 +160,7 @@ class StateCards(QObject):
             return
         self._notifier.fail(sentence, shown=True)
         offers["Open the sample"] = partial(opening.open, FIRST_SAMPLE)
-        self.card.show_state(NOT_OPENED, sentence, {**offers, "Copy": partial(copy_text, sentence)})
+        self.card.show_state(NOT_OPENED, sentence, {**offers, "Copy text": partial(copy_text, sentence)})
 
     def _on_given_up(self) -> None:
         """Show what can be done where nothing is open."""

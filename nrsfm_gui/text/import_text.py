@@ -99,7 +99,7 @@ def calibration_text(calibration: Calibration, sequence: Sequence) -> str:
     origin, K = calibration.origin, calibration.K
     if origin.source in WITHOUT_FOCAL:
         return ""
-    focal = float(np.sqrt(K[0, 0] * K[1, 1]))
+    focal = float(np.sqrt(K[0, 0]) * np.sqrt(K[1, 1]))
     (width, height), _ = image_size_of(sequence)
     angle, unit = view_of_focal(focal, max(width, height)), sequence.units
     place = f"{angle:.0f}° wide, center {K[0, 2]:.0f}, {K[1, 2]:.0f} {unit}"

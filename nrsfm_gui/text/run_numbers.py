@@ -68,7 +68,8 @@ E3D_BASIS = "in the camera's coordinates, as published"
 E3D_TIP = (
     "The e3D of the tables of BMM and PTA: in the camera's coordinates, every frame centered, one orthogonal "
     "matrix for all frames and no scale; mean distance over the mean standard deviation of a coordinate of "
-    "the truth. It does not follow the alignment that is chosen for the mean error."
+    "the truth. It does not follow the alignment that is chosen for the mean error. Published values are of "
+    "other settings: nrsfm reproduce runs those, and shows both."
 )
 HELD_OUT_TIP = "Root mean square reprojection error of the observations that are hidden from the solver."
 HIDDEN_TIP = "Observations that were hidden from the solver: the run knows nothing of them."
@@ -335,7 +336,7 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
         if along is not None and np.isfinite(along[point]):
             way = "too far" if along[point] > 0 else "too near"
             of_depth = length(abs(float(along[point])), scene.unit, size)
-            rows.append(LabeledValue("of it in depth", f"{of_depth} {way}", DEPTH_TIP))
+            rows.append(LabeledValue("of it along the ray", f"{of_depth} {way}", DEPTH_TIP))
     if scene.std is not None:
         x, y, z = (measure(float(value), scene.unit) for value in scene.std[point])
         spread = length(float(np.linalg.norm(scene.std[point])), scene.unit, size)

@@ -54,7 +54,8 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
         return HeadlineText()
     known = found.errors
     loss = objective_text(found.value, found.objective, digits=3)
-    moment = f"iteration {found.iteration}" if past else ""
+    before = "" if found.iterate.earlier is None else "still the shape of the run before"
+    moment = f"iteration {found.iteration}" if past else before
     pixels = measure(known.reprojection, sequence.units)
     if known.error is None:
         large = _trust(found, known, sequence.units)
@@ -87,7 +88,7 @@ def _trust(found: Incumbent, known: Quality, pixels: str) -> tuple[str, ...]:
     if held:
         return f"{held} at held-out observations", held
     if found.iterate.record.energy is not None:
-        return ("± unknown" if found.complete else "± after the run",)
+        return ("uncertainty unknown" if found.complete else "uncertainty after the run",)
     text = measure(known.reprojection, pixels)
     return f"{text} reprojection", text
 

@@ -154,7 +154,9 @@ class MessageBar(QFrame):
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setProperty("role", "banner")
         self._buttons = ButtonRow()
-        self._copy_button = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
+        self._copy_button = tool_button(
+            "Copy text", "Copy this sentence", "Copy this sentence", keyboard=False
+        )
         self._copy_button.clicked.connect(lambda _checked: copy_text(self.text))
         close = tool_button("✕", "Close this message", "Close this message", keyboard=False)
         close.clicked.connect(self.dismiss)

@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 PADDING = 6  # pixels on each side
 LEAST_SHOWN = 6  # characters of an elided text: fewer are not readable
 MOST_LINES = 3
+WIDEST_TIP = 120  # letters that a tip may have in one line
 TIP_BEGINS = '<span style="white-space:pre-wrap">'  # of one that is escaped
 
 
 def plain_tip(text: str) -> str:
-    """Return the tip that shows a text as it is: Qt would interpret one with tags as rich text."""
-    if "<" not in text and "&lt;" not in text:
+    """Return the tip that shows a text as it is.
+
+    Qt would interpret one with tags as rich text, and wraps rich text only.
+    """
+    if "<" not in text and "&lt;" not in text and len(text) <= WIDEST_TIP:
         return text
     return f"{TIP_BEGINS}{html.escape(text)}</span>"
 

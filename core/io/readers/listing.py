@@ -51,6 +51,11 @@ class SequenceEntry:
 
     __repr__ = one_line_repr
 
+    @property
+    def place(self) -> Path:
+        """Where an object lies, with all its paths and cameras, or the file that is one sequence."""
+        return self.file.parents[2] if self.path_name else self.file
+
 
 def entry_of(sequence: Sequence) -> SequenceEntry:
     """Return the entry of a sequence that has been read from one file."""

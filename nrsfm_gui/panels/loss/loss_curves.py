@@ -404,7 +404,10 @@ class RightCurve:
         axis.linkToView(self._box)
         axis.setZValue(-5)
         self.item = pg.PlotDataItem(antialias=False)
-        self._box.addItem(self.item)
+        # The last value may be that of one moment: without a mark its step is hidden at the edge of the plot.
+        self._end = pg.ScatterPlotItem(size=6)
+        for part in (self.item, self._end):
+            self._box.addItem(part)
         plot.getViewBox().sigResized.connect(self._on_resized)
         plot.getViewBox().sigXRangeChanged.connect(self._fit)
         self._shown: RightValues | None = None
@@ -418,6 +421,7 @@ class RightCurve:
         self._plot.showAxis("right", values is not None)
         if values is not None:
             self.item.setData(values.x, values.y, connect=values.joined)
+            self._end.setData(values.x[-1:], values.y[-1:])
             self._color()
             self._on_resized()
 
@@ -429,6 +433,8 @@ class RightCurve:
     def _color(self) -> None:
         if self._theme is not None:
             self.item.setPen(pg.mkPen(self._theme.residual, width=1))
+            self._end.setPen(None)
+            self._end.setBrush(pg.mkBrush(self._theme.residual))
             self._on_resized()
 
     def _on_resized(self, *_: object) -> None:

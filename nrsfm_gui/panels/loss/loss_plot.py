@@ -136,6 +136,7 @@ class LossPlot(Themed, QWidget):
     """Shows histories; the current one in front. `header` is the line above it, placed by the window."""
 
     hold_out_requested = pyqtSignal()  # observations are to be held out
+    figure_requested = pyqtSignal()  # the plot is to be saved as PDF, SVG or PNG
     scale_chosen = pyqtSignal(bool)  # whether losses are to be drawn by their logarithm
 
     GESTURES = (
@@ -472,6 +473,9 @@ class LossPlot(Themed, QWidget):
         fit = QAction("Fit", menu)
         fit.triggered.connect(lambda _checked: self.set_all(False))
         menu.addAction(fit)
+        save = QAction("Save as a figure…", menu)
+        save.triggered.connect(lambda _checked: self.figure_requested.emit())
+        menu.addAction(save)
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:

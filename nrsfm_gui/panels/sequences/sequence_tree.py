@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    from PyQt6.QtGui import QKeyEvent, QMouseEvent
+    from PyQt6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 
     from core import Sequence, SequenceEntry
     from nrsfm_gui.model.theme import Theme
@@ -147,6 +147,11 @@ class SequenceTree(Themed, QTreeWidget):
         self.scrollToItem(item)
         self.editItem(item, 0)
 
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep the chosen row in view: the note below the list takes room when a run is shown."""
+        super().resizeEvent(event)
+        self.scrollToItem(self.currentItem())
+
     def number_of(self, item: QTreeWidgetItem | None) -> int:
         """Return the number of a run of the open sequence, -1 for every other row."""
         if item is None or item.data(0, RUN) is None or not self.is_open(item.data(0, SEQUENCE)):
@@ -178,7 +183,7 @@ class SequenceTree(Themed, QTreeWidget):
         self.blockSignals(True)
         wanted: dict[Path, list[SequenceEntry]] = {}
         for entry in self._entries:
-            wanted.setdefault(_place_of(entry), []).append(entry)
+            wanted.setdefault(entry.place, []).append(entry)
         old = {place: top for place, (there, top) in self._tops.items() if wanted.get(place) != there}
         following: QTreeWidgetItem | None = None
         for place, entries in reversed(wanted.items()):
@@ -194,7 +199,7 @@ class SequenceTree(Themed, QTreeWidget):
             self.takeTopLevelItem(self.indexOfTopLevelItem(top))
             if place not in wanted:
                 del self._tops[place]
-        rows = {(_place_of(entry), entry.path_name) for entry in self._entries}
+        rows = {(entry.place, entry.path_name) for entry in self._entries}
         self._paths = {key: item for key, item in self._paths.items() if key in rows}
         self._name_objects()
         self.blockSignals(False)
@@ -262,7 +267,7 @@ class SequenceTree(Themed, QTreeWidget):
     def _row_of(self, sequence: Sequence) -> QTreeWidgetItem | None:
         entry = self._entry_of(sequence)
         if entry is not None:
-            return self._paths[_place_of(entry), entry.path_name]
+            return self._paths[entry.place, entry.path_name]
         return next((item for item in self._others if item.data(0, SEQUENCE) is sequence), None)
 
     def _add_other(self, sequence: Sequence) -> QTreeWidgetItem:
@@ -460,11 +465,6 @@ def describe(entry: SequenceEntry) -> str:
     """Return object, path and camera as text."""
     camera = "" if entry.camera is None else entry.camera.value
     return " · ".join(part for part in (entry.object_name, entry.path_name, camera) if part)
-
-
-def _place_of(entry: SequenceEntry) -> Path:
-    """Return where an object lies, with all its paths and cameras, or the file that is one sequence."""
-    return entry.file.parents[2] if entry.path_name else entry.file
 
 
 def _children(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:

@@ -177,6 +177,7 @@ def test_an_error_to_all_sides_has_no_cause_that_is_made_up(case, shapes):
     share = f"{100 * found.depth_share[BAD]:.0f}\xa0%"
     assert known_of(found, BAD) == f"no single cause: {share} of its square is in depth"
     assert known_of(found, int(np.argmin(found.error))) == ""
+    assert known_of(replace(found, error=np.full_like(found.error, np.nan)), BAD) == ""
     assert rows["3-D error"].endswith(f"(median\xa0{np.median(found.error):.3f}\xa0mm)")
     good = {row.label: row.value for row in frame_numbers(found, int(np.argmin(found.error)))}
     assert good["likely cause"] == "no worse than most frames"

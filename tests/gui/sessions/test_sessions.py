@@ -15,7 +15,16 @@ import pytest
 from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 import core.foundation.atomic
-from core import PRESETS, Alignment, InputError, Settings, TruncatedNuclearNorm, read_sequence, write_npz
+from core import (
+    PRESETS,
+    Alignment,
+    InputError,
+    Settings,
+    TruncatedNuclearNorm,
+    read_sequence,
+    write_challenge,
+    write_npz,
+)
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import RunState
@@ -457,6 +466,27 @@ def test_a_view_that_was_tampered_with_is_refused_with_a_sentence(way, value, se
     place[way[-1]] = value
     with pytest.raises(InputError, match=sentence):
         ViewState.from_plain(values)
+
+
+def test_the_list_of_sequences_comes_back_with_a_session(
+    qtbot, make_session_window, tmp_path, saved_to, opened
+):
+    for kind in ("balloon", "paper"):
+        write_challenge(tmp_path / "data", kind, paths=("circle", "line"), frames=9, points=16)
+    window = make_session_window()
+    opened(qtbot, window, tmp_path / "data")
+    files = [entry.file for entry in window.sequence_opening.entries]
+    assert len(files) == 8  # of two cameras
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    other = make_session_window()
+    opened(qtbot, other, path)
+    assert [entry.file for entry in other.sequence_opening.entries] == files
+    saved = read_session(path)
+    strange = ("/", "..", "//elsewhere/share/dance", str(tmp_path / "gone"), str(tmp_path))
+    write_session(replace(saved, listed=strange), path)
+    third = make_session_window()
+    opened(qtbot, third, path)
+    assert {entry.place for entry in third.sequence_opening.entries} == {Path(files[0]).parents[2]}
 
 
 def test_a_background_on_another_computer_is_not_opened_with_a_session(

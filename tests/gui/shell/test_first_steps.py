@@ -8,7 +8,7 @@ from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.shell.first_steps import KEYS, FirstSteps
+from nrsfm_gui.shell.first_steps import KEYS, RUNNING, FirstSteps
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
@@ -70,7 +70,8 @@ def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, ti
     assert "Run" in steps.bar.sentence
     assert f"{sequence.point_count} points" in steps.bar.sentence
     assert f"{sequence.frame_count} pictures" in steps.bar.sentence
-    solve(qtbot, session, control)
+    control.start(warm=False)
+    assert steps.bar.sentence == RUNNING
     qtbot.waitUntil(lambda: "Live" in steps.bar.sentence)
     session.set_live(True)
     session.set_settings(QUICK.with_changes(method="irnn"))

@@ -37,6 +37,8 @@ def test_the_error_stands_first_with_its_part_of_the_object_and_its_alignment(fo
     assert "the object: 160 mm" in text.tip
     assert "root mean square distance of its points from their centroid, mean over the frames" in text.tip
     assert headline_text(found, known.sequence, past=True).small[0].startswith("iteration ")
+    earlier = replace(found, iterate=replace(found.iterate, earlier=object()))
+    assert headline_text(earlier, known.sequence).small[0].startswith("still the shape of the run before · ")
     assert headline_text(None, known.sequence) == HeadlineText()
 
 
@@ -64,8 +66,8 @@ def test_without_a_truth_the_headline_is_how_far_the_answer_can_be_trusted(found
     assert "held out, root mean square: 0.520 px" in both.tip
     assert large(uncertainty=12.64).large == ("± 7.9 % of the object", "± 7.9 %")
     assert large(held_out=0.52).large == ("0.520 px at held-out observations", "0.520 px")
-    assert large(complete=False).large == ("± after the run",)
-    assert large().large == ("± unknown",)
+    assert large(complete=False).large == ("uncertainty after the run",)
+    assert large().large == ("uncertainty unknown",)
 
 
 def test_the_tip_states_what_the_loss_is_of_where_the_errors_are_of_something_else(found, known):

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, Qt
-from PyQt6.QtGui import QEnterEvent
+from PyQt6.QtCore import QPoint, QPointF, QSize, Qt
+from PyQt6.QtGui import QEnterEvent, QScreen
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QTabBar, QToolButton
 
+from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.sessions.session_saver import layout_of, show_layout
@@ -55,6 +56,16 @@ def test_docks_grow_with_the_window_and_come_back(window, qtbot):
     assert window.scene_view.height() > large[2]
     again = sizes(window, qtbot, 1280, 800)
     assert all(abs(one - two) <= 20 for one, two in zip(again, first, strict=True))
+
+
+def test_the_first_window_leaves_room_for_its_frame(qtbot, store, work, monkeypatch):
+    monkeypatch.setattr(QScreen, "availableSize", lambda _screen: QSize(1280, 800))
+    window = MainWindow(store=store, software=True, work=work)
+    size = window.size()
+    window.close()
+    window.deleteLater()
+    qtbot.wait(1)
+    assert size.width() < 1280 and 720 < size.height() <= 760
 
 
 def drag_splitter(window, dock, by):

@@ -108,7 +108,7 @@ def test_a_failure_with_nothing_open_shows_why_and_what_next(
     assert "could not be opened" in card.text
     assert not card.findChild(QProgressBar).isVisible()
     assert messages.text == ""  # it is said once
-    button_of(card, "Copy").click()
+    button_of(card, "Copy text").click()
     assert "absent.txt" in QGuiApplication.clipboard().text()
     button_of(card, "Open the sample").click()
     qtbot.waitUntil(lambda: session.sequence is not None)

@@ -99,7 +99,7 @@ def test_a_message_stays_while_the_mouse_is_on_it(qtbot, bar, monkeypatch):
 
 def test_the_sentence_can_be_copied(qtbot, bar):
     bar.warn("track.txt holds no frames")
-    copy = next(each for each in bar.findChildren(QToolButton) if each.text() == "Copy")
+    copy = next(each for each in bar.findChildren(QToolButton) if each.text() == "Copy text")
     qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "track.txt holds no frames"
 

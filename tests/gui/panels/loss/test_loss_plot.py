@@ -286,8 +286,11 @@ def test_losses_are_drawn_as_they_are_or_by_their_logarithm_and_energies_always_
     logarithm, linear, *_ = menu.actions()
     assert logarithm.isChecked() and not linear.isChecked()
     linear.trigger()
+    asked: list[bool] = []
+    plot.figure_requested.connect(lambda: asked.append(True))
+    next(action for action in menu.actions() if action.text() == "Save as a figure…").trigger()
     menu.close()
-    assert chosen == [False]
+    assert (chosen, asked) == ([False], [True])
     plot.set_histories({1: refined_history()}, 1)
     plot.set_moment(5)
     axis = plot.plot_widget.getPlotItem().getAxis("left")

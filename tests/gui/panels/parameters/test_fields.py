@@ -271,3 +271,6 @@ def test_what_the_intrinsics_are_is_described_below_them_and_whether_it_is_a_gue
         Calibration(np.diag([1400.0, 1400.0, 1.0]), IntrinsicsOrigin("tracks", "focal length 1400 px"))
     )
     assert form.note("intrinsics").startswith("Focal length 1400 px")
+    absurd = np.diag([1e300, 1e300, 1.0])  # the product of whose focal lengths is no number
+    panel.set_calibration(Calibration(absurd, IntrinsicsOrigin("tracks", "absurd")))
+    assert form.note("intrinsics").startswith("Absurd (0° wide")
