@@ -176,7 +176,7 @@ class DockLayout(QObject):
     def adopt(self) -> None:
         """Fit docks that were put elsewhere by a session: it may be of a window of another width."""
         self._wide_state, self._joined = None, (False, False)
-        if self._dock("left", 0) in self._window.tabifiedDockWidgets(self._dock("right", 0)):
+        if _find(self._window, self._areas["left"][0]) in self._window.tabifiedDockWidgets(self._right()[0]):
             self._window.restoreState(self._first_state)  # it was narrow
             self._arrange_first()
         self._rest.request()
@@ -220,14 +220,8 @@ class DockLayout(QObject):
 
     def _arrange_first(self) -> None:
         """Let the docks at the right share a place where the window has no room for both."""
-        right = [self._dock("right", place) for place in range(len(self._areas["right"]))]
         if self._window.height() < TALL:
-            self._tabify(right)
-        else:
-            height = sum(dock.height() for dock in right)
-            first = max(FIRST_HEIGHT, round(FIRST_SHARE * height))
-            sizes = [first, max(height - first, 1)]
-            self._window.resizeDocks(right, sizes, Qt.Orientation.Vertical)
+            self._tabify(self._right())
 
     def _follow(self) -> None:
         """Let docks join others or come back, and give all of them their sizes."""
@@ -252,6 +246,11 @@ class DockLayout(QObject):
         ):
             seen = {name: dock for name, dock in self._docks_seen().items() if name in names}
             window.resizeDocks(list(seen.values()), [sizes[name] for name in seen], orientation)
+        right = self._right()
+        if self._are_stacked(right):
+            height = sum(dock.height() for dock in right)
+            first = self._own.get("upper", max(FIRST_HEIGHT, round(FIRST_SHARE * height)))
+            window.resizeDocks(right, [first, max(height - first, 1)], Qt.Orientation.Vertical)
 
     def _separate(self) -> None:
         """Put docks that joined others where they were before."""
@@ -287,8 +286,13 @@ class DockLayout(QObject):
             dock.raise_()
 
     def _sizes(self) -> dict[str, int]:
-        """Return the widths of the docks at the sides, and the height of those below, where they are seen."""
-        return {
+        """Return the widths of the docks at the sides, and the height of those below, where they are seen.
+
+        "upper" is the height of the first one at the right, where the others there are below it.
+        """
+        right = self._right()
+        found = {"upper": right[0].height()} if self._are_stacked(right) else {}
+        return found | {
             name: dock.height() if name == "below" else dock.width()
             for name, dock in self._docks_seen().items()
         }
@@ -307,8 +311,16 @@ class DockLayout(QObject):
                     seen.setdefault(name, dock)
         return seen
 
-    def _dock(self, area: str, place: int) -> QDockWidget:
-        return _find(self._window, self._areas[area][place])
+    def _right(self) -> list[QDockWidget]:
+        return [_find(self._window, title) for title in self._areas["right"]]
+
+    def _are_stacked(self, right: list[QDockWidget]) -> bool:
+        """Return whether the docks at the right are where they were at first, below each other."""
+        at_right = Qt.DockWidgetArea.RightDockWidgetArea
+        return all(
+            is_in_front(dock) and not dock.isFloating() and self._window.dockWidgetArea(dock) is at_right
+            for dock in right
+        )
 
 
 def docks(window: QMainWindow) -> list[QDockWidget]:

@@ -139,6 +139,7 @@ class CompareTable(Themed, QTreeWidget):
         header = self.header()
         assert header is not None
         header.setStretchLastSection(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # runs often begin alike
         for column in range(3):
             modes = QHeaderView.ResizeMode
             header.setSectionResizeMode(column, modes.Stretch if column else modes.ResizeToContents)
@@ -153,8 +154,11 @@ class CompareTable(Themed, QTreeWidget):
 
     def set_rows(self, first: str, second: str, rows: Collection[CompareRow]) -> None:
         """Show lines, with the names of the runs above them."""
-        rows = tuple(rows)
+        rows, heads = tuple(rows), self.headerItem()
         self.setHeaderLabels(["", first, second])
+        assert heads is not None  # it has labels
+        for column, name in enumerate((first, second), start=1):
+            heads.setToolTip(column, plain_tip(name))
         if rows == self._rows:
             return
         self._rows = rows

@@ -100,6 +100,33 @@ def test_splitters_stay_where_a_person_put_them(window, qtbot, make_window):
     assert sizes(again, qtbot, 1440, 1000)[::2] == pytest.approx(own[::2], abs=2)
 
 
+def test_numbers_get_their_share_of_a_window_that_grows_until_a_person_moves_their_edge(qtbot, store, work):
+    window = MainWindow(store=store, software=True, work=work)
+    try:
+        window.resize(1440, 950)
+        window.show()
+        settle(window, qtbot)
+        found = {dock.windowTitle(): dock for dock in docks(window)}
+        parameters, numbers = found["Parameters"], found["Numbers"]
+        assert parameters.height() >= 520 > numbers.height() > 100
+        sizes(window, qtbot, 1900, 1440)
+        assert abs(parameters.height() - numbers.height()) < 20
+        edge = QPoint(parameters.geometry().center().x(), parameters.geometry().bottom() + 3)
+        QTest.mousePress(window, Qt.MouseButton.LeftButton, pos=edge)
+        for part in (1, 2, 3):
+            QTest.mouseMove(window, edge + QPoint(0, 40 * part))
+            QTest.qWait(10)
+        QTest.mouseRelease(window, Qt.MouseButton.LeftButton, pos=edge + QPoint(0, 120))
+        own = parameters.height()
+        assert own > numbers.height() + 200
+        sizes(window, qtbot, 1900, 1400)
+        assert parameters.height() == pytest.approx(own, abs=2)
+    finally:
+        window.close()
+        window.deleteLater()
+        qtbot.wait(1)
+
+
 def test_docks_of_a_narrow_window_are_tabs_and_come_back_when_it_widens(window, qtbot):
     found = {dock.windowTitle(): dock for dock in docks(window)}
     together = window.tabifiedDockWidgets
