@@ -64,7 +64,7 @@ UNCERTAINTY_TIP = (
     "distance of its ends. Two of three errors should be smaller."
 )
 SIZE_TIP = f"The part beside a length is of the size of the object: {SIZE_MEANING}."
-E3D_BASIS = "in the camera's coordinates, as published"
+E3D_BASIS = "in the camera's coordinates, measured as published"
 E3D_TIP = (
     "The e3D of the tables of BMM and PTA: in the camera's coordinates, every frame centered, one orthogonal "
     "matrix for all frames and no scale; mean distance over the mean standard deviation of a coordinate of "

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import pyqtgraph as pg
-from PyQt6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF
+from PyQt6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
 from PyQt6.QtGui import (
     QFontMetricsF,
     QGuiApplication,
@@ -172,11 +172,15 @@ class StackedFigure:
         painter.setFont(self._themed.font())
         metrics = QFontMetricsF(painter.font())
         x, baseline = page.left() + 8.0, page.top() + 3.0 + metrics.ascent()
-        for name, color in self._names():
+        names, beside = self._names(), KEY + 16.0
+        share = (page.width() - 8.0) / max(len(names), 1) - beside  # of each, where not all have room
+        fit = sum(metrics.horizontalAdvance(name) + beside for name, _color in names) <= page.width() - 8.0
+        for name, color in names:
+            text = name if fit else metrics.elidedText(name, Qt.TextElideMode.ElideRight, share)
             painter.fillRect(QRectF(x, baseline - KEY, KEY, KEY), qcolor(color))
             painter.setPen(qcolor(PAPER.text))
-            painter.drawText(QPointF(x + KEY + 4.0, baseline), name)
-            x += KEY + 16.0 + metrics.horizontalAdvance(name)
+            painter.drawText(QPointF(x + KEY + 4.0, baseline), text)
+            x += beside + metrics.horizontalAdvance(text)
         top = page.top() + self._top
         for chart, height in self._heights:
             area = QRectF(page.left(), top, page.width(), height)

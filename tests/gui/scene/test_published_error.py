@@ -31,6 +31,6 @@ def test_e3d_is_in_the_coordinates_of_the_camera_whatever_the_alignment():
         row = next(
             row for row in numbers(run, incumbent_of(run, last, known), sequence) if row.label == "e3D"
         )
-        assert row.value == f"{expected:.4f}, in the camera's coordinates, as published"
+        assert row.value == f"{expected:.4f}, in the camera's coordinates, measured as published"
         assert "does not follow the alignment" in row.tip
     assert len(errors) == 2

@@ -1,5 +1,6 @@
 """Plots of losses and of the spectrum, saved as pictures and as drawings."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -180,3 +181,16 @@ def test_a_format_that_is_not_known_is_refused(plot, tmp_path):
         save_image(QImage(4, 4, QImage.Format.Format_RGB32), tmp_path / "picture.jpg")
     with pytest.raises(InputError, match="does not exist"):
         save(plot, Path("/nowhere/plot.png"))
+
+
+def test_long_names_of_runs_share_the_width_of_the_page(plot, tmp_path, history):
+    many = "rank 4, xi 0.1, weights 0.179, 0.179, 1, in many words"
+    histories = {number: history(60) for number in (1, 2, 3)}
+    plot.set_histories(histories, 1, {number: f"{number} {many}" for number in histories})
+    save(plot, tmp_path / "loss.svg")
+    text = (tmp_path / "loss.svg").read_text()
+    shown = [each for each in re.findall(r">([^<>]*)</text>", text) if "rank 4" in each]
+    assert len(shown) == 3 and all(each.endswith("…") for each in shown)
+    plot.set_histories(histories, 1, {number: f"{number} short" for number in histories})
+    save(plot, tmp_path / "loss.svg")
+    assert (tmp_path / "loss.svg").read_text().count(" short</text>") == 3
