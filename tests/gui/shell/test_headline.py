@@ -9,8 +9,10 @@ from PyQt6.QtWidgets import QMenu
 
 from core import Settings
 from core.foundation import DEPTHS, WNN, Phase, PhaseKind
-from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.scene.incumbent import Quality, incumbent_of
+from nrsfm_gui.text.run_rows import run_row
 from nrsfm_gui.text.status_text import HeadlineText, headline_text
 from nrsfm_gui.widgets.headline import Headline
 
@@ -68,6 +70,9 @@ def test_without_a_truth_the_headline_is_how_far_the_answer_can_be_trusted(found
     assert large(held_out=0.52).large == ("0.520 px at held-out observations", "0.520 px")
     assert large(complete=False).large == ("uncertainty after the run",)
     assert large().large == ("uncertainty unknown",)
+    run, without = Run(1, bare, Settings()), replace(found, errors=replace(ERRORS, error=None))
+    shown = [run_row(run, replace(without, objective=objective)).reprojection for objective in (WNN, DEPTHS)]
+    assert shown == ["0.132 px", NONE]
 
 
 def test_the_tip_states_what_the_loss_is_of_where_the_errors_are_of_something_else(found, known):
