@@ -29,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Run the paper's experiments again, with its settings, and write a report as Markdown and HTML. "
         "What is finished is kept in REPORT/jobs: the same command continues a run that was stopped."
     )
-    parser.add_argument("experiment", choices=EXPERIMENTS, metavar="EXPERIMENT", help=", ".join(EXPERIMENTS))
+    meanings = "; ".join(f"{name}: {meaning}" for name, (_title, meaning) in EXPERIMENTS.items())
+    parser.add_argument("experiment", choices=EXPERIMENTS, metavar="EXPERIMENT", help=meanings)
     parser.add_argument(
         "--data",
         type=Path,
@@ -42,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="of Figure 1's sequences: door/data.mat, back/back_L_3D.mat, "
-        "kinect_paper/mdh_results-KPaper.mat (default: the folder 'real' next to that of --data, "
-        "else simulated sequences)",
+        "kinect_paper/mdh_results-KPaper.mat, and of motion capture: mocap/NAME.mat (default: the folder "
+        "'real' next to that of --data, else simulated sequences)",
     )
     parser.add_argument(
         "-o",

@@ -18,7 +18,7 @@ from . import figures, tables
 from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences, figure_summary
 from .job_store import JobStore
 from .jobs import load_job_results, run_jobs
-from .mocap import mocap_blocks, mocap_jobs
+from .mocap import PUBLISHED_E3D, mocap_blocks, mocap_jobs
 from .report import (
     REPORT_FILES,
     BulletList,
@@ -40,16 +40,15 @@ if TYPE_CHECKING:
     from .jobs import ExperimentJob, JobResult, JobsProgress
     from .report import ReportBlock
 
-EXPERIMENT_TITLES = {
-    "figure1": "Figure 1, run again",
-    "table1": "Table 1, run again",
-    "table2": "Table 2, run again",
-    "tableA1": "Table A.1, run again",
-    "tableA2": "Table A.2, run again",
-    "all": "The paper's experiments, run again",
+EXPERIMENTS = {  # the title of the report, and what is computed
+    "figure1": ("Figure 1", "losses of the methods against CPU seconds"),
+    "table1": ("Table 1", "lowest losses"),
+    "table2": ("Table 2", "3-D errors"),
+    "tableA1": ("Table A.1", "losses of every camera path"),
+    "tableA2": ("Table A.2", "3-D errors of every camera path"),
+    "mocap": ("Motion capture", "e3D of BMM and R-BMM beside the published ones, needs --real"),
+    "all": ("The paper's experiments", "all of these"),
 }
-
-EXPERIMENTS = tuple(EXPERIMENT_TITLES)
 CURVE_SECONDS = 10.0  # of CPU for a curve of Figure 1
 NUMBERS = "numbers.csv"
 PACKAGES = ("joblib", "jinja2", "matplotlib", "pandas")  # of the extra `experiments`
@@ -78,21 +77,25 @@ def reproduce_experiment(
     """Run an experiment, or continue one that was stopped, and write its report.
 
     `data`: the Challenge's folder, or one in its layout; None chooses the bundled simulated objects; `real`:
-    the folder of Figure 1's sequences, and for "all" of motion capture; None chooses the folder `real` next
+    the folder of Figure 1's sequences and of motion capture; None chooses the folder `real` next
     to `data`, or simulated sequences for Figure 1; `processes`: how many jobs at a time; None leaves it to
-    joblib's context. Raises InputError where something needed is not installed, the data is broken, or the
-    folder cannot be written.
+    joblib's context. Raises InputError where something needed is not installed, the data is broken or absent,
+    or the folder cannot be written.
     """
     check_installed(*PACKAGES)
     if not 0 < seconds < float("inf"):
         raise InputError(f"seconds is {seconds:g}; accepted is a positive number")
     with recording_files() as files:
-        table_data = None if what == "figure1" else tables.load_table_data(data, frame_base=frame_base)
+        without = what in ("figure1", "mocap")
+        table_data = None if without else tables.load_table_data(data, frame_base=frame_base)
         real_folder = _real_folder(data, real)
         tracks = figure_sequences(real_folder) if what in ("figure1", "all") else ()
     table_jobs = [] if table_data is None else _table_jobs(table_data, what)
     curve_jobs = figure_jobs(tracks, seconds)
-    mocap = mocap_jobs(real_folder) if what == "all" else []
+    mocap = mocap_jobs(real_folder) if what in ("mocap", "all") else []
+    if what == "mocap" and not mocap:
+        names = ", ".join(f"{name}.mat" for name in PUBLISHED_E3D)
+        raise InputError(f"there is no motion capture; --real is a folder with one of mocap/{names}")
     jobs: list[ExperimentJob] = [*table_jobs, *curve_jobs, *mocap]
     with protecting(dict.fromkeys([*files, *(job.path for job in mocap)], "a file of the data")):
         check_replaceable(output / name for name in (*REPORT_FILES, NUMBERS))
@@ -115,9 +118,10 @@ def reproduce_experiment(
             body += figure_blocks(tracks, shown, seconds, pictures, real=real_tracks)
         body += mocap_blocks(mocap, results) if mocap else []
         failures = {job.label: results[job.key].failure for job in jobs if results[job.key].failure}
-        title = EXPERIMENT_TITLES[what]
+        title = f"{EXPERIMENTS[what][0]}, run again"
         body += _failure_blocks(failures)
-        body += [Heading("The published numbers"), BulletList(tables.PUBLISHED_ERRATA)]
+        if what != "mocap":
+            body += [Heading("The published numbers"), BulletList(tables.PUBLISHED_ERRATA)]
         opening = _opening_blocks(title, table_data, command, summary)
         return write_report([*opening, *body], title, output)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
-from core.foundation import DEPTHS, phase_text
+from core.foundation import DEPTHS, WNN, phase_text
 from nrsfm_gui.engine.mailbox import MailboxContent, Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PANEL_TURNS
@@ -217,6 +217,10 @@ class RunControl(QObject):
         run = self.current if self.current is self._session.shown else None  # what is shown is steered
         if run is not None and searches_depths(run):
             self._session.notifier.show_status(deferred_sentence(run.settings, settings))
+            return
+        if run is not None and run.settings.objective == WNN and settings.method != run.settings.method:
+            # It waits for Run, as after the end: what this method has found would be lost under another name.
+            self._show_waiting(run, settings)
             return
         if run in self._following:
             self._show_waiting(run, settings)

@@ -75,7 +75,7 @@ def percent_of(value: float | None, size: float | None) -> str:
     if value is None or size is None or not (np.isfinite(value) and np.isfinite(size) and size > 0):
         return ""
     percent = 100.0 * value / size
-    if percent == 0.0 or percent >= 10.0:
+    if percent == 0.0 or percent >= 9.95:  # which two digits would write as "10."
         return f"{percent:.0f} %"
     return f"{percent:#.2g} %" if percent >= LEAST_PERCENT else f"below {LEAST_PERCENT} %"
 

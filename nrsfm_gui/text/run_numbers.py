@@ -69,7 +69,7 @@ E3D_TIP = (
     "The e3D of the tables of BMM and PTA: in the camera's coordinates, every frame centered, one orthogonal "
     "matrix for all frames and no scale; mean distance over the mean standard deviation of a coordinate of "
     "the truth. It does not follow the alignment that is chosen for the mean error. Published values are of "
-    "other settings: nrsfm reproduce runs those, and shows both."
+    "other settings: nrsfm reproduce mocap runs those, and shows both."
 )
 HELD_OUT_TIP = "Root mean square reprojection error of the observations that are hidden from the solver."
 HIDDEN_TIP = "Observations that were hidden from the solver: the run knows nothing of them."

@@ -55,7 +55,7 @@ class WorstFrame(QObject):
         if series.zero:
             self._notifier.show_status(f"The {series.name} is 0 in all frames: none is the worst")
             return
-        of = series.name, session.shown, session.compared
+        of = series.name, session.shown, session.compared, series.per_frame.tobytes()
         present = self._frame if self._frame == session.frame and self._of == of else None
         self._frame, self._of = next_worst(series.per_frame, present), of
         if self._frame is None:

@@ -215,6 +215,15 @@ def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
     assert name in said and "nrsfm-gui[experiments]" in said and said.count("\n") == 1
 
 
+def test_motion_capture_needs_its_files(tmp_path, capsys):
+    output = tmp_path / "report"
+    for words in ([], ["--real", str(tmp_path)]):
+        assert main(["reproduce", "mocap", *words, "-o", str(output)]) == 2
+        said = capsys.readouterr().err
+        assert "there is no motion capture; --real is a folder with one of mocap/" in said
+    assert not output.exists()
+
+
 def test_markdown_and_html_have_the_same_content(tmp_path):
     table = ReportTable(
         "a < b", ("name", "x | y"), ((TableCell("`m`"), TableCell("1.0", strong=True)),), rules=frozenset({0})

@@ -486,7 +486,12 @@ def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, controls
     session, control = controls(make_stream(pause=0.001))
     first = control.start(warm=True)
     qtbot.waitUntil(lambda: len(first.history) > 5)
-    session.set_settings(session.settings.with_changes(method="lm"))
+    with qtbot.waitSignal(session.notifier.status_changed) as said:
+        session.set_settings(session.settings.with_changes(method="lm"))
+    assert said.args == ["Method: press Run to apply it (Ctrl+R)"]
+    count = len(first.history)
+    qtbot.waitUntil(lambda: len(first.history) > count + 2)
+    assert (first.settings.method, first.state, first.steered) == ("bilinear", RunState.RUNNING, False)
     with qtbot.waitSignal(session.notifier.status_changed) as said:
         second = control.start(warm=True)
     assert said.args == ["Run 2 (bilinear, LM) starts from nothing: run 1 (bilinear) is of another method"]

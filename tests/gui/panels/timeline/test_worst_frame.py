@@ -1,5 +1,7 @@
 """The worst frame and the worst point in it, one after the other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PyQt6.QtWidgets import QToolTip
@@ -42,6 +44,10 @@ def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timel
     session.set_frame(int(order[5]))
     worst_frame.go_to_frame()
     assert session.frame == order[0]  # begins again where the person went elsewhere
+    reverse = replace(timeline.series, per_frame=-timeline.series.per_frame, other=None)
+    timeline.set_series(reverse)  # as a run that goes on has other errors
+    worst_frame.go_to_frame()
+    assert session.frame == order[-1] and "Worst frame" in statuses[-1]
 
 
 def test_shift_w_selects_the_worst_points_of_the_frame_one_by_one(session, timeline, worst_frame):
