@@ -60,14 +60,14 @@ def run_row(
     )
     known = None if found is None else found.errors
     loss = NONE if found is None else objective_value(found.value, found.objective, digits=3)
-    # A refined shape keeps the observed rays: its reprojection error says nothing.
-    on_rays = found is not None and found.objective == DEPTHS
     error = NONE if known is None else _error(known, run.sequence.units)
+    if error == NONE and found is not None and found.objective == DEPTHS:
+        error = ""  # a refined shape keeps the observed rays: its reprojection error says nothing
     return RunRow(
         number=run.number,
         name=run_title(run),
         loss=loss,
-        reprojection=NONE if known is None or on_rays else measure(known.reprojection, run.sequence.units),
+        reprojection=NONE if known is None else measure(known.reprojection, run.sequence.units),
         error=error,
         tip="\n".join(_run_tip(run, known, shown, why)),
         note=run.note,

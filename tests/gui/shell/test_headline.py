@@ -71,8 +71,8 @@ def test_without_a_truth_the_headline_is_how_far_the_answer_can_be_trusted(found
     assert large(complete=False).large == ("uncertainty after the run",)
     assert large().large == ("uncertainty unknown",)
     run, without = Run(1, bare, Settings()), replace(found, errors=replace(ERRORS, error=None))
-    shown = [run_row(run, replace(without, objective=objective)).reprojection for objective in (WNN, DEPTHS)]
-    assert shown == ["0.132 px", NONE]
+    shown = [run_row(run, replace(without, objective=objective)).error for objective in (WNN, DEPTHS)]
+    assert shown == [NONE, ""]  # in place of the first one stands the reprojection error
 
 
 def test_the_tip_states_what_the_loss_is_of_where_the_errors_are_of_something_else(found, known):
