@@ -14,6 +14,7 @@ from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import PANELS
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
+from nrsfm_gui.widgets.labels import tip_as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -86,7 +87,7 @@ class CommandPaletteController(QObject):
                 found.append(self._entry(action, place, place))
 
     def _entry(self, action: QAction, place: str, section: str) -> PaletteEntry:
-        tip = action.whatsThis() or action.toolTip()
+        tip = action.whatsThis() or tip_as_text(action.toolTip())
         native = QKeySequence.SequenceFormat.NativeText
         reason = self._toolbars.needs(action.objectName()) or "Not possible now"
         return PaletteEntry(

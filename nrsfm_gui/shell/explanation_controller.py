@@ -27,7 +27,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.shell.layout import enclosing
 from nrsfm_gui.text.help_pages import panel_help
-from nrsfm_gui.widgets.labels import tip_as_html
+from nrsfm_gui.widgets.labels import tip_as_html, tip_as_text
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QAction
@@ -95,8 +95,8 @@ class ExplanationController(QObject):
             return panel_help(widget.tabText(widget.currentIndex() if tab < 0 else tab))
         if widget.whatsThis():
             return widget.whatsThis()
-        name, tip = widget.accessibleName(), widget.toolTip()
-        if "<" in tip:  # rich text is complete in itself
+        name, tip = widget.accessibleName(), tip_as_text(widget.toolTip())
+        if "<" in tip and tip == widget.toolTip():  # it is complete in itself
             return tip_as_html(tip)
         if not tip or name in ("", tip):
             return tip

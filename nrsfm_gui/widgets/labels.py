@@ -26,6 +26,7 @@ LEAST_SHOWN = 6  # characters of an elided text: fewer are not readable
 MOST_LINES = 3
 WIDEST_TIP = 120  # letters that a tip may have in one line
 TIP_BEGINS = '<span style="white-space:pre-wrap">'  # of one that is escaped
+TIP_ENDS = "</span>"
 
 
 def plain_tip(text: str) -> str:
@@ -35,7 +36,12 @@ def plain_tip(text: str) -> str:
     """
     if "<" not in text and "&lt;" not in text and len(text) <= WIDEST_TIP:
         return text
-    return f"{TIP_BEGINS}{html.escape(text)}</span>"
+    return f"{TIP_BEGINS}{html.escape(text)}{TIP_ENDS}"
+
+
+def tip_as_text(tip: str) -> str:
+    """Return the text that `plain_tip` has made a tip of."""
+    return html.unescape(tip.removeprefix(TIP_BEGINS).removesuffix(TIP_ENDS)) if TIP_BEGINS in tip else tip
 
 
 def tip_as_html(tip: str) -> str:

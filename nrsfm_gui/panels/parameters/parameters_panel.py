@@ -34,7 +34,7 @@ from nrsfm_gui.text.import_text import calibration_text
 from nrsfm_gui.widgets.command_palette import PaletteEntry
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
-from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, tip_as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -142,7 +142,7 @@ class ParametersPanel(QScrollArea):
         """Return the parameters that the present problem, method and penalty have."""
         words = tips(self.settings.problem)
         for name, form in self._form.entries():
-            tip = words.get(name) or form.editor(name).toolTip()
+            tip = words.get(name) or tip_as_text(form.editor(name).toolTip())
             yield self._entry(name, form.label(name), tip)
         if self.settings.objective != DEPTHS:  # where the row of the modes has the same weights
             yield self._entry("weights", "weights", WEIGHTS_TIP)

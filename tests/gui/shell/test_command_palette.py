@@ -22,6 +22,7 @@ from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
 from nrsfm_gui.widgets.command_palette import PaletteEntry, match
+from nrsfm_gui.widgets.labels import WIDEST_TIP
 from nrsfm_gui.widgets.style import apply_theme
 
 
@@ -118,6 +119,12 @@ def test_letters_of_a_menu_are_used_once(window):
             title[title.index("&") + 1].lower() for title in titles if "&" in title.replace("&&", "")
         )
         assert [letter for letter, count in letters.items() if count > 1] == [], name
+
+
+def test_tips_are_shown_as_they_are_written(window):
+    tips = [entry.tip for entry in window.command_palette_controller.entries()]
+    assert max(map(len, tips)) > WIDEST_TIP  # one that is wrapped
+    assert not [tip for tip in tips if "<span" in tip]
 
 
 def test_half_of_the_actions_are_in_the_menus(window):
