@@ -16,6 +16,8 @@ from nrsfm_gui.widgets.fields import Slider
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PyQt6.QtCore import QEvent
     from PyQt6.QtGui import QEnterEvent, QMouseEvent
 
@@ -94,10 +96,7 @@ class _Drags:
     """Moves a slider by the movement of the mouse; comes first among the bases of a class."""
 
     _x: float | None = None  # of the mouse, None while nothing is dragged
-
-    def _slider_and_pace(self) -> tuple[DragSlider, float]:
-        """Return what is moved, and its steps per pixel."""
-        raise NotImplementedError
+    _slider_and_pace: Callable[[], tuple[DragSlider, float]]  # a method: what is moved, its steps per pixel
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
         """Begin a drag."""

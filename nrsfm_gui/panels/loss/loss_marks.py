@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +52,7 @@ class _Mark:
         self.text.setPos(x, top)
 
 
-class _Marks:
+class _Marks(ABC):
     """The marks of a plot: as many as were ever needed."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
@@ -86,8 +87,9 @@ class _Marks:
         (left, right), (_bottom, top) = box.viewRange()
         return left, right, top, (right - left) / max(box.width(), 1.0)
 
+    @abstractmethod
     def _new_mark(self) -> _Mark:
-        raise NotImplementedError
+        """Return a further mark in the plot."""
 
     def color_mark(self, mark: _Mark) -> None:
         """Use the colors of the theme."""
