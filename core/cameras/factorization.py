@@ -182,7 +182,7 @@ def _fit(W: Floats, visible: Bools, rank: int) -> Floats:
     size = float(np.sqrt((W**2).sum() / (2.0 * mask.sum()))) or 1.0
     _, sigma, Vt = np.linalg.svd(W.reshape(2 * frames, points) / size, full_matrices=False)
     B = Vt[:rank].T * np.sqrt(sigma[:rank])
-    rows = (W / size).transpose(1, 0, 2)  # (2, F, P)
+    rows = np.ascontiguousarray((W / size).transpose(1, 0, 2))  # (2, F, P)
     fit = np.zeros_like(W)
     ridge = FIRST_RIDGE
     factor = (LAST_RIDGE / FIRST_RIDGE) ** (1.0 / (STEPS - 1))
@@ -218,7 +218,8 @@ def _columns(rows: Floats, mask: Floats, A: Floats, t: Floats, ridge: float) -> 
     normal = (mask.T @ square).reshape(-1, rank, rank)
     diagonal = np.arange(rank)
     normal[:, diagonal, diagonal] += ridge
-    right = np.einsum("cfp,cfi->pi", rows - t[:, :, None] * mask, A)
+    right = rows.reshape(2 * frames, -1).T @ A.reshape(2 * frames, rank)  # hidden entries are 0
+    right -= mask.T @ np.einsum("cf,cfi->fi", t, A)
     solution: Floats = np.linalg.solve(normal, right[:, :, None])[:, :, 0]
     return solution
 

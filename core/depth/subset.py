@@ -175,19 +175,24 @@ class _PathSystem:
     def lengths(self, paths: _Paths, z: Floats, ends: Ints, weight: float) -> tuple[Floats, Floats]:
         """Return what the distances to points of the part add to the systems, (p, F, F) and (p, F)."""
         frames = len(z)
-        difference = (paths.a * z[:, None] - paths.b)[..., None] - self.shapes[:, :, ends]  # (F, 3, p, n)
-        length = np.sqrt(np.square(difference).sum(axis=1) + SHORTEST**2)
-        slope = (difference * paths.a[..., None]).sum(axis=1) / length
-        deviation = length - length.mean(axis=0)
-        floor = EDGE_EPS**2 * np.square(length).mean(axis=0)
-        root = np.sqrt(weight / (np.square(deviation).mean(axis=0) + floor))  # (p, n)
-        target = root * (slope * z[..., None] - deviation)
+        difference = (paths.a * z[:, None] - paths.b)[:, :, None] - self.shapes[:, :, ends.T]  # (F, 3, n, p)
+        length = np.sqrt(np.einsum("fanp,fanp->fnp", difference, difference) + SHORTEST**2)
+        slope = np.einsum("fanp,fap->fnp", difference, paths.a) / length
+        mean = length.mean(axis=0)
+        variance = np.einsum("fnp,fnp->np", length, length) / frames - np.square(mean)
+        floor = EDGE_EPS**2 * (variance + np.square(mean))
+        root = np.sqrt(weight / (variance + floor))  # (n, p)
+        target = slope * z[:, None]
+        target -= length
         target -= target.mean(axis=0)
         slope *= root
-        right = np.einsum("fpn,fpn->pf", slope, target)
-        C = slope.transpose(1, 0, 2)
-        H = C @ C.transpose(0, 2, 1) / -frames
-        H[:, np.arange(frames), np.arange(frames)] += np.square(C).sum(axis=2)
+        target *= root
+        right = np.einsum("fnp,fnp->pf", slope, target)
+        diagonal = np.einsum("fnp,fnp->pf", slope, slope)
+        C = np.ascontiguousarray(slope.transpose(2, 0, 1))
+        H = C @ C.transpose(0, 2, 1)
+        H /= -frames
+        H[:, np.arange(frames), np.arange(frames)] += diagonal
         return H, right
 
 

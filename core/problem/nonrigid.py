@@ -425,6 +425,12 @@ class Subset:
         """The problem of every frame, but of the small problem's points only."""
         return _part(self.problem, np.arange(len(self.problem.tracks)), self.points)
 
+    def without_data(self) -> Subset:
+        """Return the same to be kept, without what is built anew at need."""
+        problem = self.problem.without_data()
+        small = problem if self.small is self.problem else self.small.without_data()
+        return replace(self, problem=problem, small=small)
+
     def restrict(self, factors: Factors) -> Factors:
         """Return a point of the small problem from one of the full problem."""
         return Factors(factors.B[self.frames], factors.C[:, :, self.points], factors.s[self.frames])
@@ -436,6 +442,15 @@ class Subset:
         B, s = self._frames_of(factors)
         weights = self.problem.weights[: factors.rank]
         return Factors(B, self.problem.data.best_C(B, s, weights).C, s)
+
+    def at_points(self, factors: Factors, points: Ints) -> Factors:
+        """Return those points (P',) of what `to_full` returns, at the cost of these alone."""
+        if self.small is self.problem:
+            every = len(points) == self.problem.shape[1]
+            return factors if every else replace(factors, C=factors.C[:, :, points])
+        B, s = self._frames_of(factors)
+        some = _part(self.problem, np.arange(len(self.problem.tracks)), points)
+        return Factors(B, some.data.best_C(B, s, self.problem.weights[: factors.rank]).C, s)
 
     def to_subset(self, factors: Factors, other: Subset) -> Factors:
         """Return a point of another subset's small problem from one of this one's, its C left to solvers."""

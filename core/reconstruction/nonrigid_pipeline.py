@@ -109,11 +109,11 @@ def _run_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Iterate]
         most = min(sequence.frame_count, 3 * sequence.point_count)
         settings = replace(settings, rank=min(settings.rank, most))
     context = RunContext(sequence, settings, prepare(sequence, settings)).without_gross_outliers()
-    others: dict[str, Point] = {}
+    others: dict[str, tuple[Subset, Factors]] = {}
     yield from with_refinement(context, _run_bilinear(context, others), others, thorough=True)
 
 
-def _run_bilinear(context: RunContext, others: dict[str, Point]) -> Iterator[Iterate]:
+def _run_bilinear(context: RunContext, others: dict[str, tuple[Subset, Factors]]) -> Iterator[Iterate]:
     """Yield the iterates of all phases before a refinement; `others` receives the lowest candidates."""
     sequence, settings, log, method = context.sequence, context.settings, context.log, context.method
     searched = replace(sequence, visible=context.tracks.visible)
@@ -130,16 +130,15 @@ def _run_bilinear(context: RunContext, others: dict[str, Point]) -> Iterator[Ite
     factors = None
     if compared:
         ends = yield from _compare_rotations(context, candidates)
-        name, chosen = next(iter(ends.items()))
-        problem, factors = chosen.problem, chosen.factors
+        name, (compared_on, end) = next(iter(ends.items()))
+        problem, factors = compared_on.problem, compared_on.to_full(end)
         # Of each source: losses of the companion's rotations would leave out all of those of the tracks.
         sources = Counter[str]()
-        for other, point in ends.items():
+        for other, (compared_on, end) in ends.items():
             source = other.partition(",")[0]
             sources[source] += 1
             if sources[source] <= CANDIDATES:
-                others[other] = replace(point, problem=point.problem.without_data())
-        assert isinstance(problem, NonRigidProblem)  # as all candidates are
+                others[other] = compared_on.without_data(), end
     else:
         name, problem = candidates[0].name, _pose(context, candidates[0])
     context = replace(context, rotations=name, rotations_chosen=True)
@@ -183,14 +182,18 @@ def _pose(context: RunContext, candidate: RotationCandidate) -> NonRigidProblem:
 
 def _compare_rotations(
     context: RunContext, candidates: tuple[RotationCandidate, ...]
-) -> Generator[Iterate, None, dict[str, Point]]:
+) -> Generator[Iterate, None, dict[str, tuple[Subset, Factors]]]:
     """Grow a reconstruction on each candidate's rotations; return the ends by name, the best one first.
+
+    Where they are of a subset, only what is lower than all before is shown: to lift it costs as much as to
+    solve at a rank.
 
     Losses are comparable at equal rank, penalty and eta only, and a candidate that wins at one rank may
     overfit there: the mean of the logarithms over ranks 2 to K decides. (The rigid fit is not informative.)
     """
     quick = VariableProjection(tolerance=COMPARISON_TOLERANCE)
-    ends: dict[float, tuple[str, Point]] = {}
+    ends: dict[float, tuple[str, tuple[Subset, Factors]]] = {}
+    lowest = np.inf
     for index, candidate in enumerate(candidates):
         problem = _pose(context, candidate)
         compared = subset(problem, COMPARED)
@@ -200,19 +203,20 @@ def _compare_rotations(
         if compared.small is not problem:
             part = replace(part, displayed=context.log.best or _fronto_parallel(problem))
 
-            def display(
-                factors: Factors, problem: NonRigidProblem = problem, compared: Subset = compared
-            ) -> Point:
-                return point_at(problem, compared.to_full(factors))
+            def display(factors: Factors, loss: float, compared: Subset = compared) -> Point | None:
+                nonlocal lowest
+                if not loss < lowest:
+                    return None
+                lowest = loss
+                return point_at(compared.problem, compared.to_full(factors))
 
         grown = StartSearch(part, compared.small, quick).grow(
             rigid_start(compared.small), phase, context.rng, display
         )
         end, losses = yield from grown
-        point = point_at(problem, compared.to_full(end.factors))
         with np.errstate(divide="ignore", invalid="ignore"):
             score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
-        ends.setdefault(np.inf if np.isnan(score) else score, (candidate.name, point))
+        ends.setdefault(np.inf if np.isnan(score) else score, (candidate.name, (compared, end.factors)))
     return dict(ends[score] for score in sorted(ends))
 
 

@@ -429,13 +429,13 @@ class StartSearch(Generic[AnyProblem]):
         factors: Factors,
         phase: Phase,
         rng: Callable[[int], np.random.Generator],
-        display: Callable[[Factors], Point] | None = None,
+        display: Callable[[Factors, float], Point | None] | None = None,
     ) -> Generator[Iterate, None, tuple[PhaseStep, list[float]]]:
         """Solve at rank 1 from factors, then add one column at a time up to the problem's rank.
 
         Return the last step, and the losses at the ends of all ranks. `rng` gives the random numbers of a
-        rank. `display` makes the point to show of the end of rank 2: it can cost as much as to solve at a
-        rank.
+        rank. `display` makes the point to show of the end of rank 2 and its loss, None where what was shown
+        stays.
         """
         losses = []
         context = replace(self.context, full_rank=self.problem)
@@ -446,7 +446,7 @@ class StartSearch(Generic[AnyProblem]):
             factors = end.factors
             losses.append(end.loss)
             if display is not None and rank == 2 < self.problem.rank:
-                context = replace(context, displayed=display(factors))
+                context = replace(context, displayed=display(factors, end.loss) or context.displayed)
         return end, losses
 
 

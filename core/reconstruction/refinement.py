@@ -61,8 +61,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ..depth import DepthSubset
-    from ..foundation.types import Floats, Ints
-    from ..problem.nonrigid import Problem
+    from ..foundation.types import Floats
+    from ..problem.factors import Factors
+    from ..problem.nonrigid import Problem, Subset
     from .pipeline import RunContext
     from .progress import Iterate, Point
     from .settings import Settings
@@ -81,7 +82,7 @@ FEWEST_FRAMES, FEWEST_POINTS = 3, 4  # below, shapes have no deviations, or none
 def with_refinement(
     context: RunContext,
     iterates: Iterator[Iterate],
-    candidates: Mapping[str, Point],
+    candidates: Mapping[str, tuple[Subset, Factors]],
     *,
     thorough: bool,
     continued: Iterate | None = None,
@@ -304,29 +305,31 @@ def _refinement_of(refined: Iterate) -> DepthStep:
     return DepthStep(point, energy, energy, refined.phase, 1.0, finished=True)
 
 
-def depth_point(problem: DepthProblem, point: Point, points: Ints | None = None) -> DepthPoint:
+def depth_point(problem: DepthProblem, point: Point) -> DepthPoint:
     """Return the depths and the rotations of a point of a non-rigid problem.
-
-    `points` are those that the problem of depths has, where it has not all of them.
 
     Raises InputError where it has no positive depths.
     """
-    factors = point.factors
-    if points is not None:
-        factors = replace(factors, C=factors.C[:, :, points])
-    geometry = geometry_of(point.problem, factors, np.eye(3))
+    return _depth_point(problem, point.problem, point.factors)
+
+
+def _depth_point(problem: DepthProblem, solved: Problem, factors: Factors) -> DepthPoint:
+    """Return the depths of factors of a problem, which may have some of its points only."""
+    geometry = geometry_of(solved, factors, np.eye(3))
     Y = geometry.rotations @ geometry.points
     Y += geometry.translations[:, :, None]
     return DepthPoint.from_camera_points(problem, Y, geometry.rotations)
 
 
-def usable_starts(subset: DepthSubset, candidates: Mapping[str, Point]) -> dict[str, DepthPoint]:
+def usable_starts(
+    subset: DepthSubset, candidates: Mapping[str, tuple[Subset, Factors]]
+) -> dict[str, DepthPoint]:
     """Return the points of a subset of the candidates that lie in front of their cameras."""
     usable = {}
-    points = None if subset.complete else subset.points
-    for name, point in candidates.items():
+    for name, (compared, end) in candidates.items():
         try:
-            usable[name] = depth_point(subset.part, point, points)
+            factors = compared.at_points(end, subset.points)
+            usable[name] = _depth_point(subset.part, compared.problem, factors)
         except InputError:  # it cannot be a start; the others can
             continue
     return usable

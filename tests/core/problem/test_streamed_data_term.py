@@ -188,6 +188,10 @@ def test_a_point_is_refined_on_subsets_of_increasing_size(simulated):
     start = with_rank(rigid_start(small.small), 2, np.random.default_rng(0))
     factors = solve(small.small, VariableProjection(tolerance=1e-8), start).state.factors
     without = problem.loss(small.to_full(factors))
+    some = np.arange(0, problem.shape[1], 3)
+    np.testing.assert_allclose(
+        small.at_points(factors, some).C, small.to_full(factors).C[:, :, some], rtol=1e-9, atol=1e-12
+    )
     rung = between[0]
     start = small.to_subset(factors, rung)
     better = solve(rung.small, VariableProjection(tolerance=1e-8), start).state.factors

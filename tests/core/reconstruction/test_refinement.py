@@ -35,6 +35,7 @@ from core.depth import (
 )
 from core.evaluation import errors_of, procrustes_mm
 from core.foundation import DEPTHS, WNN, PhaseKind
+from core.problem.nonrigid import subset
 from core.reconstruction import BILINEAR_START, RECORDS, VERDICT_KINDS, Provenance, refinement
 
 pytestmark = pytest.mark.usefixtures("brief_uncertainty")
@@ -290,9 +291,9 @@ def test_what_has_no_depths_to_refine_keeps_its_bilinear_solution_and_a_verdict_
 def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined):
     best, depths = plain[-1].best, refined[-1].depth.best
     problem = DepthProblem(best.problem.tracks, sequence.visible, affine=False)
-    behind = replace(best, factors=replace(best.factors, s=-best.factors.s))
-    subset = followed_part(problem, depths)
-    starts = refinement.usable_starts(subset, {"behind": behind, "in front": best})
+    whole, behind = subset(best.problem, best.problem.tracks.size), replace(best.factors, s=-best.factors.s)
+    ends = {"behind": (whole, behind), "in front": (whole, best.factors)}
+    starts = refinement.usable_starts(followed_part(problem, depths), ends)
     assert list(starts) == ["in front"]
     assert starts["in front"].depths.shape == depths.depths.shape
 
@@ -302,10 +303,11 @@ def test_candidates_give_the_part_of_their_points_that_is_followed(plain, refine
     monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 8)
     best = plain[-1].best
     problem = DepthProblem(best.problem.tracks, best.problem.visible, affine=False)
-    subset = followed_part(problem, refinement.depth_point(problem, best))
-    assert subset.part.shape[1] == 8
-    (start,) = refinement.usable_starts(subset, {"itself": best}).values()
-    expected = subset.restrict(refinement.depth_point(problem, best))
+    part = followed_part(problem, refinement.depth_point(problem, best))
+    assert part.part.shape[1] == 8
+    whole = subset(best.problem, best.problem.tracks.size)
+    (start,) = refinement.usable_starts(part, {"itself": (whole, best.factors)}).values()
+    expected = part.restrict(refinement.depth_point(problem, best))
     np.testing.assert_allclose(start.depths, expected.depths, rtol=1e-12)
     np.testing.assert_allclose(start.rays, expected.rays, rtol=1e-9, atol=1e-12)
 
