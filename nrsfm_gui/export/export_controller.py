@@ -21,13 +21,14 @@ from nrsfm_gui.export.tasks import Task, TaskBar, Tasks
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
+from nrsfm_gui.widgets.fields import copy_text
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure, save_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from core import Result, Sequence, Settings
+    from core import Sequence, Settings
     from nrsfm_gui.engine.jobs import Job
     from nrsfm_gui.export.export_dialog import ExportDialog
     from nrsfm_gui.export.export_request import ExportRequest
@@ -95,16 +96,13 @@ class ExportController(QObject):
     def export(self, request: ExportRequest) -> None:
         """Export what the user chose in the dialog."""
         self._store.set_writing_folder(request.path.parent)
-        if request.kind == "movie" and request.movie is not None:
-            self.save_movie(request.path, request.movie)
-        elif request.kind == "picture" and request.movie is not None:
-            self.save_sized_picture(request.path, request.movie, transparent=request.transparent)
-        elif request.kind == "figure" and request.figure_size is not None:
-            self.save_figure(request.figure, request.path, request.figure_size, shapes=request.shapes)
-        elif request.kind == "report":
-            self.save_report(request.path)
-        else:
-            self.save_result(request.path, **request.options)
+        writers: dict[str, Any] = {
+            "movie": self.save_movie,
+            "picture": self.save_sized_picture,
+            "figure": self.save_figure,
+            "report": self.save_report,
+        }
+        writers.get(request.kind, self.save_result)(path=request.path, **request.options)
 
     # -- saving ---------------------------------------------------------------------------------------------
 
@@ -136,17 +134,19 @@ class ExportController(QObject):
 
     def save_result(self, path: Path, **options: Any) -> None:
         """Write the shown iteration of the shown run, with options of `core.io.writers.export`."""
-        make = self._result()
-        if make is None:
+        run, inputs = self._session.seen_run, self._session.inputs()
+        last = None if run is None else run.last
+        if run is None or last is None:
             self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
             return
-        inputs = self._session.inputs()
+        settings = run.settings.shown_as(self._session.settings)
 
         def write(job: Job) -> str:
-            from core import export
+            from core import export, finish
 
+            result = finish(run.sequence, settings, last, run.history.records)
             with protecting(inputs):
-                files = export(make(), path, progress=job.watch, **options)
+                files = export(result, path, progress=job.watch, **options)
             return f"Saved {files[0]}" + (f" and {len(files) - 1} more" if len(files) > 1 else "")
 
         self.tasks.start(Task(f"Saving {printable(path.name)}", path, write))
@@ -218,31 +218,14 @@ class ExportController(QObject):
         """Wait for what is being written; movies, which the window paints, end without a file."""
         self.tasks.shut_down()
 
-    def _result(self) -> Callable[[], Result] | None:
-        """Return a function that makes the result of the shown iteration; None before any reconstruction."""
-        run = self._session.seen_run
-        last = None if run is None else run.last
-        if run is None or last is None:
-            return None
-
-        def make() -> Result:
-            from core import finish
-
-            settings = run.settings.shown_as(self._session.settings)
-            return finish(run.sequence, settings, last, run.history.records)
-
-        return make
-
     def _copy(self, format_recipe: Callable[..., str], what: str) -> None:
         """Copy the recipe of the shown run up to the shown iteration, or of the parameters before any run."""
         sequence = self._session.sequence
         if sequence is None:
             return
-        clipboard = QGuiApplication.clipboard()
-        assert clipboard is not None
         run, past = self._session.seen_run, self._session.moment is not None
         text, whose = _recipe_text(sequence, run, self._session.settings, format_recipe, past=past)
-        clipboard.setText(text)
+        copy_text(text)
         self._report(f"Copied the {what} for {whose}")
 
     def _try(self, save: Callable[[], None], path: Path) -> None:

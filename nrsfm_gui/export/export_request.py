@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.widgets.plots.plot_export import FigureSize
 
 VIEWS = {"3d": "3-D view", "2d": "2-D view", "window": "whole window"}
 SIDES = (64, 7680)  # pixels: least and most of width and height
@@ -185,12 +184,7 @@ class ExportRequest:
 
     kind: str  # a key of KINDS
     path: Path
-    options: dict[str, Any] = field(default_factory=dict)  # of `core.export`
-    movie: MovieOptions | None = None  # of a picture, too, which has one frame
-    figure: str = ""  # a key of FIGURES
-    figure_size: FigureSize | None = None
-    shapes: str = ""  # the frames of the figure "shapes", see `parse_frames`
-    transparent: bool = False  # whether a picture has no background
+    options: dict[str, Any] = field(default_factory=dict)  # of what writes the kind, `core.export` for most
 
 
 @dataclass(frozen=True)
