@@ -39,14 +39,9 @@ def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison
     apart = percent_of(relative_distance(points[0], points[1]), 1.0)
     assert reported.startswith(f"{apart} of the object apart · mean distance {mean:.2f} mm, in this frame ")
     assert reported.endswith("per-frame similarity")
-
-
-def test_coloring_by_something_else_ends_the_difference_and_is_kept(parts, wait_for_comparison):
-    parts.compare_controller.toggle()
-    wait_for_comparison(parts.session, parts.display)
     parts.session.set_compare_mode("difference")
     parts.session.set_appearance(parts.session.appearance.changed(color_by="error"))
-    assert parts.session.compare_mode == "overlay" and parts.session.appearance.color_by == "error"
+    assert parts.session.compare_mode == "overlay"  # coloring by something else ends the difference
     parts.compare_controller.stop()
     assert parts.session.appearance.color_by == "error"
 
@@ -114,38 +109,33 @@ def test_every_line_of_the_table_has_a_name_of_its_own(parts, add_run, make_iter
     assert len(names) == len(set(names)) and {"objective", "minimized value"} <= set(names)
 
 
-def test_showing_the_second_run_lets_the_two_change_their_places(parts):
-    parts.compare_controller.toggle()
-    parts.session.set_shown(parts.session.runs[1])
-    assert (parts.session.shown.number, parts.session.compared.number) == (2, 3)
-    parts.compare_controller.swap()
-    assert (parts.session.shown.number, parts.session.compared.number) == (3, 2)
-    parts.compare_controller.stop()
-    parts.session.set_shown(parts.session.runs[1])
-    assert parts.session.compared is None
+def test_the_two_change_their_places_and_the_comparison_ends_with_its_runs_or_its_sequence(parts, make_known):
+    session, controller = parts.session, parts.compare_controller
 
+    def ended():
+        parts.display.refresh()
+        return not controller.on and not parts.compare_panel.isVisible()
 
-def test_forgetting_the_compared_run_ends_the_comparison(parts):
-    parts.compare_controller.toggle()
-    parts.session.drop_run(parts.session.compared)
-    assert not parts.compare_controller.on and not parts.compare_panel.isVisible()
-
-
-def test_one_run_alone_shows_what_to_do(parts):
-    for run in parts.session.runs[:2]:
-        parts.session.drop_run(run)
-    parts.compare_controller.toggle()
-    assert "one run only" in parts.message_bar.text and not parts.compare_controller.on
-
-
-def test_another_sequence_ends_the_comparison(parts, make_known, wait_for_comparison):
-    parts.compare_controller.toggle()
-    wait_for_comparison(parts.session, parts.display)
-    parts.session.set_compare_mode("side")
-    parts.session.set_sequence(make_known(frames=6).sequence)
-    parts.display.refresh()
-    assert not parts.compare_controller.on and not parts.compare_panel.isVisible()
-    assert parts.display.scene.frame_count == 6
+    controller.toggle()
+    session.set_shown(session.runs[1])  # showing the second run
+    assert (session.shown.number, session.compared.number) == (2, 3)
+    controller.swap()
+    assert (session.shown.number, session.compared.number) == (3, 2)
+    controller.stop()
+    session.set_shown(session.runs[1])
+    assert session.compared is None and ended()
+    controller.toggle()
+    session.drop_run(session.compared)
+    assert ended()
+    controller.toggle()
+    session.set_compare_mode("side")
+    left = session.sequence
+    session.set_sequence(make_known(frames=6).sequence)
+    assert ended() and parts.display.scene.frame_count == 6
+    session.set_sequence(left)
+    session.drop_run(session.runs[0])
+    controller.toggle()
+    assert "one run only" in parts.message_bar.text and ended()
 
 
 def test_the_compared_run_has_a_color_that_no_other_run_has():

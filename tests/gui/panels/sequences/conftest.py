@@ -6,6 +6,15 @@ import pytest
 
 from nrsfm_gui.panels.sequences.runs_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
+from nrsfm_gui.scene.display import Display
+
+
+@pytest.fixture
+def display(session):
+    """Return what draws the session in no view: the rows need what it knows of errors."""
+    made = Display(session, (SimpleNamespace(set_scene=lambda _scene: None, repaint=lambda: None),))
+    yield made
+    made.shut_down()
 
 
 @pytest.fixture
