@@ -78,10 +78,7 @@ class ExportController(QObject):
         self._ask("Save the picture", self._name("-3d.png"), PICTURE_FILTER, self.save_view)
 
     def ask(self, kind: str = "", figure: str = "") -> None:
-        """Show the dialog for everything that can be exported, at a key of `KINDS` or as it was left.
-
-        `figure`: a key of `FIGURES` that is to be chosen.
-        """
+        """Show the dialog at a key of `KINDS`, and at one of `FIGURES`, or as it was left."""
         from nrsfm_gui.export.export_dialog import ExportDialog
         from nrsfm_gui.widgets.dialogs import show_on_screen
 
@@ -107,11 +104,7 @@ class ExportController(QObject):
     # -- saving ---------------------------------------------------------------------------------------------
 
     def save_file(self, path: Path) -> None:
-        """Write what the end of a path's name chooses: a key of `WRITERS`, a figure or a movie.
-
-        `NAME.heat.pdf` is a figure by its key in `FIGURES`, else of the shapes; `NAME.2d.mp4` is a movie by
-        the key of its view in `VIEWS`, else of the 3-D view.
-        """
+        """Write what the end of a path chooses: NAME.npz and others, NAME.heat.pdf or NAME.2d.mp4."""
         key, sequence = path.with_suffix("").suffix.lstrip(".").lower(), self._session.sequence
         kind = kind_of(path)
         if kind == "figure":
@@ -266,10 +259,7 @@ class ExportController(QObject):
 
 
 def kind_of(path: Path) -> str:
-    """Return whether a path is to be a "figure", a "movie" or a "reconstruction", by its suffix.
-
-    Raises InputError where it is none of them, or what a movie needs is not installed.
-    """
+    """Return "figure", "movie" or "reconstruction" by the suffix of a path. Raises InputError else."""
     if path.suffix.lower() in FIGURE_FORMATS:
         return "figure"
     if path.suffix.lower() in FORMATS:
@@ -282,10 +272,7 @@ def kind_of(path: Path) -> str:
 def _recipe_text(
     sequence: Sequence, run: Run | None, settings: Settings, format_recipe: Callable[..., str], *, past: bool
 ) -> tuple[str, str]:
-    """Return the text that repeats a run, and a description of what it repeats and how exactly.
-
-    Before any run, it is the text for the settings. `past` means that the run is cut at an earlier iteration.
-    """
+    """Return the text that repeats a run, or one cut at a `past` iteration, and what it repeats."""
     last = None if run is None else run.last
     if run is None or last is None:
         return format_recipe(sequence, settings), "these parameters"

@@ -126,10 +126,7 @@ FORMATS = {
 
 
 def format_for(path: Path) -> MovieFormat:
-    """Return the kind of movie that a suffix names.
-
-    Raises InputError where it names none, or what it needs is not installed.
-    """
+    """Return the kind of movie that a suffix names. Raises InputError where it cannot be written here."""
     chosen = FORMATS.get(path.suffix.lower())
     if chosen is None:
         found = path.suffix or "no suffix"

@@ -57,11 +57,7 @@ TEMPLATE = Path(__file__).with_name("run_report.html")
 
 
 def save_report(views: ViewSources, path: Path) -> None:
-    """Write a report of the shown iteration.
-
-    Raises InputError where the suffix is not `.html`, there is no reconstruction yet, or the file cannot be
-    written.
-    """
+    """Write a report of the shown iteration. Raises InputError where that cannot be done."""
     session = views.session
     run = session.seen_run
     if path.suffix.lower() != ".html":

@@ -62,10 +62,7 @@ class ArraysTable(QTableWidget):
     def set_arrays(
         self, arrays: Collection[ArrayEntry], reading: Mapping[str, Any], *, editable: bool = True
     ) -> None:
-        """Show arrays, and what each is read as with the options in effect; emits nothing.
-
-        `editable` is whether the format of the file leaves open what its arrays are read as.
-        """
+        """Show arrays and what each is read as, `editable` where that is left open; emits nothing."""
         names = [each.name for each in arrays]
         if names != [self._text(row, 0) for row in range(self.rowCount())]:
             self.setRowCount(0)
@@ -124,10 +121,7 @@ class ArraysTable(QTableWidget):
 
 
 def use_of(entry: ArrayEntry, reading: Mapping[str, Any]) -> str:
-    """Return the key of USES for an array, or another role as it is named.
-
-    What a file that could not be read was asked to be read as has no role, but is among the options.
-    """
+    """Return the key of USES for an array, or another role; that of an unread file is among the options."""
     visible = str(reading.get("visible", ""))
     if entry.role == "visibility" or (not entry.role and visible.removeprefix("~") == entry.name):
         return HIDDEN if visible.startswith("~") else SEEN

@@ -75,10 +75,7 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
 
 
 def _trust(found: Incumbent, known: Quality, pixels: str) -> tuple[str, ...]:
-    """Return how far a reconstruction without a 3-D error can be trusted.
-
-    A refined shape keeps the observed rays, so that its reprojection error says nothing.
-    """
+    """Return how far a reconstruction without a 3-D error can be trusted."""
     share = percent_of(known.uncertainty, known.size)
     held = "" if known.held_out is None else measure(known.held_out, pixels)
     if share and held:

@@ -511,10 +511,7 @@ def recommendation(line: HoldoutCurve, plan: HoldoutPlan, unit: str, *, widened:
 
 
 def by_truth(line: HoldoutCurve, parameter: str, errors: Floats, unit: str) -> str:
-    """Return the ground-truth error of the value to use, which was not used to choose it.
-
-    `errors`: (N,) 3-D errors of its values in `unit`, NaN where they are not known.
-    """
+    """Return the ground-truth error of the value to use, of `errors` (N,), which did not choose it."""
     here = float(errors[advised(line, parameter)])
     if not np.isfinite(here):
         return ""

@@ -7,10 +7,10 @@ import numpy as np
 from core import NuclearNorm, Settings
 from core.foundation import DEPTHS, WNN, Phase, PhaseKind, relative_distance
 from nrsfm_gui.model.theme import THEMES
+from nrsfm_gui.panels.comparison.compare_controller import compare_rows
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import percent_of
-from nrsfm_gui.text.compare_rows import compare_rows
 
 
 def expected_points(parts, run):

@@ -27,7 +27,14 @@ from nrsfm_gui.panels.guidance.guidance_panel import (
 )
 from nrsfm_gui.widgets.style import apply_theme
 
-SETTINGS = Settings(starts=1, rank=2, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth", objective="wnn")
+SETTINGS = Settings(
+    starts=1,
+    rank=2,
+    penalty=WeightedNuclearNorm(xi=0.5),
+    rotations="truth",
+    objective="wnn",
+    max_iterations=12,
+)
 
 
 @pytest.fixture
