@@ -1,6 +1,7 @@
 """The help texts: of every panel, by the title of its dock, and the page on the method. No Qt.
 
-They are in `assets/help`: `panels.toml` and `method.html`, whose pictures are made by `tests/benchmarks/help_pictures.py`.
+They are in `assets/help`: `panels.toml` and `method.html`, whose pictures `tests/benchmarks/help_pictures.py`
+makes.
 """
 
 from __future__ import annotations
