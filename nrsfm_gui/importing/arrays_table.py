@@ -99,7 +99,7 @@ class ArraysTable(QTableWidget):
         return found
 
     def _add_choice(self, row: int, name: str) -> None:
-        choice = Choice(USES, titles=TITLES)
+        choice = Choice({})
         choice.setMinimumContentsLength(max(map(len, TITLES.values())) - 6)
         with_tip(choice, f"{name} is read as", plain_tip(f"What the array {name} is read as"))
         choice.chosen.connect(lambda key: self.use_chosen.emit(name, key))
@@ -109,10 +109,9 @@ class ArraysTable(QTableWidget):
     def _show_use(self, row: int, use: str) -> None:
         choice = self.cellWidget(row, len(HEADINGS) - 1)
         assert isinstance(choice, Choice)
-        for extra in range(choice.count() - 1, len(USES) - 1, -1):
-            choice.removeItem(extra)
-        if use not in USES:
-            choice.add(use, use, f"The array is read as {use}.")
+        choice.clear()
+        for key in dict.fromkeys((*USES, use)):
+            choice.add(key, TITLES.get(key, key), USES.get(key, f"The array is read as {key}."))
         choice.set_key(use)
 
     def _text(self, row: int, column: int) -> str:

@@ -1,7 +1,6 @@
 """Movies of the views: what is in the files, what the views do meanwhile, and what goes wrong."""
 
 import itertools
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from nrsfm_gui.export import movie_files
 from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.export.movie import ScenePainter, WindowPainter, fitted
 from nrsfm_gui.export.movie_files import FORMATS, format_for, pixels
-from nrsfm_gui.export.tasks import Task, progress_text
+from nrsfm_gui.export.tasks import progress_text
 
 
 @pytest.fixture
@@ -312,18 +311,3 @@ def test_progress_is_shown_with_the_time_left():
     assert progress_text(2, 100, 0.5) == "2 of 100"
     assert progress_text(20, 100, 5.0) == "20 of 100 · about 20 s left"
     assert progress_text(99, 100, 50.0) == "99 of 100"
-
-
-def test_a_task_that_raises_is_reported_and_forgotten(qtbot, parts, folder):
-    entered = threading.Event()
-
-    def work(job):
-        entered.set()
-        job.watch(1, 2)
-        raise OSError(28, "No space left on device")
-
-    tasks = parts.export_controller.tasks
-    with qtbot.waitSignal(tasks.failed) as failed:
-        assert tasks.start(Task("Saving", folder / "x", work))
-    assert entered.is_set() and "No space left on device" in failed.args[0] and failed.args[1] == ""
-    qtbot.waitUntil(lambda: not tasks.busy)
