@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ from nrsfm_gui.export.export_request import (
     ExportContext,
     ExportKind,
     ExportRequest,
-    FigureKind,
     MovieOptions,
     parse_frames,
 )
@@ -33,9 +31,10 @@ from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.plot_export import FigureSize
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from PyQt6.QtGui import QShowEvent
 
-Kinds = Mapping[str, ExportKind] | Mapping[str, FigureKind]
 FIRST_VALUES = {
     "paper": (FigureSize.width, FigureSize.height),
     "dpi": FigureSize.dpi,
@@ -198,7 +197,7 @@ class ExportForm(Form):
             editor.set_value(value)
 
 
-def _choice_of(kinds: Kinds) -> Choice:
+def _choice_of(kinds: Mapping[str, ExportKind]) -> Choice:
     titles = {key: kind.title for key, kind in kinds.items()}
     return Choice({key: kind.tip for key, kind in kinds.items()}, titles=titles)
 
@@ -266,7 +265,7 @@ class ExportDialog(QDialog):
         self._offer(form.choice("what"), KINDS, "movie")
         self._show_kind()
 
-    def _offer(self, choice: Choice, kinds: Kinds, first: str) -> None:
+    def _offer(self, choice: Choice, kinds: Mapping[str, ExportKind], first: str) -> None:
         """Offer what is possible now: `first` always is."""
         there = self._context.reconstruction
         for key, kind in kinds.items():

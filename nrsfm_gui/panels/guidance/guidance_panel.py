@@ -66,13 +66,7 @@ MEANINGS = {
     "xi": "the strength of the penalty",
     "mu": "the strength of the penalty",
     "scale": "a factor on all explicit weights",
-    "rank": "the number of basis shapes",
-    "eta": "the pOSE weight",
-    OBJECTIVE: "what is minimized: the energy of the depths, or the weighted nuclear norm",
-    "isometry": "the weight of the lengths between neighbors in the energy of the depths",
-    "smallest_movement": "deviations well below it cost nothing in the energy of the depths",
-    "noise": "the noise that the energy of the depths expects in the tracks",
-    "neighbors": "the neighbors of a point whose distances the energy of the depths keeps",
+    **{name: SETTINGS[name].tip for name in TITLES if name in SETTINGS},
 }
 HIDING_TITLES = {"tracks": "hide tracks", "blocks": "hide blocks", "entries": "hide entries"}
 USE_TIP = (

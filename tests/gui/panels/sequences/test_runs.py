@@ -12,7 +12,7 @@ from core import CameraModel, SequenceEntry, Settings, simulate
 from nrsfm_gui.model.names import numbered_title, run_name, run_title, sentence_name
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.text.run_rows import RunRow, SequenceRow
@@ -235,10 +235,9 @@ def held(sequence, *runs):
     return [SequenceRow(sequence, True, runs)]
 
 
-@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
-def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(show, near, theme):
+def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(show, near):
     panel, shown = SequencesPanel(), {}
-    panel.setPalette(palette(theme))
+    panel.setPalette(palette(LIGHT))
     show(panel)
     sequence = simulate("paper", frames=4, points=16)
     for name, run in (("all", row(1)), ("no loss", replace(row(1), loss=NONE))):
@@ -255,7 +254,7 @@ def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(show, near, th
     narrow, wide = LOSS_WIDTH - 20, LOSS_WIDTH + 160
     assert shown["all", narrow] == shown["no loss", narrow]
     assert shown["all", wide] != shown["no loss", wide]
-    assert near(shown["all", narrow], badge_color(row(1), theme, shown=False), tolerance=20).sum() > 80
+    assert near(shown["all", narrow], badge_color(row(1), LIGHT, shown=False), tolerance=20).sum() > 80
 
 
 def test_the_context_menu_requests_what_its_entries_name(qtbot):

@@ -8,7 +8,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QLineEdit, QTreeWidget
 
 from core import CameraModel, SequenceEntry, list_sequences, simulate, write_npz
-from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import COUNT
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.text.run_rows import RunRow, SequenceRow
@@ -122,9 +122,8 @@ def test_a_click_on_a_name_opens_it_once_and_not_what_is_open(tree, qtbot):
     assert len(asked) == 1
 
 
-@pytest.mark.parametrize("theme", [DARK, LIGHT])
-def test_the_open_camera_alone_is_lit_in_a_row_that_is_selected(tree, near, theme):
-    tree.setPalette(palette(theme))
+def test_the_open_camera_alone_is_lit_in_a_row_that_is_selected(tree, near):
+    tree.setPalette(palette(LIGHT))
     tree.set_rows([held(ENTRIES[1])], None)
     widget, row = tree.findChild(QTreeWidget), item(tree, "balloon", "circle")
     assert widget.currentItem() is row and row.isSelected()
@@ -133,7 +132,7 @@ def test_the_open_camera_alone_is_lit_in_a_row_that_is_selected(tree, near, them
     for column in (opened, 3 - opened):
         rect = widget.visualRect(widget.indexFromItem(row, column))
         picture = widget.viewport().grab(rect).toImage()
-        lit.append(near(picture, theme.accent, tolerance=20).mean())
+        lit.append(near(picture, LIGHT.accent, tolerance=20).mean())
     assert lit[0] > 0.5 > 0.3 > lit[1]
     assert row.font(0).bold() and not item(tree, "balloon", "flyby").font(0).bold()
 
