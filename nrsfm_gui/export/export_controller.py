@@ -15,9 +15,11 @@ from PyQt6.QtGui import QDesktopServices, QGuiApplication
 from core import WRITERS, InputError
 from core.foundation import printable, protecting
 from core.io.writers import writer_for
+from nrsfm_gui.engine.jobs import Jobs
+from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.export.export_request import FIGURES, MOST_FPS, SHAPES, STEM, VIEWS, MovieOptions, context_of
 from nrsfm_gui.export.movie_files import FORMATS, format_for
-from nrsfm_gui.export.tasks import Task, TaskBar, Tasks
+from nrsfm_gui.export.tasks import Task, TaskBar, TaskRow
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 PICTURE_FILTER = "PNG (*.png)"
 USUAL_SIZE = FigureSize()
+SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 
 
 class ExportController(QObject):
@@ -56,15 +59,14 @@ class ExportController(QObject):
         self._figures = figures
         self._dialog: ExportDialog | None = None
         self.strip = TaskBar()
-        self._floating = TaskBar(views.window, floating=True)
-        self.tasks = Tasks(self.strip, self._floating, self)
-        self.tasks.saved.connect(self._report)
-        self.tasks.failed.connect(self.failed)
+        self._floating = TaskBar(views.window, floating=True)  # of what must not be seen in the window
+        self._tasks: list[Task] = []
+        self._jobs = Jobs(self)
 
     @property
     def busy(self) -> bool:
         """Whether something is being written."""
-        return self.tasks.busy
+        return bool(self._tasks)
 
     # -- asking ---------------------------------------------------------------------------------------------
 
@@ -142,14 +144,14 @@ class ExportController(QObject):
                 files = export(result, path, progress=job.watch, **options)
             return f"Saved {files[0]}" + (f" and {len(files) - 1} more" if len(files) > 1 else "")
 
-        self.tasks.start(Task(f"Saving {printable(path.name)}", path, write))
+        self._start(Task(f"Saving {printable(path.name)}", path, write))
 
     def save_movie(self, path: Path, options: MovieOptions) -> None:
         """Write a movie of a view."""
         from nrsfm_gui.export.movie import MovieTask
 
         try:
-            self.tasks.start(MovieTask(self.views, path, options))
+            self._start(MovieTask(self.views, path, options))
         except InputError as refusal:
             self.failed.emit(str(refusal), "")
 
@@ -209,7 +211,28 @@ class ExportController(QObject):
 
     def shut_down(self) -> None:
         """Wait for what is being written; movies, which the window paints, end without a file."""
-        self.tasks.shut_down()
+        for task in self._tasks:
+            if task.needs_window:
+                task.cancel()
+        self._jobs.wait()
+
+    def _start(self, task: Task) -> None:
+        """Begin a task, unless its file is being written already."""
+        path = task.path
+        if any(path == other.path for other in self._tasks):
+            self.failed.emit(f"{path} is being written already; wait for it, or choose another name", "")
+            task.discard()
+            return
+        self._tasks.append(task)
+        strip = self.strip if task.in_window else self._floating
+        row = TaskRow(task, strip)
+        task.done.connect(lambda sentence: self._report(sentence, path))
+        task.cancelled.connect(lambda: self._report(f"Cancelled: {path} is not written"))
+        task.failed.connect(self.failed)
+        task.finished.connect(lambda: self._tasks.remove(task))
+        task.finished.connect(lambda: strip.remove(row))
+        self._jobs.start(task)
+        Debounce(lambda: strip.add(row), SHOW_MILLISECONDS, row).request()
 
     def _copy(self, format_recipe: Callable[..., str], what: str) -> None:
         """Copy the recipe of the shown run up to the shown iteration, or of the parameters before any run."""

@@ -1,15 +1,14 @@
-"""The exports that are being written: their progress is shown, and each can be cancelled."""
+"""What is being written: a job, and the line that shows its progress and cancels it."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.engine.throttle import Debounce
+from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
 from nrsfm_gui.widgets.fields import filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 BAR_WIDTH = 220
 FLOATING_WIDTH = 640
 CLOSE = "Close this: what is being written goes on"
@@ -110,49 +108,6 @@ class TaskBar(QFrame):
         row.deleteLater()
         if not self._layout.count():
             self.hide()
-
-
-class Tasks(QObject):
-    """The tasks of a window, and the strips that show them: inside the window, and a floating one."""
-
-    saved = pyqtSignal(str, object)  # a sentence, and the path that was written or None
-    failed = pyqtSignal(str, str)
-
-    def __init__(self, strip: TaskBar, floating: TaskBar, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._strips = {True: strip, False: floating}  # inside the window, and floating
-        self._tasks: list[Task] = []
-        self._jobs = Jobs(self)
-
-    @property
-    def busy(self) -> bool:
-        """Whether something is being done."""
-        return bool(self._tasks)
-
-    def start(self, task: Task) -> bool:
-        """Begin a task; False, with a sentence, where its file is being written already."""
-        if any(task.path == other.path for other in self._tasks):
-            self.failed.emit(f"{task.path} is being written already; wait for it, or choose another name", "")
-            task.discard()
-            return False
-        self._tasks.append(task)
-        strip = self._strips[task.in_window]
-        row = TaskRow(task, strip)
-        task.done.connect(lambda sentence: self.saved.emit(sentence, task.path))
-        task.cancelled.connect(lambda: self.saved.emit(f"Cancelled: {task.path} is not written", None))
-        task.failed.connect(self.failed)
-        task.finished.connect(lambda: self._tasks.remove(task))
-        task.finished.connect(lambda: strip.remove(row))
-        self._jobs.start(task)
-        Debounce(lambda: strip.add(row), SHOW_MILLISECONDS, row).request()
-        return True
-
-    def shut_down(self) -> None:
-        """Wait for the active tasks; those that need the window are cancelled first."""
-        for task in self._tasks:
-            if task.needs_window:
-                task.cancel()
-        self._jobs.wait()
 
 
 def progress_text(done: int, total: int, elapsed: float) -> str:

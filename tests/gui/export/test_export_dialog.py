@@ -207,6 +207,8 @@ def test_every_kind_has_a_line_in_the_menu_and_is_written(qtbot, solved, press_a
             dialog.form.set_value("size", (200, 120))
             dialog.form.set_value("frames", "one")
             dialog.form.set_value("range", (1, 2))
+            dialog.form.set_value("paper", (4, 3))
+            dialog.form.editor("shapes").setText("1")
             type_path(dialog, str(tmp_path / f"{kind}{suffix}"))
             assert dialog._export.isEnabled(), dialog.form.note("path")
             with qtbot.waitSignal(exporting.saved):

@@ -40,14 +40,14 @@ def test_a_size_that_no_paper_has_is_refused(width, height, dpi):
         FigureSize(width, height, dpi)
 
 
-def test_every_figure_has_its_size_on_paper_and_its_words_in_every_format(solved, tmp_path, near):
-    widget = solved.loss_plot.plot_widget
-    solved.loss_plot.setPalette(palette(DARK))
+def test_every_figure_has_its_size_on_paper_and_its_words_in_every_format(plotted, tmp_path, near):
+    widget = plotted.loss_plot.plot_widget
+    plotted.loss_plot.setPalette(palette(DARK))
     size = widget.size()
     for name in ("shapes", "loss", "tracks", "spectrum", "errors", "heat"):
         for suffix in FIGURE_FORMATS if name in ("shapes", "loss") else (".svg",):
             path = tmp_path / f"{name}{suffix}"
-            solved.export_controller.save_figure(name, path, COLUMN, shapes="1, 6")
+            plotted.export_controller.save_figure(name, path, COLUMN, shapes="1, 6")
             content = path.read_bytes()
             if suffix == ".png":
                 image = QImage(str(path))
@@ -72,7 +72,9 @@ def test_every_figure_has_its_size_on_paper_and_its_words_in_every_format(solved
 
 def test_a_row_has_each_frame_in_blue_and_red_and_a_heat_map_its_scale(solved, tmp_path, render_svg, near):
     def drawn(name):
-        solved.export_controller.save_figure(name, tmp_path / "a.svg", FigureSize(), shapes="1, 3, 6")
+        solved.export_controller.save_figure(
+            name, tmp_path / "a.svg", FigureSize(10.0, 6.0), shapes="1, 3, 6"
+        )
         return render_svg(tmp_path / "a.svg")
 
     image = drawn("shapes")
@@ -115,9 +117,9 @@ def test_curves_of_selected_points_have_paper_colors_while_their_panel_is_hidden
     assert PAPER.accent in text and DARK.panel not in text and DARK.accent not in text
 
 
-def test_the_names_of_axes_are_on_the_page(solved):
-    with solved.loss_plot.figure.layout(FigureSize().pixels):
-        widget = solved.loss_plot.plot_widget
+def test_the_names_of_axes_are_on_the_page(plotted):
+    with plotted.loss_plot.figure.layout(FigureSize().pixels):
+        widget = plotted.loss_plot.plot_widget
         names = [widget.getPlotItem().getAxis(side).label for side in ("left", "right", "bottom")]
         shown = [name for name in names if name.isVisible()]
         assert len(shown) >= 2

@@ -57,12 +57,12 @@ class Reader(html.parser.HTMLParser):
 
 
 def test_a_page_is_self_contained_and_has_the_numbers_of_the_core_and_the_plots_of_the_window(
-    qtbot, solved, tmp_path, render_svg, near
+    qtbot, plotted, tmp_path, render_svg, near
 ):
-    run = solved.session.shown
+    run = plotted.session.shown
     run.title, run.note = "<b>bold</b> & brave", "<script>alert(1)</script>"
-    with qtbot.waitSignal(solved.export_controller.saved):
-        solved.export_controller.save_report(tmp_path / "r.html")
+    with qtbot.waitSignal(plotted.export_controller.saved):
+        plotted.export_controller.save_report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(page)
@@ -79,7 +79,7 @@ def test_a_page_is_self_contained_and_has_the_numbers_of_the_core_and_the_plots_
     assert "rank 2" in text and "numpy" in text
     assert list(tmp_path.iterdir()) == [tmp_path / "r.html"]
     assert "<b>bold" not in page and "&lt;script&gt;" in page  # names and notes are no markup
-    check_plots(solved, page, tmp_path, render_svg, near)
+    check_plots(plotted, page, tmp_path, render_svg, near)
 
 
 def drawings(page):
@@ -132,8 +132,8 @@ def test_a_printed_page_is_no_narrow_screen():
     assert "@page { size: A4;" in paper and "break-inside: avoid" in paper
 
 
-def test_a_report_at_an_earlier_moment_is_of_that_moment_and_its_code_is_never_cut(solved, monkeypatch):
-    run = solved.session.shown
+def test_a_report_at_an_earlier_moment_is_of_that_moment_and_its_code_is_never_cut(plotted, monkeypatch):
+    run = plotted.session.shown
     command = "nrsfm solve " + " ".join(f"--option{k}" for k in range(600))
     python = "\n".join(f"step{k:03} = 1" for k in range(600))
     for name, code in (("command_for", command), ("python_for", python)):
@@ -146,53 +146,53 @@ def test_a_report_at_an_earlier_moment_is_of_that_moment_and_its_code_is_never_c
     losses = [re.findall('<div class="tile"><b>(.*?)</b>', each)[0] for each in (page, last)]
     assert losses[0] != losses[1]
     assert f"computing time, {seen.record.iteration} iterations" in page
-    title = solved.loss_plot.plot_widget.accessibleName()
+    title = plotted.loss_plot.plot_widget.accessibleName()
     charts = [ElementTree.tostring(drawings(each)[title], "unicode") for each in (page, last)]
     assert len(vertices(charts[0], PAPER.accent)) < len(vertices(charts[1], PAPER.accent))
 
 
 @pytest.mark.slow
-def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, show, solved, tmp_path):
-    session, settings = solved.session, solved.session.settings
+def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, show, plotted, tmp_path):
+    session, settings = plotted.session, plotted.session.settings
     session.set_settings(settings.with_changes(eta=0.3))
-    qtbot.waitUntil(lambda: solved.run_control.current is None and session.shown.settings.eta == 0.3)
+    qtbot.waitUntil(lambda: plotted.run_control.current is None and session.shown.settings.eta == 0.3)
     run = session.shown
     tick = next(tick for tick in run.history.ticks if tick.first == 0)
     assert tick.before.eta == settings.eta
     session.set_settings(settings.with_changes(eta=0.1))
-    qtbot.waitUntil(lambda: solved.run_control.current is None and run.settings.eta == 0.1)
-    solved.loss_controller.show_record(run.snapshots.indices[0])
+    qtbot.waitUntil(lambda: plotted.run_control.current is None and run.settings.eta == 0.1)
+    plotted.loss_controller.show_record(run.snapshots.indices[0])
     seen = session.seen
     assert session.moment is not None and seen.settings.eta == 0.3
     for name in ("r.npz", "r.html"):
         save = (
-            solved.export_controller.save_report
+            plotted.export_controller.save_report
             if name == "r.html"
-            else solved.export_controller.save_reconstruction
+            else plotted.export_controller.save_reconstruction
         )
-        with qtbot.waitSignal(solved.export_controller.saved):
+        with qtbot.waitSignal(plotted.export_controller.saved):
             save(tmp_path / name)
     result = load_result(tmp_path / "r.npz")
     assert result.eta == result.meta["settings"]["eta"] == 0.3
     assert result.loss == pytest.approx(seen.best.loss, rel=1e-12)
     assert result.iterations == len(result.history) - 1 == seen.record.iteration
     assert "<th>eta</th><td>0.3</td>" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    with qtbot.waitSignal(solved.export_controller.saved) as copied:
-        solved.export_controller.copy_python()
+    with qtbot.waitSignal(plotted.export_controller.saved) as copied:
+        plotted.export_controller.copy_python()
     assert "as it was at iteration" in copied.args[0]
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
     numbers = NumbersPanel()
     show(numbers)
-    controller = NumbersController(session, solved.display, numbers, session)
+    controller = NumbersController(session, plotted.display, numbers, session)
     controller.flush()
     controller.shut_down()
     shown = [label.text() for label in numbers.findChildren(QLabel)]
     assert shown[shown.index("iterations") + 1] == str(seen.record.iteration)
 
 
-def test_what_cannot_be_written_is_refused_and_a_full_disk_is_noticed(qtbot, solved, tmp_path):
+def test_what_cannot_be_written_is_refused_and_a_full_disk_is_noticed(qtbot, plotted, tmp_path):
     """Qt's own writers end as if all were well on a full disk."""
-    exporting = solved.export_controller
+    exporting = plotted.export_controller
 
     def refused(save):
         with qtbot.waitSignal(exporting.failed) as failed:
@@ -213,7 +213,7 @@ def test_what_cannot_be_written_is_refused_and_a_full_disk_is_noticed(qtbot, sol
         ("gone/r.html", "gone does not exist"),
     ):
         assert sentence in refused(lambda path=path: exporting.save_report(tmp_path / path))
-    solved.session.set_shown(None)
+    plotted.session.set_shown(None)
     assert "there is no reconstruction yet" in refused(lambda: exporting.save_report(tmp_path / "r.html"))
 
 
