@@ -1,8 +1,7 @@
 """Pictures one after the other into a file: numbered PNG, animated GIF (Pillow), MP4 (PyAV).
 
-The parameters of a writer are the path, an iterator of pictures of one size, the frames per second and a
-function that is called for every picture written. It runs in a thread of its own, and leaves a complete file
-or none.
+The parameters of a writer are the path, an iterator of pictures of one size, and the frames per second. It
+runs in a thread of its own, and leaves a complete file or none.
 """
 
 from __future__ import annotations

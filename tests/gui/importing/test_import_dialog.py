@@ -11,10 +11,50 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QSlider
 
-from core import CameraModel, Settings, read_sequence, write_tracks
+from core import CameraModel, Settings, read_sequence, simulate, write_tracks
+from core.io.readers import inspect_file
 from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, CameraAnswer
+from nrsfm_gui.importing.import_dialog import ImportDialog
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.style import palette
+
+
+@pytest.fixture(scope="module")
+def tracks():
+    """Return pixels `xy` (12, 20, 2) and `visible` (12, 20), of which a sixth is hidden."""
+    made = simulate("paper", frames=12, points=20, noise=0.3, seed=2)
+    visible = np.random.default_rng(0).uniform(size=(12, 20)) > 1 / 6
+    visible[:2] = True
+    return SimpleNamespace(xy=made.tracks.transpose(0, 2, 1), visible=visible)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write arrays to an npz file."""
+
+    def write_npz(name="video.npz", **arrays):
+        np.savez(tmp_path / name, **arrays)
+        return tmp_path / name
+
+    return write_npz
+
+
+@pytest.fixture
+def make_dialog(qtbot, show):
+    """Make a dialog that shows a file."""
+    made: list[ImportDialog] = []
+
+    def make(path, **reading):
+        dialog = ImportDialog()
+        made.append(dialog)
+        with qtbot.waitSignal(dialog.ready):
+            dialog.set_contents(inspect_file(path, **reading), reading)
+        show(dialog)
+        return dialog
+
+    yield make
+    for dialog in made:
+        dialog.shut_down()
 
 
 def settled(qtbot, dialog):

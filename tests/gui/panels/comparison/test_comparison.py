@@ -1,16 +1,45 @@
 """Comparing two runs: what is drawn, what the bar and the table show, and the way out."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core import NuclearNorm, Settings
 from core.foundation import DEPTHS, WNN, Phase, PhaseKind, relative_distance
 from nrsfm_gui.model.theme import THEMES
-from nrsfm_gui.panels.comparison.compare_controller import compare_rows
+from nrsfm_gui.panels.comparison.compare_controller import CompareController, compare_rows
+from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareSplitter
+from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import percent_of
+
+
+@pytest.fixture
+def parts(show, session, display, scene_view, messages, press_action, add_run, make_iterate, known):
+    """Return the parts with three runs of different noise; the last one is shown."""
+    panel, splitter, around = ComparePanel(), CompareSplitter(scene_view), QWidget()
+    layout = QVBoxLayout(around)
+    layout.addWidget(panel)
+    layout.addWidget(splitter, 1)
+    controller = CompareController(
+        session, display, panel, splitter, scene_view, make_view=lambda: SceneView(software=True),
+        select=session.set_shown, parent=around,
+    )  # fmt: skip
+    show(around, 900, 600)
+    session.set_sequence(known.sequence)
+    for number, noise in enumerate((0.0, 0.02, 0.05)):
+        iterate = make_iterate(known, noise=noise, seed=number)
+        add_run(session, iterate, Settings(rank=3 + number), noise=noise)
+    display.refresh()
+    return SimpleNamespace(
+        session=session, display=display, scene_view=scene_view, compare_controller=controller,
+        compare_panel=panel, compare_splitter=splitter, message_bar=messages, press_action=press_action,
+        around=around,
+    )  # fmt: skip
 
 
 def expected_points(parts, run):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hands import button_of, type_into
@@ -14,11 +15,35 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
+from nrsfm_gui.panels.sequences.runs_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
+from nrsfm_gui.scene.display import Display
 from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, objective="wnn")
+
+
+@pytest.fixture
+def display(session):
+    """Return what draws the session in no view: the rows need what it knows of errors."""
+    made = Display(session, (SimpleNamespace(set_scene=lambda _scene: None, repaint=lambda: None),))
+    yield made
+    made.shut_down()
+
+
+@pytest.fixture
+def parts(qtbot, show, session, control, display, messages, press_action, add_three_runs):
+    """Return the parts with three runs that are over, the last of another penalty; it is shown."""
+    panel = SequencesPanel()
+    show(panel, 400, 300)
+    controller = RunsController(session, control, display, panel, session)
+    add_three_runs(session)
+    display.refresh()
+    return SimpleNamespace(
+        session=session, run_control=control, display=display, runs_controller=controller,
+        sequences_panel=panel, message_bar=messages, press_action=press_action,
+    )  # fmt: skip
 
 
 def press(parts, name):
