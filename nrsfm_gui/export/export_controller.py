@@ -15,19 +15,22 @@ from PyQt6.QtGui import QDesktopServices, QGuiApplication
 from core import WRITERS, InputError
 from core.foundation import printable, protecting
 from core.io.writers import writer_for
+from nrsfm_gui.engine.jobs import Jobs
+from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.export.export_request import FIGURES, MOST_FPS, SHAPES, STEM, VIEWS, MovieOptions, context_of
 from nrsfm_gui.export.movie_files import FORMATS, format_for
-from nrsfm_gui.export.tasks import Task, TaskBar, Tasks
+from nrsfm_gui.export.tasks import Task, TaskBar, TaskRow
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
+from nrsfm_gui.widgets.fields import copy_text
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure, save_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from core import Result, Sequence, Settings
+    from core import Sequence, Settings
     from nrsfm_gui.engine.jobs import Job
     from nrsfm_gui.export.export_dialog import ExportDialog
     from nrsfm_gui.export.export_request import ExportRequest
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 PICTURE_FILTER = "PNG (*.png)"
 USUAL_SIZE = FigureSize()
+SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 
 
 class ExportController(QObject):
@@ -55,15 +59,14 @@ class ExportController(QObject):
         self._figures = figures
         self._dialog: ExportDialog | None = None
         self.strip = TaskBar()
-        self._floating = TaskBar(views.window, floating=True)
-        self.tasks = Tasks(self.strip, self._floating, self)
-        self.tasks.saved.connect(self._report)
-        self.tasks.failed.connect(self.failed)
+        self._floating = TaskBar(views.window, floating=True)  # of what must not be seen in the window
+        self._tasks: list[Task] = []
+        self._jobs = Jobs(self)
 
     @property
     def busy(self) -> bool:
         """Whether something is being written."""
-        return self.tasks.busy
+        return bool(self._tasks)
 
     # -- asking ---------------------------------------------------------------------------------------------
 
@@ -77,10 +80,7 @@ class ExportController(QObject):
         self._ask("Save the picture", self._name("-3d.png"), PICTURE_FILTER, self.save_view)
 
     def ask(self, kind: str = "", figure: str = "") -> None:
-        """Show the dialog for everything that can be exported, at a key of `KINDS` or as it was left.
-
-        `figure`: a key of `FIGURES` that is to be chosen.
-        """
+        """Show the dialog at a key of `KINDS`, and at one of `FIGURES`, or as it was left."""
         from nrsfm_gui.export.export_dialog import ExportDialog
         from nrsfm_gui.widgets.dialogs import show_on_screen
 
@@ -95,25 +95,18 @@ class ExportController(QObject):
     def export(self, request: ExportRequest) -> None:
         """Export what the user chose in the dialog."""
         self._store.set_writing_folder(request.path.parent)
-        if request.kind == "movie" and request.movie is not None:
-            self.save_movie(request.path, request.movie)
-        elif request.kind == "picture" and request.movie is not None:
-            self.save_sized_picture(request.path, request.movie, transparent=request.transparent)
-        elif request.kind == "figure" and request.figure_size is not None:
-            self.save_figure(request.figure, request.path, request.figure_size, shapes=request.shapes)
-        elif request.kind == "report":
-            self.save_report(request.path)
-        else:
-            self.save_result(request.path, **request.options)
+        writers: dict[str, Any] = {
+            "movie": self.save_movie,
+            "picture": self.save_sized_picture,
+            "figure": self.save_figure,
+            "report": self.save_report,
+        }
+        writers.get(request.kind, self.save_result)(path=request.path, **request.options)
 
     # -- saving ---------------------------------------------------------------------------------------------
 
     def save_file(self, path: Path) -> None:
-        """Write what the end of a path's name chooses: a key of `WRITERS`, a figure or a movie.
-
-        `NAME.heat.pdf` is a figure by its key in `FIGURES`, else of the shapes; `NAME.2d.mp4` is a movie by
-        the key of its view in `VIEWS`, else of the 3-D view.
-        """
+        """Write what the end of a path chooses: NAME.npz and others, NAME.heat.pdf or NAME.2d.mp4."""
         key, sequence = path.with_suffix("").suffix.lstrip(".").lower(), self._session.sequence
         kind = kind_of(path)
         if kind == "figure":
@@ -136,27 +129,29 @@ class ExportController(QObject):
 
     def save_result(self, path: Path, **options: Any) -> None:
         """Write the shown iteration of the shown run, with options of `core.io.writers.export`."""
-        make = self._result()
-        if make is None:
+        run, inputs = self._session.seen_run, self._session.inputs()
+        last = None if run is None else run.last
+        if run is None or last is None:
             self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
             return
-        inputs = self._session.inputs()
+        settings = run.settings.shown_as(self._session.settings)
 
         def write(job: Job) -> str:
-            from core import export
+            from core import export, finish
 
+            result = finish(run.sequence, settings, last, run.history.records)
             with protecting(inputs):
-                files = export(make(), path, progress=job.watch, **options)
+                files = export(result, path, progress=job.watch, **options)
             return f"Saved {files[0]}" + (f" and {len(files) - 1} more" if len(files) > 1 else "")
 
-        self.tasks.start(Task(f"Saving {printable(path.name)}", path, write))
+        self._start(Task(f"Saving {printable(path.name)}", path, write))
 
     def save_movie(self, path: Path, options: MovieOptions) -> None:
         """Write a movie of a view."""
         from nrsfm_gui.export.movie import MovieTask
 
         try:
-            self.tasks.start(MovieTask(self.views, path, options))
+            self._start(MovieTask(self.views, path, options))
         except InputError as refusal:
             self.failed.emit(str(refusal), "")
 
@@ -216,33 +211,37 @@ class ExportController(QObject):
 
     def shut_down(self) -> None:
         """Wait for what is being written; movies, which the window paints, end without a file."""
-        self.tasks.shut_down()
+        for task in self._tasks:
+            if task.needs_window:
+                task.cancel()
+        self._jobs.wait()
 
-    def _result(self) -> Callable[[], Result] | None:
-        """Return a function that makes the result of the shown iteration; None before any reconstruction."""
-        run = self._session.seen_run
-        last = None if run is None else run.last
-        if run is None or last is None:
-            return None
-
-        def make() -> Result:
-            from core import finish
-
-            settings = run.settings.shown_as(self._session.settings)
-            return finish(run.sequence, settings, last, run.history.records)
-
-        return make
+    def _start(self, task: Task) -> None:
+        """Begin a task, unless its file is being written already."""
+        path = task.path
+        if any(path == other.path for other in self._tasks):
+            self.failed.emit(f"{path} is being written already; wait for it, or choose another name", "")
+            task.discard()
+            return
+        self._tasks.append(task)
+        strip = self.strip if task.in_window else self._floating
+        row = TaskRow(task, strip)
+        task.done.connect(lambda sentence: self._report(sentence, path))
+        task.cancelled.connect(lambda: self._report(f"Cancelled: {path} is not written"))
+        task.failed.connect(self.failed)
+        task.finished.connect(lambda: self._tasks.remove(task))
+        task.finished.connect(lambda: strip.remove(row))
+        self._jobs.start(task)
+        Debounce(lambda: strip.add(row), SHOW_MILLISECONDS, row).request()
 
     def _copy(self, format_recipe: Callable[..., str], what: str) -> None:
         """Copy the recipe of the shown run up to the shown iteration, or of the parameters before any run."""
         sequence = self._session.sequence
         if sequence is None:
             return
-        clipboard = QGuiApplication.clipboard()
-        assert clipboard is not None
         run, past = self._session.seen_run, self._session.moment is not None
         text, whose = _recipe_text(sequence, run, self._session.settings, format_recipe, past=past)
-        clipboard.setText(text)
+        copy_text(text)
         self._report(f"Copied the {what} for {whose}")
 
     def _try(self, save: Callable[[], None], path: Path) -> None:
@@ -283,10 +282,7 @@ class ExportController(QObject):
 
 
 def kind_of(path: Path) -> str:
-    """Return whether a path is to be a "figure", a "movie" or a "reconstruction", by its suffix.
-
-    Raises InputError where it is none of them, or what a movie needs is not installed.
-    """
+    """Return "figure", "movie" or "reconstruction" by the suffix of a path. Raises InputError else."""
     if path.suffix.lower() in FIGURE_FORMATS:
         return "figure"
     if path.suffix.lower() in FORMATS:
@@ -299,10 +295,7 @@ def kind_of(path: Path) -> str:
 def _recipe_text(
     sequence: Sequence, run: Run | None, settings: Settings, format_recipe: Callable[..., str], *, past: bool
 ) -> tuple[str, str]:
-    """Return the text that repeats a run, and a description of what it repeats and how exactly.
-
-    Before any run, it is the text for the settings. `past` means that the run is cut at an earlier iteration.
-    """
+    """Return the text that repeats a run, or one cut at a `past` iteration, and what it repeats."""
     last = None if run is None else run.last
     if run is None or last is None:
         return format_recipe(sequence, settings), "these parameters"

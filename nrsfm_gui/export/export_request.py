@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.widgets.plots.plot_export import FigureSize
 
 VIEWS = {"3d": "3-D view", "2d": "2-D view", "window": "whole window"}
 SIDES = (64, 7680)  # pixels: least and most of width and height
@@ -32,13 +31,13 @@ REPORT_LABELS = {".html": "HTML page, everything inside"}
 
 @dataclass(frozen=True)
 class ExportKind:
-    """One thing that can be exported: its formats by suffix, and the rows of the dialog that matter."""
+    """One thing that can be exported, or one figure: its formats, and the rows of the dialog that matter."""
 
     title: str
     tip: str
-    formats: dict[str, str]  # suffix -> label
-    rows: tuple[str, ...]
-    needs: str = "reconstruction"  # or "sequence": what must be there
+    formats: dict[str, str] = field(default_factory=dict)  # suffix -> label
+    rows: tuple[str, ...] = ()
+    needs: str = "reconstruction"  # or "sequence", or "panel": what must be there, or what its panel shows
 
 
 def _of_writers(kind: str, tip: str, *rows: str) -> ExportKind:
@@ -47,31 +46,24 @@ def _of_writers(kind: str, tip: str, *rows: str) -> ExportKind:
     return ExportKind(WRITER_KINDS[kind], tip, formats, rows)
 
 
-@dataclass(frozen=True)
-class FigureKind:
-    """One figure: its title, what it shows, and what must be there for it."""
-
-    title: str
-    tip: str
-    needs: str = "reconstruction"  # or "sequence", or "panel": what its panel shows
-
-
 FIGURES = {
-    "shapes": FigureKind(
+    "shapes": ExportKind(
         "shapes at several frames",
         "The 3-D view at some frames, side by side: estimate blue, ground truth red",
         needs="sequence",
     ),
-    "tracks": FigureKind(
-        "2-D view", "Tracks and reprojections, over the picture if there is one", "sequence"
+    "tracks": ExportKind(
+        "2-D view", "Tracks and reprojections, over the picture if there is one", needs="sequence"
     ),
-    "loss": FigureKind("loss", "The loss plot as it is shown"),
-    "spectrum": FigureKind("singular values and weights", "The singular values and their weights"),
-    "errors": FigureKind("error by frame", "The mean error of every frame"),
-    "heat": FigureKind("error by frame and point", "The error of every point in every frame, in colors"),
-    "guidance": FigureKind("guidance", "The held-out error over a parameter, as Guidance shows it", "panel"),
-    "points": FigureKind(
-        "selected points", "Errors or paths of the selected points over the frames", "panel"
+    "loss": ExportKind("loss", "The loss plot as it is shown"),
+    "spectrum": ExportKind("singular values and weights", "The singular values and their weights"),
+    "errors": ExportKind("error by frame", "The mean error of every frame"),
+    "heat": ExportKind("error by frame and point", "The error of every point in every frame, in colors"),
+    "guidance": ExportKind(
+        "guidance", "The held-out error over a parameter, as Guidance shows it", needs="panel"
+    ),
+    "points": ExportKind(
+        "selected points", "Errors or paths of the selected points over the frames", needs="panel"
     ),
 }
 
@@ -185,12 +177,7 @@ class ExportRequest:
 
     kind: str  # a key of KINDS
     path: Path
-    options: dict[str, Any] = field(default_factory=dict)  # of `core.export`
-    movie: MovieOptions | None = None  # of a picture, too, which has one frame
-    figure: str = ""  # a key of FIGURES
-    figure_size: FigureSize | None = None
-    shapes: str = ""  # the frames of the figure "shapes", see `parse_frames`
-    transparent: bool = False  # whether a picture has no background
+    options: dict[str, Any] = field(default_factory=dict)  # of what writes the kind, `core.export` for most
 
 
 @dataclass(frozen=True)

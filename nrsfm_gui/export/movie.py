@@ -68,10 +68,7 @@ class Painter(Protocol):
 
 
 class ScenePainter:
-    """A copy of the 3-D view of the window, in another size.
-
-    `theme`: colors; None for those of the window.
-    """
+    """A copy of the 3-D view of the window, in another size and, where one is given, another theme."""
 
     def __init__(
         self,
@@ -191,11 +188,7 @@ PAINTERS = {"3d": ScenePainter, "2d": TracksPainter, "window": WindowPainter}
 
 
 class MovieTask(Task):
-    """Paints and writes a movie.
-
-    Raises InputError where the suffix is of no movie, what writes it is not installed, or there are no such
-    frames.
-    """
+    """Paints and writes a movie. Raises InputError where it cannot be begun."""
 
     def __init__(self, views: ViewSources, path: Path, options: MovieOptions) -> None:
         sequence = views.session.sequence

@@ -1,8 +1,7 @@
 """Pictures one after the other into a file: numbered PNG, animated GIF (Pillow), MP4 (PyAV).
 
-The parameters of a writer are the path, an iterator of pictures of one size, the frames per second and a
-function that is called for every picture written. It runs in a thread of its own, and leaves a complete file
-or none.
+The parameters of a writer are the path, an iterator of pictures of one size, and the frames per second. It
+runs in a thread of its own, and leaves a complete file or none.
 """
 
 from __future__ import annotations
@@ -126,10 +125,7 @@ FORMATS = {
 
 
 def format_for(path: Path) -> MovieFormat:
-    """Return the kind of movie that a suffix names.
-
-    Raises InputError where it names none, or what it needs is not installed.
-    """
+    """Return the kind of movie that a suffix names. Raises InputError where it cannot be written here."""
     chosen = FORMATS.get(path.suffix.lower())
     if chosen is None:
         found = path.suffix or "no suffix"

@@ -10,6 +10,8 @@ import base64
 import html
 from dataclasses import fields
 from datetime import datetime
+from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +38,6 @@ from nrsfm_gui.widgets.plots.svg_generator import png_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from core import Iterate, Provenance, Sequence, Settings
     from core.foundation import Floats
@@ -52,67 +53,11 @@ REMARK = "remark"
 IN_TILES = {"reprojection RMS", "alignment", "iterations", "computing time", REMARK}
 TITLES = {"max_iterations": "iterations at most", "rotation_rank": "rank of the rotations"}
 
-STYLE = """
-:root { color-scheme: light; --ink: #1c2024; --muted: #5c6670; --line: #dfe3e8; --soft: #f5f7f9; }
-* { box-sizing: border-box; }
-body { margin: 0; background: #eef0f3; color: var(--ink);
-  font: 14px/1.45 system-ui, "DejaVu Sans", sans-serif; }
-main { max-width: 1040px; margin: 24px auto; padding: 32px 40px; background: #fff; border-radius: 8px; }
-header { display: flex; justify-content: space-between; align-items: baseline; gap: 24px; }
-h1 { font-size: 24px; margin: 0; }
-h2 { font-size: 14px; margin: 0 0 8px; font-weight: 600; }
-.muted { color: var(--muted); }
-.tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 12px; margin: 20px 0 24px; }
-.tile { background: var(--soft); border-radius: 6px; padding: 12px 14px; }
-.tile b { display: block; font-size: 21px; font-weight: 600; white-space: nowrap; }
-.two { display: grid; grid-template-columns: 1fr 1fr; gap: 24px 32px; margin-bottom: 24px; }
-.three { display: grid; grid-template-columns: 1fr 1fr 1fr; gap: 24px; margin-bottom: 24px; }
-.two > *, .three > * { min-width: 0; }
-.remark { margin: -8px 0 20px; padding: 8px 12px; border-left: 4px solid #c4560f; background: var(--soft); }
-.wide { margin-bottom: 24px; }
-svg, img { width: 100%; height: auto; display: block; }
-img { border: 1px solid var(--line); border-radius: 4px; }
-table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums; }
-th { text-align: left; font-weight: 500; color: var(--muted); }
-td, th { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td { overflow-wrap: anywhere; }
-table.pairs th { width: 42%; font-weight: 400; }
-pre { background: var(--soft); border-radius: 6px; padding: 10px 12px; margin: 0 0 12px; font-size: 12.5px;
-  white-space: pre-wrap; overflow-wrap: anywhere; }
-footer { border-top: 1px solid var(--line); padding-top: 10px; font-size: 12px; }
-@media screen and (max-width: 760px) {
-  .two, .three { grid-template-columns: 1fr; }
-  .tiles { grid-template-columns: 1fr 1fr; }
-}
-@media print {
-  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
-  body { background: #fff; font-size: 10px; line-height: 1.3; }
-  main { margin: 0; padding: 0; max-width: none; }
-  h1 { font-size: 18px; }
-  h2 { font-size: 11px; margin-bottom: 4px; break-after: avoid; }
-  table { font-size: 9.5px; }
-  td, th { padding-top: 1.5px; padding-bottom: 1.5px; }
-  pre { font-size: 8.5px; padding: 5px 8px; margin-bottom: 6px; }
-  footer { font-size: 8.5px; padding-top: 4px; }
-  svg, img { width: auto; max-width: 100%; max-height: 43mm; }
-  .tiles { margin: 10px 0 14px; gap: 8px; }
-  .tile { padding: 5px 10px; }
-  .tile b { font-size: 15px; }
-  .remark { margin: -6px 0 12px; padding: 4px 10px; }
-  .two, .three { gap: 10px 20px; margin-bottom: 10px; }
-  .wide { margin-bottom: 10px; }
-  section, tr, .tile { break-inside: avoid; }
-}
-@page { size: A4; margin: 12mm; }
-"""
+TEMPLATE = Path(__file__).with_name("run_report.html")
 
 
 def save_report(views: ViewSources, path: Path) -> None:
-    """Write a report of the shown iteration.
-
-    Raises InputError where the suffix is not `.html`, there is no reconstruction yet, or the file cannot be
-    written.
-    """
+    """Write a report of the shown iteration. Raises InputError where that cannot be done."""
     session = views.session
     run = session.seen_run
     if path.suffix.lower() != ".html":
@@ -143,52 +88,43 @@ def report_page(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     recipe: Provenance | Settings = run.settings
     if seen.provenance is not None:
         recipe = seen.provenance.flatten() or run.settings
+    measured = f"mean {error}, {known.alignment}"
     tiles = (  # the numbers that matter most: value, meaning
         (summaries.objective_value(found.value, found.objective), summaries.OBJECTIVE_NAMES[found.objective]),
         (summaries.measure(known.reprojection, sequence.units), "reprojection error, RMS"),
         (
             summaries.measure(known.error, known.unit),
-            "3-D error, for want of a ground truth"
-            if known.error is None
-            else f"mean {error}, {known.alignment}",
+            "3-D error, for want of a ground truth" if known.error is None else measured,
         ),
         (summaries.seconds(found), f"computing time, {summaries.iterations(found)} iterations"),
     )
     others = [(label, value) for label, value in labeled if label not in {*IN_TILES, f"mean {error}"}]
     remarks = (f'<p class="remark">{html.escape(value)}</p>' for label, value in labeled if label == REMARK)
-    worst = _worst_table(shapes, sequence, series.per_frame)
     aligned = f", {known.alignment}" if series.name.startswith("3-D") else ""
-    title = html.escape(f"{summaries.sequence_title(sequence)} · run {numbered_title(run)}")
-    date = html.escape(datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"))
-    source = f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
-    made_by = f"{PROGRAM} " + ", ".join(f"{name} {version}" for name, version in versions().items())
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title><style>{STYLE}</style></head>
-<body><main>
-<header><div><h1>{title}</h1><div class="muted">{html.escape(run.note)}</div></div>
-<div class="muted">{date}</div></header>
-<div class="tiles">{"".join(_tile(value, meaning) for value, meaning in tiles)}</div>
-{"".join(remarks)}
-<div class="two">
-{_figure(picture_title, f'<img alt="3-D view" src="{source}">')}
-{_figure(f"Mean {series.name} of every frame{aligned}", _error_chart(series))}
-{_figure("Loss", _loss_chart(run))}
-{_figure("Singular values and their weights", _spectrum_chart(seen))}
-</div>
-<section class="wide"><h2>{html.escape(f"Worst frames, by {series.name}")}</h2>{worst}</section>
-<div class="three">
-<section><h2>Numbers</h2>{_pairs(others)}</section>
-<section><h2>Settings</h2>{_pairs(_settings(run.settings))}</section>
-<section><h2>Sequence</h2>{_pairs(_facts(sequence))}</section>
-</div>
-<h2>How to make it again</h2>
-<pre>{html.escape(command_for(sequence, recipe))}</pre>
-<pre>{html.escape(python_for(sequence, recipe).rstrip())}</pre>
-<footer class="muted">{html.escape(made_by)}</footer>
-</main></body></html>
-"""
+    texts = {
+        "title": f"{summaries.sequence_title(sequence)} · run {numbered_title(run)}",
+        "note": run.note,
+        "date": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        "picture_title": picture_title,
+        "error_title": f"Mean {series.name} of every frame{aligned}",
+        "worst_title": f"Worst frames, by {series.name}",
+        "command": command_for(sequence, recipe),
+        "program": python_for(sequence, recipe).rstrip(),
+        "made_by": f"{PROGRAM} " + ", ".join(f"{name} {version}" for name, version in versions().items()),
+    }
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        {name: html.escape(text) for name, text in texts.items()},
+        tiles="".join(_tile(value, meaning) for value, meaning in tiles),
+        remarks="".join(remarks),
+        picture=base64.b64encode(picture).decode("ascii"),
+        error_chart=_error_chart(series),
+        loss_chart=_loss_chart(run),
+        spectrum_chart=_spectrum_chart(seen),
+        worst=_worst_table(shapes, sequence, series.per_frame),
+        numbers=_pairs(others),
+        settings=_pairs(_settings(run.settings)),
+        sequence=_pairs(_facts(sequence)),
+    )
 
 
 def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> str:
@@ -286,10 +222,6 @@ def _facts(sequence: Sequence) -> list[tuple[str, str]]:
 def _tile(value: str, meaning: str) -> str:
     meaning = f'<span class="muted">{html.escape(meaning)}</span>'
     return f'<div class="tile"><b>{html.escape(value)}</b>{meaning}</div>'
-
-
-def _figure(title: str, drawing: str) -> str:
-    return f"<section><h2>{html.escape(title)}</h2>{drawing}</section>"
 
 
 def _pairs(rows: Iterable[tuple[str, str]]) -> str:

@@ -62,10 +62,7 @@ class ArraysTable(QTableWidget):
     def set_arrays(
         self, arrays: Collection[ArrayEntry], reading: Mapping[str, Any], *, editable: bool = True
     ) -> None:
-        """Show arrays, and what each is read as with the options in effect; emits nothing.
-
-        `editable` is whether the format of the file leaves open what its arrays are read as.
-        """
+        """Show arrays and what each is read as, `editable` where that is left open; emits nothing."""
         names = [each.name for each in arrays]
         if names != [self._text(row, 0) for row in range(self.rowCount())]:
             self.setRowCount(0)
@@ -102,7 +99,7 @@ class ArraysTable(QTableWidget):
         return found
 
     def _add_choice(self, row: int, name: str) -> None:
-        choice = Choice(USES, titles=TITLES)
+        choice = Choice({})
         choice.setMinimumContentsLength(max(map(len, TITLES.values())) - 6)
         with_tip(choice, f"{name} is read as", plain_tip(f"What the array {name} is read as"))
         choice.chosen.connect(lambda key: self.use_chosen.emit(name, key))
@@ -112,10 +109,9 @@ class ArraysTable(QTableWidget):
     def _show_use(self, row: int, use: str) -> None:
         choice = self.cellWidget(row, len(HEADINGS) - 1)
         assert isinstance(choice, Choice)
-        for extra in range(choice.count() - 1, len(USES) - 1, -1):
-            choice.removeItem(extra)
-        if use not in USES:
-            choice.add(use, use, f"The array is read as {use}.")
+        choice.clear()
+        for key in dict.fromkeys((*USES, use)):
+            choice.add(key, TITLES.get(key, key), USES.get(key, f"The array is read as {key}."))
         choice.set_key(use)
 
     def _text(self, row: int, column: int) -> str:
@@ -124,10 +120,7 @@ class ArraysTable(QTableWidget):
 
 
 def use_of(entry: ArrayEntry, reading: Mapping[str, Any]) -> str:
-    """Return the key of USES for an array, or another role as it is named.
-
-    What a file that could not be read was asked to be read as has no role, but is among the options.
-    """
+    """Return the key of USES for an array, or another role; that of an unread file is among the options."""
     visible = str(reading.get("visible", ""))
     if entry.role == "visibility" or (not entry.role and visible.removeprefix("~") == entry.name):
         return HIDDEN if visible.startswith("~") else SEEN

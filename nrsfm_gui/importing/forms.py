@@ -19,7 +19,7 @@ from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from core.io.readers import FileContents
 
@@ -93,25 +93,22 @@ class ReadingForm(Form):
              "Width and height of the picture; tracks from 0 to 1 are multiplied by it."),
         ):  # fmt: skip
             self.add(name, label, editor, tip=tip)
-        typed_threshold = Debounce(self._emit_threshold, TYPING_MILLISECONDS, self)
-        typed_size = Debounce(self._emit_size, TYPING_MILLISECONDS, self)
+        self._sides = self.size_field.first, self.size_field.second
+        for option, read, fields in (
+            ("threshold", self._read_threshold, (self.threshold,)), ("size", self._read_size, self._sides)
+        ):  # fmt: skip
+            typed = Debounce(partial(self._emit, option, read), TYPING_MILLISECONDS, self)
+            for field in fields:
+                field.edited.connect(typed.request)
         choices = {"order": self.order, "xy": self.axes, "individual": self.individual}
         for option, choice in choices.items():
             choice.chosen.connect(partial(self.option_changed.emit, option))
         self.columns.edited.connect(lambda: self.option_changed.emit("columns", self.columns.value()))
-        self.threshold.edited.connect(typed_threshold.request)
-        self._sides = self.size_field.first, self.size_field.second
-        for side in self._sides:
-            side.edited.connect(typed_size.request)
 
     def show_contents(
         self, contents: FileContents, given: Mapping[str, Any], accepted: Collection[str]
     ) -> None:
-        """Show the options in effect of a file, in the rows that it has; emits nothing.
-
-        Where it could not be read with the options that were given, those are shown, and the rows of all that
-        are accepted.
-        """
+        """Show the options in effect of a file, or those given where it was not read; emits nothing."""
         reading = {name: str(value) for name, value in {**given, **contents.reading}.items()}
         self.order.set_key(reading.get("order", "tnxy"))
         self.axes.set_key(reading.get("xy", "xy"))
@@ -152,29 +149,27 @@ class ReadingForm(Form):
         for field, value in zip(self._sides, size or (None, None), strict=True):
             field.setText("" if value is None else str(value))
 
-    def _emit_threshold(self) -> None:
-        try:
-            value = self.threshold.value()
-        except ValueError as refusal:
-            self.set_message("threshold", f"The threshold is {refusal}.")
-            return
-        self.set_message("threshold", "")
-        self.option_changed.emit("threshold", "" if value is None else f"{value:g}")
+    def _read_threshold(self) -> str | None:
+        value = self.threshold.value()
+        return "" if value is None else f"{value:g}"
 
-    def _emit_size(self) -> None:
+    def _read_size(self) -> str | None:
         texts = [field.text().strip() for field in self._sides]
-        if not all(texts):  # one of the two is still to be typed
-            if not any(texts):
-                self.set_message("size", "")
-                self.option_changed.emit("size", "")
-            return
+        if not all(texts):
+            return None if any(texts) else ""  # one of the two is still to be typed
+        width, height = self.size_field.values()
+        return f"{width}x{height}"
+
+    def _emit(self, option: str, read: Callable[[], str | None]) -> None:
+        """Report what was typed, or show why it is refused; None is still being typed."""
         try:
-            width, height = self.size_field.values()
+            value = read()
         except ValueError as refusal:
-            self.set_message("size", f"The size is {refusal}.")
+            self.set_message(option, f"The {option} is {refusal}.")
             return
-        self.set_message("size", "")
-        self.option_changed.emit("size", f"{width}x{height}")
+        if value is not None:
+            self.set_message(option, "")
+            self.option_changed.emit(option, value)
 
 
 Intrinsics = tuple[float, float, float, float]  # fx, fy, cx, cy in pixels

@@ -12,7 +12,7 @@ from core import CameraModel
 from nrsfm_gui.model.names import numbered_title, settings_text
 from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP
 from nrsfm_gui.shell.layout import docks
-from nrsfm_gui.text.help_pages import PANELS
+from nrsfm_gui.text.help_pages import panel_texts
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
 from nrsfm_gui.widgets.labels import tip_as_text
 
@@ -104,7 +104,7 @@ class CommandPaletteController(QObject):
     def _of_panels(self) -> Iterable[PaletteEntry]:
         for dock in docks(self._window):
             title = dock.windowTitle()
-            yield PaletteEntry(title, PANELS[title], partial(self._show_panel, dock), "panel")
+            yield PaletteEntry(title, panel_texts().get(title, ""), partial(self._show_panel, dock), "panel")
 
     def _of_folder(self) -> Iterable[PaletteEntry]:
         """Return the sequences of the open folder."""

@@ -98,11 +98,7 @@ def numbers(
     *,
     verdicts: bool = True,
 ) -> list[LabeledValue]:
-    """Return the lines of the panel of numbers: of a run and its incumbent.
-
-    With the settings of the next run they state whether these are the run's. Without `verdicts` those are
-    left out that the panel shows with their actions.
-    """
+    """Return the lines of a run and its incumbent; `settings` are those of the next run."""
     remarks = [LabeledValue("remark", remark, REMARK_TIP) for remark in remarks_on(run, verdicts=verdicts)]
     if found is None:
         return [*_hidden_numbers(sequence, None), *remarks]
@@ -278,10 +274,7 @@ def _noise_numbers(last: Iterate, unit: str) -> list[LabeledValue]:
 
 
 def starts_that_agree(last: Iterate) -> str:
-    """Return "2 of 4", or a dash before any start has ended; "3 of 3, enough" where no more were needed.
-
-    A run that continues another one has none: its agreement with itself has no meaning.
-    """
+    """Return "2 of 4", or a dash before any start has ended; "3 of 3, enough" where no more were needed."""
     if not last.starts:
         return NONE
     if [start.name for start in last.starts] == [CONTINUED]:

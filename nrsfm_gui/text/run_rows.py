@@ -14,6 +14,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.comparison import why_losses_differ
 from nrsfm_gui.scene.summaries import measure, objective_value, percent_of, time_left
 from nrsfm_gui.text.run_numbers import verdicts_on
+from nrsfm_gui.text.status_text import quality_lines
 
 if TYPE_CHECKING:
     from core import Sequence
@@ -115,14 +116,6 @@ def _run_tip(run: Run, known: Quality | None, shown: Run | None, why_other_loss:
         lines.append(f"went on from run {run.warm_from}")
     if why_other_loss and shown is not None:
         lines.append(f"its loss does not compare with that of run {shown.number}: {why_other_loss}")
-    if known is not None and known.reprojection is not None:
-        lines.append(f"reprojection: {measure(known.reprojection, run.sequence.units)}, root mean square")
-    if known is not None and known.held_out is not None:
-        lines.append(
-            f"held-out observations: {measure(known.held_out, run.sequence.units)}, root mean square"
-        )
-    if known is not None and known.error is not None:
-        lines.append(
-            f"error: {measure(known.error, known.unit)}, mean over points and frames, {known.alignment}"
-        )
+    if known is not None:
+        lines += quality_lines(known, run.sequence)
     return lines

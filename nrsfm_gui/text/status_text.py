@@ -71,14 +71,12 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
     if loss:
         of_view = ", of the projective factorization, not of the metric view that is shown"
         loss = f"{loss[:1].upper()}{loss[1:]}{of_view if known.figures.get('metric') else ''}"
-    return HeadlineText(large, tuple(small), _tip(known, sequence, pixels, loss))
+    lines = [*quality_lines(known, sequence), loss, CHOOSE if sequence.truth is not None else ""]
+    return HeadlineText(large, tuple(small), "\n".join(filter(None, lines)))
 
 
 def _trust(found: Incumbent, known: Quality, pixels: str) -> tuple[str, ...]:
-    """Return how far a reconstruction without a 3-D error can be trusted.
-
-    A refined shape keeps the observed rays, so that its reprojection error says nothing.
-    """
+    """Return how far a reconstruction without a 3-D error can be trusted."""
     share = percent_of(known.uncertainty, known.size)
     held = "" if known.held_out is None else measure(known.held_out, pixels)
     if share and held:
@@ -106,8 +104,8 @@ def solved_point(iterate: Iterate) -> str:
     return "the projective factorization" if iterate.settings.problem == "lowrank" else ""
 
 
-def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
-    """Return all numbers, one per line, with what they are."""
+def quality_lines(known: Quality, sequence: Sequence) -> list[str]:
+    """Return the errors of a reconstruction, one per line, with what they are."""
     lines = []
     if known.error is not None:
         share = percent_of(known.error, known.size)
@@ -126,12 +124,8 @@ def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
     if known.held_out is not None:
         held = measure(known.held_out, sequence.units)
         lines.append(f"Reprojection of the observations that are held out, root mean square: {held}")
-    lines.append(f"Reprojection, root mean square: {pixels}")
-    if loss:
-        lines.append(loss)
-    if sequence.truth is not None:
-        lines.append(CHOOSE)
-    return "\n".join(lines)
+    lines.append(f"Reprojection, root mean square: {measure(known.reprojection, sequence.units)}")
+    return lines
 
 
 def moved_text(share: float | None, known: Quality | None) -> str:

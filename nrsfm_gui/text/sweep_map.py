@@ -154,10 +154,7 @@ def default_settings(rows: SweepRows) -> tuple[str, str]:
 def build_map(
     rows: SweepRows, kept: Bools, number: str, across: str, down: str, reduction: str
 ) -> SweepMap | None:
-    """Return a number over two settings.
-
-    `kept`: (R,) the runs that count. Returns None where no run counts.
-    """
+    """Return a number over two settings, of the runs (R,) that are kept; None where there is none."""
     runs = np.flatnonzero(kept)
     if not len(runs) or not across:
         return None

@@ -110,10 +110,7 @@ def number_text(value: float, spec: str = "") -> str:
 
 
 def number_format(numbers: Floats, unit: str) -> str:
-    """Return the format that all numbers of a column or a map have, so that their points are aligned.
-
-    `unit`: a key of DECIMALS, whose decimals are usual; of other units the numbers decide.
-    """
+    """Return the format of all numbers of a column or a map: the decimals of its unit, or what they need."""
     sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
     if not sizes.size:
         return f".{DECIMALS.get(unit, 0)}f"
@@ -226,10 +223,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def csv_cells(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints) -> Iterator[tuple[Any, ...]]:
-    """Return the cells of some rows with all digits of their numbers, None of what is missing.
-
-    `order`: (N,) the rows.
-    """
+    """Return the cells of the rows `order` (N,) with all digits of their numbers, None of what is missing."""
     part = rows.sweep.runs.iloc[order][[column.name for column in columns]]
     cells: Iterator[tuple[Any, ...]] = without_missing(part).itertuples(index=False, name=None)
     return cells

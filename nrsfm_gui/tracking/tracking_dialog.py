@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PyQt6.QtCore import QObject, QPointF, QSignalBlocker, QSize, Qt, pyqtSignal
@@ -256,14 +256,14 @@ class TrackingDialog(QDialog):
                     job.watch(step.done, step.total)
             return _followed(step)
 
-        job = Job(follow, done=self._on_followed, failed=self._on_following_failed)
+        self._run(follow, self._on_followed)
+
+    def _run(self, function: Callable[[Job], object], done: Callable[[Any], None]) -> None:
+        """Run a function in a job, with its progress on view."""
+        self._job = job = Job(function, done=done, failed=self._on_following_failed)
+        self._began = time.monotonic()
         job.found.connect(self._on_step)
         job.cancelled.connect(self._on_cancelled)
-        self._run(job)
-
-    def _run(self, job: Job) -> None:
-        """Run a job with its progress on view."""
-        self._job, self._began = job, time.monotonic()
         self._message.show_text("")
         self._time.setText("")
         self._progress.setValue(0)
@@ -303,9 +303,9 @@ class TrackingDialog(QDialog):
         self._show_state()
 
     def _on_cancelled(self) -> None:
-        """Keep what was followed before the cancel."""
+        """Keep what was followed before the cancel; a point that was followed again stays as it was."""
         self._job = None
-        if self._step is None or self._video is None:
+        if self._step is None or self._video is None or self.sequence is not None:
             self._show_state()
             return
         try:
@@ -364,9 +364,7 @@ class TrackingDialog(QDialog):
             self._job = None
             self._correct(lambda old: replace_track(old, point, frame, tracks[:, :, 0]), point)
 
-        job = Job(follow, done=finish, failed=self._on_following_failed)
-        job.cancelled.connect(lambda: self._on_following_failed("", ""))
-        self._run(job)
+        self._run(follow, finish)
 
     def _undo_correction(self) -> None:
         if self._can_correct and self._before:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.text.compare_rows import CompareRow
 
 MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
 TIPS = {
@@ -41,6 +41,18 @@ LETTERS = 22  # of the name of a run
 SWATCH = 10
 MOST_LINES = 8  # that are seen without scrolling
 TABLE_WIDTH = 340  # pixels
+
+
+@dataclass(frozen=True)
+class CompareRow:
+    """A line: what it is, and its value of either run, as text."""
+
+    name: str
+    first: str
+    second: str
+    tip: str = ""
+    number: bool = False  # a result, not a parameter
+    better: int = 0  # 1 or 2 where that run has the lower error; 0 where unknown
 
 
 class ComparePanel(Themed, QFrame):

@@ -27,9 +27,17 @@ from core.evaluation import (
 from core.reconstruction import SETTINGS, geometry_of
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import PanelUpdater
-from nrsfm_gui.panels.guidance.guidance_panel import MEANINGS, GuidanceCurves
+from nrsfm_gui.panels.guidance.guidance_panel import (
+    MEANINGS,
+    TITLES,
+    GuidanceCurves,
+    GuidanceState,
+    advised,
+    by_truth,
+    recommendation,
+    value_label,
+)
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
-from nrsfm_gui.text.guidance_text import TITLES, advised, by_truth, recommendation, value_label
 from nrsfm_gui.widgets.dock_title import show_dock_of
 
 if TYPE_CHECKING:
@@ -63,29 +71,6 @@ class HeldOutSeries:
         """Return the mean 3-D errors (N,) of a curve's values over its folds, NaN where not known."""
         errors = [[self.truth[fold, float(value)] for value in line.values] for fold in line.folds]
         return np.asarray(np.mean(errors, axis=0))
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """What the curve recommends, or why there is none."""
-
-    text: str = ""
-    usable: bool = False  # whether the value can be put into the parameters
-    warning: bool = False
-
-
-@dataclass(frozen=True)
-class GuidanceState:
-    """What the panel shows."""
-
-    available: bool  # whether there is a reconstruction to start from
-    parameters: tuple[str, ...]  # that can be varied
-    progress: tuple[int, int, str] | None  # solves that are done, and all; the time left
-    # range of the chosen parameter; none while one is computed
-    suggested: tuple[str, float, float, int] | None
-    present: float | None  # the value that the parameter has now
-    curves: GuidanceCurves | None
-    sentence: Sentence
 
 
 def solve_series(sequence: Sequence, start: Iterate, series: HeldOutSeries, job: Job) -> None:
@@ -143,19 +128,7 @@ class GuidanceController(QObject):
         self._used_settings: Settings | None = None
         self._noise: float | None = None  # of the tracks, where it was asked for
         # What follows the parameters here must not cost a drag its frames.
-        self._updater = PanelUpdater(
-            self._resolve,
-            {
-                "available": panel.set_available,
-                "parameters": panel.set_parameters,
-                "progress": panel.set_progress,
-                "suggested": lambda values: None if values is None else panel.suggest(*values[1:]),
-                "present": panel.plot.set_present,
-                "curves": panel.set_curves,
-                "sentence": lambda it: panel.set_sentence(it.text, usable=it.usable, warning=it.warning),
-            },
-            self,
-        )
+        self._updater = PanelUpdater(self._resolve, panel.set_state, self)
         panel.compute_requested.connect(self.compute)
         panel.cancel_requested.connect(self.cancel)
         panel.use_requested.connect(self.use)
@@ -270,17 +243,19 @@ class GuidanceController(QObject):
         names = tuple(parameters_of(settings, camera))
         chosen = self._panel.parameter if self._panel.parameter in names else names[0]
         varied = chosen if series is None else series.plan.parameter
-        there = varied in names and varied != SCALE
         noise = self._present_noise() if "noise" in (chosen, varied) else 1.0
-        now = parameter_value(settings, varied) if there else None
+        now = parameter_value(settings, varied) if varied in names and varied != SCALE else None
+        sentence, usable = self._sentence(names)
         return GuidanceState(
             available=shown is not None and shown.last is not None and shown.last.rotations_chosen,
             parameters=names,
             progress=self._progress,
-            suggested=None if self.computing else (chosen, *suggest_range(settings, chosen, noise)),
+            suggested=None if self.computing else suggest_range(settings, chosen, noise),
             present=noise if now is not None and np.isnan(now) else now,
             curves=self._curves,
-            sentence=self._sentence(names),
+            sentence=sentence,
+            usable=usable,
+            warning=bool(self._refusal),
         )
 
     def _present_noise(self) -> float:
@@ -290,13 +265,13 @@ class GuidanceController(QObject):
             self._noise = 1.0 if sequence is None else present_noise(sequence)
         return self._noise
 
-    def _sentence(self, names: tuple[str, ...]) -> Sentence:
+    def _sentence(self, names: tuple[str, ...]) -> tuple[str, bool]:
         """Return what the curve recommends, and whether it is still of these parameters."""
         session, series = self._session, self._series
         if self._refusal:
-            return Sentence(self._refusal, warning=True)
+            return self._refusal, False
         if series is None or session.sequence is None or not series.trials:
-            return Sentence()
+            return "", False
         name, unit = series.plan.parameter, session.sequence.units
         line = gather_curve(series.trials, name)
         words = self._used + " " if self._used and session.settings == self._used_settings else ""
@@ -312,7 +287,7 @@ class GuidanceController(QObject):
             session.settings, name, best
         ):
             words += " Other parameters have changed since."
-        return Sentence(words, usable)
+        return words, usable
 
 
 def _curves_of(series: HeldOutSeries, sequence: Sequence) -> GuidanceCurves:

@@ -1,4 +1,4 @@
-"""The panel Guidance: a parameter, its values, the curve of held-out errors, the recommendation."""
+"""The panel Guidance: a parameter, its values, the curve of held-out errors, the recommendation in words."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.evaluation import HIDING, OBJECTIVE, values_in_range
+from core import NuclearNorm, WeightedNuclearNorm
+from core.evaluation import HIDING, OBJECTIVE, value_text, values_in_range
+from core.foundation import parameters_of
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.text.guidance_text import TITLES
+from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, push_button, with_tip
 from nrsfm_gui.widgets.labels import ClampedLabel, EmptyLabel, PlainLabel
@@ -31,7 +33,7 @@ from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_
 from nrsfm_gui.widgets.style import Themed, set_property
 
 if TYPE_CHECKING:
-    from core.evaluation import HoldoutCurve
+    from core.evaluation import HoldoutCurve, HoldoutPlan
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
@@ -51,17 +53,20 @@ EMPTY = (
 )
 NOT_YET = "Guidance starts from a reconstruction with its rotations chosen: run one first."
 UNREFINED = "The depths are not the objective: choose them in Parameters"
+TITLES = {
+    "xi": parameters_of(WeightedNuclearNorm)["xi"].title,
+    "mu": parameters_of(NuclearNorm)["mu"].title,
+    "scale": "all weights ×",
+    **{name: SETTINGS[name].title for name in ("rank", "eta")},
+    OBJECTIVE: "objective",
+    **{name: SETTINGS[name].title for name in ("isometry", "smallest_movement", "noise", "neighbors")},
+}
+STRENGTHS = ("xi", "mu", "scale")  # more of these is a stronger penalty
 MEANINGS = {
     "xi": "the strength of the penalty",
     "mu": "the strength of the penalty",
     "scale": "a factor on all explicit weights",
-    "rank": "the number of basis shapes",
-    "eta": "the pOSE weight",
-    OBJECTIVE: "what is minimized: the energy of the depths, or the weighted nuclear norm",
-    "isometry": "the weight of the lengths between neighbors in the energy of the depths",
-    "smallest_movement": "deviations well below it cost nothing in the energy of the depths",
-    "noise": "the noise that the energy of the depths expects in the tracks",
-    "neighbors": "the neighbors of a point whose distances the energy of the depths keeps",
+    **{name: SETTINGS[name].tip for name in TITLES if name in SETTINGS},
 }
 HIDING_TITLES = {"tracks": "hide tracks", "blocks": "hide blocks", "entries": "hide entries"}
 USE_TIP = (
@@ -84,6 +89,21 @@ class GuidanceCurves:
     truth: Floats | None = None  # (N,) 3-D errors, NaN where unknown
     truth_unit: str = "mm"
     advised: int | None = None  # index of the value to use, where that is not the lowest
+
+
+@dataclass(frozen=True)
+class GuidanceState:
+    """What the panel shows."""
+
+    available: bool = False  # whether there is a reconstruction to start from
+    parameters: tuple[str, ...] = ("xi", "rank", "eta")  # that can be varied
+    progress: tuple[int, int, str] | None = None  # solves that are done, and all; the time left
+    suggested: tuple[float, float, int] | None = None  # range of the chosen parameter, where none is computed
+    present: float | None = None  # the value that the parameter has now
+    curves: GuidanceCurves | None = None
+    sentence: str = ""  # what the curve recommends, or why there is none
+    usable: bool = False  # whether the value can be put into the parameters
+    warning: bool = False
 
 
 class GuidancePlot(Themed, QWidget):
@@ -124,15 +144,10 @@ class GuidancePlot(Themed, QWidget):
         """Set the text that is shown without a curve."""
         self._empty.setText(sentence)
 
-    def set_curves(self, curves: GuidanceCurves | None) -> None:
-        """Draw curves, or none."""
-        self._curves = curves
-        self._draw()
-
-    def set_present(self, value: float | None) -> None:
-        """Mark the value that the parameter has now."""
-        if value != self._present:
-            self._present = value
+    def set_curves(self, curves: GuidanceCurves | None, present: float | None) -> None:
+        """Draw curves, or none, and mark the value that the parameter has now."""
+        if curves is not self._curves or present != self._present:
+            self._curves, self._present = curves, present
             self._draw()
 
     def set_with_truth(self, on: bool) -> None:
@@ -261,9 +276,8 @@ class GuidancePanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._available = False
+        self._state = GuidanceState()
         self._touched = False  # whether a range was typed
-        self._computing = False
         self.plot = GuidancePlot()
         choice = Choice(MEANINGS, titles=TITLES)
         self._parameter = with_tip(choice, "parameter", "The parameter that the curve is over")
@@ -294,10 +308,7 @@ class GuidancePanel(QWidget):
         self._line = ClampedLabel()
         self._build()
         self.setMinimumSize(240, 150)
-        self.set_curves(None)
-        self.set_sentence("", usable=False)
-        self.set_progress(None)
-        self.set_available(False)
+        self.set_state(self._state)
 
     # -- setters --------------------------------------------------------------------------------------------
 
@@ -316,57 +327,39 @@ class GuidancePanel(QWidget):
         """The recommendation."""
         return self._line.label.text()
 
-    def set_parameters(self, names: list[str] | tuple[str, ...]) -> None:
-        """Offer parameters; where the chosen one is not among them, the first is chosen."""
+    def set_state(self, state: GuidanceState) -> None:
+        """Show a state; a range that was typed stays until another parameter is chosen."""
+        self._state, names, choice = state, state.parameters, self._parameter
+        unrefined = OBJECTIVE in names
         for name in TITLES:
-            unrefined = OBJECTIVE in names and name in SETTINGS
-            why_not = UNREFINED if unrefined else "Not a parameter of this problem"
-            self._parameter.set_available(name, name in names, why_not=why_not)
-        if self._parameter.key not in names:
-            self._parameter.set_key(names[0])
+            why_not = UNREFINED if unrefined and name in SETTINGS else "Not a parameter of this problem"
+            choice.set_available(name, name in names, why_not=why_not)
+        if choice.key not in names:
+            choice.set_key(names[0])
             self._touched = False
-        self._show_situation()
-
-    def suggest(self, low: float, high: float, count: int) -> None:
-        """Put a range into the fields, where none was typed."""
-        if not self._touched:
-            for field, value in ((self._low, low), (self._high, high), (self._count, count)):
+        if state.suggested is not None and not self._touched:
+            for field, value in zip((self._low, self._high, self._count), state.suggested, strict=True):
                 field.set_value(value)
-            self._show_situation()
-
-    def set_available(self, available: bool) -> None:
-        """Set whether there is a reconstruction to start from."""
-        self._available = available
-        self.plot.set_empty(EMPTY if available else f"{EMPTY} {NOT_YET}")
-        self._show_situation()
-
-    def set_curves(self, curves: GuidanceCurves | None) -> None:
-        """Draw a curve, or none."""
-        self.plot.set_curves(curves)
-        self._use.setVisible(curves is not None)
-        self._truth.setVisible(curves is not None and curves.truth is not None)
-
-    def set_progress(self, progress: tuple[int, int, str] | None) -> None:
-        """Show the number of finished solves and the time left; None while nothing is computed."""
-        self._computing = progress is not None
-        self._top.setCurrentIndex(int(self._computing))
-        self._cancel.setVisible(self._computing)
-        self._compute.setVisible(not self._computing)
-        if progress is not None:
-            done, count, left = progress
+        self.plot.set_empty(EMPTY if state.available else f"{EMPTY} {NOT_YET}")
+        self.plot.set_curves(state.curves, state.present)
+        self._use.setVisible(state.curves is not None)
+        self._use.setEnabled(state.usable)
+        self._truth.setVisible(state.curves is not None and state.curves.truth is not None)
+        self._line.set_text(state.sentence)
+        self._line.setVisible(bool(state.sentence))
+        set_property(self._line.label, "role", "warning" if state.warning else "")
+        computing = state.progress is not None
+        self._top.setCurrentIndex(int(computing))
+        self._cancel.setVisible(computing)
+        self._compute.setVisible(not computing)
+        if state.progress is not None:
+            done, count, left = state.progress
             self._progress.setMaximum(count)
             self._progress.setValue(done)
             words = f"{done} of {count} solves" + (f", {left} left" if left else "")
             self._progress.setAccessibleDescription(words)
             self._left.setText(words)
         self._show_situation()
-
-    def set_sentence(self, sentence: str, *, usable: bool, warning: bool = False) -> None:
-        """Show the recommendation of the curve, or why there is none."""
-        self._line.set_text(sentence)
-        self._line.setVisible(bool(sentence))
-        set_property(self._line.label, "role", "warning" if warning else "")
-        self._use.setEnabled(usable)
 
     # -- making ---------------------------------------------------------------------------------------------
 
@@ -428,9 +421,9 @@ class GuidancePanel(QWidget):
         return values_in_range(self.parameter, low, high, int(count))
 
     def _show_situation(self) -> None:
-        values = self._values()
-        self._compute.setEnabled(self._available and bool(values))
-        if not self._available:
+        values, computing = self._values(), self._state.progress is not None
+        self._compute.setEnabled(self._state.available and bool(values))
+        if not self._state.available:
             tip = NOT_YET
         elif not values:
             tip = f"The range must ascend from above 0, with 2 to {MOST_VALUES} values"
@@ -438,8 +431,8 @@ class GuidancePanel(QWidget):
             tip = f"Solve for {len(values)} values; the window stays free"
         self._compute.setToolTip(tip)
         for field in (self._low, self._high, self._count, self._parameter, self._hiding):
-            field.setEnabled(not self._computing)
-        self._count.setEnabled(not self._computing and self.parameter != "rank")
+            field.setEnabled(not computing)
+        self._count.setEnabled(not computing and self.parameter != "rank")
         for widget in self._range:
             widget.setVisible(self.parameter != OBJECTIVE)
         self._words.setVisible(self.parameter == OBJECTIVE)
@@ -475,3 +468,47 @@ def _log(values: Floats) -> Floats:
     """Return logarithms of errors; what is not finite, or zero, is brought to where it can be drawn."""
     finite = np.nan_to_num(values, nan=1e9, posinf=1e9)
     return np.asarray(np.log10(np.clip(finite, 1e-9, 1e9)))
+
+
+def value_label(parameter: str, value: float) -> str:
+    """Return a value in words, or as the fields of the window have it."""
+    return value_text(parameter, value) if parameter == OBJECTIVE else format_number(value)
+
+
+def advised(line: HoldoutCurve, parameter: str) -> int:
+    """Return the index of the value to use: of those that predict equally well, the strongest penalty."""
+    if parameter not in STRENGTHS:  # the lowest rank is the best already; no eta is safer than another
+        return line.best
+    return int(np.flatnonzero(line.values == line.close[1])[0])
+
+
+def recommendation(line: HoldoutCurve, plan: HoldoutPlan, unit: str, *, widened: bool = False) -> str:
+    """Return the recommendation of a curve, its uncertainty, and the value of "Use it"."""
+    name = plan.parameter
+    title, best, held = TITLES[name], float(line.values[line.best]), float(line.held[line.best])
+    words = f"{title} {value_label(name, best)} predicts best: {measure(held, unit)}"
+    deviation = float(line.deviation[line.best])
+    if np.isfinite(deviation):
+        words += f" ± {deviation:.2g}"
+    words += f" where hidden, {measure(float(line.kept[line.best]), unit)} where used."
+    low, high = line.close
+    if low < high:
+        words += f" {value_label(name, low)} to {value_label(name, high)} predict equally well"
+        strongest = name in STRENGTHS
+        words += f": Use it sets {format_number(high)}, the strongest and safest." if strongest else "."
+    if widened:
+        words += " The range was widened once, as the best was at its end."
+    at_end = name != OBJECTIVE and best in (line.values[0], line.values[-1])
+    if at_end and len(line.values) >= len(plan.values) > 1:
+        words += " It is still at the end." if widened else " It is at the end of the range: try a wider one."
+    return f"{words} Tracks give little information on depth: compare the shapes, too."
+
+
+def by_truth(line: HoldoutCurve, parameter: str, errors: Floats, unit: str) -> str:
+    """Return the ground-truth error of the value to use, of `errors` (N,), which did not choose it."""
+    here = float(errors[advised(line, parameter)])
+    if not np.isfinite(here):
+        return ""
+    least = int(np.nanargmin(errors))
+    there = f"{measure(float(errors[least]), unit)} at {value_label(parameter, float(line.values[least]))}"
+    return f" By the truth, not used here: {measure(here, unit)} at the value to use, least {there}."

@@ -30,10 +30,7 @@ NARROWEST = 54  # pixels of a field in a narrow dock
 
 
 class LogPanel(Themed, QWidget):
-    """Shows the lines from the chosen level on that contain the filter text.
-
-    `header` has the controls, for the title of the dock.
-    """
+    """Lines from the chosen level on with the filter text; `header` has the controls, for the dock."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -49,10 +49,7 @@ class NumbersPanel(QScrollArea):
         self._empty.setVisible(not numbers)
 
     def set_verdicts(self, verdicts: tuple[Verdict, ...]) -> None:
-        """Show what may be wrong with the reconstruction, each with a button for what can be done.
-
-        The tab of the panel is marked as long as there is something.
-        """
+        """Show what may be wrong with the reconstruction and what can be done, and mark the tab."""
         self._verdicts.set_verdicts(verdicts)
         count = len(verdicts)
         mark_dock_of(self, f"{count} remark{'s' * (count > 1)}" if count else "")
@@ -122,10 +119,7 @@ class _Verdicts(QWidget):
 
 
 class _Block(QWidget):
-    """A heading, a line and pairs of label and value; hidden where there are none.
-
-    Widgets are kept as long as the labels stay.
-    """
+    """A heading, a line and pairs of label and value; hidden where there are none."""
 
     def __init__(self) -> None:
         super().__init__()

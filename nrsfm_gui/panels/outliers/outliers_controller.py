@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from PyQt6.QtCore import QObject
 from core.evaluation import bilinear_residuals, find_outliers
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
+from nrsfm_gui.panels.outliers.outliers_panel import OutliersState
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.status_text import solved_point
 from nrsfm_gui.widgets.dock_title import show_dock_of
@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel
-
-
-@dataclass(frozen=True)
-class OutliersState:
-    """What the panel shows."""
-
-    # outliers, the suggested threshold, the unit, the solution
-    found: tuple[Outliers | None, float, str, str]
-    sentence: str
-    possible: tuple[bool, bool, bool]  # to hide, to solve, to show all again
 
 
 class OutliersController(QObject):
@@ -45,15 +35,7 @@ class OutliersController(QObject):
         self._suggested = 0.0
         self._found: Outliers | None = None
         self._rounds: list[str] = []  # what was hidden after each round
-        self._updater = PanelUpdater(
-            self._resolve,
-            {
-                "found": lambda found: panel.set_outliers(*found),
-                "sentence": panel.set_sentence,
-                "possible": lambda can: panel.set_possible(hide=can[0], solve=can[1], show=can[2]),
-            },
-            self,
-        )
+        self._updater = PanelUpdater(self._resolve, panel.set_state, self)
         panel.threshold_requested.connect(self._on_threshold_requested)
         panel.hide_requested.connect(self.hide_all)
         panel.observation_chosen.connect(self._on_observation_chosen)
@@ -117,17 +99,20 @@ class OutliersController(QObject):
         hidden = 0 if excluded is None or sequence is None else int((excluded & sequence.visible).sum())
         active = session.active_run is not None
         if sequence is None or seen is None:
-            return OutliersState((None, 0.0, "", ""), "", (False, False, bool(hidden)))
+            return OutliersState(can_show=bool(hidden))
         unsolved = seen.settings.hide != session.settings.hide
         if not active:
             self._find(sequence, seen)
-        found, can_solve = self._found, (unsolved or bool(hidden)) and not active
-        can = bool(found is not None and found.count and not active), can_solve, bool(hidden)
-        of = solved_point(seen)
+        found, of = self._found, solved_point(seen)
         return OutliersState(
-            (found, self._suggested, sequence.units, of),
-            self._words(found, hidden, unsolved, active, of),
-            can,
+            found,
+            self._suggested,
+            sequence.units,
+            of,
+            sentence=self._words(found, hidden, unsolved, active, of),
+            can_hide=bool(found is not None and found.count and not active),
+            can_solve=(unsolved or bool(hidden)) and not active,
+            can_show=bool(hidden),
         )
 
     def _find(self, sequence: Sequence, seen: Iterate) -> None:

@@ -65,6 +65,20 @@ class OutlierRow:
     drifting: bool = False
 
 
+@dataclass(frozen=True)
+class OutliersState:
+    """What the panel shows."""
+
+    outliers: Outliers | None = None  # None where there is nothing yet
+    suggested: float = 0.0  # the threshold that the residuals suggest
+    unit: str = ""
+    solution: str = ""  # what the residuals are of, "" where it is what is shown
+    sentence: str = ""  # what was found
+    can_hide: bool = False
+    can_solve: bool = False
+    can_show: bool = False  # all again
+
+
 def outlier_rows(outliers: Outliers, most: int = MOST_ROWS) -> list[OutlierRow]:
     """Return the points that drift, then the single observations, each from the largest residual down."""
     residuals = np.where(outliers.mask, outliers.residuals, np.nan)
@@ -109,10 +123,11 @@ class OutliersPlot(Themed, QWidget):
         self._empty = EmptyLabel(EMPTY, self._widget, margin=16)
         filled(QVBoxLayout(self), self._widget)
         self._follow_theme()
-        self.set_outliers(None, 0.0, "", "")
+        self.set_state(OutliersState())
 
-    def set_outliers(self, outliers: Outliers | None, suggested: float, unit: str, solution: str) -> None:
+    def set_state(self, state: OutliersState) -> None:
         """Show the residuals of a solution with their outliers, and both thresholds; or nothing."""
+        outliers, suggested = state.outliers, state.suggested
         there = outliers is not None and bool(np.isfinite(outliers.residuals).any())
         self._empty.setVisible(not there)
         for side in ("left", "bottom"):
@@ -127,7 +142,11 @@ class OutliersPlot(Themed, QWidget):
         if shown != self._shown:
             self._shown = shown
             self._bin(outliers.residuals, suggested)
-            words = [*solution.split()[1:2], "residual", f"({unit})"]  # the bilinear solution: "bilinear"
+            words = [
+                *state.solution.split()[1:2],
+                "residual",
+                f"({state.unit})",
+            ]  # the bilinear solution: "bilinear"
             self._plot.setLabel("bottom", html.escape(" ".join(words)))
         self._limit = outliers.threshold
         with QSignalBlocker(self._line):
@@ -212,9 +231,7 @@ class OutliersPanel(QWidget):
         self.setMinimumSize(240, 150)
         self.plot = OutliersPlot()
         self.threshold_requested = self.plot.threshold_requested
-        self._unit = ""
         self._sentence = ElidedLabel()
-        self.set_sentence = self._sentence.set_full_text
         tip = "The worst ones; click one to go to its frame and select its point"
         self.list = with_tip(QTreeWidget(), "Outliers", tip)
         self.list.setRootIsDecorated(False)
@@ -241,28 +258,28 @@ class OutliersPanel(QWidget):
         top = filled(QHBoxLayout(), self._sentence, self._suggest, grows=self._sentence, margins=(2, 2, 8, 2))
         row = filled(QHBoxLayout(), self.plot, self.list, grows=self.plot, spacing=1)
         filled(QVBoxLayout(self), top, row, grows=row, spacing=0)
-        self.set_outliers(None, 0.0, "", "")
-        self.set_sentence("")
-        self.set_possible(hide=False, solve=False, show=False)
+        self.set_state(OutliersState())
 
     @property
     def sentence(self) -> str:
         """What was found, in words."""
         return self._sentence.full_text
 
-    def set_outliers(self, outliers: Outliers | None, suggested: float, unit: str, solution: str) -> None:
-        """Show outliers and the threshold that the residuals suggest; None where there is nothing yet.
-
-        `solution` is what the residuals are of, "" where it is what is shown.
-        """
-        self.plot.set_outliers(outliers, suggested, unit, solution)
-        rows = [] if outliers is None else outlier_rows(outliers)
-        self._suggest.setVisible(outliers is not None and outliers.threshold != suggested)
+    def set_state(self, state: OutliersState) -> None:
+        """Show outliers, what is known of them in words, and what can be done."""
+        outliers = state.outliers
+        self.plot.set_state(state)
+        self._sentence.set_full_text(state.sentence)
+        for button, can in (
+            (self._hide, state.can_hide), (self._solve, state.can_solve), (self._show, state.can_show)
+        ):  # fmt: skip
+            button.setEnabled(can)
+        self._suggest.setVisible(outliers is not None and outliers.threshold != state.suggested)
         self.list.setVisible(outliers is not None)
         blocker = QSignalBlocker(self.list)
         self.list.clear()
-        self.list.setHeaderLabels(["point", "frame", unit or "residual"])
-        for each in rows:
+        self.list.setHeaderLabels(["point", "frame", state.unit or "residual"])
+        for each in () if outliers is None else outlier_rows(outliers):
             frame = f"{each.frame + 1} on" if each.drifting else f"{each.frame + 1}"
             item = QTreeWidgetItem([f"{each.point + 1}", frame, f"{each.residual:.3g}"])
             for column in range(3):
@@ -272,12 +289,6 @@ class OutliersPanel(QWidget):
                 item.setToolTip(1, f"Point {each.point + 1} drifts from frame {each.frame + 1} on")
             self.list.addTopLevelItem(item)
         blocker.unblock()
-
-    def set_possible(self, *, hide: bool, solve: bool, show: bool) -> None:
-        """Enable what is possible."""
-        self._hide.setEnabled(hide)
-        self._solve.setEnabled(solve)
-        self._show.setEnabled(show)
 
     def showEvent(self, event: QShowEvent | None) -> None:
         """Emit `became_visible`."""

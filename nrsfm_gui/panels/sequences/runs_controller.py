@@ -119,10 +119,7 @@ class RunsController(QObject):
             self._forget([run for run in runs if not run.pinned], front=None, kept=len(pinned))
 
     def _forget(self, runs: list[Run], front: int | None = -1, kept: int = 0) -> None:
-        """Forget runs of a sequence, which is left with some that are kept.
-
-        `front` is the run to show where the shown one goes: None, or -1 for a neighbor.
-        """
+        """Forget runs of a sequence, and show `front`, or with -1 a neighbor, where the shown one goes."""
         session, control = self._session, self._control
         sequence, shown, compared = session.sequence, session.shown, session.compared
         here = runs[0].sequence is sequence

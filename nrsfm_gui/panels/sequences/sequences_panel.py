@@ -35,10 +35,7 @@ MORE = "What can be done with the run that is shown"
 
 
 class SequencesPanel(QWidget):
-    """The filter, the tree, and the note on the shown run with a button for all that can be done with it.
-
-    The signals of the tree are also emitted for what its menus request.
-    """
+    """The filter, the tree with its signals, and the note on the shown run with a button for its menu."""
 
     pin_requested = pyqtSignal(object, int, bool)  # a run of a sequence, which need not be open
     forget_requested = pyqtSignal(object)  # the runs of a sequence are to be forgotten

@@ -19,22 +19,32 @@ def sequence():
 
 
 @pytest.fixture
-def parts(show, session, control, display, scene_view, tracks_view, make_exporting, sequence, store):
+def parts(session, control, display, scene_view, tracks_view, make_exporting, sequence):
     """Return the parts with a sequence, before any run."""
-    plot, form = LossPlot(), ParametersPanel()
-    spectrum = form.spectrum_plot
-    for widget in (plot, form):
-        show(widget, 480, 320)
-    loss = LossController(session, control, display, plot, session)
-    ParametersController(session, control, form, store, session)
-    exporting = make_exporting(loss=plot.figure, spectrum=spectrum.figure)
+    exporting = make_exporting()
     session.set_settings(QUICK)
     session.set_sequence(sequence)
     display.refresh()
     return SimpleNamespace(
         session=session, run_control=control, display=display, scene_view=scene_view, tracks_view=tracks_view,
-        loss_controller=loss, loss_plot=plot, spectrum_plot=spectrum, export_controller=exporting,
+        export_controller=exporting,
     )  # fmt: skip
+
+
+@pytest.fixture
+def plots(show, parts, store):
+    """Add the plots of the loss and of the singular values to the parts."""
+    parts.loss_plot, form = LossPlot(), ParametersPanel()
+    parts.spectrum_plot = form.spectrum_plot
+    for widget in (parts.loss_plot, form):
+        show(widget, 480, 320)
+    session = parts.session
+    parts.loss_controller = LossController(
+        session, parts.run_control, parts.display, parts.loss_plot, session
+    )
+    ParametersController(session, parts.run_control, form, store, session)
+    figures = {"loss": parts.loss_plot.figure, "spectrum": parts.spectrum_plot.figure}
+    parts.export_controller._figures.update(figures)
 
 
 @pytest.fixture
@@ -44,3 +54,9 @@ def solved(qtbot, parts, add_solved_run, sequence):
     parts.display.refresh()
     qtbot.wait(1)
     return parts
+
+
+@pytest.fixture
+def plotted(plots, solved):
+    """Return the same with the plots of that run."""
+    return solved

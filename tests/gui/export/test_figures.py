@@ -4,17 +4,16 @@ import re
 
 import numpy as np
 import pytest
-from PyQt6.QtGui import QImage
+from PyQt6.QtGui import QGuiApplication, QImage
 
 from core import InputError
-from nrsfm_gui.export.export_request import FIGURES, parse_frames
+from nrsfm_gui.export.export_request import parse_frames
 from nrsfm_gui.export.figures import make_figure
 from nrsfm_gui.model.theme import DARK, PAPER
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePlot
 from nrsfm_gui.panels.points.points_controller import PointsController
-from nrsfm_gui.panels.points.points_panel import PointsCurves, PointsPanel
+from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.panels.view3d.scene_view import SceneView
-from nrsfm_gui.widgets.plots.frame_chart import Plot
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize
 from nrsfm_gui.widgets.style import palette
 
@@ -41,76 +40,56 @@ def test_a_size_that_no_paper_has_is_refused(width, height, dpi):
         FigureSize(width, height, dpi)
 
 
-@pytest.mark.parametrize("name", ["shapes", "loss", "tracks", "spectrum", "errors", "heat"])
-def test_every_figure_has_its_size_on_paper_in_every_format(solved, tmp_path, name):
-    for suffix in FIGURE_FORMATS if name in ("shapes", "loss") else (".svg",):
-        path = tmp_path / f"figure{suffix}"
-        solved.export_controller.save_figure(name, path, COLUMN, shapes="2 evenly")
-        content = path.read_bytes()
-        if suffix == ".png":
-            image = QImage(str(path))
-            assert (image.width(), image.height()) == pytest.approx(PIXELS, abs=2)
-            assert image.dotsPerMeterX() == 5906
-            assert image.pixelColor(1, image.height() - 2).name() == PAPER.panel
-        elif suffix == ".svg":
-            assert re.search(rb'<svg [^>]*width="8.5cm" height="5cm"', content)
-        else:
-            box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content)
-            assert box is not None
-            sides = [float(side) / 72 * 2.54 for side in box.groups()]
-            assert sides == pytest.approx((8.5, 5.0), abs=0.02)
+def test_every_figure_has_its_size_on_paper_and_its_words_in_every_format(plotted, tmp_path, near):
+    widget = plotted.loss_plot.plot_widget
+    plotted.loss_plot.setPalette(palette(DARK))
+    size = widget.size()
+    for name in ("shapes", "loss", "tracks", "spectrum", "errors", "heat"):
+        for suffix in FIGURE_FORMATS if name in ("shapes", "loss") else (".svg",):
+            path = tmp_path / f"{name}{suffix}"
+            plotted.export_controller.save_figure(name, path, COLUMN, shapes="1, 6")
+            content = path.read_bytes()
+            if suffix == ".png":
+                image = QImage(str(path))
+                assert (image.width(), image.height()) == pytest.approx(PIXELS, abs=2)
+                assert image.dotsPerMeterX() == 5906
+                assert image.pixelColor(1, image.height() - 2).name() == PAPER.panel
+            elif suffix == ".svg":
+                assert re.search(rb'<svg [^>]*width="8.5cm" height="5cm"', content)
+            else:
+                box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content)
+                assert box is not None
+                sides = [float(side) / 72 * 2.54 for side in box.groups()]
+                assert sides == pytest.approx((8.5, 5.0), abs=0.02)
+    for name, texts in (
+        ("shapes", (">frame 1<", ">frame 6<", ">estimate<", ">ground truth<")),
+        ("heat", ("frame", "point", "3-D error")),
+    ):
+        content = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+        assert all(text in content for text in texts), name
+    assert widget.size() == size and near(widget.grab().toImage(), DARK.panel, tolerance=4).mean() > 0.5
 
 
-@pytest.fixture
-def drawn(solved, tmp_path, render_svg):
-    """Return a function that gives the pixels of a figure as librsvg draws it."""
+def test_a_row_has_each_frame_in_blue_and_red_and_a_heat_map_its_scale(solved, tmp_path, render_svg, near):
+    def drawn(name):
+        solved.export_controller.save_figure(
+            name, tmp_path / "a.svg", FigureSize(10.0, 6.0), shapes="1, 3, 6"
+        )
+        return render_svg(tmp_path / "a.svg")
 
-    def draw(name, **options):
-        path = tmp_path / f"{name}.svg"
-        solved.export_controller.save_figure(name, path, FigureSize(), **options)
-        return render_svg(path, zoom=2)
-
-    return draw
-
-
-def test_a_row_of_shapes_has_each_frame_in_blue_and_red(solved, drawn, near):
-    image = drawn("shapes", shapes="1, 3, 6")
-    thirds = np.array_split(np.arange(image.width()), 3)
+    image = drawn("shapes")
     body = slice(round(0.12 * image.height()), None)  # below the legend
     for color in (PAPER.estimate, PAPER.truth):
         mask = near(image, color, tolerance=90)[body]
-        counts = [int(mask[:, part].sum()) for part in thirds]
-        assert min(counts) > 30, (color, counts)
-
-
-def test_the_legend_and_the_numbers_of_frames_are_text(solved, tmp_path):
-    path = tmp_path / "row.svg"
-    solved.export_controller.save_figure("shapes", path, FigureSize(), shapes="1, 3, 6")
-    text = path.read_text(encoding="utf-8")
-    for words in ("frame 1", "frame 3", "frame 6", "estimate", "ground truth"):
-        assert f">{words}</text>" in text
-
-
-def test_a_heat_map_has_axes_and_the_scale_of_its_colors(solved, tmp_path, drawn):
+        counts = [int(part.sum()) for part in np.array_split(mask, 3, axis=1)]
+        assert min(counts) > 10, (color, counts)
     image = drawn("heat")
-    text = (tmp_path / "heat.svg").read_text(encoding="utf-8")
-    for words in ("frame", "point", "3-D error"):
-        assert words in text
     colors = {image.pixelColor(x, image.height() // 2).name() for x in range(0, image.width(), 3)}
     assert len(colors) > 6  # the errors of a row differ
-    right = range(image.width() - 240, image.width() - 1, 2)
-    rows = range(10, image.height() - 60, 5)
+    rows = range(10, image.height() - 30, 3)
+    right = range(image.width() - 120, image.width() - 1)
     bar = max(({image.pixelColor(x, y).name() for y in rows} for x in right), key=len)
     assert len(bar) > 0.8 * len(rows)  # the scale is a gradient
-
-
-def test_the_window_keeps_its_colors_and_size(solved, tmp_path, near):
-    plot = solved.loss_plot
-    plot.setPalette(palette(DARK))
-    size = plot.plot_widget.size()
-    solved.export_controller.save_figure("loss", tmp_path / "loss.pdf", COLUMN)
-    assert plot.plot_widget.size() == size
-    assert near(plot.plot_widget.grab().toImage(), DARK.panel, tolerance=4).mean() > 0.5
 
 
 def test_a_figure_of_nothing_is_refused_in_a_sentence(parts, tmp_path):
@@ -121,46 +100,26 @@ def test_a_figure_of_nothing_is_refused_in_a_sentence(parts, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_every_figure_of_the_dialog_can_be_made(solved):
-    views, panels = solved.export_controller.views, solved.export_controller._figures
-    for name, kind in FIGURES.items():
-        if name in panels or kind.needs != "panel":
-            assert make_figure(views, panels, name, "1").title
-
-
-def test_panels_without_content_make_no_figure(qapp, solved):
-    panels = {"points": PointsCurves().figure, "guidance": GuidancePlot().figure}
+def test_curves_of_selected_points_have_paper_colors_while_their_panel_is_hidden(qtbot, solved, tmp_path):
+    panel, exporting = PointsPanel(), solved.export_controller
+    qtbot.addWidget(panel)
+    panel.curves.setPalette(palette(DARK))
+    panels = {"points": panel.curves.figure, "guidance": GuidancePlot().figure}
     for name, first in (("points", "select points first"), ("guidance", "run Guidance first")):
         with pytest.raises(InputError, match=first):
-            make_figure(solved.export_controller.views, panels, name)
-
-
-def test_curves_of_points_have_paper_colors_and_names(qapp, solved, tmp_path):
-    curves = PointsCurves()
-    curves.setPalette(palette(DARK))
-    curves.show_plots([Plot("3-D", "mm", (np.arange(6.0), np.ones(6)))], (2, 4))
-    solved.export_controller._figures["points"] = curves.figure
-    path = tmp_path / "points.svg"
-    solved.export_controller.save_figure("points", path, COLUMN)
-    text = path.read_text(encoding="utf-8")
+            make_figure(exporting.views, panels, name)
+    PointsController(solved.session, solved.display, panel, solved.session)
+    exporting._figures["points"] = panel.curves.figure
+    solved.session.set_selection((2, 4))
+    exporting.save_figure("points", tmp_path / "points.svg", COLUMN)
+    text = (tmp_path / "points.svg").read_text(encoding="utf-8")
     assert ">point 3</text>" in text and ">point 5</text>" in text
     assert PAPER.accent in text and DARK.panel not in text and DARK.accent not in text
 
 
-def test_points_that_are_selected_are_exported_while_their_panel_is_hidden(qtbot, solved, tmp_path):
-    panel = PointsPanel()
-    qtbot.addWidget(panel)
-    PointsController(solved.session, solved.display, panel, solved.session)
-    solved.export_controller._figures["points"] = panel.curves.figure
-    solved.session.set_selection((2, 4))
-    path = tmp_path / "points.svg"
-    solved.export_controller.save_figure("points", path, COLUMN)
-    assert ">point 5</text>" in path.read_text(encoding="utf-8")
-
-
-def test_the_names_of_axes_are_on_the_page(solved):
-    with solved.loss_plot.figure.layout(FigureSize().pixels):
-        widget = solved.loss_plot.plot_widget
+def test_the_names_of_axes_are_on_the_page(plotted):
+    with plotted.loss_plot.figure.layout(FigureSize().pixels):
+        widget = plotted.loss_plot.plot_widget
         names = [widget.getPlotItem().getAxis(side).label for side in ("left", "right", "bottom")]
         shown = [name for name in names if name.isVisible()]
         assert len(shown) >= 2
@@ -169,22 +128,19 @@ def test_the_names_of_axes_are_on_the_page(solved):
             assert area.left() >= 0 and area.right() <= widget.width(), name.toPlainText()
 
 
-@pytest.mark.parametrize("software", [False, True], ids=["OpenGL", "software"])
-def test_a_picture_without_background_is_transparent_where_nothing_is_drawn(
-    qtbot, solved, software, tmp_path
-):
-    view = SceneView(software=software)
-    qtbot.addWidget(view)
-    view.resize(320, 240)
-    view.set_scene(solved.display.scene)
-    image = view.render_image(320, 240, labels=False, transparent=True)
-    alpha = np.array([[image.pixelColor(x, y).alpha() for x in range(0, 320, 4)] for y in range(0, 240, 4)])
-    assert (alpha == 0).mean() > 0.3 and (alpha == 255).sum() > 20
-    assert image.pixelColor(1, 1).alpha() == 0
-
-
-def test_the_copied_picture_of_the_view_has_no_background(qapp, solved):
+def test_a_picture_without_background_is_transparent_where_nothing_is_drawn(qtbot, solved):
+    for software in (False, True):
+        view = SceneView(software=software)
+        qtbot.addWidget(view)
+        view.resize(320, 240)
+        view.set_scene(solved.display.scene)
+        image = view.render_image(320, 240, labels=False, transparent=True)
+        alpha = np.array(
+            [[image.pixelColor(x, y).alpha() for x in range(0, 320, 4)] for y in range(0, 240, 4)]
+        )
+        assert (alpha == 0).mean() > 0.3 and (alpha == 255).sum() > 20
+        assert image.pixelColor(1, 1).alpha() == 0
     solved.export_controller.copy_view()
-    image = qapp.clipboard().image()
+    image = QGuiApplication.clipboard().image()
     assert not image.isNull() and image.hasAlphaChannel()
     assert image.pixelColor(image.width() - 2, image.height() // 2).alpha() == 0

@@ -15,7 +15,7 @@ from core import HistoryEntry, Settings, command_for, load_result, procrustes_mm
 from core.foundation import Phase, PhaseKind
 from nrsfm_gui.export import run_report
 from nrsfm_gui.export.figures import error_plot, worst_frames
-from nrsfm_gui.export.run_report import CHART, STYLE, report_page
+from nrsfm_gui.export.run_report import CHART, TEMPLATE, report_page
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.model.theme import LIGHT, PAPER
@@ -56,10 +56,13 @@ class Reader(html.parser.HTMLParser):
         self.words.append(data)
 
 
-def test_a_page_is_self_contained_and_has_the_numbers_of_the_core(qtbot, solved, tmp_path):
-    run = solved.session.shown
-    with qtbot.waitSignal(solved.export_controller.saved):
-        solved.export_controller.save_report(tmp_path / "r.html")
+def test_a_page_is_self_contained_and_has_the_numbers_of_the_core_and_the_plots_of_the_window(
+    qtbot, plotted, tmp_path, render_svg, near
+):
+    run = plotted.session.shown
+    run.title, run.note = "<b>bold</b> & brave", "<script>alert(1)</script>"
+    with qtbot.waitSignal(plotted.export_controller.saved):
+        plotted.export_controller.save_report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(page)
@@ -75,6 +78,8 @@ def test_a_page_is_self_contained_and_has_the_numbers_of_the_core(qtbot, solved,
     assert " ".join(command_for(run.sequence, run.settings).split()) in text and "from core import" in text
     assert "rank 2" in text and "numpy" in text
     assert list(tmp_path.iterdir()) == [tmp_path / "r.html"]
+    assert "<b>bold" not in page and "&lt;script&gt;" in page  # names and notes are no markup
+    check_plots(plotted, page, tmp_path, render_svg, near)
 
 
 def drawings(page):
@@ -83,9 +88,8 @@ def drawings(page):
     return {str(root.findtext(f"{SVG}title")): root for root in roots}
 
 
-def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(solved, tmp_path, render_svg, near):
-    solved.export_controller.save_report(tmp_path / "r.html")
-    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+def check_plots(solved, page, tmp_path, render_svg, near):
+    """Compare the plots of a page with those of the window; they are on light paper."""
     found = drawings(page)
     assert list(found) == [
         "mean 3-D error of every frame, per-frame similarity",
@@ -94,18 +98,15 @@ def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(solved, tmp_
     ]
     clips = re.findall(r'clipPath id="([^"]+)"', page)
     assert len(set(clips)) == len(clips) > 3
-    for root in found.values():
-        path = tmp_path / "plot.svg"
+    path = tmp_path / "plot.svg"
+    for root, color in zip(found.values(), (PAPER.accent, PAPER.accent, PAPER.residual), strict=True):
         path.write_bytes(ElementTree.tostring(root))
         image = render_svg(path)
         assert image.size() == CHART
         assert near(image, PAPER.panel).mean() > 0.5
         axes = near(image, PAPER.border, tolerance=110)
         assert axes.sum(axis=1).max() > 0.7 * CHART.width() and axes.sum(axis=0).max() > 0.6 * CHART.height()
-    colors = (PAPER.accent, PAPER.accent, PAPER.residual)
-    for root, color in zip(found.values(), colors, strict=True):
-        path.write_bytes(ElementTree.tostring(root))
-        drawn = near(render_svg(path), color, tolerance=90)
+        drawn = near(image, color, tolerance=90)
         assert drawn.any(axis=0).mean() > 0.2, color  # the curve, the diamonds and the line between them
     # The words of the plots are text.
     words = " ".join(text for root in found.values() for text in root.itertext()).split()
@@ -125,111 +126,95 @@ def test_a_page_of_a_refined_run_has_its_numbers_and_how_to_make_it_again(parts,
 
 def test_a_printed_page_is_no_narrow_screen():
     """A sheet of A4 is narrower than the screens that get the columns of a page one below the other."""
-    screen, paper = STYLE.split("@media screen and (max-width: 760px)")[1].split("@media print")
+    style = TEMPLATE.read_text(encoding="utf-8")
+    screen, paper = style.split("@media screen and (max-width: 760px)")[1].split("@media print")
     assert "grid-template-columns: 1fr;" in screen and "grid-template-columns" not in paper
     assert "@page { size: A4;" in paper and "break-inside: avoid" in paper
 
 
-def test_code_of_a_page_is_never_cut(solved, monkeypatch):
-    run = solved.session.shown
-    shapes = build_shapes(run.sequence, run.last)
-    for length in (3, 40, 600):
-        command = "nrsfm solve " + " ".join(f"--option{k}" for k in range(length))
-        python = "\n".join(f"step{k:03} = 1" for k in range(length))
-        for name, code in (("command_for", command), ("python_for", python)):
-            monkeypatch.setattr(run_report, name, lambda *_, code=code: code)
-        page = report_page(run, shapes, b"", "none")
-        assert f"<pre>{command}</pre>" in page and f"<pre>{python}</pre>" in page
-
-
-def test_a_report_at_an_earlier_moment_is_of_that_moment(solved):
-    run = solved.session.shown
+def test_a_report_at_an_earlier_moment_is_of_that_moment_and_its_code_is_never_cut(plotted, monkeypatch):
+    run = plotted.session.shown
+    command = "nrsfm solve " + " ".join(f"--option{k}" for k in range(600))
+    python = "\n".join(f"step{k:03} = 1" for k in range(600))
+    for name, code in (("command_for", command), ("python_for", python)):
+        monkeypatch.setattr(run_report, name, lambda *_, code=code: code)
     index, seen = run.snapshots.at(0)
     assert index < len(run.history) - 1
     page = report_page(run.as_of(0), build_shapes(run.sequence, seen), b"", "nothing")
     last = report_page(run, build_shapes(run.sequence, run.last), b"", "nothing")
+    assert f"<pre>{command}</pre>" in page and f"<pre>{python}</pre>" in page
     losses = [re.findall('<div class="tile"><b>(.*?)</b>', each)[0] for each in (page, last)]
     assert losses[0] != losses[1]
     assert f"computing time, {seen.record.iteration} iterations" in page
-    title = solved.loss_plot.plot_widget.accessibleName()
+    title = plotted.loss_plot.plot_widget.accessibleName()
     charts = [ElementTree.tostring(drawings(each)[title], "unicode") for each in (page, last)]
     assert len(vertices(charts[0], PAPER.accent)) < len(vertices(charts[1], PAPER.accent))
 
 
 @pytest.mark.slow
-def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, show, solved, tmp_path):
-    session, settings = solved.session, solved.session.settings
+def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, show, plotted, tmp_path):
+    session, settings = plotted.session, plotted.session.settings
     session.set_settings(settings.with_changes(eta=0.3))
-    qtbot.waitUntil(lambda: solved.run_control.current is None and session.shown.settings.eta == 0.3)
+    qtbot.waitUntil(lambda: plotted.run_control.current is None and session.shown.settings.eta == 0.3)
     run = session.shown
     tick = next(tick for tick in run.history.ticks if tick.first == 0)
     assert tick.before.eta == settings.eta
     session.set_settings(settings.with_changes(eta=0.1))
-    qtbot.waitUntil(lambda: solved.run_control.current is None and run.settings.eta == 0.1)
-    solved.loss_controller.show_record(run.snapshots.indices[0])
+    qtbot.waitUntil(lambda: plotted.run_control.current is None and run.settings.eta == 0.1)
+    plotted.loss_controller.show_record(run.snapshots.indices[0])
     seen = session.seen
     assert session.moment is not None and seen.settings.eta == 0.3
     for name in ("r.npz", "r.html"):
         save = (
-            solved.export_controller.save_report
+            plotted.export_controller.save_report
             if name == "r.html"
-            else solved.export_controller.save_reconstruction
+            else plotted.export_controller.save_reconstruction
         )
-        with qtbot.waitSignal(solved.export_controller.saved):
+        with qtbot.waitSignal(plotted.export_controller.saved):
             save(tmp_path / name)
     result = load_result(tmp_path / "r.npz")
     assert result.eta == result.meta["settings"]["eta"] == 0.3
     assert result.loss == pytest.approx(seen.best.loss, rel=1e-12)
     assert result.iterations == len(result.history) - 1 == seen.record.iteration
     assert "<th>eta</th><td>0.3</td>" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    with qtbot.waitSignal(solved.export_controller.saved) as copied:
-        solved.export_controller.copy_python()
+    with qtbot.waitSignal(plotted.export_controller.saved) as copied:
+        plotted.export_controller.copy_python()
     assert "as it was at iteration" in copied.args[0]
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
     numbers = NumbersPanel()
     show(numbers)
-    controller = NumbersController(session, solved.display, numbers, session)
+    controller = NumbersController(session, plotted.display, numbers, session)
     controller.flush()
     controller.shut_down()
     shown = [label.text() for label in numbers.findChildren(QLabel)]
     assert shown[shown.index("iterations") + 1] == str(seen.record.iteration)
 
 
-def test_names_and_notes_are_text_and_not_markup(solved):
-    run = solved.session.shown
-    run.title, run.note = "<b>bold</b> & brave", "<script>alert(1)</script>"
-    page = report_page(run, build_shapes(run.sequence, run.last), b"", "<i>")
-    assert "<b>bold" not in page and "<script" not in page and "&lt;script&gt;" in page
+def test_what_cannot_be_written_is_refused_and_a_full_disk_is_noticed(qtbot, plotted, tmp_path):
+    """Qt's own writers end as if all were well on a full disk."""
+    exporting = plotted.export_controller
 
-
-def test_what_cannot_be_reported_is_refused(qtbot, solved, tmp_path):
-    with qtbot.waitSignal(solved.export_controller.failed) as failed:
-        solved.export_controller.save_report(tmp_path / "r.doc")
-    assert "accepted for reports is .html" in failed.args[0]
-    with qtbot.waitSignal(solved.export_controller.failed) as failed:
-        solved.export_controller.save_report(tmp_path / "gone" / "r.html")
-    assert "gone does not exist" in failed.args[0]
-    solved.session.set_shown(None)
-    with qtbot.waitSignal(solved.export_controller.failed) as failed:
-        solved.export_controller.save_report(tmp_path / "r.html")
-    assert "there is no reconstruction yet" in failed.args[0]
-
-
-def test_a_full_disk_is_noticed(qtbot, solved, tmp_path):
-    """Qt's own writers end as if all were well."""
-    exporting, folder = solved.export_controller, tmp_path / "full"
-    folder.mkdir()
-    for save in (
-        lambda: exporting.save_report(folder / "a.html"),
-        lambda: exporting.save_view(folder / "a.png"),
-        lambda: exporting.save_figure("loss", folder / "a.svg"),
-        lambda: exporting.save_figure("loss", folder / "a.pdf"),
-    ):
-        with files_of_at_most(100), qtbot.waitSignal(exporting.failed) as failed:
+    def refused(save):
+        with qtbot.waitSignal(exporting.failed) as failed:
             save()
-        assert "cannot be written: File too large" in failed.args[0]
-        qtbot.waitUntil(lambda: not exporting.busy)
-        assert not list(folder.iterdir())
+        assert not list(tmp_path.iterdir())
+        return failed.args[0]
+
+    for save in (
+        lambda: exporting.save_report(tmp_path / "a.html"),
+        lambda: exporting.save_view(tmp_path / "a.png"),
+        lambda: exporting.save_figure("loss", tmp_path / "a.svg"),
+        lambda: exporting.save_figure("loss", tmp_path / "a.pdf"),
+    ):
+        with files_of_at_most(100):
+            assert "cannot be written: File too large" in refused(save)
+    for path, sentence in (
+        ("r.doc", "accepted for reports is .html"),
+        ("gone/r.html", "gone does not exist"),
+    ):
+        assert sentence in refused(lambda path=path: exporting.save_report(tmp_path / path))
+    plotted.session.set_shown(None)
+    assert "there is no reconstruction yet" in refused(lambda: exporting.save_report(tmp_path / "r.html"))
 
 
 def test_worst_frames_come_first_and_unknown_ones_not_at_all():
@@ -287,16 +272,14 @@ def test_many_values_keep_their_extremes(qtbot):
     assert (top[0] - left) / (right - left) == pytest.approx(31_234 / 50_000, abs=3e-3)
 
 
-@pytest.mark.parametrize(
-    "y", [np.full(5, np.nan), np.zeros(5), np.array([1, np.nan, 2, np.nan, 3.0]), np.array([4.0])]
-)
-def test_odd_curves_are_drawn_too(qapp, tmp_path, render_svg, near, y):
-    svg = error_chart(errors_of(y, "a & b <error>"))
-    assert not re.search(r"nan|inf", re.sub(r"<title>.*</title>", "", svg))
-    assert "a & b <error>" in "".join(ElementTree.fromstring(svg).itertext())
-    (tmp_path / "plot.svg").write_text(svg, encoding="utf-8")
-    drawn = near(render_svg(tmp_path / "plot.svg"), PAPER.accent, tolerance=60)
-    assert drawn.any() == np.isfinite(y).any()
+def test_odd_curves_are_drawn_too(qapp, tmp_path, render_svg, near):
+    for y in (np.full(5, np.nan), np.zeros(5), np.array([1, np.nan, 2, np.nan, 3.0]), np.array([4.0])):
+        svg = error_chart(errors_of(y, "a & b <error>"))
+        assert not re.search(r"nan|inf", re.sub(r"<title>.*</title>", "", svg))
+        assert "a & b <error>" in "".join(ElementTree.fromstring(svg).itertext())
+        (tmp_path / "plot.svg").write_text(svg, encoding="utf-8")
+        drawn = near(render_svg(tmp_path / "plot.svg"), PAPER.accent, tolerance=60)
+        assert drawn.any() == np.isfinite(y).any()
 
 
 def test_frames_without_an_error_leave_a_gap_and_no_area(qapp, tmp_path, render_svg, near):

@@ -11,10 +11,50 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QSlider
 
-from core import CameraModel, Settings, read_sequence, write_tracks
+from core import CameraModel, Settings, read_sequence, simulate, write_tracks
+from core.io.readers import inspect_file
 from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, CameraAnswer
+from nrsfm_gui.importing.import_dialog import ImportDialog
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.style import palette
+
+
+@pytest.fixture(scope="module")
+def tracks():
+    """Return pixels `xy` (12, 20, 2) and `visible` (12, 20), of which a sixth is hidden."""
+    made = simulate("paper", frames=12, points=20, noise=0.3, seed=2)
+    visible = np.random.default_rng(0).uniform(size=(12, 20)) > 1 / 6
+    visible[:2] = True
+    return SimpleNamespace(xy=made.tracks.transpose(0, 2, 1), visible=visible)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write arrays to an npz file."""
+
+    def write_npz(name="video.npz", **arrays):
+        np.savez(tmp_path / name, **arrays)
+        return tmp_path / name
+
+    return write_npz
+
+
+@pytest.fixture
+def make_dialog(qtbot, show):
+    """Make a dialog that shows a file."""
+    made: list[ImportDialog] = []
+
+    def make(path, **reading):
+        dialog = ImportDialog()
+        made.append(dialog)
+        with qtbot.waitSignal(dialog.ready):
+            dialog.set_contents(inspect_file(path, **reading), reading)
+        show(dialog)
+        return dialog
+
+    yield make
+    for dialog in made:
+        dialog.shut_down()
 
 
 def settled(qtbot, dialog):
@@ -43,7 +83,9 @@ def plain(write, tracks):
     return write(tracks=tracks.xy.astype(np.float32), visibility=tracks.visible)
 
 
-def test_frames_points_share_and_range_are_stated_in_words(make_dialog, plain, tracks):
+def test_a_file_is_stated_in_words_and_all_that_can_be_changed_is_named_and_reached_by_tab(
+    make_dialog, plain, tracks
+):
     dialog = make_dialog(plain)
     text = summary(dialog)
     assert text.startswith(f"12 frames of 20 points, {100 * tracks.visible.mean():.0f} % seen\n")
@@ -51,6 +93,15 @@ def test_frames_points_share_and_range_are_stated_in_words(make_dialog, plain, t
     for number in (*low, *high):
         assert f"{number:.1f}".removesuffix(".0") in text
     assert "px" in text
+    kinds = QComboBox, QLineEdit, QSlider
+    editors = [each for kind in kinds for each in dialog.findChildren(kind) if each.isVisible()]
+    assert len(editors) >= 5
+    for editor in editors:
+        assert editor.accessibleName(), editor
+        assert editor.toolTip() or editor.parentWidget().toolTip(), editor.accessibleName()
+        assert editor.focusPolicy() & Qt.FocusPolicy.TabFocus
+    least = dialog.minimumSizeHint()
+    assert least.width() <= 1000 and least.height() <= 620  # a small screen
 
 
 def test_every_array_has_a_row_with_its_size_its_type_and_what_it_is_read_as(make_dialog, write, tracks):
@@ -80,6 +131,10 @@ def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dial
     assert "100 % seen" in summary(dialog)
     assert dialog.reading["visible"] == "none"
     assert len(dialog._picture.view._dots.hidden.positions) == 0
+    qtbot.mouseClick(button_of(dialog, "Guess again"), Qt.MouseButton.LeftButton)
+    settled(qtbot, dialog)
+    assert dialog.reading == {} and "100 % seen" not in summary(dialog)
+    assert not button_of(dialog, "Guess again").isEnabled()
 
 
 def test_axes_in_another_order_are_read_after_a_choice(qtbot, make_dialog, write, tracks):
@@ -99,25 +154,18 @@ def test_axes_in_another_order_are_read_after_a_choice(qtbot, make_dialog, write
     np.testing.assert_allclose(again.tracks[0, ::-1].T, tracks.xy[0], rtol=1e-6)
 
 
-def test_a_threshold_is_typed_and_counts_after_a_rest(qtbot, make_dialog, write, tracks):
-    scores = np.where(tracks.visible, 0.9, 0.3)
-    dialog = make_dialog(write(tracks=tracks.xy, confidence=scores))
-    if dialog.problem:
-        choose(dialog._arrays.choice("confidence"), "visible")
-        settled(qtbot, dialog)
-    dialog._form.threshold.setFocus()
-    dialog._form.threshold.clear()
-    qtbot.keyClicks(dialog._form.threshold, "0.2")
+def test_scores_count_from_one_half_or_from_what_is_typed_after_a_rest(qtbot, make_dialog, write, tracks):
+    dialog = make_dialog(write(tracks=tracks.xy, unnamed=np.where(tracks.visible, 0.9, 0.3)), visible="none")
+    choose(dialog._arrays.choice("unnamed"), "visible")
+    settled(qtbot, dialog)
+    threshold = dialog._form.threshold
+    assert dialog.reading == {"visible": "unnamed", "threshold": "0.5"} and threshold.text() == "0.5"
+    np.testing.assert_array_equal(dialog._inspected.contents.sequence.visible, tracks.visible)
+    type_into(threshold, "0.2")
     qtbot.waitUntil(lambda: dialog.reading.get("threshold") == "0.2")
     settled(qtbot, dialog)
     assert "100 % seen" in summary(dialog)
-    dialog._form.threshold.clear()
-    qtbot.keyClicks(dialog._form.threshold, "0.5")
-    qtbot.waitUntil(lambda: dialog.reading.get("threshold") == "0.5")
-    settled(qtbot, dialog)
-    assert f"{100 * tracks.visible.mean():.0f} % seen" in summary(dialog)
-    dialog._form.threshold.clear()
-    qtbot.keyClicks(dialog._form.threshold, "half")
+    type_into(threshold, "half")
     qtbot.waitUntil(lambda: "not a number" in dialog._form.note("threshold"))
 
 
@@ -136,33 +184,34 @@ def test_the_size_of_the_picture_is_drawn_and_the_camera_follows_it(qtbot, make_
     assert shown.left() < 0 and shown.right() > 1919 and shown.bottom() > 1079
 
 
-def test_pixel_tracks_are_perspective_with_an_assumed_focal_length_unless_asked(qtbot, make_dialog, plain):
-    dialog = make_dialog(plain)
-    assert dialog._camera.kind.key == UNKNOWN
-    assert "px is assumed" in dialog._camera.note("camera")
-    found = imported(qtbot, dialog)
-    assert found.sequence.camera is CameraModel.PERSPECTIVE and found.sequence.intrinsics is None
-    assert found.camera.intrinsics == "auto"
-
-
-def test_a_known_focal_length_is_given_as_four_numbers_about_the_middle(qtbot, make_dialog, plain):
+@pytest.mark.parametrize(
+    ("kind", "answer", "note"),
+    [
+        (UNKNOWN, CameraAnswer(), "1.2 × 1280 = 1536 px is assumed"),
+        (ESTIMATE, CameraAnswer(intrinsics="estimate"), "takes twice as long"),
+        (ORTHOGONAL, CameraAnswer("orthogonal"), "motion capture"),
+        (KNOWN, CameraAnswer(intrinsics=(900.0, 900.0, 640.0, 480.0)), ""),
+    ],
+)
+def test_the_answer_about_the_camera_is_for_the_runs_and_is_shown_again(
+    qtbot, make_dialog, plain, kind, answer, note
+):
     dialog = make_dialog(plain, size="1280x960")
-    choose(dialog._camera.kind, KNOWN)
-    assert dialog._camera.focal.focal_length() == pytest.approx(1536)
-    dialog._camera.focal.set_focal_length(900)
-    dialog._camera.focal.edited.emit()
-    assert imported(qtbot, dialog).camera.intrinsics == (900.0, 900.0, 640.0, 480.0)
-
-
-def test_the_estimate_of_the_focal_length_is_left_to_the_runs(qtbot, make_dialog, plain):
-    dialog = make_dialog(plain)
-    choose(dialog._camera.kind, ESTIMATE)
-    assert "takes twice as long" in dialog._camera.note("camera")
+    assert dialog._camera.kind.key == UNKNOWN
+    choose(dialog._camera.kind, kind)
+    if kind == KNOWN:
+        assert dialog._camera.focal.focal_length() == pytest.approx(1536)
+        dialog._camera.focal.set_focal_length(900)
+        dialog._camera.focal.edited.emit()
+    assert note in dialog._camera.note("camera")
     found = imported(qtbot, dialog)
-    assert found.camera.intrinsics == "estimate" and found.reading == {}
+    assert found.camera == answer and found.reading == {"size": "1280x960"}
+    assert found.sequence.camera is CameraModel.PERSPECTIVE and found.sequence.intrinsics is None
+    model = Settings().with_changes(**vars(answer)).camera_of(CameraModel.PERSPECTIVE).value
+    assert (model == ORTHOGONAL) == (kind == ORTHOGONAL)
     with qtbot.waitSignal(dialog.ready):
         dialog.set_contents(found.contents, {}, found.camera)
-    assert dialog._camera.kind.key == ESTIMATE
+    assert dialog._camera.kind.key == kind
 
 
 def test_a_focal_length_that_is_refused_cannot_be_imported(make_dialog, plain):
@@ -176,29 +225,13 @@ def test_a_focal_length_that_is_refused_cannot_be_imported(make_dialog, plain):
     assert button_of(dialog, "Import").isEnabled()
 
 
-def test_orthogonal_is_an_answer_for_the_runs_and_is_shown_again(qtbot, make_dialog, plain):
-    dialog = make_dialog(plain)
-    choose(dialog._camera.kind, ORTHOGONAL)
-    found = imported(qtbot, dialog)
-    assert found.camera == CameraAnswer("orthogonal", "auto") and found.reading == {}
-    assert (
-        Settings().with_changes(**vars(found.camera)).camera_of(CameraModel.PERSPECTIVE).value == ORTHOGONAL
-    )
-    with qtbot.waitSignal(dialog.ready):
-        dialog.set_contents(found.contents, {}, found.camera)
-    assert dialog._camera.kind.key == ORTHOGONAL
-
-
-def test_a_file_that_states_how_it_is_read_leaves_only_the_camera_open(make_dialog, tmp_path, tracks):
+def test_what_a_file_states_is_not_asked_for(make_dialog, plain, tmp_path, tracks):
     path = tmp_path / "own.npz"
     write_tracks(path, tracks.xy, tracks.visible, size=(1280, 960))
     dialog = make_dialog(path)
     assert not dialog._arrays.choice("tracks").isEnabled()
     assert not any(dialog.findChild(object, name).isVisible() for name in dialog._form.names)
     assert dialog._camera.isVisible() and "Picture 1280 × 960 px:" in dialog._camera.note("camera")
-
-
-def test_tracks_that_are_read_as_orthogonal_are_not_asked_about(make_dialog, plain):
     dialog = make_dialog(plain, camera="orthogonal")
     assert dialog._camera.isHidden() and "Orthogonal" in dialog._known_camera.text()
 
@@ -233,15 +266,6 @@ def test_the_columns_of_a_table_are_chosen_by_their_names(qtbot, make_dialog, tm
     found = imported(qtbot, dialog)
     np.testing.assert_allclose(found.sequence.tracks, tracks.xy.transpose(0, 2, 1), atol=1e-4)
     assert found.reading == {"columns": "frame=picture,point=corner,x=right,y=down"}
-
-
-def test_scores_chosen_as_the_visibility_count_from_one_half(qtbot, make_dialog, write, tracks):
-    dialog = make_dialog(write(tracks=tracks.xy, unnamed=np.where(tracks.visible, 0.9, 0.3)), visible="none")
-    choose(dialog._arrays.choice("unnamed"), "visible")
-    settled(qtbot, dialog)
-    assert dialog.reading == {"visible": "unnamed", "threshold": "0.5"}
-    assert dialog._form.threshold.text() == "0.5"
-    np.testing.assert_array_equal(dialog._inspected.contents.sequence.visible, tracks.visible)
 
 
 def test_of_several_individuals_the_first_is_drawn_and_another_can_be_chosen(
@@ -285,18 +309,6 @@ def test_sentences_name_no_options_of_the_command_line(make_dialog, tmp_path, tr
     assert not any("--" in text or str(path) in text for text in texts)
 
 
-def test_changes_are_dropped_by_one_button(qtbot, make_dialog, plain):
-    dialog = make_dialog(plain)
-    again = button_of(dialog, "Guess again")
-    assert not again.isEnabled()
-    choose(dialog._arrays.choice("visibility"), "")
-    settled(qtbot, dialog)
-    assert "100 % seen" in summary(dialog)
-    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
-    settled(qtbot, dialog)
-    assert dialog.reading == {} and "100 % seen" not in summary(dialog)
-
-
 def test_the_slider_shows_another_frame_with_its_hidden_points_hollow(make_dialog, plain, tracks, near):
     dialog = make_dialog(plain)
     picture = dialog._picture
@@ -315,13 +327,13 @@ def test_the_video_that_a_file_names_is_drawn_behind_its_tracks(qtbot, make_dial
     video = tmp_path / "video.mp4"
     with av.open(str(video), "w") as container:
         stream = container.add_stream("mpeg4", rate=10)
-        stream.width, stream.height = 1280, 960
+        stream.width, stream.height = 160, 120
         for frame in range(12):
-            pixels = np.full((960, 1280, 3), 20 * frame, np.uint8)
+            pixels = np.full((120, 160, 3), 20 * frame, np.uint8)
             container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
         container.mux(stream.encode())
     path = tmp_path / "tracks.npz"
-    write_tracks(path, tracks.xy, tracks.visible, size=(1280, 960), video=video)
+    write_tracks(path, tracks.xy / 8, tracks.visible, size=(160, 120), video=video)
     dialog = make_dialog(path)
     picture = dialog._picture
     background = picture.view._background
@@ -335,24 +347,3 @@ def test_the_video_that_a_file_names_is_drawn_behind_its_tracks(qtbot, make_dial
         )
     dialog.reject()
     assert picture._reader is None and not background.isVisible()
-
-
-def test_everything_that_can_be_changed_has_a_tip_and_a_name_and_is_reached_by_tab(make_dialog, plain):
-    dialog = make_dialog(plain)
-    editors = [
-        each
-        for kind in (QComboBox, QLineEdit, QSlider)
-        for each in dialog.findChildren(kind)
-        if each.isVisible()
-    ]
-    assert len(editors) >= 5
-    for editor in editors:
-        assert editor.accessibleName(), editor
-        assert editor.toolTip() or editor.parentWidget().toolTip(), editor.accessibleName()
-        assert editor.focusPolicy() & Qt.FocusPolicy.TabFocus
-
-
-def test_the_dialog_fits_a_small_screen(make_dialog, plain):
-    dialog = make_dialog(plain)
-    least = dialog.minimumSizeHint()
-    assert least.width() <= 1000 and least.height() <= 620

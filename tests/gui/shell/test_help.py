@@ -14,7 +14,7 @@ from core.reconstruction import VERDICT_KINDS
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.layout import docks
-from nrsfm_gui.text.help_pages import BIBTEX, PANELS, method_page
+from nrsfm_gui.text.help_pages import BIBTEX, method_page, panel_texts
 from nrsfm_gui.widgets.style import apply_theme
 
 NO_KEY = Qt.KeyboardModifier.NoModifier
@@ -135,8 +135,8 @@ def test_the_citations_are_copied_as_bibtex(qtbot, pages):
 
 def test_every_panel_shows_what_it_is_and_has_a_button_for_it(window):
     for dock in docks(window):
-        assert dock.windowTitle() in PANELS, dock.windowTitle()
-        assert PANELS[dock.windowTitle()] in dock.whatsThis()
+        assert dock.windowTitle() in panel_texts(), dock.windowTitle()
+        assert panel_texts()[dock.windowTitle()] in dock.whatsThis()
         texts = [button.text() for button in dock.titleBarWidget().findChildren(QToolButton)]
         assert "?" in texts, dock.windowTitle()
     assert window.scene_view.whatsThis()

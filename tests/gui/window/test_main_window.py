@@ -31,6 +31,7 @@ from core.evaluation import Kind, Mirror
 from core.experiments.report import write_report
 from core.foundation import Phase, PhaseKind
 from nrsfm_gui.engine.solver_thread import real_work
+from nrsfm_gui.export.tasks import Task, TaskRow
 from nrsfm_gui.model.arguments import Arguments, parse
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
@@ -556,21 +557,23 @@ def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, window)
     assert window.status_controller.line.isVisible() and window.statusBar().currentMessage() == ""
     assert places() == before
     window.message_bar.warn("something went wrong")
-    window.export_controller.strip.show_task(1, "movie", "1 of 8", 1, 8)
+    strip = window.export_controller.strip
+    row = TaskRow(Task("movie", Path("movie.gif"), str), strip)
+    strip.add(row)
     window.session_saver.recovery.bar.offer("A session was not closed properly.")
     assert places() == before
     banners, view = window.banners, window.scene_view
     seen = [
         banner.isVisible()
         for banner in (
-            window.message_bar, window.export_controller.strip, window.session_saver.recovery.bar
+            window.message_bar, strip, window.session_saver.recovery.bar
         )
     ]  # fmt: skip
     assert seen == [True, False, False]
     top, view_top = (part.mapTo(window, QPoint(0, 0)).y() for part in (banners, view))
     assert top >= view_top
     window.message_bar.hide()
-    window.export_controller.strip.remove_task(1)
+    strip.remove(row)
     window.session_saver.recovery.bar.hide()
     assert places() == before and banners.isHidden()
     window.parameters_controller.run()

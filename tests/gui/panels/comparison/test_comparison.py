@@ -1,16 +1,45 @@
 """Comparing two runs: what is drawn, what the bar and the table show, and the way out."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core import NuclearNorm, Settings
 from core.foundation import DEPTHS, WNN, Phase, PhaseKind, relative_distance
 from nrsfm_gui.model.theme import THEMES
+from nrsfm_gui.panels.comparison.compare_controller import CompareController, compare_rows
+from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareSplitter
+from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import percent_of
-from nrsfm_gui.text.compare_rows import compare_rows
+
+
+@pytest.fixture
+def parts(show, session, display, scene_view, messages, press_action, add_run, make_iterate, known):
+    """Return the parts with three runs of different noise; the last one is shown."""
+    panel, splitter, around = ComparePanel(), CompareSplitter(scene_view), QWidget()
+    layout = QVBoxLayout(around)
+    layout.addWidget(panel)
+    layout.addWidget(splitter, 1)
+    controller = CompareController(
+        session, display, panel, splitter, scene_view, make_view=lambda: SceneView(software=True),
+        select=session.set_shown, parent=around,
+    )  # fmt: skip
+    show(around, 900, 600)
+    session.set_sequence(known.sequence)
+    for number, noise in enumerate((0.0, 0.02, 0.05)):
+        iterate = make_iterate(known, noise=noise, seed=number)
+        add_run(session, iterate, Settings(rank=3 + number), noise=noise)
+    display.refresh()
+    return SimpleNamespace(
+        session=session, display=display, scene_view=scene_view, compare_controller=controller,
+        compare_panel=panel, compare_splitter=splitter, message_bar=messages, press_action=press_action,
+        around=around,
+    )  # fmt: skip
 
 
 def expected_points(parts, run):
@@ -39,14 +68,9 @@ def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison
     apart = percent_of(relative_distance(points[0], points[1]), 1.0)
     assert reported.startswith(f"{apart} of the object apart · mean distance {mean:.2f} mm, in this frame ")
     assert reported.endswith("per-frame similarity")
-
-
-def test_coloring_by_something_else_ends_the_difference_and_is_kept(parts, wait_for_comparison):
-    parts.compare_controller.toggle()
-    wait_for_comparison(parts.session, parts.display)
     parts.session.set_compare_mode("difference")
     parts.session.set_appearance(parts.session.appearance.changed(color_by="error"))
-    assert parts.session.compare_mode == "overlay" and parts.session.appearance.color_by == "error"
+    assert parts.session.compare_mode == "overlay"  # coloring by something else ends the difference
     parts.compare_controller.stop()
     assert parts.session.appearance.color_by == "error"
 
@@ -114,38 +138,33 @@ def test_every_line_of_the_table_has_a_name_of_its_own(parts, add_run, make_iter
     assert len(names) == len(set(names)) and {"objective", "minimized value"} <= set(names)
 
 
-def test_showing_the_second_run_lets_the_two_change_their_places(parts):
-    parts.compare_controller.toggle()
-    parts.session.set_shown(parts.session.runs[1])
-    assert (parts.session.shown.number, parts.session.compared.number) == (2, 3)
-    parts.compare_controller.swap()
-    assert (parts.session.shown.number, parts.session.compared.number) == (3, 2)
-    parts.compare_controller.stop()
-    parts.session.set_shown(parts.session.runs[1])
-    assert parts.session.compared is None
+def test_the_two_change_their_places_and_the_comparison_ends_with_its_runs_or_its_sequence(parts, make_known):
+    session, controller = parts.session, parts.compare_controller
 
+    def ended():
+        parts.display.refresh()
+        return not controller.on and not parts.compare_panel.isVisible()
 
-def test_forgetting_the_compared_run_ends_the_comparison(parts):
-    parts.compare_controller.toggle()
-    parts.session.drop_run(parts.session.compared)
-    assert not parts.compare_controller.on and not parts.compare_panel.isVisible()
-
-
-def test_one_run_alone_shows_what_to_do(parts):
-    for run in parts.session.runs[:2]:
-        parts.session.drop_run(run)
-    parts.compare_controller.toggle()
-    assert "one run only" in parts.message_bar.text and not parts.compare_controller.on
-
-
-def test_another_sequence_ends_the_comparison(parts, make_known, wait_for_comparison):
-    parts.compare_controller.toggle()
-    wait_for_comparison(parts.session, parts.display)
-    parts.session.set_compare_mode("side")
-    parts.session.set_sequence(make_known(frames=6).sequence)
-    parts.display.refresh()
-    assert not parts.compare_controller.on and not parts.compare_panel.isVisible()
-    assert parts.display.scene.frame_count == 6
+    controller.toggle()
+    session.set_shown(session.runs[1])  # showing the second run
+    assert (session.shown.number, session.compared.number) == (2, 3)
+    controller.swap()
+    assert (session.shown.number, session.compared.number) == (3, 2)
+    controller.stop()
+    session.set_shown(session.runs[1])
+    assert session.compared is None and ended()
+    controller.toggle()
+    session.drop_run(session.compared)
+    assert ended()
+    controller.toggle()
+    session.set_compare_mode("side")
+    left = session.sequence
+    session.set_sequence(make_known(frames=6).sequence)
+    assert ended() and parts.display.scene.frame_count == 6
+    session.set_sequence(left)
+    session.drop_run(session.runs[0])
+    controller.toggle()
+    assert "one run only" in parts.message_bar.text and ended()
 
 
 def test_the_compared_run_has_a_color_that_no_other_run_has():

@@ -12,7 +12,6 @@ from core import Settings, simulate
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model import log_records as module
 from nrsfm_gui.model.log_records import Level, Logbook
-from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.log.log_controller import LogController, differences
 from nrsfm_gui.panels.log.log_panel import LogPanel
@@ -52,7 +51,9 @@ def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(logbook, recwar
             warnings.simplefilter("always")
             warnings.warn("an old key", UserWarning, stacklevel=1)
         qWarning("a font is missing")
-        logbook.shut_down()
+        ours = qInstallMessageHandler(lambda kind, _context, text: heard.append((kind, text)))
+        assert ours is not None
+        logbook.shut_down()  # a handler that came later stays
         qWarning("not for the log")
     finally:
         qInstallMessageHandler(before)
@@ -70,18 +71,6 @@ def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(logbook, recwar
     ]
     assert warnings.showwarning is shown
     assert logging.getLogger("core").level == level
-
-
-def test_a_handler_that_came_later_stays(qapp, logbook):
-    heard = []
-    logbook.listen()
-    ours = qInstallMessageHandler(lambda _kind, _context, text: heard.append(text))
-    logbook.shut_down()
-    qWarning("for the later one")
-    qInstallMessageHandler(None)
-    assert ours is not None
-    assert heard == ["for the later one"]
-    assert not logbook.lines
 
 
 def test_lines_come_from_any_thread_in_order(qtbot, logbook):
@@ -108,10 +97,11 @@ def test_the_panel_filters_by_level_and_text_and_copies_what_it_shows(qtbot):
     panel = LogPanel()
     qtbot.addWidget(panel)
     panel.setPalette(palette(DARK))
-    panel.show()
     book = Logbook()
     book.added.connect(panel.add_line)
     book.add(Level.DETAIL, "solver", "iteration 1")
+    assert panel._text.toPlainText() == ""  # what comes while it is hidden is there when it is shown
+    panel.show()
     book.add(Level.INFO, "files", "Reading <balloon> & co")
     book.add(Level.ERROR, "defect", "KeyError: 'x'", "Traceback\n  File y")
     assert "iteration 1" not in panel._text.toPlainText()
@@ -127,22 +117,15 @@ def test_the_panel_filters_by_level_and_text_and_copies_what_it_shows(qtbot):
     assert QGuiApplication.clipboard().text().endswith("iteration 1")
 
 
-def test_lines_that_came_while_the_panel_was_hidden_are_there_when_it_is_shown(qtbot):
-    panel = LogPanel()
-    qtbot.addWidget(panel)
-    book = Logbook()
-    book.added.connect(panel.add_line)
-    book.add(Level.INFO, "files", "Reading a.txt")
-    assert panel._text.toPlainText() == ""
-    panel.show()
-    assert "Reading a.txt" in panel._text.toPlainText()
-
-
-def test_a_session_is_recorded_in_the_log(qtbot, session, control, logbook, log, sequence):
+def test_a_session_is_recorded_in_the_log_with_what_was_refused(
+    qtbot, session, logbook, log, make_stream, sequence
+):
+    refused = QUICK.with_changes(rank=3)
+    control = RunControl(session, work=make_stream(length=3, refuses=refused), parent=session)
+    session.set_live(False)
     session.set_sequence(sequence)
     session.set_settings(QUICK.with_changes(eta=0.2))
     control.start(warm=False)
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
     qtbot.waitUntil(lambda: "Done: run 1" in logbook.text())
     session.notifier.warn("the disk is full")
     text = logbook.text()
@@ -150,20 +133,13 @@ def test_a_session_is_recorded_in_the_log(qtbot, session, control, logbook, log,
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert [line.level for line in logbook.lines][-1] is Level.WARNING
-
-
-def test_a_refused_run_leaves_its_reason_as_an_error(qtbot, session, logbook, panel, make_stream, sequence):
-    session.set_settings(QUICK)
-    LogController(session, logbook, panel, session)
-    session.set_sequence(sequence)
-    control = RunControl(session, work=make_stream(refuses=QUICK), parent=session)
+    session.set_settings(refused)
     control.start(warm=False)
     qtbot.waitUntil(lambda: any(line.level is Level.ERROR for line in logbook.lines))  # after the picture
     control.shut_down()
-    assert not session.runs
-    errors = [line for line in logbook.lines if line.level is Level.ERROR]
-    assert [line.source for line in errors] == ["run 1"]
-    assert "rank 2 is refused" in errors[0].text
+    assert len(session.runs) == 1
+    (error,) = (line for line in logbook.lines if line.level is Level.ERROR)
+    assert error.source == "run 2" and "rank 3 is refused" in error.text
 
 
 def test_dragged_settings_are_one_line(qtbot, session, logbook, log):
@@ -179,17 +155,12 @@ def test_differences_name_what_changed():
     assert differences(before, after) == ["rank 3 → 4", "penalty mu 0.1 → 0.25", "gone 1 → None"]
 
 
-def test_the_log_is_saved_and_a_refusal_reported(messages, logbook, log, tmp_path):
+def test_the_log_is_saved_and_cleared_and_a_refusal_reported(messages, logbook, log, panel, tmp_path):
     logbook.add(Level.INFO, "test", "kept")
     log.save(tmp_path / "log.txt")
     assert "kept" in (tmp_path / "log.txt").read_text()
     assert "Saved" in messages.text
     log.save(tmp_path / "absent" / "log.txt")
     assert "does not exist" in messages.text
-
-
-def test_clearing_empties_log_and_panel(logbook, log, panel):
-    logbook.add(Level.INFO, "test", "gone soon")
     panel.clear_requested.emit()
-    assert not logbook.lines
-    assert panel.shown_text == ""
+    assert not logbook.lines and panel.shown_text == ""

@@ -1,6 +1,7 @@
 """The numbers of the run and of the points that are shown."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from PyQt6.QtWidgets import QLabel
@@ -11,7 +12,16 @@ from core.reconstruction import Verdict
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.summaries import relative_measure
+
+
+@pytest.fixture
+def display(session):
+    """Return what draws the session in no view: the panel needs the scene."""
+    made = Display(session, (SimpleNamespace(set_scene=lambda _scene: None, repaint=lambda: None),))
+    yield made
+    made.shut_down()
 
 
 @pytest.fixture
@@ -44,11 +54,10 @@ def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(
 
 
 def test_the_numbers_of_several_points_are_their_mean_and_their_worst(
-    qtbot, session, display, numbers, add_solved_run, sequence
+    qtbot, session, display, numbers, add_run, known, make_iterate
 ):
-    add_solved_run(
-        session, sequence, Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
-    )
+    session.set_sequence(known.sequence)
+    add_run(session, make_iterate(known, noise=0.02), Settings(rank=3))
     session.set_frame(5)
     session.set_selection((2, 9, 14))
     display.refresh()

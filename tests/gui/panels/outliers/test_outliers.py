@@ -11,7 +11,7 @@ from core.evaluation import find_outliers
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.outliers.outliers_controller import OutliersController
-from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel, outlier_rows
+from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel, OutliersState, outlier_rows
 from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, objective="wnn")
@@ -76,6 +76,8 @@ def test_the_worst_observations_of_a_run_are_listed_and_lead_there(solved, panel
     residuals = [float(value) for *_, value in listed]
     assert residuals == sorted(residuals, reverse=True)
     assert f"{len(listed)} of {solved.sequence.visible.sum()} (" in panel.sentence
+    heading = panel.list.header()
+    assert sum(heading.sectionSize(column) for column in range(3)) <= panel.list.viewport().width()
     item = panel.list.topLevelItem(1)
     panel.list.setCurrentItem(item)
     assert solved.frame + 1 == int(item.text(1)) and solved.point + 1 == int(item.text(0))
@@ -85,16 +87,15 @@ def test_the_histogram_counts_every_observation_and_colors_what_is_beyond(panel,
     residuals = np.random.default_rng(0).rayleigh(size=(40, 50))
     residuals[5, 7] = 60.0
     found = find_outliers(residuals)
-    panel.set_outliers(found, found.threshold, "px", "the bilinear solution")
+    state = OutliersState(found, found.threshold, "px", "the bilinear solution")
+    panel.set_state(state)
     assert panel.plot.counts.sum() == residuals.size
     for theme in (DARK, LIGHT):
         panel.setPalette(palette(theme))
         picture = panel.grab().toImage()
         assert near(picture, theme.accent, tolerance=30).sum() > 200
         assert near(picture, theme.warning, tolerance=30).sum() > 5
-    panel.set_outliers(
-        find_outliers(residuals, threshold=70.0), found.threshold, "px", "the bilinear solution"
-    )
+    panel.set_state(replace(state, outliers=find_outliers(residuals, threshold=70.0)))
     assert not near(panel.grab().toImage(), LIGHT.warning, tolerance=30).any()
 
 
@@ -164,8 +165,3 @@ def test_what_would_empty_a_frame_is_not_hidden(solved, controller, panel, messa
     controller.hide_all()
     assert solved.settings.hide is None
     assert "frame 1 would be left without any point" in messages.text
-
-
-def test_all_columns_of_the_list_are_seen(solved, panel):
-    heading = panel.list.header()
-    assert sum(heading.sectionSize(column) for column in range(3)) <= panel.list.viewport().width()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hands import button_of, type_into
@@ -9,16 +10,40 @@ from PyQt6.QtCore import QRect, Qt
 from PyQt6.QtWidgets import QLineEdit
 
 from core import CameraModel, SequenceEntry, Settings, simulate
-from nrsfm_gui.model.names import numbered_title, run_title, sentence_name
+from nrsfm_gui.model.names import numbered_title, run_name, run_title, sentence_name
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
+from nrsfm_gui.panels.sequences.runs_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
+from nrsfm_gui.scene.display import Display
 from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, objective="wnn")
+
+
+@pytest.fixture
+def display(session):
+    """Return what draws the session in no view: the rows need what it knows of errors."""
+    made = Display(session, (SimpleNamespace(set_scene=lambda _scene: None, repaint=lambda: None),))
+    yield made
+    made.shut_down()
+
+
+@pytest.fixture
+def parts(qtbot, show, session, control, display, messages, press_action, add_three_runs):
+    """Return the parts with three runs that are over, the last of another penalty; it is shown."""
+    panel = SequencesPanel()
+    show(panel, 400, 300)
+    controller = RunsController(session, control, display, panel, session)
+    add_three_runs(session)
+    display.refresh()
+    return SimpleNamespace(
+        session=session, run_control=control, display=display, runs_controller=controller,
+        sequences_panel=panel, message_bar=messages, press_action=press_action,
+    )  # fmt: skip
 
 
 def press(parts, name):
@@ -63,12 +88,6 @@ def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, show):
     assert written == [(sequence, 20, "half a name")]
 
 
-def test_what_the_parameters_call_a_run_is_no_title(parts):
-    run = parts.session.shown
-    parts.sequences_panel.title_changed.emit(run.sequence, run.number, line(parts, 3).text(0))
-    assert run.title == ""
-
-
 def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, parts):
     field = parts.sequences_panel._note
     field.setFocus()
@@ -105,6 +124,9 @@ def test_delete_forgets_without_a_question_and_undo_restores(qtbot, parts):
     assert parts.message_bar.text == f"Run {name} is forgotten. Ctrl+Z restores it."
     button_of(parts.message_bar, "Undo").click()
     assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 2
+    parts.session.drop_run(parts.session.runs[0])
+    parts.press_action(parts, "undo")  # what the button restored is not restored again
+    assert numbers(parts) == [2, 3]
 
 
 def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_others(parts):
@@ -134,27 +156,16 @@ def test_the_key_of_undo_brings_forgotten_runs_back_and_that_of_redo_forgets_the
     assert numbers(parts) == [1, 2, 3] and parts.session.settings == settings
 
 
-def test_what_the_button_restored_the_key_does_not_restore_again(parts):
-    press(parts, "Delete")
-    button_of(parts.message_bar, "Undo").click()
-    parts.session.drop_run(parts.session.runs[0])
-    parts.press_action(parts, "undo")
-    assert numbers(parts) == [2, 3]
-
-
 def test_a_pinned_run_is_forgotten_only_after_confirmation(parts):
     press(parts, "Keep")
     press(parts, "Delete")
     assert numbers(parts) == [1, 2, 3] and "is pinned" in parts.message_bar.text
     button_of(parts.message_bar, "Forget it all the same").click()
     assert numbers(parts) == [1, 2]
-
-
-def test_reset_reports_that_every_run_is_pinned(parts):
     for run in parts.session.runs:
         parts.session.pin_run(run, True)
     parts.press_action(parts, "reset")
-    assert numbers(parts) == [1, 2, 3] and "All runs are pinned" in parts.message_bar.text
+    assert numbers(parts) == [1, 2] and "All runs are pinned" in parts.message_bar.text
 
 
 def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_restored(qtbot, parts, make_known):
@@ -249,10 +260,9 @@ def held(sequence, *runs):
     return [SequenceRow(sequence, True, runs)]
 
 
-@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
-def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(show, near, theme):
+def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(show, near):
     panel, shown = SequencesPanel(), {}
-    panel.setPalette(palette(theme))
+    panel.setPalette(palette(LIGHT))
     show(panel)
     sequence = simulate("paper", frames=4, points=16)
     for name, run in (("all", row(1)), ("no loss", replace(row(1), loss=NONE))):
@@ -261,20 +271,15 @@ def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(show, near, th
             panel.resize(width, 200)
             tree = panel.tree
             shown[name, width] = tree.viewport().grab(tree.visualItemRect(tree.item(1))).toImage()
-    narrow, wide = LOSS_WIDTH - 20, LOSS_WIDTH + 160
-    assert shown["all", narrow] == shown["no loss", narrow]
-    assert shown["all", wide] != shown["no loss", wide]
-    assert near(shown["all", narrow], badge_color(row(1), theme, shown=False), tolerance=20).sum() > 80
-
-
-def test_without_truth_a_row_has_the_reprojection_error(show):
-    panel, pictures = SequencesPanel(), []
-    show(panel, 240, 200)
-    sequence = simulate("paper", frames=4, points=16)
+    pictures = []
     for run in (replace(row(1), error=NONE), replace(row(1), error="0.3 px"), row(1)):
         panel.set_rows(held(sequence, run), 1)
         pictures.append(panel.tree.grab().toImage())
-    assert pictures[0] == pictures[1] != pictures[2]
+    assert pictures[0] == pictures[1] != pictures[2]  # without truth the reprojection error
+    narrow, wide = LOSS_WIDTH - 20, LOSS_WIDTH + 160
+    assert shown["all", narrow] == shown["no loss", narrow]
+    assert shown["all", wide] != shown["no loss", wide]
+    assert near(shown["all", narrow], badge_color(row(1), LIGHT, shown=False), tolerance=20).sum() > 80
 
 
 def test_the_context_menu_requests_what_its_entries_name(qtbot):
@@ -294,7 +299,7 @@ def test_the_context_menu_requests_what_its_entries_name(qtbot):
     assert not any("shown run" in text or "Show" in text for text in shown)
 
 
-def test_ctrl_and_a_click_compare_without_selecting(qtbot, show):
+def test_ctrl_and_a_click_compare_and_the_right_button_shows_no_other_run(qtbot, show):
     panel = SequencesPanel()
     show(panel, 300, 200)
     panel.set_rows(held(simulate("paper", frames=4, points=16), row(2), row(1)), 2)
@@ -305,6 +310,8 @@ def test_ctrl_and_a_click_compare_without_selecting(qtbot, show):
     qtbot.mouseClick(
         panel.tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place
     )
+    assert asked == [1] and panel.tree.currentItem() is panel.tree.item(2)
+    qtbot.mousePress(panel.tree.viewport(), Qt.MouseButton.RightButton, pos=place)
     assert asked == [1] and panel.tree.currentItem() is panel.tree.item(2)
 
 
@@ -341,6 +348,8 @@ def test_the_name_of_a_run_is_the_same_whatever_other_runs_there_are_and_follows
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07, starts 5"
     session.rename_run(run, "mine")
     assert numbered_title(run) == f"{run.number} mine"
+    parts.sequences_panel.title_changed.emit(run.sequence, run.number, run_name(run.settings))
+    assert run.title == ""  # what the parameters call a run is no title
 
 
 @pytest.mark.parametrize(("name", "fits"), [("recommended", True), ("rank 12, xi 0.25 and more", False)])
@@ -358,14 +367,3 @@ def test_the_name_of_a_run_is_not_cut_in_a_panel_of_the_usual_width(show, name, 
         place = tree.visualItemRect(tree.item(1))
         pictures.append(tree.viewport().grab(QRect(0, place.top(), 158, place.height())).toImage())
     assert (pictures[0] == pictures[1]) == fits
-
-
-def test_the_right_button_shows_no_other_run(qtbot, parts):
-    tree, shown = parts.sequences_panel.tree, parts.session.shown
-    other = next(run for run in parts.session.runs if run is not shown)
-    place = tree.visualItemRect(tree.item(other.number)).center()
-    qtbot.mousePress(tree.viewport(), Qt.MouseButton.RightButton, pos=place)
-    assert parts.session.shown is shown
-    panel = parts.sequences_panel
-    titles = [action.text() for action in panel.menu_at(panel.tree.item(other.number)).actions()]
-    assert "&Compare with the shown run" in titles
