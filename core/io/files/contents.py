@@ -26,7 +26,6 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from ...foundation.atomic import remove_temporaries
 from ...foundation.exceptions import InputError, names_file, printable
 from ...foundation.outputs import kind_of_file
 from .allowance import LARGEST_RATIO, VARIABLE, Allowance, memory_limit
@@ -88,7 +87,6 @@ def record_files(*files: Path) -> None:
 def check_file(path: Path) -> int:
     """Return the size of a file, of one that is opened by a library, too; refuse folders, pipes, devices."""
     with _refused_by_system(path):
-        remove_temporaries(path.parent)  # which makes files whole that were being replaced together
         record_files(path.absolute())
         return _checked(os.stat(path), path)
 

@@ -57,7 +57,6 @@ def analysis(path, individuals=1, names=None, order="matlab"):
     return path
 
 
-@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("name", ["labels.analysis.h5", "renamed.mat", "renamed.hdf5"])
 @pytest.mark.parametrize("order", ["matlab", "standard"])
 def test_an_analysis_file_of_sleap_is_read_whatever_its_suffix(name, order, tmp_path):
@@ -72,14 +71,12 @@ def test_an_analysis_file_of_sleap_is_read_whatever_its_suffix(name, order, tmp_
     assert roles["tracks"] == "tracks" and roles["edge_inds"] == "edges" and roles["node_names"] == "names"
 
 
-@pytest.mark.usefixtures("hdf5_here")
 def test_a_score_may_hide_nodes(tmp_path):
     expected = VISIBLE.copy()
     expected[3, 0] = False
     assert_read(read_sequence(analysis(tmp_path / "a.h5"), threshold=0.5), visible=expected)
 
 
-@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("named", [True, False])
 def test_one_of_several_tracks_of_sleap_is_chosen_by_name(named, tmp_path):
     path = analysis(tmp_path / "a.h5", 2, None if named else [])
@@ -92,7 +89,6 @@ def test_one_of_several_tracks_of_sleap_is_chosen_by_name(named, tmp_path):
     assert_read(read_sequence(path, individual=second), TRACKS + 10, np.ones_like(VISIBLE))
 
 
-@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("individuals", [(), ("mouse", "rat")])
 def test_the_table_that_deeplabcut_writes_by_pandas_is_read(individuals, tmp_path):
     names = [
@@ -126,7 +122,6 @@ def test_the_table_that_deeplabcut_writes_by_pandas_is_read(individuals, tmp_pat
             read_sequence(path)
 
 
-@pytest.mark.usefixtures("hdf5_here")
 def test_a_project_of_sleap_is_read_with_its_labels_before_its_predictions(tmp_path):
     path = project(tmp_path / "labels.v001.slp")
     with pytest.raises(
@@ -201,13 +196,6 @@ def test_pictures_of_cameras_of_their_own_are_put_into_one(tmp_path):
     np.testing.assert_allclose(read.intrinsics, [[1030, 0, 320], [0, 1030, 240], [0, 0, 1]])
     assert "each frame has a K of its own, f from 1000 to 1060" in read.provenance
     assert "the distortion of the cameras is undone, by up to" in read.provenance
-
-
-@pytest.mark.usefixtures("hdf5_here")
-def test_a_folder_of_analysis_files_is_listed(tmp_path):
-    analysis(tmp_path / "a.analysis.h5")
-    (entry,) = list_sequences(tmp_path)
-    assert (entry.frames, entry.points, entry.edges) == (FRAMES, POINTS, 3)
 
 
 # -- OpenPose ------------------------------------------------------------------------------------------------
@@ -312,22 +300,6 @@ def test_a_missing_file_and_a_threshold_of_confidence_are_said(tmp_path):
         read_sequence(folder, threshold=0.95)
 
 
-def test_a_frame_of_very_many_digits_has_its_last_ones(tmp_path):
-    folder = frames_of(tmp_path / "clip", [[person(frame)] for frame in range(FRAMES)])
-    for file in folder.iterdir():
-        file.rename(folder / file.name.replace("clip_", "clip_" + "7" * 180))
-    next(folder.glob("*05_keypoints.json")).unlink()
-    (guess,) = inspect_file(folder).guesses
-    assert "no file is of the frames between 777000000000004 and 777000000000006" in guess
-
-
-def test_frames_without_people_at_the_ends_are_left_out(tmp_path):
-    people = [[], [], *[[person(frame)] for frame in range(FRAMES)], []]
-    read = read_sequence(frames_of(tmp_path / "clip", people))
-    assert_read(read)
-    assert "frames that show no point are left out: 1-2, 10 of 10" in read.provenance
-
-
 @pytest.mark.parametrize(
     ("people", "sentence"),
     [
@@ -424,12 +396,6 @@ def test_landmarks_of_mediapipe_are_read_with_the_size_of_the_picture(wrapped, t
     read = read_sequence(path, size="640x480")
     assert_read(read)
     assert read.image_size == (640, 480) and read.reading == {"size": "640x480"}
-
-
-def test_frames_where_mediapipe_finds_nobody_are_left_out(tmp_path):
-    path = tmp_path / "pose.json"
-    path.write_text(json.dumps(landmarks(missing=(0, 6))))
-    assert_read(read_sequence(path, size="640x480"), TRACKS[1:6], VISIBLE[1:6])
 
 
 def test_thirty_three_landmarks_have_names_and_a_skeleton(tmp_path):

@@ -91,16 +91,6 @@ def test_a_tracker_is_known_by_the_names_of_its_arrays(tmp_path: Path, row: str)
     assert "" not in [entry.role for entry in found.arrays]
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_the_options_in_effect_read_a_file_the_same_way_again(tmp_path: Path, row: str) -> None:
-    file = save(tmp_path, ROWS[row][1])
-    first = inspect_file(file)
-    again = read_sequence(file, **first.reading)
-    assert first.sequence is not None
-    np.testing.assert_array_equal(again.tracks, first.sequence.tracks)
-    np.testing.assert_array_equal(again.visible, first.sequence.visible)
-
-
 def test_as_many_frames_as_points_are_settled_by_the_names(tmp_path: Path) -> None:
     tapir = read_sequence(save(tmp_path, {"tracks": NTXY[:, :P], "visibles": SEEN[:P].T}))
     np.testing.assert_array_equal(tapir.tracks, TRACKS[:P])
@@ -314,46 +304,7 @@ def test_the_structs_of_isometric_nrsfm_are_read(tmp_path: Path, form: str, pixe
     np.testing.assert_array_equal(read.intrinsics, K)
 
 
-def test_structs_of_image_points_of_other_sizes_are_refused(tmp_path: Path) -> None:
-    image, shapes = isometric(True, 2)
-    image[3] = image[3][:, :5]
-    savemat(tmp_path / "warps.mat", {"p": structs("p", image), "Pgth": structs("P", shapes), "KK": K})
-    with pytest.raises(InputError, match=r"cell 4 of p\.p is 2 x 5; accepted is 2 x points, all of one size"):
-        read_sequence(tmp_path / "warps.mat")
-
-
 # -- the files of the data folder ----------------------------------------------------------------------------
-
-FOREIGN = {
-    "cotracker.npz": "CoTracker",
-    "cotracker_squeezed.npz": "CoTracker",
-    "tracks_visibility_K.npz": "CoTracker",
-    "tapir.npz": "TAPIR",
-    "tapir_with_K.npz": "TAPIR",
-    "tapir_square.npz": "TAPIR",
-    "tapvid.npz": "TAP-Vid",
-    "tracks_nan.npz": "NumPy arrays",
-    "tracks.npy": "NumPy array",
-}
-
-
-@pytest.mark.parametrize("name", FOREIGN)
-def test_foreign_files_hold_the_tracks_of_the_native_one(data: Path, name: str) -> None:
-    like = data / "challenge_more" / "drink"
-    if not like.is_dir():
-        pytest.skip("the native sequence of the foreign files is not there")
-    native = read_sequence(like, camera=CameraModel.PERSPECTIVE, path_name="circle")
-    found = inspect_file(data / "foreign" / name)
-    read = found.sequence
-    assert read is not None and found.producer == FOREIGN[name], found.problem
-    frames = read.frame_count
-    assert frames == (41 if "square" in name else 100)
-    hidden = np.ones_like(native.visible) if name == "tracks.npy" else native.visible
-    np.testing.assert_array_equal(read.visible, hidden[:frames])
-    seen = np.broadcast_to(native.visible[:frames, None], read.tracks.shape)
-    np.testing.assert_allclose(read.tracks[seen], native.tracks[:frames][seen], rtol=1e-6)
-    assert read.camera is CameraModel.PERSPECTIVE
-    assert (read.intrinsics is not None) == ("K" in name)
 
 
 def test_the_page_of_formats_has_every_layout(capsys: pytest.CaptureFixture[str]) -> None:

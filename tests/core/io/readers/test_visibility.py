@@ -113,16 +113,6 @@ def test_a_square_mask_has_the_order_of_the_tracks(save: Save) -> None:
     np.testing.assert_array_equal(points_first.visible, seen)
 
 
-def test_hidden_points_keep_their_place_unless_it_is_zero(save: Save) -> None:
-    tracks = TRACKS.copy()
-    f, p = np.argwhere(~SEEN)[0]
-    tracks[f, :, p] = 0.0
-    read = read_sequence(save({"tracks": xy(tracks), "visibility": SEEN}))
-    assert np.isnan(read.tracks[f, :, p]).all()
-    np.testing.assert_array_equal(read.tracks[:, 0][SEEN], TRACKS[:, 0][SEEN])
-    np.testing.assert_array_equal(np.isnan(read.tracks).sum(), 2)
-
-
 def test_each_of_two_tracks_has_the_mask_of_its_name(save: Save) -> None:
     other = ~SEEN
     other[:, 0] = other[:2] = True
@@ -255,26 +245,6 @@ def test_a_second_mask_next_to_that_of_the_layout_is_refused(save: Save) -> None
     assert read_sequence(file, layout="masked::visibility").visible.all()
 
 
-def test_a_second_array_of_tracks_next_to_a_mask_is_named(save: Save) -> None:
-    W = np.repeat(SEEN[:, None], 2, axis=1).reshape(-1, P)
-    read = read_sequence(save({"M": TRACKS.reshape(-1, P), "X": TRACKS.reshape(-1, P) + 1, "W": W}))
-    assert "not read: X (12 x 9)" in read.provenance
-
-
-def test_a_file_of_a_mask_alone_has_no_tracks(save: Save) -> None:
-    with pytest.raises(InputError, match="fits no layout that is known; it holds visibility 6 x 9"):
-        read_sequence(save({"visibility": SEEN}))
-
-
-def test_cells_are_no_mask(tmp_path: Path) -> None:
-    box = np.empty((1, F), dtype=object)
-    for frame in range(F):
-        box[0, frame] = SEEN[frame]
-    savemat(tmp_path / "tracks.mat", {"tracks": xy(), "visibility": box})
-    with pytest.raises(InputError, match=r"visibility \(6 cells of 1 x 9\) is named as a visibility mask"):
-        read_sequence(tmp_path / "tracks.mat")
-
-
 def test_python_objects_are_no_mask(tmp_path: Path) -> None:
     box = np.empty(F, dtype=object)
     np.savez(tmp_path / "tracks.npz", tracks=xy(), visibility=box)
@@ -292,15 +262,6 @@ def test_the_program_s_own_file_read_by_a_layout_keeps_its_mask(tmp_path: Path) 
     np.testing.assert_array_equal(read.visible, sequence.visible)
     companion = read_sequence(tmp_path / "own.npz", layout="frames-xy-points:companion_tracks")
     np.testing.assert_array_equal(companion.visible, sequence.companion.visible)
-
-
-@pytest.mark.parametrize("name", ["cotracker_squeezed", "tracks_visibility_K"])
-def test_the_tracks_of_trackers_keep_their_visibility(data: Path, name: str) -> None:
-    read = read_sequence(data / "foreign" / f"{name}.npz")
-    like = np.loadtxt(data / "challenge_more" / "drink" / "visibility" / "perspective" / "circle.txt")
-    expected = (like.reshape(read.frame_count, 2, read.point_count) != 0).all(axis=1)
-    assert not expected.all()
-    np.testing.assert_array_equal(read.visible, expected)
 
 
 def test_a_point_without_a_score_is_hidden_whichever_way_the_score_counts(save: Save) -> None:
