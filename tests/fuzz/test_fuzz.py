@@ -1,11 +1,10 @@
-"""The fuzzing harness finds defects that are planted, makes their inputs small, and damages every format."""
+"""The fuzzing harness finds defects that are planted, and damages every format."""
 
 from __future__ import annotations
 
 import io
 import json
 import pickle
-import zipfile
 from multiprocessing import forkserver
 from random import Random
 
@@ -15,7 +14,7 @@ import planted
 import pytest
 import workers
 from array_mutation import mutated_array, npy_of
-from findings import Report, minimized
+from findings import Report
 from fuzz import planned
 from mat_mutation import _elements
 from mutation import STRUCTURES, mutated
@@ -43,7 +42,7 @@ WITHOUT_PLACE = (planted.leaves, planted.takes_memory, planted.shows_bytes)
 def worker():
     """A worker that has little time and memory."""
     workers.PRELOADED = "planted"
-    with Worker(cpu_seconds=1.0, memory_mb=50) as worker:
+    with Worker(cpu_seconds=0.3, memory_mb=50) as worker:
         yield worker
     forkserver._forkserver._stop()  # which multiprocessing keeps, and began for the first call
 
@@ -54,7 +53,7 @@ def case(read, tmp_path, content):
 
 
 @pytest.mark.parametrize("read", DEFECTS, ids=lambda read: read.__name__)
-def test_a_planted_defect_is_found_and_its_input_becomes_the_mark(worker, tmp_path, read):
+def test_a_planted_defect_is_found(worker, tmp_path, read):
     outcome = worker.run(case(read, tmp_path, b"one line\nand !?\nanother"))
     assert outcome.is_finding and outcome.kind == DEFECTS[read]
     if read not in WITHOUT_PLACE:
@@ -62,9 +61,6 @@ def test_a_planted_defect_is_found_and_its_input_becomes_the_mark(worker, tmp_pa
         assert file == "tests/fuzz/planted.py"
         assert int(line) in {at for *_, at in read.__code__.co_lines()}
     assert worker.run(case(read, tmp_path, b"nothing")).kind == READ  # also after the process has died
-    if read is not planted.hangs:  # each try takes its time
-        small = minimized(case(read, tmp_path, b"one line\nand !?\nanother"), outcome, worker)
-        assert small.content == b"!?"
 
 
 def test_a_sentence_is_no_finding(worker, tmp_path):
@@ -95,14 +91,7 @@ def test_findings_of_one_cause_are_one_file_and_all_inputs_are_counted(worker, t
         path.read_bytes() == b"0!?"
         and "inputs: 3, the first is --input 0" in path.with_name(f"{path.name}.txt").read_text()
     )
-    assert report.table().splitlines()[1].split() == [
-        "mesh",
-        "4",
-        "1",
-        "0",
-        "3",
-        *report.table().split()[-3:],
-    ]
+    assert report.table().splitlines()[1].split()[:5] == ["mesh", "4", "1", "0", "3"]
 
 
 def test_an_input_follows_from_its_numbers_and_every_reader_has_its_share():
@@ -166,17 +155,6 @@ def test_elements_of_matlab_are_packed_as_they_were():
         [each.content for element in _elements(part) for each in element.walk()] for part in (content, again)
     )
     assert one == two and len(one) > 10
-
-
-def test_an_archive_is_made_smaller_by_its_members(worker, tmp_path):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name in "abcd":
-            archive.writestr(name, "!?" if name == "c" else name)
-    large = case(planted.raises, tmp_path, stream.getvalue())
-    small = minimized(large, worker.run(large), worker)
-    with zipfile.ZipFile(io.BytesIO(small.content)) as archive:
-        assert archive.namelist() == ["c"]
 
 
 # 8 observations, whose energy is no number; a direction that single precision does not hold.

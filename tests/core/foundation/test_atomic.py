@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,11 +33,6 @@ def contents(folder):
 
 def permissions(path):
     return stat.S_IMODE(path.stat().st_mode)
-
-
-def in_a_process(code, *arguments):
-    """Run lines in a process of their own, and return its exit code."""
-    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], check=False).returncode
 
 
 # -- one file ------------------------------------------------------------------------------------------------
@@ -127,39 +120,12 @@ def test_a_link_stays_one_and_what_it_leads_to_is_replaced(tmp_path):
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.txt", "below", "link.txt"]
 
 
-def test_the_longest_name_can_be_written(tmp_path):
-    path = tmp_path / ("a" * 200 + "." + "b" * 54)
-    write(path, "new")
-    assert contents(tmp_path) == {path.name: "new"}
-
-
 def test_an_error_in_the_block_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
     with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
         temporary.write_text("new")
         raise KeyboardInterrupt
-    assert contents(tmp_path) == {"a.txt": "old"}
-
-
-FULL = """
-import resource, sys
-from pathlib import Path
-from core import InputError
-from core.foundation import replacing
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-try:
-    with replacing(Path(sys.argv[1])) as temporary:
-        temporary.write_bytes(bytes(2000))
-except InputError as error:
-    sys.exit("File too large" not in str(error))
-"""
-
-
-def test_a_disk_that_refuses_the_bytes_leaves_the_old_file_and_a_sentence(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
-    assert in_a_process(FULL, path) == 0
     assert contents(tmp_path) == {"a.txt": "old"}
 
 

@@ -29,7 +29,7 @@ K = np.array([[900.0, 0, 480], [0, 900, 360], [0, 0, 1]])
 TNXY, NTXY = TRACKS.transpose(0, 2, 1), TRACKS.transpose(2, 0, 1)
 SCORES = np.where(SEEN, 0.94, 0.3).astype(np.float32)
 VIDEO = np.zeros((F, 90, 120, 3), np.uint8)  # tiny: the tracks do not lie in it
-LARGE_VIDEO = np.broadcast_to(np.uint8(0), (F, 720, 960, 3))
+LARGE_VIDEO = np.broadcast_to(np.uint8(0), (1, 720, 960, 3))
 
 
 def save(folder: Path, arrays: dict[str, Any]) -> Path:
@@ -89,6 +89,9 @@ def test_a_tracker_is_known_by_the_names_of_its_arrays(tmp_path: Path, row: str)
     assert "perspective is assumed with an unknown focal length" in read.provenance
     assert [entry.role for entry in found.arrays][:2] == ["tracks", "visibility"]
     assert "" not in [entry.role for entry in found.arrays]
+    again = read_sequence(tmp_path / "clip.npz", **found.reading)
+    np.testing.assert_array_equal(again.tracks, read.tracks)
+    np.testing.assert_array_equal(again.visible, read.visible)
 
 
 def test_as_many_frames_as_points_are_settled_by_the_names(tmp_path: Path) -> None:

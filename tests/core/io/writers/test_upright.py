@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from shape_files import array, read_gltf, read_ply, shape_at
 
-from core import CameraModel, ExportOptions, GroundTruth, InputError, export, load_result, simulate
+from core import CameraModel, ExportOptions, GroundTruth, InputError, export, load_result
 from core.foundation import rotation_from_vector
 from core.io.writers.options import standing
 from core.reconstruction import orient, parse_upright
@@ -170,14 +170,6 @@ def test_what_was_said_about_up_front_and_floor_replaces_what_the_pictures_say(p
 def test_what_is_no_rule_is_refused(text):
     with pytest.raises(InputError, match=r"upright is .*; accepted are up=X,Y,Z and front=X,Y,Z"):
         parse_upright(text)
-
-
-def test_a_rule_names_frames_and_points_that_are_there():
-    sequence = simulate("paper", frames=5, points=16)
-    parse_upright("floor=5:16-1").check(sequence.frame_count, sequence.point_count)
-    for rule in ("floor=6:1", "floor=1:17"):
-        with pytest.raises(InputError, match="accepted are frames from 1 to 5 and points from 1 to 16"):
-            parse_upright(rule).check(sequence.frame_count, sequence.point_count)
 
 
 def test_an_orientation_is_a_rotation_wherever_cameras_look():

@@ -62,8 +62,9 @@ def pictures(root, frame, points, bounds):
     )
 
 
-@pytest.mark.parametrize("align", ["none", "scale", "truth", "sequence"])
-@pytest.mark.parametrize("coordinates", ["object", "camera"])
+@pytest.mark.parametrize(
+    ("align", "coordinates"), [("none", "object"), ("scale", "camera"), ("sequence", "object")]
+)
 def test_every_frame_has_its_points_under_its_number(seen, tmp_path, align, coordinates):
     stage, root = opened(seen, tmp_path / "a.usda", align=align, coordinates=coordinates, fps=24)
     assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (1, 5)
@@ -80,9 +81,15 @@ def test_every_frame_has_its_points_under_its_number(seen, tmp_path, align, coor
         assert np.array_equal(visible, seen.visible[frame])
 
 
-@pytest.mark.parametrize("model", ["perspective", "orthogonal"])
-@pytest.mark.parametrize("align", ["none", "truth", "sequence"])
-@pytest.mark.parametrize("known_size", [True, False])
+@pytest.mark.parametrize(
+    ("model", "align", "known_size"),
+    [
+        ("perspective", "none", True),
+        ("perspective", "truth", False),
+        ("orthogonal", "truth", True),
+        ("orthogonal", "sequence", False),
+    ],
+)
 def test_the_picture_of_the_camera_is_that_of_the_tracks(seen, tmp_path, model, align, known_size):
     result = orthogonal(seen) if model == "orthogonal" else seen
     if not known_size:
@@ -120,17 +127,6 @@ def test_a_mirror_image_has_no_perspective_camera(seen, tmp_path):
     assert child(root, "camera")
 
 
-def test_every_point_is_in_front_of_an_orthogonal_camera(seen, tmp_path):
-    _stage, root = opened(orthogonal(seen), tmp_path / "a.usda")
-    camera = UsdGeom.Camera(child(root, "camera"))
-    for frame in range(5):
-        seen_from = camera.GetCamera(frame + 1)
-        view = seen_from.frustum.ComputeViewMatrix()
-        points = points_at(child(root, "estimate"), frame)
-        depths = [-view.Transform(Gf.Vec3d(*point.tolist()))[2] for point in points.T]
-        assert seen_from.clippingRange.min < min(depths) and max(depths) < seen_from.clippingRange.max
-
-
 def test_surface_or_skeleton_moves_with_the_points(seen, tmp_path):
     _stage, root = opened(seen, tmp_path / "a.usda")
     mesh = child(root, "surface")
@@ -146,7 +142,7 @@ def test_surface_or_skeleton_moves_with_the_points(seen, tmp_path):
     assert {prim.GetName() for prim in root.GetChildren()} == {"estimate", "ground_truth", "camera"}
 
 
-@pytest.mark.parametrize("align", ["none", "scale", "truth", "sequence"])
+@pytest.mark.parametrize("align", ["none", "truth", "sequence"])
 def test_the_ground_truth_lies_over_the_shape_where_it_is_known(seen, tmp_path, align):
     _stage, root = opened(seen, tmp_path / "a.usda", align=align, coordinates="object")
     truth, estimate = child(root, "ground_truth"), child(root, "estimate")
@@ -194,14 +190,6 @@ def test_a_truth_laid_over_the_shape_is_as_far_from_it_as_the_errors(seen, tmp_p
     far = np.linalg.norm(compared.points - result.points, axis=1)
     sizes = compared.errors[1] / far[1]
     assert sizes == pytest.approx(np.full(7, sizes[0])) and 230 < sizes[0] < 270
-
-
-def test_standard_deviations_are_attributes_of_the_points(refined_result, tmp_path):
-    _stage, root = opened(refined_result, tmp_path / "a.usda", color="std")
-    primvars = UsdGeom.PrimvarsAPI(child(root, "estimate"))
-    for frame in (0, 4):
-        expected = np.linalg.norm(refined_result.std[frame], axis=0)
-        assert np.allclose(primvars.GetPrimvar("std").Get(frame + 1), expected, rtol=1e-5)
 
 
 def test_names_are_written_so_that_they_are_read_back(seen, tmp_path):
@@ -262,13 +250,10 @@ def filmed(seen, tmp_path):
     return replace(seen, meta=seen.meta | {"video": str(folder), "video_frames": [0, 2, 4, 6, 8]})
 
 
-@pytest.mark.parametrize("model", ["perspective", "orthogonal"])
-@pytest.mark.parametrize("align", ["none", "sequence"])
-def test_the_video_fills_the_picture_of_the_camera_behind_all_points(filmed, tmp_path, model, align):
+def test_the_video_fills_the_picture_of_the_camera_behind_all_points(filmed, tmp_path):
     from PIL import Image
 
-    result = orthogonal(filmed) if model == "orthogonal" else filmed
-    _stage, root = opened(result, tmp_path / "a.usda", align=align, mirror=True, video=True)
+    _stage, root = opened(filmed, tmp_path / "a.usda", video=True)
     camera, texture = child(root, "camera"), child(child(root, "video"), "pictures")
     right, below = SIZE[0] - 0.5, SIZE[1] - 0.5
     corners = np.array([[-0.5, right, right, -0.5], [below, below, -0.5, -0.5]])
