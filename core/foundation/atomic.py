@@ -39,10 +39,7 @@ _NEW, _OLD = "new", "old"  # of several files: what is in their temporary folder
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; it replaces `path` if the block ends without an error.
-
-    Raises InputError where `check_writable` refuses the path, or the disk refuses the bytes.
-    """
+    """Yield a temporary path beside `path`; it replaces `path` if the block ends without an error."""
     target = check_writable(path)
     temporary = target.parent / _temporary_name(target.suffix)
     try:
@@ -66,8 +63,6 @@ def replacing_many(path: Path, *, removed: Collection[str] = ()) -> Iterator[Pat
 
     For several files that belong together: if the block fails, none of them appears, and those that were
     there under the same names stay. `removed`: names of files that go when the new ones appear.
-
-    Raises InputError where `check_writable` refuses one of the files, or the disk refuses the bytes.
     """
     check_writable(path)
     parent = Path(os.path.realpath(path.parent))

@@ -158,6 +158,7 @@ def test_elements_of_matlab_are_packed_as_they_were():
 
 
 # 8 observations, whose energy is no number; a direction that single precision does not hold.
-@pytest.mark.parametrize("case", [941, pytest.param(1902, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [941, 1902])
 def test_gaps_that_once_broke_a_run_are_reconstructed(case):
     assert gaps.run(case) in core.PRESETS

@@ -60,15 +60,7 @@ _opened: ContextVar[list[Path] | None] = ContextVar("opened", default=None)
 
 @contextmanager
 def recording_files() -> Iterator[list[Path]]:
-    """Yield a list, to which every file is added that is read in the block, or belongs to what is read.
-
-    >>> import core
-    >>> from core.io.readers import recording_files
-    >>> with recording_files() as files:
-    ...     sequence = core.read_sequence("sample:balloon/circle")
-    >>> "edges.txt" in {file.name for file in files}
-    True
-    """
+    """Yield a list, to which every file is added that is read in the block, or belongs to what is read."""
     opened: list[Path] = []
     before = _opened.set(opened)
     try:
@@ -240,8 +232,7 @@ def check_text(content: bytes) -> None:
 def parse_json(content: bytes | str) -> Any:
     """Return the value of a JSON text.
 
-    `content`: the text, or its bytes. Returns dict, list, text, number, truth value or None. Raises
-    InputError where it is none, or its lists and objects need more memory than a file may.
+    `content`: the text, or its bytes. Returns dict, list, text, number, truth value or None.
     """
     allowance = Allowance(len(content))
     allowance.check(_TEXT_COPIES * len(content))
@@ -322,8 +313,7 @@ def opened_archive(
 ) -> Iterator[zipfile.ZipFile]:
     """Yield an archive whose parts are as many, and unpack to as much, as they may; none is unpacked yet.
 
-    `source`, `path`: the file or its bytes, and its name in messages. Raises Exception whatever zipfile
-    raises where it is no archive, or a damaged one.
+    `source`, `path`: the file or its bytes, and its name in messages.
     """
     if isinstance(source, bytes):
         stream: BinaryIO = io.BytesIO(source)
@@ -376,11 +366,7 @@ class _Listing:
 
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Return the bytes of a part of an archive; no more of them are unpacked than it states.
-
-    Raises InputError where the part is encrypted, or compressed by another method than deflate;
-    zipfile.BadZipFile where it has more or fewer bytes, or another checksum.
-    """
+    """Return the bytes of a part of an archive; no more of them are unpacked than it states."""
     with _open_member(archive, member) as stream:
         return _rest(stream, member.file_size)
 
@@ -408,11 +394,7 @@ def _rest(stream: IO[bytes], size: int) -> bytes:
 
 
 def parse_array(content: bytes) -> npt.NDArray[Any]:
-    """Return the array of the bytes of a `.npy`.
-
-    `content`: the bytes. Raises PythonObjectsError where it is an array of Python objects; ValueError where
-    the bytes are no such array, or others than its header needs.
-    """
+    """Return the array of the bytes of a `.npy`."""
     stream = io.BytesIO(content)
     header = _read_header(stream)
     return _filled(header, content, stream.tell())
@@ -422,10 +404,7 @@ _Header = tuple[tuple[int, ...], bool, np.dtype[Any]]  # shape, whether in the o
 
 
 def _read_header(stream: IO[bytes]) -> _Header:
-    """Return the header of a `.npy`; the stream is behind it.
-
-    Raises PythonObjectsError, ValueError as `parse_array`.
-    """
+    """Return the header of a `.npy`; the stream is behind it."""
     try:
         version = np.lib.format.read_magic(stream)
         read = (
@@ -440,10 +419,7 @@ def _read_header(stream: IO[bytes]) -> _Header:
 
 
 def _filled(header: _Header, content: bytes, place: int = 0) -> npt.NDArray[Any]:
-    """Return the array of a header and of the bytes from a place on.
-
-    Raises ValueError where these are others than the header needs.
-    """
+    """Return the array of a header and of the bytes from a place on."""
     shape, fortran, kind = header
     size, there = math.prod(shape) * kind.itemsize, len(content) - place
     if size != there or min(shape, default=0) < 0:
@@ -455,10 +431,7 @@ def _filled(header: _Header, content: bytes, place: int = 0) -> npt.NDArray[Any]
 
 
 def _check_characters(array: npt.NDArray[Any]) -> None:
-    """Refuse text of numbers beyond the last character: Python cannot hold it, and fails at some later place.
-
-    Raises ValueError where there is such a number, also in a field of records.
-    """
+    """Refuse text of numbers beyond the last character, at which Python fails at some later place."""
     if array.dtype.names is not None:
         for name in array.dtype.names:
             _check_characters(array[name])
@@ -515,9 +488,6 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def names_in(source: Path | bytes, path: Path) -> list[str]:
-    """Return the names of all arrays of an .npz, of those that `load_arrays` leaves out, too.
-
-    `source`, `path`: the file or its bytes, and its name in messages. Raises Exception as `opened_archive`.
-    """
+    """Return the names of all arrays of an .npz, of those that `load_arrays` leaves out, too."""
     with opened_archive(source, path) as archive:
         return [name.removesuffix(".npy") for name in archive.namelist()]

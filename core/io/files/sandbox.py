@@ -30,10 +30,7 @@ _processes = ProcessPool()
 
 
 def read_limited(read: Callable[[bytes, Allowance], Any], content: bytes, path: Path, what: str) -> Any:
-    """Return what a function finds in the bytes of a file that should be `what`, "an HDF5 file".
-
-    Raises InputError where it raises anything, exceeds a limit or ends its process.
-    """
+    """Return what a function finds in the bytes of a file that should be `what`, "an HDF5 file"."""
     try:
         found, problem = _processes.call(_read, read, content, Allowance(len(content)))
     except ProcessDied as end:

@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 
 
 def write_obj(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write one frame, or a numbered file for every frame.
-
-    Raises InputError where all frames are asked for in one file: OBJ does not store the frame of a point.
-    """
+    """Write one frame, or a numbered file for every frame."""
     if options.frames == "stacked":
         raise InputError(f"{path}: OBJ cannot hold all frames in one file; write numbered files, or a .ply")
     elements = _obj_elements(result)

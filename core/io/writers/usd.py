@@ -63,10 +63,7 @@ TRUTH_COLOR = (0.9, 0.55, 0.15)  # linear RGB
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write all frames, or the chosen one, and the pictures of the video where they are asked for.
-
-    Raises InputError where numbered files are asked for, or a coordinate is not finite.
-    """
+    """Write all frames, or the chosen one, and the pictures of the video where they are asked for."""
     if options.video:
         result = with_video_size(result, path)
     frames, points = moving_shapes(result, options, path, "USD holds all frames in one file")

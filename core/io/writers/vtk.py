@@ -49,8 +49,6 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write the list and a file for every frame, or for the chosen one: all of them appear, or none.
 
     The files of an earlier list of this name that the new one does not name are removed.
-
-    Raises InputError where numbered files are asked for: these are numbered.
     """
     if options.frames != "one":
         raise InputError(f"{path}: there is a numbered .vtp file of every frame anyway")
