@@ -117,6 +117,18 @@ def compare(result: Result, options: ExportOptions) -> Comparison | None:
     )
 
 
+# -- Elements ------------------------------------------------------------------------------------------------
+
+
+def elements_of(result: Result) -> tuple[str, Ints]:
+    """Return what is drawn between the points, and their indices: "faces", else "edges", else "points"."""
+    for name in ("faces", "edges"):
+        items: Ints | None = getattr(result, name)
+        if items is not None and len(items):
+            return name, items
+    return "points", np.arange(result.point_count)[:, None]
+
+
 # -- Cameras -------------------------------------------------------------------------------------------------
 
 
