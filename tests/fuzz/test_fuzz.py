@@ -16,7 +16,6 @@ import workers
 from array_mutation import mutated_array, npy_of
 from findings import Report
 from fuzz import planned
-from mat_mutation import _elements
 from mutation import STRUCTURES, mutated
 from readers import READERS
 from scipy.io import savemat
@@ -146,15 +145,6 @@ def test_an_array_is_damaged_into_other_types_and_shapes():
     arrays = [mutated_array(np.ones((4, 3)), Random(seed)) for seed in range(100)]
     assert len({array.shape for array in arrays}) > 8 and len({array.dtype for array in arrays}) > 4
     assert any(np.isnan(array).any() for array in arrays if array.dtype.kind == "f")
-
-
-def test_elements_of_matlab_are_packed_as_they_were():
-    content = of_every_structure()["mat5"][128:]
-    again = b"".join(element.pack() for element in _elements(content))
-    one, two = (
-        [each.content for element in _elements(part) for each in element.walk()] for part in (content, again)
-    )
-    assert one == two and len(one) > 10
 
 
 # 8 observations, whose energy is no number; a direction that single precision does not hold.

@@ -65,13 +65,6 @@ def test_a_long_table_is_read_by_what_its_columns_are_called(header, tmp_path):
     assert guess.startswith("the numbers look like pixels")
 
 
-def test_the_order_of_columns_and_lines_and_others_between_them_do_not_matter(tmp_path):
-    rows = [(y, 7, frame, x, point) for frame, point, x, y in reversed(long_rows())]
-    read = read_sequence(write(tmp_path / "t.csv", [["y", "area", "frame", "x", "id"]], rows))
-    assert_read(read)
-    assert "not read: area" in read.provenance
-
-
 def test_columns_are_named_by_an_option(tmp_path):
     rows = [(*row, 1) for row in long_rows()]
     path = write(tmp_path / "t.csv", [["tick", "who", "across", "down", "ok"]], rows)
@@ -307,13 +300,3 @@ def test_a_table_of_several_animals_asks_for_one(tmp_path):
     assert_read(read_sequence(path, individual="mouse2"), TRACKS + 10, np.ones_like(VISIBLE))
     with pytest.raises(InputError, match="there is no individual 'mouse3'; there are mouse1"):
         read_sequence(path, individual="mouse3")
-
-
-def test_a_bodypart_without_y_is_refused(tmp_path):
-    header = [
-        ["scorer", *"aaaa"],
-        ["bodyparts", "nose", "nose", "ear", "ear"],
-        ["coords", "x", "y", "x", "likelihood"],
-    ]
-    with pytest.raises(InputError, match="bodypart ear has the columns x, likelihood; accepted are x and y"):
-        read_sequence(write(tmp_path / "t.csv", header, [[0, 1, 2, 3, 4], [1, 1, 2, 3, 4]]))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from core import CameraModel, InputError, list_sequences, read_sequence, write_challenge
+from core import CameraModel, InputError, list_sequences, read_sequence
 from core.io.readers import inspect_file
 
 if TYPE_CHECKING:
@@ -240,16 +240,6 @@ def test_a_single_array_is_read_by_its_shape_with_nan_for_missing(tmp_path: Path
         assert read.reading == ({} if asked is None else {"layout": asked})
 
 
-def test_two_arrays_that_fit_are_settled_by_the_layout_option(tmp_path: Path) -> None:
-    first, second = rows(shapes()[:, :2]), rows(shapes()[:, 1:])
-    file = save(tmp_path / "two.mat", {"left": first, "right": second})
-    with pytest.raises(InputError) as refused:
-        read_sequence(file)
-    for word in ("two.mat", "interleaved:left", "interleaved:right", "left 12 x 9", "--layout", "--tracks"):
-        assert word in str(refused.value)
-    np.testing.assert_array_equal(rows(read_sequence(file, layout="interleaved:right").tracks), second)
-
-
 def matlab_73(path: Path, variables: Arrays) -> Path:
     """Write a file as MATLAB -v7.3 does: 512 bytes of text, axes reversed, cells as references."""
     with h5py.File(path, "w", userblock_size=512) as file:
@@ -299,17 +289,6 @@ def test_importing_the_readers_does_not_import_scipy_io() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_a_folder_without_files_of_its_own_lists_those_two_levels_below(tmp_path: Path) -> None:
-    for place in ("b/one.mat", "a/deep/two.mat", "a/deep/er/three.mat"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        save(tmp_path / place, {"P3_gt": stacked(shapes())})
-    (tmp_path / "b" / "broken.npz").write_bytes(b"nothing of the kind")
-    (tmp_path / "b" / "folder.mat").mkdir()
-    write_challenge(tmp_path / "c", "paper", paths=("line",), frames=4, points=20)
-    found = [(entry.object_name, bool(entry.problem)) for entry in list_sequences(tmp_path)]
-    assert found == [("paper", False), ("paper", False), ("two", False), ("broken", True), ("one", False)]
 
 
 def test_the_camera_file_next_to_a_sequence_is_no_entry(tmp_path: Path) -> None:

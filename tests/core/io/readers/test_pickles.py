@@ -138,7 +138,6 @@ HOSTILE: dict[str, bytes | Callable[[Path], bytes]] = {
     "a list in itself": b"\x80\x02]q\x00h\x00a.",
     "a set": pickle.dumps({1, 2, 3}),
     "a deep tuple as a key": b"\x80\x04}" + b")" + b"\x85" * 200_000 + b"K\x01s.",
-    "a deep tuple": b"\x80\x04)" + b"\x85" * 200_000 + b".",
     "nothing": b"\x80\x04.",
     "a cut file": pickle.dumps({"coords": TNXY})[:-400],
 }

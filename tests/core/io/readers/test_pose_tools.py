@@ -175,29 +175,6 @@ def project(path, videos=1):
     return path
 
 
-def test_pictures_of_cameras_of_their_own_are_put_into_one(tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    focal = [1000.0 + 10 * frame for frame in range(FRAMES)]
-    scaled = TRACKS - [320, 240]
-    images = []
-    for frame in range(FRAMES):
-        ahead = scaled[frame] / 1030
-        bent = ahead * (1 + 0.1 * (ahead**2).sum(axis=1, keepdims=True))
-        places = (bent * focal[frame] + [320, 240])[VISIBLE[frame]]
-        keys = zip(places.tolist(), np.flatnonzero(VISIBLE[frame]), strict=True)
-        images += [f"{frame} 1 0 0 0 0 0 0 {frame} {frame}.jpg"]
-        images += [" ".join(f"{x} {y} {point}" for (x, y), point in keys)]
-    (folder / "images.txt").write_text("\n".join(images) + "\n")
-    cameras = [f"{frame} SIMPLE_RADIAL 640 480 {f} 320 240 0.1" for frame, f in enumerate(focal)]
-    (folder / "cameras.txt").write_text("\n".join(cameras) + "\n")
-    read = read_sequence(folder)
-    assert_read(read)
-    np.testing.assert_allclose(read.intrinsics, [[1030, 0, 320], [0, 1030, 240], [0, 0, 1]])
-    assert "each frame has a K of its own, f from 1000 to 1060" in read.provenance
-    assert "the distortion of the cameras is undone, by up to" in read.provenance
-
-
 # -- OpenPose ------------------------------------------------------------------------------------------------
 
 
@@ -392,14 +369,6 @@ def test_landmarks_of_mediapipe_are_read_with_the_size_of_the_picture(wrapped, t
     read = read_sequence(path, size="640x480")
     assert_read(read)
     assert read.image_size == (640, 480) and read.reading == {"size": "640x480"}
-
-
-def test_thirty_three_landmarks_have_names_and_a_skeleton(tmp_path):
-    frame = [{"x": x, "y": 0.5, "visibility": 1.0} for x in np.linspace(0.1, 0.9, 33)]
-    path = tmp_path / "pose.json"
-    path.write_text(json.dumps([frame, frame, frame]))
-    read = read_sequence(path, size="640x480")
-    assert read.point_names[:2] == ("nose", "left_eye_inner") and len(read.edges) == 35
 
 
 @pytest.mark.parametrize(

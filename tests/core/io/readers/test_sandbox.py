@@ -54,10 +54,10 @@ def test_a_reader_that_does_not_end_is_ended(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("sandboxed")
-def test_files_that_the_libraries_crash_at_are_refused_between_others_that_are_read(tmp_path, data):
+def test_a_file_that_the_library_crashes_at_is_refused_and_others_are_read(tmp_path, data):
     W = np.random.default_rng(0).normal(size=(8, 6))
     savemat(tmp_path / "W.mat", {"W": W})
-    for name in ("sparse_oob.mat", "znest5000.mat"):
-        assert "is not a MATLAB file that can be read" in inspect_file(data / "hostile" / name).problem
+    problem = inspect_file(data / "hostile" / "sparse_oob.mat").problem
+    assert "is not a MATLAB file that can be read (its library ends with code -11)" in problem
     np.testing.assert_array_equal(read_sequence(tmp_path / "W.mat").tracks.reshape(8, 6), W)
     assert read_sequence(data / "others" / "sleap_labels.mat").frame_count == 43  # with objects of MATLAB

@@ -126,17 +126,6 @@ def test_coordinates_of_the_model_s_picture_are_named(tmp_path: Path) -> None:
     assert inspect_file(small, size="240x180").clear
 
 
-def test_y_before_x_is_an_option(tmp_path: Path) -> None:
-    file = save(tmp_path, {"tracks": NTXY[:, :, ::-1], "visible_logits": np.where(SEEN, 2.0, -3.0).T})
-    np.testing.assert_array_equal(read_sequence(file, xy="yx").tracks, TRACKS)
-
-
-def test_the_threshold_of_scores_is_an_option(tmp_path: Path) -> None:
-    file = save(tmp_path, ROWS["CoTracker, scores"][1])
-    assert read_sequence(file, threshold=0.2).visible.all()
-    assert "seen from 0.5 on" in read_sequence(file).provenance
-
-
 def test_tap_vid_is_relative_to_the_picture(tmp_path: Path) -> None:
     relative = {"points": NTXY / np.float32([960, 720]), "occluded": ~SEEN.T}
     with pytest.raises(InputError, match=r"points are relative to the picture.*--size WIDTHxHEIGHT"):

@@ -201,24 +201,6 @@ def test_a_mask_that_cannot_be_one_is_refused(save: Save, mask: str, sentence: s
     assert sentence in str(refused.value)
 
 
-def test_a_point_that_is_seen_needs_a_place(save: Save) -> None:
-    tracks = TRACKS.copy()
-    tracks[2, 0, 0] = np.nan
-    with pytest.raises(InputError, match="tracks is NaN at frame 3, point 1, which visibility marks as seen"):
-        read_sequence(save({"tracks": xy(tracks), "visibility": SEEN}))
-
-
-def test_other_arrays_of_the_size_are_named_in_the_provenance(save: Save) -> None:
-    depth, moved = RNG.normal(size=(F, P)) + 5, xy() + 3
-    read = read_sequence(
-        save({"tracks": xy(), "visibility": SEEN, "depth": depth, "smoothed": moved, "fps": 25.0}),
-        layout="frames-points-xy:tracks",
-    )
-    np.testing.assert_array_equal(read.visible, SEEN)
-    assert "not read: depth (6 x 9), smoothed (6 x 9 x 2)" in read.provenance
-    assert "fps" not in read.provenance
-
-
 @pytest.mark.parametrize("layout", [None, "mocap"])
 def test_a_mask_of_a_known_layout_counts_too(save: Save, layout: str | None) -> None:
     shapes = RNG.normal(size=(F, 3, P))
@@ -230,15 +212,6 @@ def test_a_mask_of_a_known_layout_counts_too(save: Save, layout: str | None) -> 
         read_sequence(unnamed, layout=layout)
     np.testing.assert_array_equal(read_sequence(unnamed, layout="mocap::flags").visible, SEEN)
     assert read_sequence(unnamed, layout="mocap::none").visible.all()
-
-
-def test_a_second_mask_next_to_that_of_the_layout_is_refused(save: Save) -> None:
-    W = np.repeat(SEEN[:, None], 2, axis=1).reshape(-1, P)
-    file = save({"M": TRACKS.reshape(-1, P), "W": W, "visibility": np.ones((F, P))})
-    with pytest.raises(InputError, match=r"visibility \(6 x 9\) could be .*, and so could W"):
-        read_sequence(file)
-    np.testing.assert_array_equal(read_sequence(file, layout="masked::none").visible, SEEN)
-    assert read_sequence(file, layout="masked::visibility").visible.all()
 
 
 def test_python_objects_are_no_mask(tmp_path: Path) -> None:

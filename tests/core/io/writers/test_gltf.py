@@ -11,7 +11,6 @@ from scipy.spatial.transform import Rotation
 from shape_files import array, read_gltf, shape_at
 
 from core import CameraModel, ExportOptions, export
-from core.io.writers.gltf import morph_targets
 from core.io.writers.options import aligned_shapes
 
 PER_ITEM = {0: 1, 1: 2, 4: 3}  # vertices of a point, a line, a triangle
@@ -106,15 +105,6 @@ def test_no_weight_leaves_the_interval_that_programs_clamp_to(small_result, tmp_
     weights = array(tree, buffer, sampler["output"]).reshape(5, -1)
     assert weights.min() == 0 and weights.max() <= 1 and (weights.max(axis=0) > 0).all()
     assert weights.shape[1] <= 2 * small_result.rank
-
-
-def test_targets_are_as_few_as_the_rank(small_result):
-    weights, targets = morph_targets(small_result.points)
-    assert len(targets) == small_result.rank  # its displacements have that rank
-    assert np.array_equal(weights[0], np.zeros(2)) or np.abs(weights[0]).max() < 1e-12
-    assert np.abs(weights).max() == pytest.approx(1.0)
-    again = small_result.points[0] + np.einsum("fk,kcp->fcp", weights, targets)
-    assert np.abs(again - small_result.points).max() < 1e-12
 
 
 def test_a_constant_shape_has_no_animation(small_result, tmp_path):
