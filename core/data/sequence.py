@@ -91,23 +91,17 @@ class Observations:
             if count < least:
                 plural = "" if count == 1 else "s"
                 raise InputError(f"tracks have {count} {what}{plural}; at least {least} are needed")
-        bad = ~np.isfinite(self.tracks).all(axis=1) & self.visible
-        if bad.any():
-            f, p = np.argwhere(bad)[0]
-            raise InputError(
-                f"tracks hold {self.tracks[f, :, p]} at frame {f}, point {p} (both 0-based), which is marked "
-                "visible; visible observations must be finite"
-            )
-        if np.isinf(self.tracks).any():
-            f, _, p = np.argwhere(np.isinf(self.tracks))[0]
-            raise InputError(f"tracks hold an infinity at frame {f}, point {p} (both 0-based)")
-        far = (np.abs(self.tracks) > LARGEST_COORDINATE).any(axis=1) & self.visible
-        if far.any():
-            f, p = np.argwhere(far)[0]
-            raise InputError(
-                f"tracks hold {self.tracks[f, :, p]} at frame {f}, point {p} (both 0-based); accepted are "
-                f"coordinates up to {LARGEST_COORDINATE:g}, whose powers are finite"
-            )
+        far = f"accepted are coordinates up to {LARGEST_COORDINATE:g}, whose powers are finite"
+        for bad, sentence in (
+            (~np.isfinite(self.tracks).all(axis=1) & self.visible, "visible observations must be finite"),
+            (np.isinf(self.tracks).any(axis=1), "accepted is NaN where a point is hidden"),
+            ((np.abs(self.tracks) > LARGEST_COORDINATE).any(axis=1) & self.visible, far),
+        ):
+            if bad.any():
+                f, p = np.argwhere(bad)[0]
+                marked = ", which is marked visible" if self.visible[f, p] else ""
+                place = f"at frame {f}, point {p} (both 0-based){marked}"
+                raise InputError(f"tracks hold {self.tracks[f, :, p]} {place}; {sentence}")
         empty = np.flatnonzero(~self.visible.any(axis=1))
         if empty.size:
             raise InputError(

@@ -8,7 +8,6 @@ accepted. In a text there is whitespace between the numbers, and a line is a row
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import io
 import json
@@ -298,7 +297,6 @@ MOST_ARRAYS = 20_000  # each of which is opened when the file is
 _LISTED = b"PK\x01\x02"  # begins the entry of a part in the list of an archive
 _LONGEST_LIST = 64_000_000  # bytes
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zlib alone unpacks no more than it is asked for
-_ENCRYPTED = 1  # in the flags of a part
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of an archive, and of an empty one
 
 
@@ -368,29 +366,17 @@ class _Listing:
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Return the bytes of a part of an archive; no more of them are unpacked than it states."""
     with _open_member(archive, member) as stream:
-        return _rest(stream, member.file_size)
+        return stream.read(member.file_size)
 
 
 def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
-    """Return a stream of a part, whose `read(size)` unpacks no more; it ends a byte after that size."""
-    if member.flag_bits & _ENCRYPTED:
-        raise InputError(f"{shortened(member.filename)} is encrypted; accepted are parts that are not")
+    """Return a stream of a part, whose `read(size)` unpacks no more."""
     if member.compress_type not in _METHODS:
         raise InputError(
             f"{shortened(member.filename)} is compressed by method {member.compress_type}; accepted are "
             "stored and deflate"
         )
-    longer = copy.copy(member)  # zipfile leaves out what comes after the size, and raises nothing
-    longer.file_size += 1
-    return archive.open(longer)
-
-
-def _rest(stream: IO[bytes], size: int) -> bytes:
-    """Return the bytes that are left of a part, which states so many."""
-    content = stream.read(size + 1)
-    if len(content) != size:
-        raise zipfile.BadZipFile("a part has not the size that it states")
-    return content
+    return archive.open(member)
 
 
 def parse_array(content: bytes) -> npt.NDArray[Any]:
@@ -469,7 +455,7 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
                 try:
                     with _open_member(archive, member) as stream:
                         header = _read_header(stream)
-                        array = _filled(header, _rest(stream, member.file_size - stream.tell()))
+                        array = _filled(header, stream.read(member.file_size))
                 except PythonObjectsError:  # the objects are not even unpacked
                     continue
                 except InputError:
