@@ -147,7 +147,7 @@ class _Here:
 def reading_here() -> Iterator[None]:
     """Read files in this process, without limits, where it is not their reading in another that is tested."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sandbox, "_processes", _Here())
+        patch.setattr(sandbox, "_processes", _Here)
         for limit in ("limit_memory", "limit_processor"):
             patch.setattr(sandbox, limit, lambda _: None)
         yield

@@ -19,7 +19,6 @@ import platform
 import re
 import secrets
 import shutil
-import stat
 import zlib
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -46,7 +45,6 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
         with _refusing(path):
             remove_temporaries(target.parent)
             os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666))
-            _let_owner(temporary, 0o600)
             yield temporary
             _adopt(temporary, target, private=private)
             _to_disk(temporary)
@@ -72,7 +70,6 @@ def replacing_many(path: Path, *, removed: Collection[str] = ()) -> Iterator[Pat
             remove_temporaries(parent)
             for each in (folder, folder / _NEW, folder / _OLD):
                 each.mkdir(0o700)
-                _let_owner(each, 0o700)
             yield folder / _NEW
             _rename_all(folder, removed)
     finally:
@@ -86,13 +83,6 @@ def _refusing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def _let_owner(path: Path, permissions: int) -> None:
-    """Let the owner of a new file or folder read and write it, whatever the umask takes away."""
-    found = stat.S_IMODE(path.stat().st_mode)
-    if found & permissions != permissions:
-        path.chmod(found | permissions)
 
 
 def _adopt(temporary: Path, target: Path, *, private: bool = False) -> None:
@@ -139,7 +129,6 @@ def _rename_all(folder: Path, removed: Collection[str]) -> None:
     others = [folder.parent / name for name in removed if not (new / name).exists()]
     gone = [file for file in others if file.is_file() and not file.is_symlink()]
     for file, target in targets.items():
-        _let_owner(file, 0o600)
         _adopt(file, target)
         _to_disk(file)
     before = {target: old / file.name for file, target in targets.items()}

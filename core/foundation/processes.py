@@ -184,6 +184,8 @@ def limit_processor(seconds: int) -> None:
     """Let a signal end this process after so many further seconds of the processor; on Linux."""
     if sys.platform == "linux":
         _limit(resource.RLIMIT_CPU, int(time.process_time()) + 1 + seconds)
+        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGXCPU])  # which `signals_blocked` has blocked
 
 
 def why_ended(code: int | None) -> str:

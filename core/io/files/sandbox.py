@@ -8,7 +8,9 @@ replaced. Limits are those of Linux; elsewhere the size of what was read is look
 
 from __future__ import annotations
 
+import os
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
@@ -26,13 +28,21 @@ _BYTES_PER_SECOND = 20_000_000
 _OF_LIBRARY = 400_000_000  # bytes that it may need besides
 _COPIES = 3  # of what is read, until it is sent
 
-_processes = ProcessPool()
+
+def _processes() -> ProcessPool:
+    """Return the processes that read for this one; a fork of it, as scripts have, must not share them."""
+    return _pool_of(os.getpid())
+
+
+@cache
+def _pool_of(_process: int) -> ProcessPool:
+    return ProcessPool()
 
 
 def read_limited(read: Callable[[bytes, Allowance], Any], content: bytes, path: Path, what: str) -> Any:
     """Return what a function finds in the bytes of a file that should be `what`, "an HDF5 file"."""
     try:
-        found, problem = _processes.call(_read, read, content, Allowance(len(content)))
+        found, problem = _processes().call(_read, read, content, Allowance(len(content)))
     except ProcessDied as end:
         found, problem = None, f"({why_ended(end.code)})"
     if problem:

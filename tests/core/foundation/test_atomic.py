@@ -80,19 +80,6 @@ def test_permissions_of_a_file_are_kept_and_those_of_a_new_one_follow_the_umask(
     assert permissions(path) == 0o604 and path.read_text() == "newer"
 
 
-def test_what_is_written_can_be_read_by_its_owner_whatever_the_umask(tmp_path):
-    before = os.umask(0o777)
-    try:
-        write(tmp_path / "a.txt", "new")
-        with replacing_many(tmp_path / "shape.ply") as temporary:
-            modes = [permissions(temporary), permissions(temporary.parent)]
-            (temporary / "b.ply").write_text("new")
-    finally:
-        os.umask(before)
-    assert modes == [0o700, 0o700]
-    assert permissions(tmp_path / "a.txt") == permissions(tmp_path / "b.ply") == 0o600
-
-
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
 def test_the_owner_of_a_file_stays(tmp_path):
     path = tmp_path / "a.txt"

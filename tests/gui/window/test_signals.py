@@ -149,8 +149,9 @@ def test_what_a_script_cannot_export_is_in_the_temporary_folder(tmp_path):
 READING = """
 import sys, time
 from core.io.files import sandbox
-call = sandbox._processes.call
-sandbox._processes.call = lambda *_: call(time.sleep, 600)
+pool = sandbox._processes()
+call = pool.call
+pool.call = lambda *_: call(time.sleep, 600)
 from nrsfm_gui.__main__ import run
 sys.exit(run())
 """

@@ -28,7 +28,7 @@ def lines_of(sentence: str) -> list[str]:
 def sandboxed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Read files in a process with limits, as the program does."""
     pool = ProcessPool()
-    monkeypatch.setattr(sandbox, "_processes", pool)
+    monkeypatch.setattr(sandbox, "_processes", lambda: pool)
     for limit in (processes.limit_memory, processes.limit_processor):
         monkeypatch.setattr(sandbox, limit.__name__, limit)
     yield

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -61,3 +64,29 @@ def test_a_file_that_the_library_crashes_at_is_refused_and_others_are_read(tmp_p
     assert "is not a MATLAB file that can be read (its library ends with code -11)" in problem
     np.testing.assert_array_equal(read_sequence(tmp_path / "W.mat").tracks.reshape(8, 6), W)
     assert read_sequence(data / "others" / "sleap_labels.mat").frame_count == 43  # with objects of MATLAB
+
+
+FORKING = """
+import multiprocessing, sys, warnings
+import numpy as np
+from scipy.io import savemat
+import core
+
+def read(number):
+    return core.read_sequence(f"{sys.argv[1]}/{number}.mat").tracks[0, 0, 0]
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # of threads
+    for number in range(6):
+        savemat(f"{sys.argv[1]}/{number}.mat", {"W": np.full((8, 6), 10.0 + number)})
+    assert read(0) == 10.0
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        assert pool.map(read, list(range(6)) * 5, chunksize=1) == [10.0 + n for n in range(6)] * 5
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")
+def test_processes_that_a_script_forks_read_their_own_files(tmp_path):
+    (tmp_path / "script.py").write_text(FORKING)
+    subprocess.run([sys.executable, str(tmp_path / "script.py"), str(tmp_path)], check=True)
