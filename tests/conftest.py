@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -24,6 +24,7 @@ from patience import PATIENCE
 
 from core import CameraModel, GroundTruth, Result
 from core.depth import alternatives, schedule, search
+from core.io.files import sandbox
 from core.reconstruction.geometry import mean_and_modes
 from core.stop_signals import STOP_SIGNALS
 
@@ -133,6 +134,23 @@ def settings_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(folder))
         yield folder
+
+
+class _Here:
+    """Reads files in this process: another one takes a third of a second to start."""
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return function(*arguments)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def reading_here() -> Iterator[None]:
+    """Read files in this process, without limits, where it is not their reading in another that is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sandbox, "_processes", _Here)
+        for limit in ("limit_memory", "limit_processor"):
+            patch.setattr(sandbox, limit, lambda _: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -131,10 +131,6 @@ def connect(points: Floats, watch: Callable[[], object] = do_nothing) -> Connect
 
     `points`: (F, 3, P) in any unit, NaN where unknown. Frames may be turned, moved and sized in any way.
     Points that are known in no more than half of the frames are not connected.
-
-    >>> import core
-    >>> len(connect(core.simulate("paper", frames=12, points=20).truth.points).faces) > 20
-    True
     """
     none = Connectivity(np.zeros((0, 3), dtype=np.int64), np.zeros((0, 2), dtype=np.int64))
     most = max(1, min(MOST_FRAMES, MOST_VALUES // max(points.shape[2], 1)))

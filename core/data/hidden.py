@@ -31,13 +31,7 @@ _LONGEST_SHOWN = 40  # letters of a refused entry
 
 
 def normalize_hidden(text: str) -> str | None:
-    """Return the text of hidden observations in its shortest form, None where it names none.
-
-    Raises InputError where an entry cannot be read.
-
-    >>> normalize_hidden(" 3: 12-18, 40 ; 20:*")
-    '3:12-18,40;20:*'
-    """
+    """Return the text of hidden observations in its shortest form, None where it names none."""
     entries = _entries(text)
     return ";".join(f"{point}:{','.join(map(_run_text, runs))}" for point, runs in entries) or None
 
@@ -45,11 +39,7 @@ def normalize_hidden(text: str) -> str | None:
 def parse_hidden(text: str, frames: int, points: int) -> Bools:
     """Return which observations a text names, (F, P).
 
-    `text`: entries such as "3:12-18,40;17:45-;20:*", counted from 1. Raises InputError where an entry cannot
-    be read, or names a point or a frame that the tracks do not have.
-
-    >>> parse_hidden("2:1,3-", frames=4, points=3).astype(int).tolist()
-    [[0, 1, 0], [0, 0, 0], [0, 1, 0], [0, 1, 0]]
+    `text`: entries such as "3:12-18,40;17:45-;20:*", counted from 1.
     """
     mask = np.zeros((frames, points), dtype=bool)
     for point, runs in _entries(text):
@@ -69,9 +59,6 @@ def format_hidden(mask: Bools) -> str:
     """Return the text that names the observations of a mask; "" where there are none.
 
     `mask`: (F, P) true where an observation is left out.
-
-    >>> format_hidden(parse_hidden("1:*;2:1,3-4", frames=6, points=3))
-    '1:*;2:1,3-4'
     """
     entries = []
     for point in np.flatnonzero(mask.any(axis=0)):
@@ -93,13 +80,7 @@ def hide_observations(sequence: Sequence, text: str | None) -> Sequence:
 
     Companion tracks are measured apart, and are kept.
 
-    `text`: as `parse_hidden` accepts it; None for none. Raises InputError where the text is refused, or a
-    frame would be left without any point.
-
-    >>> import core
-    >>> scene = core.simulate("paper", frames=12, points=20)
-    >>> int(scene.visible.sum() - hide_observations(scene, "3:1-4").visible.sum())
-    4
+    `text`: as `parse_hidden` accepts it; None for none.
     """
     if text is None:
         return sequence
@@ -164,12 +145,6 @@ def occluded_blocks(
 
     `positions`: (F, d, P) of the points, which tell neighbors; those of hidden ones are not used; `visible`:
     (F, P) whether a point is seen in a frame.
-
-    >>> positions = np.zeros((4, 1, 6)) + np.arange(6.0)
-    >>> visible = np.ones((4, 6), dtype=bool)
-    >>> frames, points = next(occluded_blocks(positions, visible, (0.5, 0.5), np.random.default_rng(0)))
-    >>> frames.stop - frames.start, sorted(points.tolist())
-    (2, [2, 3, 4])
     """
     frames, points = visible.shape
     length, count = (max(round(share * size), 1) for share, size in zip(shares, visible.shape, strict=True))

@@ -15,21 +15,13 @@ if TYPE_CHECKING:
 
 
 def known_points(points: Floats) -> Bools:
-    """Return which points of (G, 3, P) are known, that is finite, (G, P).
-
-    >>> import numpy as np
-    >>> known_points(np.array([[[1.0, np.nan], [2.0, 0.0], [3.0, 0.0]]]))
-    array([[ True, False]])
-    """
+    """Return which points of (G, 3, P) are known, that is finite, (G, P)."""
     finite: Bools = np.all(np.isfinite(points), axis=1)
     return finite
 
 
 def frames_of(estimate: Floats, truth: GroundTruth) -> Floats:
-    """Return the frames of an estimate (F, 3, P) that have truth, (G, 3, P).
-
-    Raises InputError where it does not have the truth's frames or points.
-    """
+    """Return the frames of an estimate (F, 3, P) that have truth, (G, 3, P)."""
     estimate = np.asarray(estimate, dtype=float)
     points = truth.points.shape[2]
     if estimate.ndim != 3 or estimate.shape[1:] != (3, points) or len(estimate) <= truth.frames.max():
@@ -73,13 +65,7 @@ def common_size(source: Floats, target: Floats, *, reflection: bool = False) -> 
 def quantile_of_known(values: Floats, share: float = 0.5) -> Floats:
     """Return a quantile over the first axis of the values that are numbers, NaN where none is.
 
-    The median by default. `np.nanquantile` warns where no value is a number, and is slow.
-
-    `values`: (N, ...) with NaN where unknown.
-
-    >>> import numpy as np
-    >>> quantile_of_known(np.array([[3.0, np.nan], [np.nan, np.nan], [1.0, np.nan]]))
-    array([ 2., nan])
+    `values`: (N, ...). `np.nanquantile` warns where no value is a number, and is slow.
     """
     values = np.sort(values, axis=0)  # NaN comes last
     known = (~np.isnan(values)).sum(axis=0, keepdims=True)

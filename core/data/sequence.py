@@ -38,14 +38,7 @@ class CameraModel(Enum):
 
 
 def check_frame_rate(rate: float, name: str) -> None:
-    """Refuse what is no frame rate.
-
-    Raises InputError where it is outside `FRAME_RATES`, or NaN.
-
-    >>> check_frame_rate(0, "fps")
-    Traceback (most recent call last):
-    core.foundation.exceptions.InputError: fps is 0; accepted are 1e-06 to 1e+09 frames per second
-    """
+    """Refuse what is no frame rate."""
     least, largest = FRAME_RATES
     if not least <= rate <= largest:
         raise InputError(f"{name} is {rate:g}; accepted are {least:g} to {largest:g} frames per second")
@@ -98,23 +91,17 @@ class Observations:
             if count < least:
                 plural = "" if count == 1 else "s"
                 raise InputError(f"tracks have {count} {what}{plural}; at least {least} are needed")
-        bad = ~np.isfinite(self.tracks).all(axis=1) & self.visible
-        if bad.any():
-            f, p = np.argwhere(bad)[0]
-            raise InputError(
-                f"tracks hold {self.tracks[f, :, p]} at frame {f}, point {p} (both 0-based), which is marked "
-                "visible; visible observations must be finite"
-            )
-        if np.isinf(self.tracks).any():
-            f, _, p = np.argwhere(np.isinf(self.tracks))[0]
-            raise InputError(f"tracks hold an infinity at frame {f}, point {p} (both 0-based)")
-        far = (np.abs(self.tracks) > LARGEST_COORDINATE).any(axis=1) & self.visible
-        if far.any():
-            f, p = np.argwhere(far)[0]
-            raise InputError(
-                f"tracks hold {self.tracks[f, :, p]} at frame {f}, point {p} (both 0-based); accepted are "
-                f"coordinates up to {LARGEST_COORDINATE:g}, whose powers are finite"
-            )
+        far = f"accepted are coordinates up to {LARGEST_COORDINATE:g}, whose powers are finite"
+        for bad, sentence in (
+            (~np.isfinite(self.tracks).all(axis=1) & self.visible, "visible observations must be finite"),
+            (np.isinf(self.tracks).any(axis=1), "accepted is NaN where a point is hidden"),
+            ((np.abs(self.tracks) > LARGEST_COORDINATE).any(axis=1) & self.visible, far),
+        ):
+            if bad.any():
+                f, p = np.argwhere(bad)[0]
+                marked = ", which is marked visible" if self.visible[f, p] else ""
+                place = f"at frame {f}, point {p} (both 0-based){marked}"
+                raise InputError(f"tracks hold {self.tracks[f, :, p]} {place}; {sentence}")
         empty = np.flatnonzero(~self.visible.any(axis=1))
         if empty.size:
             raise InputError(
@@ -372,11 +359,7 @@ class Sequence:
 
 
 def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
-    """Return K divided by its last entry.
-
-    `intrinsics`: (3, 3) K. Returns (3, 3), its last entry 1. Raises InputError where it is not a finite upper
-    triangular 3x3 matrix with positive focal lengths.
-    """
+    """Return K (3, 3) divided by its last entry, or refuse what is no upper triangular camera matrix."""
     K = np.asarray(intrinsics, dtype=float)
     if K.shape != (3, 3):
         raise InputError(f"{name} has shape {K.shape}; accepted is (3, 3)")
@@ -400,10 +383,7 @@ def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
 
 
 def check_rotations(R: Floats, name: str, most: float = NOT_A_ROTATION) -> None:
-    """Refuse matrices that are far from rotations; files have few digits of them.
-
-    `R`: (F, 3, 3). Raises InputError with the first frame whose matrix is none.
-    """
+    """Refuse matrices R (F, 3, 3) that are far from rotations; files have few digits of them."""
     finite = np.asarray(np.isfinite(R).all(axis=(1, 2)))
     R = np.where(finite[:, None, None], R, 0.0)
     off = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))

@@ -17,10 +17,7 @@ def asset_folder(name: str) -> Path | None:
 
 
 def help_page(name: str) -> str:
-    """Return the text of a file of `assets/help`.
-
-    Raises InputError where the pages of help are not installed.
-    """
+    """Return the text of a file of `assets/help`."""
     folder = asset_folder("help")
     if folder is None:
         raise InputError("the page is not installed: the folder assets/help is missing")

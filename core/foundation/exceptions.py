@@ -41,23 +41,16 @@ THIN_SPACE = "\u202f"  # between the thousands of numbers
 
 
 def printable(text: str) -> str:
-    r"""Return a text as one line that any terminal shows and any file holds, with the escapes of Python.
-
-    >>> printable("a\x1b[31m b")
-    'a\\x1b[31m b'
-    """
+    """Return a text as one line that any terminal shows and any file holds, with the escapes of Python."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() or c == THIN_SPACE else _escape(c) for c in text)
     return _INVISIBLE.sub(lambda found: _escape(found[0]), text)
 
 
 def printable_name(text: str, most: int = LONGEST_NAME) -> str:
-    r"""Return a name or a sentence of a file as it can be shown: as `printable`, and not far too long.
+    """Return a name or a sentence of a file as it can be shown: as `printable`, and not far too long.
 
     `text`: of a file, which is not trusted: a line of a million characters stops a window for seconds.
-
-    >>> printable_name("a\tb"), printable_name("long" * 100, 10)
-    ('a\\tb', 'longlonglo...')
     """
     shown = printable(text[: most + 1])
     return shown if len(shown) <= most else f"{shown[:most]}..."
@@ -68,11 +61,7 @@ def _escape(character: str) -> str:
 
 
 def needs(what: str, package: str, extra: str) -> str:
-    """Return the sentence for a package that something needs, with the command that installs it.
-
-    >>> print(needs("A video", "PyAV", "video"))
-    A video needs PyAV, which is not installed here; install it with: pip install 'nrsfm-gui[video]'
-    """
+    """Return the sentence for a package that something needs, with the command that installs it."""
     return (
         f"{what} needs {package}, which is not installed here; install it with: "
         f"pip install 'nrsfm-gui[{extra}]'"

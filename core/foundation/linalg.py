@@ -70,8 +70,6 @@ def procrustes(source: Floats, target: Floats, *, scale: bool = True, reflection
 
     Umeyama, PAMI 1991. Both are (..., 3, P), and a leading index has its own similarity. Columns that are not
     finite in either are ignored; where fewer than one column is left, the identity is returned.
-
-    Raises InputError where the shapes disagree.
     """
     source, target = np.asarray(source, dtype=float), np.asarray(target, dtype=float)
     if source.shape != target.shape or source.ndim < 2 or source.shape[-2] != 3:
@@ -178,9 +176,6 @@ def rotation_from_vector(vector: Floats) -> Floats:
     """Return the rotation by |v| radians about v (Rodrigues), for v (..., 3).
 
     `vector`: (..., 3) axis times angle in radians.
-
-    >>> rotation_from_vector(np.array([0.0, 0.0, np.pi / 2])).round(12)[0].tolist()
-    [0.0, -1.0, 0.0]
     """
     w = np.moveaxis(np.asarray(vector, dtype=float), -1, 0)
     a, b, _ = turn_series(w)

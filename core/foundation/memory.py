@@ -13,8 +13,8 @@ PROCESS_STATUS = Path("/proc/self/status")
 class PeakMemory:
     """How far the resident memory rises above what it is now.
 
-    On Linux the kernel's peak is reset first; elsewhere it is the peak since the process started that
-    is compared with, so that a rise below an earlier peak is not seen.
+    On Linux the kernel's peak is reset first; elsewhere it is the peak since the process started that is
+    compared with, so that a rise below an earlier peak is not seen.
     """
 
     def __init__(self) -> None:

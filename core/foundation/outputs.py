@@ -32,11 +32,7 @@ def kind_of_file(mode: int) -> str:
 
 
 def check_writable(path: Path) -> Path:
-    """Refuse a path that cannot be written, before the result that is to be written there is computed.
-
-    Raises InputError where the folder is absent or not writable, the path is a folder, a device, a pipe or a
-    socket, the file there is read-only, or is an input (`protecting`), or its name is refused.
-    """
+    """Refuse a path that cannot be written, before the result that is to be written there is computed."""
     try:
         target = Path(os.path.realpath(path))
         found = _status(path)
@@ -92,20 +88,14 @@ def write_elsewhere(what: str, suffix: str, write: Callable[[Path], object]) -> 
 
 
 def check_replaceable(files: Iterable[Path]) -> None:
-    """Refuse what cannot be written of the files of a folder, which may be absent, before they are computed.
-
-    Raises InputError as `check_writable`.
-    """
+    """Refuse what cannot be written of files, which may be absent, before they are computed."""
     for file in files:
         if os.path.lexists(file):
             check_writable(file)
 
 
 def make_folder(folder: Path) -> Path:
-    """Return a folder, which is made where it is absent, also behind a symbolic link.
-
-    Raises InputError where it cannot be made, with what is no folder on the way.
-    """
+    """Return a folder, which is made where it is absent, also behind a symbolic link."""
     try:
         os.makedirs(os.path.realpath(folder), exist_ok=True)
     except (OSError, ValueError) as error:  # a ValueError of a zero byte
@@ -140,11 +130,6 @@ def protecting(inputs: Mapping[Path, str]) -> Iterator[None]:
     """Refuse in the block to write a file that is an input, by whatever name and whoever writes it.
 
     For files whose names follow from others: those of a series, of a report, of a folder of runs.
-
-    >>> with protecting({Path("a.npz"): "the input"}):
-    ...     check_writable(Path("./a.npz"))
-    Traceback (most recent call last):
-    core.foundation.exceptions.InputError: a.npz is the input, which would be overwritten; write elsewhere
     """
     before = _protected.set({**_protected.get(), **_uses(inputs)})
     try:
@@ -154,10 +139,7 @@ def protecting(inputs: Mapping[Path, str]) -> Iterator[None]:
 
 
 def check_outputs(outputs: Iterable[tuple[str, Path]], inputs: Mapping[Path, str]) -> None:
-    """Refuse an output that cannot be written, that is an input, or another output, by whatever name.
-
-    Raises InputError naming the file and both of its uses.
-    """
+    """Refuse an output that cannot be written, that is an input, or another output, by whatever name."""
     uses = _uses(inputs)
     for option, path in outputs:
         target = check_writable(path)

@@ -22,13 +22,7 @@ _KEY = "parameter"
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number, or one word of a few.
-
-    >>> Parameter("rho", "First penalty parameter.", least=0.0, open_below=True).accepted
-    'a number above 0'
-    >>> Parameter("rank", "Number of basis shapes.", least=1, integer=True).checked(3.0)
-    3
-    """
+    """One number, or one word of a few."""
 
     name: str
     tip: str  # what it means, as a sentence
@@ -67,10 +61,7 @@ class Parameter:
         return f"{kind} {below} and {'below' if self.open_above else 'at most'} {self.most:g}"
 
     def checked(self, value: object) -> ParameterValue:
-        """Return a value as it is used: a text, an int of a whole number, a float of any other.
-
-        Raises InputError where it is not accepted.
-        """
+        """Return a value as it is used: a text, an int of a whole number, a float of any other."""
         if self.text:
             return str(value)
         if self.choices:
@@ -117,8 +108,6 @@ def check_parameters(instance: Any) -> None:
     """Check every described field of a dataclass instance, and store its number as a number of Python.
 
     A whole number becomes an int, any other number a float.
-
-    Raises InputError where a value is not accepted, or is a text where a number is.
     """
     for name, description in parameters_of(instance).items():
         value = getattr(instance, name)
@@ -130,10 +119,7 @@ def check_parameters(instance: Any) -> None:
 
 
 class CheckedParameters:
-    """Base of a dataclass whose described fields are checked when an instance is made.
-
-    Raises InputError where a value is not accepted.
-    """
+    """Base of a dataclass whose described fields are checked when an instance is made."""
 
     def __post_init__(self) -> None:
         check_parameters(self)

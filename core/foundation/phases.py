@@ -57,11 +57,7 @@ _OF_ATTEMPTS = (PhaseKind.DEPTH_START, PhaseKind.MIRROR, PhaseKind.ALL_POINTS)
 
 @dataclass(frozen=True, repr=False)
 class Phase:
-    """A part of a run in which one algorithm solves one problem.
-
-    >>> phase_text(Phase(PhaseKind.START, 2, 32, "closed form, cut"))
-    'start 2 of 32: closed form, cut'
-    """
+    """A part of a run in which one algorithm solves one problem."""
 
     kind: PhaseKind
     number: int = 0  # of the attempt, counted from 1; 0 where there is only one

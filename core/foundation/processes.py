@@ -46,20 +46,7 @@ class ProcessDied(Exception):
 
 
 class WorkerProcess:
-    """A process of Python that computes one call after another.
-
-    >>> import math
-    >>> with WorkerProcess() as process:
-    ...     process.call(math.hypot, 3.0, 4.0)
-    5.0
-
-    An object can stay in the process:
-
-    >>> with WorkerProcess() as process:
-    ...     process.call(list, "abc", keep=True)
-    ...     process.call("count", "b")
-    1
-    """
+    """A process of Python that computes one call after another."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -92,9 +79,7 @@ class WorkerProcess:
 
         `function`: also the name of a method of what is kept; `receive`: called about twice a second: with
         what the function gave to `send`, or with None where it gave nothing; `timeout`: seconds, after which
-        the process is ended; `keep`: whether the value stays in the process, in place of its return. Raises
-        ProcessDied where the process ended without a result; TimeoutError where the time was over; Exception
-        what the function raised.
+        the process is ended; `keep`: whether the value stays in the process, in place of its return.
         """
         deadline = float("inf") if timeout is None else time.monotonic() + timeout
         self._exchange(self._connection.send, (function, arguments, receive is not None, keep))
@@ -182,10 +167,7 @@ def processor_count() -> int:
 def call_in_process(
     function: Callable[..., Any], *arguments: Any, receive: Callable[[Any], None] | None = None
 ) -> Any:
-    """Return what `WorkerProcess.call` returns, of a new process that ends with the call.
-
-    Raises ProcessDied where the process ended without a result; Exception what the function raised.
-    """
+    """Return what `WorkerProcess.call` returns, of a new process that ends with the call."""
     with WorkerProcess() as process:
         return process.call(function, *arguments, receive=receive)
 
@@ -202,6 +184,8 @@ def limit_processor(seconds: int) -> None:
     """Let a signal end this process after so many further seconds of the processor; on Linux."""
     if sys.platform == "linux":
         _limit(resource.RLIMIT_CPU, int(time.process_time()) + 1 + seconds)
+        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGXCPU])  # which `signals_blocked` has blocked
 
 
 def why_ended(code: int | None) -> str:
@@ -313,8 +297,8 @@ def signals_blocked() -> Iterator[None]:
     """Block Ctrl-C and the signals that stop a job, for processes that start in the block.
 
     At a terminal Ctrl-C reaches every process of the command, from their first instruction on, and so does
-    the signal of a batch system. The caller ends its workers; it gets the signal at the latest when the
-    block is left.
+    the signal of a batch system. The caller ends its workers; it gets the signal at the latest when the block
+    is left.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

@@ -74,10 +74,7 @@ class Records:
         }
 
     def read(self, kind: Any, value: Any, where: str) -> Any:
-        """Return what was written of a value of a kind; `where` is its place in the file.
-
-        Raises InputError where it is of another kind, or is refused.
-        """
+        """Return what was written of a value of a kind; `where` is its place in the file."""
         origin, parts = get_origin(kind) or kind, get_args(kind)
         hook = self.hooks.get(kind) or self._hook(origin)
         if hook is not None:
@@ -206,7 +203,7 @@ def check_shapes(
     """Compare arrays with their shapes, in which letters are sizes that must agree.
 
     `sizes`: of letters that are known; the first array that has another letter fixes its size, and "3P" is
-    three times "P". Raises InputError naming the first array of another shape.
+    three times "P".
     """
     for name, letters in shapes.items():
         if arrays.get(name) is None:

@@ -1,24 +1,15 @@
-"""What was found: one file for each cause, made as small as it can be in a bounded time."""
+"""What was found: one file for each cause."""
 
 from __future__ import annotations
 
-import io
-import time
-import zipfile
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-from array_mutation import is_zip
-from text_mutation import is_text
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from workers import Case, Outcome, Worker
-
-SECONDS = 20.0  # to make a finding smaller
+    from workers import Case, Outcome
 
 
 @dataclass
@@ -96,65 +87,3 @@ class Report:
                 f"{tally.slowest:9.2f}{tally.largest:6.0f}"
             )
         return "\n".join(lines)
-
-
-def minimized(case: Case, outcome: Outcome, worker: Worker, *, seconds: float = SECONDS) -> Case:
-    """Return a smaller case that ends in the same way at the same place.
-
-    `case, outcome`: a finding; `worker`: reads the smaller ones; `seconds`: after which the smallest so far
-    is returned. Parts of the archive, lines of the text, and then bytes are left out.
-    """
-    end = time.monotonic() + seconds
-
-    def is_same(content: bytes) -> bool:
-        return worker.run(replace(case, content=content)).cause == outcome.cause
-
-    content = case.content
-    for split, join in ((_members, _archive), (_lines, b"\n".join), (_bytes, b"".join)):
-        parts = split(content)
-        if parts:
-            content = join(_fewest(parts, lambda some, join=join: is_same(join(some)), end))
-    return replace(case, content=content)
-
-
-def _fewest(parts: Sequence[Any], fails: Callable[[Sequence[Any]], bool], end: float) -> list[Any]:
-    """Return few of the parts that still fail: delta debugging by complements (Zeller, Hildebrandt 2002)."""
-    kept, pieces = list(parts), 2
-    while len(kept) >= 2 and time.monotonic() < end:
-        size = -(-len(kept) // pieces)
-        for start in range(0, len(kept), size):
-            rest = kept[:start] + kept[start + size :]
-            if rest and time.monotonic() < end and fails(rest):
-                kept, pieces = rest, max(pieces - 1, 2)
-                break
-        else:
-            if size == 1:
-                break
-            pieces = min(2 * pieces, len(kept))
-    return kept
-
-
-def _members(content: bytes) -> list[tuple[str, bytes]]:
-    if not is_zip(content):
-        return []
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return [(name, archive.read(name)) for name in archive.namelist()]
-    except Exception:  # it is no archive any more
-        return []
-
-
-def _archive(members: Sequence[tuple[str, bytes]]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, inside in members:
-            archive.writestr(zipfile.ZipInfo(name), inside)
-    return stream.getvalue()
-
-
-def _lines(content: bytes) -> list[bytes]:
-    return content.split(b"\n") if is_text(content) else []
-
-
-def _bytes(content: bytes) -> list[bytes]:
-    return [] if is_zip(content) else [content[k : k + 1] for k in range(len(content))]

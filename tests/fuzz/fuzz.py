@@ -6,7 +6,7 @@
 
 What an input is follows from the words of the second line alone. With --guided, atheris finds the inputs by
 the code that they reach. Exits with 1 where there are findings; they are in out/fuzz, one file for each
-cause, made smaller, with a text that says what it is.
+cause, with a text that says what it is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from findings import Report, minimized  # noqa: E402
+from findings import Report  # noqa: E402
 from mutation import mutated  # noqa: E402
 from readers import READERS  # noqa: E402
 from seeds import make_seeds  # noqa: E402
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from seeds import Seed
 
     Cases = Iterator[tuple[str, str, Case]]
-
-MINIMIZE_SECONDS = 120.0  # for all findings together
 
 
 def make_case(seeds: dict[str, list[Seed]], seed: int, reader: str, number: int) -> Case:
@@ -157,9 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
                 return 0
             shutil.rmtree(args.output, ignore_errors=True)
             args.output.mkdir(parents=True)
-            share = MINIMIZE_SECONDS / len(report.findings)
             for finding in sorted(report.findings.values(), key=lambda each: -each.count):
-                finding.case = minimized(finding.case, finding.outcome, workers[0], seconds=min(share, 20.0))
                 path = finding.write(args.output)
                 print(f"{finding.reader}: {finding.outcome.cause}: {finding.count} inputs, {finding.name}")
                 print(f"  {path}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from array_mutation import is_npy, is_zip, mutated_npy, mutated_zip
 from hdf5_mutation import is_hdf5, mutated_hdf5
-from mat_mutation import is_mat4, is_mat5, mutated_mat4, mutated_mat5
+from mat_mutation import is_mat4, is_mat5, mutated_mat
 from pickle_mutation import is_pickle, mutated_pickle
 from text_mutation import is_json, is_text, mutated_json, mutated_text
 
@@ -25,31 +25,19 @@ BYTES_ONLY = 0.2  # the share of inputs whose structure is left as it is
 BOTH = 0.15  # of those whose bytes are damaged after their structure
 MOST_CHANGES = 3  # of the structure of one input
 NUMBERS = (
-    0,
-    1,
-    2,
-    0x7F,
-    0x80,
-    0xFF,
-    0x7FFF,
-    0xFFFF,
-    0x7FFFFFFF,
-    0x80000000,
-    0xFFFFFFFF,
-    2**63 - 1,
-    2**64 - 1,
-)
+    0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 2**63 - 1, 2**64 - 1,
+)  # fmt: skip
 
 # In the order in which they are tried.
 STRUCTURES: tuple[tuple[Callable[[bytes], bool], Callable[[bytes, Random], bytes]], ...] = (
     (is_zip, mutated_zip),
     (is_npy, mutated_npy),
     (is_hdf5, mutated_hdf5),
-    (is_mat5, mutated_mat5),
+    (is_mat5, mutated_mat),
     (is_pickle, mutated_pickle),
     (is_json, mutated_json),
     (is_text, mutated_text),
-    (is_mat4, mutated_mat4),
+    (is_mat4, mutated_mat),
 )
 
 

@@ -217,17 +217,7 @@ def _write_store(folder: Path, sequence: Sequence) -> None:
     data = folder.parent / "swept"
     data.mkdir()
     core.write_npz(sequence, data / "cloth.npz")
-    words = [
-        "sweep",
-        str(data),
-        "--set",
-        "rank=1,2",
-        "eta=0.05,0.2",
-        "--rotations",
-        "truth",
-        "--objective",
-        "wnn",
-    ]
+    words = f"sweep {data} --set rank=1,2 eta=0.05,0.2 --rotations truth --objective wnn".split()
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as problem:
         if main([*words, "--starts", "1", "--jobs", "1", "-o", str(folder)]):
             raise RuntimeError(f"the sweep of the seeds has failed: {problem.getvalue()}")

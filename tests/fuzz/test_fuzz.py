@@ -1,11 +1,10 @@
-"""The fuzzing harness finds defects that are planted, makes their inputs small, and damages every format."""
+"""The fuzzing harness finds defects that are planted, and damages every format."""
 
 from __future__ import annotations
 
 import io
 import json
 import pickle
-import zipfile
 from multiprocessing import forkserver
 from random import Random
 
@@ -15,9 +14,8 @@ import planted
 import pytest
 import workers
 from array_mutation import mutated_array, npy_of
-from findings import Report, minimized
+from findings import Report
 from fuzz import planned
-from mat_mutation import _elements
 from mutation import STRUCTURES, mutated
 from readers import READERS
 from scipy.io import savemat
@@ -43,7 +41,7 @@ WITHOUT_PLACE = (planted.leaves, planted.takes_memory, planted.shows_bytes)
 def worker():
     """A worker that has little time and memory."""
     workers.PRELOADED = "planted"
-    with Worker(cpu_seconds=1.0, memory_mb=50) as worker:
+    with Worker(cpu_seconds=0.3, memory_mb=50) as worker:
         yield worker
     forkserver._forkserver._stop()  # which multiprocessing keeps, and began for the first call
 
@@ -54,7 +52,7 @@ def case(read, tmp_path, content):
 
 
 @pytest.mark.parametrize("read", DEFECTS, ids=lambda read: read.__name__)
-def test_a_planted_defect_is_found_and_its_input_becomes_the_mark(worker, tmp_path, read):
+def test_a_planted_defect_is_found(worker, tmp_path, read):
     outcome = worker.run(case(read, tmp_path, b"one line\nand !?\nanother"))
     assert outcome.is_finding and outcome.kind == DEFECTS[read]
     if read not in WITHOUT_PLACE:
@@ -62,9 +60,6 @@ def test_a_planted_defect_is_found_and_its_input_becomes_the_mark(worker, tmp_pa
         assert file == "tests/fuzz/planted.py"
         assert int(line) in {at for *_, at in read.__code__.co_lines()}
     assert worker.run(case(read, tmp_path, b"nothing")).kind == READ  # also after the process has died
-    if read is not planted.hangs:  # each try takes its time
-        small = minimized(case(read, tmp_path, b"one line\nand !?\nanother"), outcome, worker)
-        assert small.content == b"!?"
 
 
 def test_a_sentence_is_no_finding(worker, tmp_path):
@@ -95,14 +90,7 @@ def test_findings_of_one_cause_are_one_file_and_all_inputs_are_counted(worker, t
         path.read_bytes() == b"0!?"
         and "inputs: 3, the first is --input 0" in path.with_name(f"{path.name}.txt").read_text()
     )
-    assert report.table().splitlines()[1].split() == [
-        "mesh",
-        "4",
-        "1",
-        "0",
-        "3",
-        *report.table().split()[-3:],
-    ]
+    assert report.table().splitlines()[1].split()[:5] == ["mesh", "4", "1", "0", "3"]
 
 
 def test_an_input_follows_from_its_numbers_and_every_reader_has_its_share():
@@ -159,27 +147,8 @@ def test_an_array_is_damaged_into_other_types_and_shapes():
     assert any(np.isnan(array).any() for array in arrays if array.dtype.kind == "f")
 
 
-def test_elements_of_matlab_are_packed_as_they_were():
-    content = of_every_structure()["mat5"][128:]
-    again = b"".join(element.pack() for element in _elements(content))
-    one, two = (
-        [each.content for element in _elements(part) for each in element.walk()] for part in (content, again)
-    )
-    assert one == two and len(one) > 10
-
-
-def test_an_archive_is_made_smaller_by_its_members(worker, tmp_path):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name in "abcd":
-            archive.writestr(name, "!?" if name == "c" else name)
-    large = case(planted.raises, tmp_path, stream.getvalue())
-    small = minimized(large, worker.run(large), worker)
-    with zipfile.ZipFile(io.BytesIO(small.content)) as archive:
-        assert archive.namelist() == ["c"]
-
-
 # 8 observations, whose energy is no number; a direction that single precision does not hold.
-@pytest.mark.parametrize("case", [941, pytest.param(1902, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [941, 1902])
 def test_gaps_that_once_broke_a_run_are_reconstructed(case):
     assert gaps.run(case) in core.PRESETS

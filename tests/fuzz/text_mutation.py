@@ -10,17 +10,9 @@ if TYPE_CHECKING:
     from random import Random
 
 NAMES = (
-    "",
-    "../x",
-    "/etc/passwd",
-    "\x1b[31mred",
-    "=1+1",
-    "<b>x</b>",
-    "x" * 3000,
-    "\u202e",
-    "a\nb\nc\nd\ne\nf",
+    "", "../x", "/etc/passwd", "\x1b[31mred", "=1+1", "<b>x</b>", "x" * 3000, "\u202e", "a\nb\nc\nd\ne\nf",
     "C:\\x",
-)
+)  # fmt: skip
 WORDS = (
     "", "0", "-1", "1", "nan", "NaN", "inf", "-inf", "Infinity", "1e999", "-1e308", "1e308", "9" * 20,
     "9" * 400, "1" * 5000, "0x10", "1_000", "1.5", "None", "null", "true", "x", "\x1b[31m", "\u202eabc", '"',

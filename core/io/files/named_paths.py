@@ -18,14 +18,7 @@ _HOSTS = re.compile(r"//([^/]+)|([a-z][a-z0-9+.-]+):/|/net/([^/]+)")
 
 
 def named_path(name: str, by: Path) -> Path | None:
-    r"""Return the path that a file names, None where nothing is looked at unless a user asks for it.
-
-    >>> from pathlib import Path
-    >>> named_path("clip.mp4", Path("/data/tracks.npz")).as_posix()
-    '/data/clip.mp4'
-    >>> [named_path(name, Path("/data/tracks.npz")) for name in (r"\\host\clip.mp4", "../clip.mp4")]
-    [None, None]
-    """
+    """Return the path that a file names, None where nothing is looked at unless a user asks for it."""
     folder = by.absolute().parent
     path = folder / name
     if _host(name) not in ("", _host(str(folder))):

@@ -21,13 +21,7 @@ _SIZE = re.compile(r"([1-9]\d{0,5})x([1-9]\d{0,5})", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What decides how a file is read, where the file alone does not; None leaves it to the file.
-
-    Raises InputError where a value is none of those that are accepted.
-
-    >>> ReadingOptions(order="ntxy", size="640x480").given()
-    {'order': 'ntxy', 'size': '640x480'}
-    """
+    """What decides how a file is read, where the file alone does not; None leaves it to the file."""
 
     camera: CameraModel | str | None = None  # the camera model to assume, or its name
     layout: str | None = None  # a layout of arrays by its name, as `nrsfm formats` lists them

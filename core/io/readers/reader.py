@@ -11,9 +11,10 @@ it is loaded or when it reads, disables its reader and nothing else.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 
 GROUP = "nrsfm.readers"
-Returned = TypeVar("Returned")
 
 
 def _never(_: object) -> bool:
@@ -114,8 +114,8 @@ def _failure(error: BaseException) -> str:
 def _guarded(reader: Reader, name: str) -> Reader:
     """Return a reader whose own errors are of the files that it reads, and of no other."""
 
-    def refusing(function: Callable[..., Returned]) -> Callable[..., Returned]:
-        def read(*arguments: Any) -> Returned:
+    def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+        def read(*arguments: Any) -> Any:
             try:
                 return function(*arguments)
             except InputError:
@@ -127,10 +127,9 @@ def _guarded(reader: Reader, name: str) -> Reader:
 
     def denying(function: Callable[..., bool]) -> Callable[..., bool]:
         def applies(*arguments: Any) -> bool:
-            try:
+            with suppress(Exception, SystemExit):
                 return bool(function(*arguments))
-            except (Exception, SystemExit):
-                return False
+            return False
 
         return applies
 

@@ -141,10 +141,7 @@ DRAWN = (".pdf", ".svg", ".png", ".mp4", ".gif")  # by the window: figures and m
 
 
 def writer_for(path: str | Path) -> Writer:
-    """Return the writer that the end of a path's name chooses, the longest where several fit.
-
-    Raises InputError where the suffix belongs to no format.
-    """
+    """Return the writer that the end of a path's name chooses, the longest where several fit."""
     name = Path(path).name.lower()
     fitting = [suffix for suffix in WRITERS if name.endswith(suffix) and name != suffix]
     if not fitting:

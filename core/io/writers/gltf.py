@@ -41,6 +41,7 @@ from .scene import (
     card_corners,
     color_values,
     colors_of,
+    elements_of,
     largest_of,
     plain_color,
     read_pictures,
@@ -219,9 +220,10 @@ def _build(
     if values is not None:
         attributes["COLOR_0"] = asset.add(colors_of(values, largest_of(values)), "VEC3", use=VERTICES)
         asset.tree["materials"][0]["pbrMetallicRoughness"]["baseColorFactor"] = [1.0] * 4
-    for mode, items in _primitives(result):
+    drawn, items = elements_of(result)
+    for mode in {"faces": [TRIANGLES], "edges": [LINES, POINTS], "points": [POINTS]}[drawn]:
         primitive: dict[str, Any] = {"attributes": attributes, "mode": mode, "material": 0}
-        if items is not None:
+        if mode != POINTS:
             primitive["indices"] = asset.add(items.reshape(-1), "SCALAR", use=INDICES)
         if targets:
             primitive["targets"] = targets
@@ -305,11 +307,3 @@ def _add_video(
     )
     tree["nodes"].append({"mesh": 1, "name": "video"})
     tree["nodes"][camera]["children"] = [camera + 1]
-
-
-def _primitives(result: Result) -> list[tuple[int, np.ndarray | None]]:
-    if result.faces is not None and len(result.faces):
-        return [(TRIANGLES, result.faces)]
-    if result.edges is not None and len(result.edges):
-        return [(LINES, result.edges), (POINTS, None)]
-    return [(POINTS, None)]

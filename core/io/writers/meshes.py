@@ -17,7 +17,7 @@ import numpy as np
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from .options import COORDINATES, reprojection_errors, shapes, std_of, unit_of, with_progress, write_each
-from .scene import compare
+from .scene import compare, elements_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 
 
 def write_obj(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write one frame, or a numbered file for every frame.
-
-    Raises InputError where all frames are asked for in one file: OBJ does not store the frame of a point.
-    """
+    """Write one frame, or a numbered file for every frame."""
     if options.frames == "stacked":
         raise InputError(f"{path}: OBJ cannot hold all frames in one file; write numbered files, or a .ply")
     elements = _obj_elements(result)
@@ -49,11 +46,11 @@ def write_obj(result: Result, path: Path, options: ExportOptions) -> list[Path]:
 
 def _obj_elements(result: Result) -> list[str]:
     """Return the lines that are the same in all frames."""
-    if result.faces is not None and len(result.faces):
-        return ["f " + " ".join(map(str, corners)) for corners in (result.faces + 1).tolist()]
-    if result.edges is not None and len(result.edges):
-        return [f"l {first} {second}" for first, second in (result.edges + 1).tolist()]
-    return ["p " + " ".join(str(point + 1) for point in range(result.point_count))]
+    drawn, items = elements_of(result)
+    if drawn == "points":
+        items = items.T
+    letter = {"faces": "f", "edges": "l", "points": "p"}[drawn]
+    return [" ".join([letter, *map(str, row)]) for row in (items + 1).tolist()]
 
 
 # -- PLY -----------------------------------------------------------------------------------------------------
@@ -86,10 +83,9 @@ def _write_ply_file(
     stacked = options.frames == "stacked"
     elements = {"vertex": _vertices(result, chosen, compared, distances, stacked=stacked)}
     offsets = result.point_count * np.arange(len(chosen))
-    if result.faces is not None and len(result.faces):
-        elements["face"] = _index_table(result.faces, offsets, face=True)
-    elif result.edges is not None and len(result.edges):
-        elements["edge"] = _index_table(result.edges, offsets, face=False)
+    drawn, items = elements_of(result)
+    if drawn != "points":
+        elements[drawn[:-1]] = _index_table(items, offsets, face=drawn == "faces")
     lines = ["ply", f"format {'ascii' if options.text else 'binary_little_endian'} 1.0"]
     first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
     frames = f"frame {first}" if first == last else f"frames {first} to {last}"

@@ -128,10 +128,7 @@ class ExportOptions:
 
 
 def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> list[tuple[int, Floats]]:
-    """Return (frame, points (3, P)) for the frames chosen; `every` makes all frames the default.
-
-    Raises InputError where the frame does not exist, or has no ground truth to be aligned to.
-    """
+    """Return (frame, points (3, P)) for the frames chosen; `every` makes all frames the default."""
     chosen = _chosen(result, options, every)
     truth = _needed_truth(result, options)
     if truth is not None and options.align == "truth":
@@ -146,10 +143,7 @@ def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> li
 
 
 def moving_shapes(result: Result, options: ExportOptions, path: object, holds: str) -> tuple[Ints, Floats]:
-    """Return the frames (N,) of a format that `holds` all of them, or the chosen one, and points (N, 3, P).
-
-    Raises InputError where numbered files are asked for, or a coordinate is not finite.
-    """
+    """Return the frames (N,) of a format that `holds` all, or the chosen one, and points (N, 3, P)."""
     if options.frames != "one":
         raise InputError(f"{path}: {holds}; numbered files are for .ply and .obj")
     chosen = shapes(result, options, every=True) if options.frame is not None else None
@@ -164,8 +158,6 @@ def aligned_shapes(result: Result, options: ExportOptions) -> Floats:
 
     Where every frame is aligned by itself, those without enough truth take the similarity of the nearest
     frame that has it.
-
-    Raises InputError where an alignment is asked for and there is no ground truth, or not enough of it.
     """
     return placement(result, options).apply(unaligned_shapes(result, options))
 
@@ -176,10 +168,7 @@ def unaligned_shapes(result: Result, options: ExportOptions) -> Floats:
 
 
 def placement(result: Result, options: ExportOptions) -> Similarity:
-    """Return the similarities, with a leading axis of size F, that move frames to where they are written.
-
-    Raises InputError as `aligned_shapes`.
-    """
+    """Return the similarities, with a leading axis of size F, that move frames to where they are written."""
     return standing(result, options).after(alignment(result, options))
 
 
@@ -198,10 +187,7 @@ def standing(result: Result, options: ExportOptions) -> Similarity:
 
 
 def alignment(result: Result, options: ExportOptions) -> Similarity:
-    """Return the similarities, with a leading axis of size F, that the alignment chosen moves frames by.
-
-    Raises InputError as `aligned_shapes`.
-    """
+    """Return the similarities, with a leading axis of size F, that the alignment chosen moves frames by."""
     frames = result.frame_count
     truth = _needed_truth(result, options)
     if truth is None or options.align == "scale":
@@ -276,8 +262,6 @@ def common_scale(points: Floats, truth: GroundTruth) -> float:
     """Return the one factor that fits the sizes of all true frames best, whatever their orientation.
 
     See `core.data.masks.common_size`; mirror images have the same size.
-
-    Raises InputError where no frame has three points with a truth.
     """
     usable = known_points(truth.points).sum(axis=1) >= MIN_ALIGNED
     if not usable.any():
@@ -294,8 +278,6 @@ def check_numbered(path: Path, count: int) -> None:
     """Refuse numbered files among which some of an earlier export of more frames would stay.
 
     Programs that read numbered files would read both as one animation.
-
-    Raises InputError with the files that would stay.
     """
     check_writable(path)
     numbered_file = re.compile(rf"{re.escape(path.stem)}_(\d{{4,}}){re.escape(path.suffix)}")

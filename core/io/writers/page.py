@@ -50,10 +50,7 @@ COMMON = 0.99  # share of the values that the colors cover: few outliers leave t
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write the page of all frames, or of the chosen one.
-
-    Raises InputError where numbered files are asked for, or a coordinate is not finite.
-    """
+    """Write the page of all frames, or of the chosen one."""
     text = _page(result, options, path, play=True)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -117,6 +117,18 @@ def compare(result: Result, options: ExportOptions) -> Comparison | None:
     )
 
 
+# -- Elements ------------------------------------------------------------------------------------------------
+
+
+def elements_of(result: Result) -> tuple[str, Ints]:
+    """Return what is drawn between the points, and their indices: "faces", else "edges", else "points"."""
+    for name in ("faces", "edges"):
+        items: Ints | None = getattr(result, name)
+        if items is not None and len(items):
+            return name, items
+    return "points", np.arange(result.point_count)[:, None]
+
+
 # -- Cameras -------------------------------------------------------------------------------------------------
 
 
@@ -195,10 +207,7 @@ def picture_bounds(result: Result) -> tuple[float, float, float, float]:
 
 
 def with_video_size(result: Result, path: Path) -> Result:
-    """Return a result whose picture is that of its video, where it does not know the size of its pictures.
-
-    Raises InputError where it names no video, or that cannot be read.
-    """
+    """Return a result whose picture is that of its video, where it does not know the size of its pictures."""
     if not result.meta.get("video"):
         raise InputError(f"{path}: the result names no video to put behind the camera")
     if find_spec("PIL") is None:
@@ -248,9 +257,6 @@ def color_values(result: Result, options: ExportOptions, path: object) -> Floats
     """Return the values (F, P) that points are colored by, None for one color.
 
     Standard deviations are in calibrated units, errors in the unit of the truth, NaN where it is unknown.
-
-    Raises InputError where the result does not have what the option names, or standard deviations are not
-    finite.
     """
     if options.color == "plain":
         return None

@@ -41,13 +41,7 @@ SAMPLED = 60  # frames, and points, that the object's size is found from, about
 
 @dataclass(frozen=True)
 class Shading:
-    """The light and what it falls on; see the module.
-
-    >>> import numpy as np
-    >>> from core.io.writers import SHADING
-    >>> float(SHADING.brightness(np.array([0.0, 0.0, -1.0])))
-    1.0
-    """
+    """The light and what it falls on; see the module."""
 
     light: tuple[float, float, float]  # l
     ambient: float  # a
@@ -92,11 +86,6 @@ class FloorShading:
 
         `dark`: (N,) what is kept from places by the object, 0 to 1; `away`: (N,) their distances from the
         middle of the floor. Returns (N,) each, 0 to 1.
-
-        >>> from core.io.writers import FLOOR
-        >>> opacity, shadow = FLOOR.opacities(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 1.0]))
-        >>> opacity.tolist(), shadow.tolist()
-        ([1.0, 1.0, 0.0], [0.0, 0.85, 0.0])
         """
         inward = np.clip(1.0 - away, 0.0, 1.0)
         dark = self.darkest * dark * np.minimum(2.0 * inward, 1.0)
@@ -116,12 +105,7 @@ FLOOR = FloorShading(
 
 
 def sphere_diameter(count: int, size: float, *, on_surface: bool = False) -> float:
-    """Return the diameter of the spheres that points are drawn as.
-
-    >>> from core.io.writers import sphere_diameter
-    >>> sphere_diameter(40, 100.0), sphere_diameter(10_000, 100.0)
-    (11.0, 2.6)
-    """
+    """Return the diameter of the spheres that points are drawn as."""
     share = min(SPHERE_SHARE, SPACED_SHARE / float(np.sqrt(max(count, 1))))
     return share * size * (ON_SURFACE if on_surface else 1.0)
 
@@ -130,11 +114,6 @@ def typical_radius(points: Floats) -> float:
     """Return how far a typical point is from the middle of the object.
 
     `points`: (F, 3, P), NaN where unknown.
-
-    >>> import numpy as np
-    >>> from core.io.writers import typical_radius
-    >>> typical_radius(np.array([[[-1.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]))
-    1.0
     """
     some = points[:: max(1, len(points) // SAMPLED), :, :: max(1, points.shape[2] // SAMPLED)]
     some = some[np.isfinite(some[:, 0]).any(axis=1)]

@@ -40,6 +40,7 @@ from .scene import (
     color_values,
     colors_of,
     compare,
+    elements_of,
     largest_of,
     picture_bounds,
     plain_color,
@@ -63,10 +64,7 @@ TRUTH_COLOR = (0.9, 0.55, 0.15)  # linear RGB
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write all frames, or the chosen one, and the pictures of the video where they are asked for.
-
-    Raises InputError where numbered files are asked for, or a coordinate is not finite.
-    """
+    """Write all frames, or the chosen one, and the pictures of the video where they are asked for."""
     if options.video:
         result = with_video_size(result, path)
     frames, points = moving_shapes(result, options, path, "USD holds all frames in one file")
@@ -169,26 +167,26 @@ class _Stage:
 
     def _surface(self, name: str, points: Floats, frames: Ints) -> list[str]:
         """Return the mesh, or the curves, of points (N, 3, P)."""
-        faces, edges = self.result.faces, self.result.edges
+        drawn, items = elements_of(self.result)
         colors = self._colors() if name == "surface" else [_displayed(TRUTH_COLOR)]
-        if faces is not None and len(faces):
+        if drawn == "faces":
             lines = [
                 self._samples("point3f[] points", map(_vectors, points), frames),
                 self._extent(points, frames),
-                f"int[] faceVertexCounts = [{', '.join(['3'] * len(faces))}]",
-                f"int[] faceVertexIndices = [{', '.join(map(str, faces.ravel().tolist()))}]",
+                f"int[] faceVertexCounts = [{', '.join(['3'] * len(items))}]",
+                f"int[] faceVertexIndices = [{', '.join(map(str, items.ravel().tolist()))}]",
                 'uniform token subdivisionScheme = "none"',
                 "uniform bool doubleSided = 1",
                 *colors,
             ]
             return _prim("Mesh", name, lines)
-        if edges is None or not len(edges) or name != "surface":
+        if drawn == "points" or name != "surface":
             return []
-        ends = points[:, :, edges.ravel()]
+        ends = points[:, :, items.ravel()]
         lines = [
             self._samples("point3f[] points", map(_vectors, ends), frames),
             self._extent(ends, frames),
-            f"int[] curveVertexCounts = [{', '.join(['2'] * len(edges))}]",
+            f"int[] curveVertexCounts = [{', '.join(['2'] * len(items))}]",
             'uniform token type = "linear"',
             'uniform token wrap = "nonperiodic"',
             *self._widths(0.5),

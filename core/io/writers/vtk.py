@@ -27,12 +27,12 @@ import numpy as np
 from ...foundation.atomic import replacing_many
 from ...foundation.exceptions import InputError, printable
 from .options import numbered, reprojection_errors, shapes, std_of, with_progress
-from .scene import compare
+from .scene import compare, elements_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...foundation.types import Floats
+    from ...foundation.types import Floats, Ints
     from ...reconstruction.result import Result
     from .options import ExportOptions
     from .scene import Comparison
@@ -49,8 +49,6 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write the list and a file for every frame, or for the chosen one: all of them appear, or none.
 
     The files of an earlier list of this name that the new one does not name are removed.
-
-    Raises InputError where numbered files are asked for: these are numbered.
     """
     if options.frames != "one":
         raise InputError(f"{path}: there is a numbered .vtp file of every frame anyway")
@@ -96,18 +94,12 @@ def _poly_data(
     std = std_of(result, frame, points)
     if std is not None:
         values["std"] = std.T.astype(np.float32)
-    vertices = np.arange(result.point_count)[:, None]
-    cells = {
-        "Verts": vertices[:0],
-        "Lines": np.zeros((0, 2), dtype=int),
-        "Polys": np.zeros((0, 3), dtype=int),
+    drawn, items = elements_of(result)
+    cells: dict[str, Ints] = {
+        "Verts": np.arange(0 if drawn == "faces" else result.point_count)[:, None],
+        "Lines": items if drawn == "edges" else np.zeros((0, 2), dtype=int),
+        "Polys": items if drawn == "faces" else np.zeros((0, 3), dtype=int),
     }
-    if result.faces is not None and len(result.faces):
-        cells["Polys"] = result.faces
-    else:
-        cells["Verts"] = vertices
-        if result.edges is not None:
-            cells["Lines"] = result.edges
     counts = "".join(f' NumberOf{name}="{len(corners)}"' for name, corners in cells.items())
     shown = "error" if "error" in values else "reprojection_error"
     parts = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import CameraModel, GroundTruth, InputError, Observations, Sequence
+from core import CameraModel, GroundTruth, InputError, Sequence
 
 
 @pytest.fixture
@@ -51,10 +51,3 @@ def test_truth_of_all_frames_refers_to_the_frame_with_most_known_points():
     truth = GroundTruth.of_all_frames(points)
     assert truth.reference == 2 and truth.frames.tolist() == [0, 1, 2, 3]
     assert repr(truth) == "GroundTruth(4 frames, 6 points)"
-
-
-def test_what_is_seen_is_described_in_one_line(tracks):
-    sequence = Sequence(tracks, name="sheet")
-    assert repr(sequence) == "Sequence('sheet', perspective, 4 frames, 6 points)"
-    assert isinstance(sequence.observations, Observations)
-    assert repr(sequence.observations) == "Observations(4 frames, 6 points, 100% visible)"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -77,26 +75,6 @@ def test_an_output_is_known_by_every_name_of_an_input_or_of_another_output(tmp_p
     with pytest.raises(InputError, match=r"--history .* is another output \(-o\)"):
         check_outputs([("-o", tmp_path / "new"), ("--history", tmp_path / "new")], {})
     check_outputs([("-o", tmp_path / "new"), ("--history", tmp_path / "other")], inputs)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="mounts a folder a second time")
-def test_a_new_output_is_known_in_a_folder_that_is_mounted_twice(tmp_path):
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.mkdir()
-    second.mkdir()
-    check = f"""
-from pathlib import Path
-from core.foundation import check_outputs
-check_outputs([("-o", Path({str(first / "new")!r})), ("--history", Path({str(second / "new")!r}))], {{}})
-"""
-    script = 'mount --bind "$1" "$2" || exit 77; shift 2; exec "$@"'
-    words = ["sh", "-c", script, "sh", str(first), str(second), sys.executable, "-c", check]
-    done = subprocess.run(
-        ["unshare", "--mount", "--map-root-user", *words], capture_output=True, text=True, check=False
-    )
-    if done.returncode == 77 or "unshare" in done.stderr:
-        pytest.skip("nothing can be mounted here")
-    assert "is another output (-o)" in done.stderr
 
 
 def test_an_input_that_is_absent_may_not_appear_as_an_output(tmp_path):

@@ -80,14 +80,6 @@ def test_what_the_function_sends_is_received_before_its_result(process, function
     assert [each for each in received if each is not None] == [0, 1, 2]
 
 
-def test_what_a_receiver_raises_ends_the_call(functions):
-    def receive(_content):
-        raise BrokenPipeError
-
-    with pytest.raises(BrokenPipeError):  # as a closed connection raises, too
-        call_in_process(functions.report, 1, receive=receive)
-
-
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no masks of signals")
 def test_a_process_does_not_see_the_signals_that_stop_this_one(process, functions):
     blocked = set(STOP_SIGNALS)

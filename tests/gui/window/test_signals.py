@@ -148,9 +148,10 @@ def test_what_a_script_cannot_export_is_in_the_temporary_folder(tmp_path):
 
 READING = """
 import sys, time
-from core.io.readers.arrays import hdf5
-compute = hdf5.call_in_process
-hdf5.call_in_process = lambda _function, _content: compute(time.sleep, 600)
+from core.io.files import sandbox
+pool = sandbox._processes()
+call = pool.call
+pool.call = lambda *_: call(time.sleep, 600)
 from nrsfm_gui.__main__ import run
 sys.exit(run())
 """

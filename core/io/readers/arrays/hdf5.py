@@ -1,9 +1,7 @@
 """HDF5 files, above all those of MATLAB 7.3, as plain numpy arrays, lists for cells, dicts for groups.
 
-The library is C code that damaged files may crash or keep busy, so that it reads in a process of its own,
-with limits of memory and of processor time. It opens no other file: numbers that are stored elsewhere,
-virtual arrays and links out of the file are refused, and what references and groups lead to is bounded by its
-count, its depth and its bytes.
+No other file is opened: numbers that are stored elsewhere, virtual arrays and links out of the file are
+refused. What references and links lead to is read once.
 """
 
 from __future__ import annotations
@@ -16,27 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....foundation.exceptions import InputError
-from ....foundation.processes import ProcessDied, call_in_process, limit_memory, limit_processor, why_ended
-from ...files.allowance import Allowance
-from ...files.contents import reason
-from ...files.variables import nested_bytes
+from ...files.sandbox import read_limited
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
 
+    from ...files.allowance import Allowance
     from ...files.variables import Variables
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
 _TEXT = 512  # bytes that MATLAB puts before it
-_MOST_ITEMS = 10_000  # groups, arrays and cells in a file
-_DEEPEST = 32
 _MOST_AXES = 32
-_SECONDS = 5  # of the processor
-_BYTES_PER_SECOND = 20_000_000
-_OF_LIBRARY = 400_000_000  # bytes that it may need besides
-_COPIES = 3  # of what is read, until it is sent
 _NAMES = "values_block_0_kind"  # attribute of a table in which pandas keeps the names of its columns
 
 
@@ -52,28 +42,15 @@ def load_hdf5(content: bytes, path: Path) -> Variables:
             f"{path}: is HDF5, as MATLAB 7.3, SLEAP and DeepLabCut write it, which needs h5py: pip install "
             "'nrsfm-gui[hdf5]'; or save it in MATLAB with -v7, or as csv"
         )
-    try:
-        found, problem = call_in_process(_read_limited, content)
-    except ProcessDied as end:
-        found, problem = {}, why_ended(end.code)
-    if problem:
-        raise InputError(f"{path}: is not an HDF5 file that can be read ({problem})")
+    found: Variables = read_limited(_read, content, path, "an HDF5 file")
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _read_limited(content: bytes) -> tuple[Variables, str]:
-    """Return the variables of a file and what is wrong with it, in a process that ends at its limits."""
-    try:
-        import h5py
+def _read(content: bytes, allowance: Allowance) -> Variables:
+    import h5py
 
-        limit_memory(_OF_LIBRARY + 4 * len(content) + _COPIES * Allowance(len(content)).left)
-        limit_processor(_SECONDS + len(content) // _BYTES_PER_SECOND)
-        with h5py.File(io.BytesIO(content), "r") as file:
-            found = _Tree(h5py, file, Allowance(len(content))).group(file, 0)
-            Allowance(len(content)).use(nested_bytes(found, {}))
-            return found, ""
-    except Exception as error:  # what h5py raises, and what a damaged tree leads to
-        return {}, reason(error)
+    with h5py.File(io.BytesIO(content), "r") as file:
+        return _Tree(h5py, file, allowance).group(file)
 
 
 class _Tree:
@@ -85,7 +62,7 @@ class _Tree:
         self._allowance = allowance
         self._known: dict[int, Any] = {}  # by the place in the file; None while it is read
 
-    def group(self, group: Any, depth: int) -> Variables:
+    def group(self, group: Any) -> Variables:
         """Return the items of a group, without those of MATLAB's own, whose names begin with #.
 
         References lead to these. A link to another place in the file is left out.
@@ -96,31 +73,27 @@ class _Tree:
             if isinstance(link, self._h5py.ExternalLink):
                 raise ValueError("it links to another file")
             if isinstance(link, self._h5py.HardLink) and name[:1] != "#":
-                found[name] = self._value(group[name], depth + 1)
+                found[name] = self._value(group[name])
         if (document := _text(group.attrs, "json")) is not None:
             found["json"] = document
         return found
 
-    def _value(self, item: Any, depth: int) -> Any:
+    def _value(self, item: Any) -> Any:
         """Return an item as `mat` would, the same one wherever references and links lead to it."""
         address = self._h5py.h5o.get_info(item.id).addr
         if address not in self._known:
             self._known[address] = None
-            if len(self._known) > _MOST_ITEMS or depth > _DEEPEST:
-                raise ValueError(
-                    f"it holds more than {_MOST_ITEMS} items, or more than {_DEEPEST} in each other"
-                )
-            self._known[address] = self._read(item, depth)
+            self._known[address] = self._read(item)
         return self._known[address]
 
-    def _read(self, item: Any, depth: int) -> Any:
+    def _read(self, item: Any) -> Any:
         """Return the content of an item; MATLAB stores arrays with the axes reversed.
 
         Arrays of text and tables with named columns, which other programs write, are returned, too.
         """
         h5py = self._h5py
         if isinstance(item, h5py.Group):
-            return self.group(item, depth)
+            return self.group(item)
         if not isinstance(item, h5py.Dataset):
             return None
         try:
@@ -137,8 +110,6 @@ class _Tree:
         numbers = kind.kind in "biufc" or kind.names is not None
         if item.shape is None or not (text or references or numbers):
             return None
-        if item.chunks is not None:  # one is in memory at a time, however little of it is used
-            self._allowance.check(math.prod(item.chunks) * kind.itemsize)
         self._allowance.use_array(item.shape, kind.itemsize)
         if text:
             return item.asstr(errors="replace")[()].astype(str) if item.shape else None
@@ -149,10 +120,7 @@ class _Tree:
                 raise ValueError("an empty variable is not empty")
             return np.zeros(shape)
         if references:
-            return [
-                self._value(self._file[reference], depth + 1) if reference else None
-                for reference in value.ravel()
-            ]
+            return [self._value(self._file[each]) if each else None for each in value.ravel()]
         if value.dtype.names:
             columns = {name: value[name].T for name in value.dtype.names if value[name].dtype.kind in "biufc"}
             names = _text(item.attrs, _NAMES)

@@ -179,8 +179,8 @@ def read_back(variables: Variables, path: Path, options: ReadingOptions) -> Part
 def read_kinect(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Kinect sequences: cells 3 x P in camera coordinates (res.Pg or Pgth), projected here.
 
-    K is in the file, or is KK of `CAMERA_FILE` in its folder. Asked for an orthogonal camera, x and y of
-    the shapes are the tracks and no K is needed.
+    K is in the file, or is KK of `CAMERA_FILE` in its folder. Asked for an orthogonal camera, x and y of the
+    shapes are the tracks and no K is needed.
     """
     given, name = (variables["Pgth"], "Pgth") if "Pgth" in variables else (variables["res"]["Pg"], "res.Pg")
     shapes, roles = cells(given, name, 3), {name.partition(".")[0]: "tracks"}

@@ -74,75 +74,56 @@ def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence
 
 def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
     """Return the sequence of the entries that `entries_of` returned; it names no file."""
-    tracks, visible = _numbers(arrays, "tracks"), _numbers(arrays, "visible")
+    tracks, visible = _get(arrays, "tracks", _REAL), _get(arrays, "visible", _REAL)
     others: dict[str, Any] = {key: str(_get(arrays, key)) for key in _TEXTS}
-    others |= {key: read(arrays, key) for key, read in _OPTIONAL.items() if key in arrays}
+    for key, (kinds, size, convert) in _OPTIONAL.items():
+        if key in arrays:
+            others[key] = convert(_get(arrays, key, kinds, size))
     return Sequence(tracks, visible, truth=_truth(arrays), companion=_companion(arrays), **others)
 
 
-def _get(arrays: Mapping[str, Any], key: str, kinds: str = "") -> npt.NDArray[Any]:
-    """Return an entry, of one of some kinds of numbers."""
+def _get(arrays: Mapping[str, Any], key: str, kinds: str = "", size: int = 0) -> npt.NDArray[Any]:
+    """Return an entry, of one of some kinds of numbers, and of so many where a size is given."""
     if key not in arrays:
         raise InputError(f"{key} is absent; a file of format {FORMAT!r} needs it")
     entry: npt.NDArray[Any] = np.asarray(arrays[key])
     if kinds and entry.dtype.kind not in kinds:
         numbers = "real" if kinds == _REAL else "whole"
         raise InputError(f"{key} holds {entry.dtype}; accepted are {numbers} numbers")
+    if size and entry.size != size:
+        raise InputError(f"{key} has shape {entry.shape}; accepted is {size} number{'s' * (size > 1)}")
     return entry
-
-
-def _numbers(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
-    return _get(arrays, key, _REAL)
-
-
-def _indices(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
-    return _get(arrays, key, _WHOLE)
-
-
-def _one(arrays: Mapping[str, Any], key: str, kinds: str) -> Any:
-    """Return a number, which earlier sessions hold as an array of one."""
-    array = _get(arrays, key, kinds)
-    if array.size != 1:
-        raise InputError(f"{key} has shape {array.shape}; accepted is one number")
-    return array.item()
-
-
-def _size(arrays: Mapping[str, Any], key: str) -> tuple[int, int]:
-    size = _indices(arrays, key).ravel().tolist()
-    if len(size) != 2:
-        raise InputError(f"{key} holds {len(size)} numbers; accepted are width and height")
-    return size[0], size[1]
 
 
 def _truth(arrays: Mapping[str, Any]) -> GroundTruth | None:
     if "truth_points" not in arrays:
         return None
-    frames, points = _indices(arrays, "truth_frames"), _numbers(arrays, "truth_points")
-    reference = _one(arrays, "truth_reference", _WHOLE)
+    frames = _get(arrays, "truth_frames", _WHOLE)
     if frames.ndim != 1:
         raise InputError(f"truth_frames has shape {frames.shape}; accepted is (frames,)")
-    return GroundTruth(frames, points, int(reference))
+    reference = int(_get(arrays, "truth_reference", _WHOLE, 1).item())
+    return GroundTruth(frames, _get(arrays, "truth_points", _REAL), reference)
 
 
 def _companion(arrays: Mapping[str, Any]) -> Observations | None:
     if "companion_tracks" not in arrays:
         return None
-    return Observations(_numbers(arrays, "companion_tracks"), _numbers(arrays, "companion_visible"))
+    return Observations(_get(arrays, "companion_tracks", _REAL), _get(arrays, "companion_visible", _REAL))
 
 
-# The other entries by their names, which are those of the fields.
-_OPTIONAL: dict[str, Callable[[Mapping[str, Any], str], Any]] = {
-    "intrinsics": _numbers,
-    "rotations": _numbers,
-    "translations": _numbers,
-    "edges": _indices,
-    "faces": _indices,
-    "truth_name": lambda arrays, key: str(arrays[key]),
-    "frame_rate": lambda arrays, key: float(_one(arrays, key, _REAL)),
-    "image_size": _size,
-    "video": lambda arrays, key: Path(str(arrays[key])),
-    "video_frames": _indices,
-    "point_names": lambda arrays, key: tuple(str(arrays[key]).split("\n")),
+# The other entries by their names, which are those of the fields: kinds and count of numbers, conversion.
+_OPTIONAL: dict[str, tuple[str, int, Callable[[npt.NDArray[Any]], Any]]] = {
+    "intrinsics": (_REAL, 0, np.asarray),
+    "rotations": (_REAL, 0, np.asarray),
+    "translations": (_REAL, 0, np.asarray),
+    "edges": (_WHOLE, 0, np.asarray),
+    "faces": (_WHOLE, 0, np.asarray),
+    "truth_name": ("", 0, str),
+    "frame_rate": (_REAL, 1, lambda entry: float(entry.item())),
+    "image_size": (_WHOLE, 2, lambda entry: tuple(entry.ravel().tolist())),
+    "video": ("", 0, lambda entry: Path(str(entry))),
+    "video_frames": (_WHOLE, 0, np.asarray),
+    "point_names": ("", 0, lambda entry: tuple(str(entry).split("\n"))),
 }
 
 

@@ -187,8 +187,7 @@ def _undistorted_note(seen: Floats, straight: Floats) -> list[str]:
 def undistorted(points: Floats, model: str, values: Floats) -> Floats:
     """Return where a camera without distortion sees (P, 2) points, both in focal lengths from its middle.
 
-    `values`: the parameters of the model after those of K. NaN where D has no inverse there. Raises
-    ValueError where their number is not that of the model.
+    `values`: the parameters of the model after those of K. NaN where D has no inverse there.
     """
     parameters = dict(zip(_DISTORTION[model], values.tolist(), strict=True))
     fisheye = model.endswith("FISHEYE")

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 PATTERN = "*_keypoints.json"
 BODY = "pose_keypoints_2d"
-MOST_FILES = 200_000  # frames, almost two hours of a video
 _MOST_COMPARED = 300_000_000  # distances of keypoints, which take about ten seconds
 _LARGEST_RATIO = 100_000  # of the memory and the files: who is seen in one frame takes that of all frames
 _OF_PERSON = 1_000  # bytes besides the keypoints, in each frame
@@ -74,10 +73,7 @@ def load_folder(path: Path) -> LoadedFile:
 
 def _frames_of(path: Path) -> tuple[list[Path], int]:
     """Return the files of the frames in their order, and how many bytes they have."""
-    files = list(itertools.islice(path.glob(PATTERN), MOST_FILES + 1))
-    if len(files) > MOST_FILES:
-        raise InputError(f"{path}: holds more than {MOST_FILES} frames; accepted are up to so many")
-    files.sort(key=lambda file: (_parts_of_name(file), file.name))
+    files = sorted(path.glob(PATTERN), key=lambda file: (_parts_of_name(file), file.name))
     stored, limit = sum(check_file(file) for file in files), memory_limit()
     if stored > limit:
         raise InputError(
@@ -140,7 +136,6 @@ def _joined(frames: list[_Frame], points: int) -> list[_Person]:
     people: list[_Person] = []
     last = np.zeros((0, points, 3))  # of each of them
     by_identity: dict[int, _Person] = {}
-    _check_crowd([sum(identity < 0 for identity, _arrays in found) for found in frames], points)
     compared = 0
     for frame, found in enumerate(frames):
         for identity, arrays in found:
@@ -150,7 +145,10 @@ def _joined(frames: list[_Frame], points: int) -> list[_Person]:
         now = np.array([arrays[BODY] for arrays in left]).reshape(len(left), points, 3)
         compared += len(people) * now.size // 3
         if compared > _MOST_COMPARED:
-            raise _crowded(len(people), frame)
+            raise InputError(
+                f"shows {len(people)} people up to frame {frame}, too many to be joined from frame to frame; "
+                "accepted are those of a video, or person_id of OpenPose's tracking"
+            )
         agreement = _agreement(last, now)
         joined = set()
         if agreement.size:
@@ -167,23 +165,6 @@ def _joined(frames: list[_Frame], points: int) -> list[_Person]:
         return -sum(float(arrays[BODY][:, 2].mean()) for arrays in person.values())
 
     return sorted(people, key=confidence)
-
-
-def _check_crowd(counts: list[int], points: int) -> None:
-    """Refuse numbers of people by frame of which already those of single frames are too many to be joined."""
-    compared = most = 0
-    for frame, count in enumerate(counts):
-        compared += most * count * points
-        most = max(most, count)
-        if compared > _MOST_COMPARED:
-            raise _crowded(most, frame)
-
-
-def _crowded(people: int, frame: int) -> InputError:
-    return InputError(
-        f"shows {people} people up to frame {frame}, too many to be joined from frame to frame; "
-        "accepted are those of a video, or person_id of OpenPose's tracking"
-    )
 
 
 def _agreement(before: Floats, now: Floats) -> Floats:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core import InputError
-from core.io.readers.arrays import hdf5
+from core.foundation import processes
+from core.foundation.processes import ProcessPool
+from core.io.files import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,11 +25,14 @@ def lines_of(sentence: str) -> list[str]:
 
 
 @pytest.fixture
-def hdf5_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read HDF5 files in this process, where it is not their reading in one of its own that is tested."""
-    monkeypatch.setattr(hdf5, "call_in_process", lambda read, content: read(content))
-    for limit in ("limit_memory", "limit_processor"):
-        monkeypatch.setattr(hdf5, limit, lambda _: None)
+def sandboxed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Read files in a process with limits, as the program does."""
+    pool = ProcessPool()
+    monkeypatch.setattr(sandbox, "_processes", lambda: pool)
+    for limit in (processes.limit_memory, processes.limit_processor):
+        monkeypatch.setattr(sandbox, limit.__name__, limit)
+    yield
+    pool.close()
 
 
 @pytest.fixture(autouse=True)

@@ -41,8 +41,6 @@ def written(sequence, tmp_path):
         ("truth_points", np.inf, r"ground truth is .* at frame 0, point 0 \(0-based\)"),
         ("truth_points", 1e150, "accepted are coordinates up to 1e\\+30, and NaN where it is unknown"),
         ("translations", 1e60, r"translations of .* hold a number above 1e\+30"),
-        ("rotations", 0.0, r"R of .* of frame 0 \(0-based\) is not a rotation"),
-        ("rotations", -1.0, r"R of .* of frame 0 \(0-based\) is not a rotation"),
         ("rotations", 2.0, "R R' must be I"),
         ("intrinsics", np.diag([1e-200, 1e-200, 1.0]), "accepted are focal lengths from 1e-30 on"),
         ("intrinsics", np.diag([-1.0, 1.0, 1.0]), "both must be positive"),
@@ -69,16 +67,12 @@ def test_tracks_that_coincide_determine_no_intrinsics(written, sequence, factor)
     tracks = np.nan_to_num(sequence.tracks) * factor
     with pytest.raises(InputError, match="all visible tracks of every frame coincide"):
         estimate_intrinsics(sequence.truth.at(0), tracks[0], sequence.visible[0])
+    with pytest.raises(InputError, match="planar, or nearly so"):
+        estimate_intrinsics(factor * sequence.truth.at(0), sequence.tracks[0], sequence.visible[0])
     path = written(tracks=tracks)
     with pytest.raises(InputError, match="all visible tracks of every frame coincide") as refused:
         reconstruct(read_sequence(path), QUICK)
     assert str(refused.value).startswith(f"{path}: ")  # also of what only a solver sees
-
-
-@pytest.mark.parametrize("factor", [0.0, 1e-200])
-def test_a_shape_without_size_determines_no_intrinsics(sequence, factor):
-    with pytest.raises(InputError, match="planar, or nearly so"):
-        estimate_intrinsics(factor * sequence.truth.at(0), sequence.tracks[0], sequence.visible[0])
 
 
 def test_equations_without_a_solution_are_a_sentence(sequence, monkeypatch):
@@ -114,28 +108,21 @@ def test_complex_scores_of_a_tracker_are_refused(tmp_path, name):
     assert f"{name} holds complex numbers; accepted are real ones" in inspect_file(tmp_path / "a.npz").problem
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
+def test_numbers_and_settings_of_a_result_have_the_same_bounds(sequence, tmp_path):
+    path = save_result(reconstruct(sequence, QUICK), tmp_path / "result.npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    for changes, sentence in (
         ({"intrinsics": np.zeros((3, 3))}, "intrinsics is .*zeros there"),
         ({"rotations": np.tile(-np.eye(3), (FRAMES, 1, 1))}, r"rotations of frame 0 .* is not a rotation"),
         ({"tracks": np.full((FRAMES, 2, POINTS), np.nan)}, "tracks hold nan where visible marks a point"),
         ({"truth_points": np.full((FRAMES, 3, POINTS), 1e40)}, "accepted are coordinates up to 1e"),
-    ],
-)
-def test_numbers_of_a_result_have_the_same_bounds(sequence, tmp_path, changes, sentence):
-    path = save_result(reconstruct(sequence, QUICK), tmp_path / "result.npz")
-    with np.load(path) as file:
-        np.savez(path, **dict(file) | changes)
-    with pytest.raises(InputError, match=sentence):
-        load_result(path)
-
-
-def test_settings_of_another_problem_start_nothing(sequence, tmp_path):
-    path = save_result(reconstruct(sequence, QUICK), tmp_path / "result.npz")
-    with np.load(path) as file:
-        meta = json.loads(str(file["meta"]))
-        meta["settings"]["problem"] = "lowrank"
-        np.savez(path, **dict(file) | {"meta": np.array(json.dumps(meta))})
+    ):
+        np.savez(path, **arrays | changes)
+        with pytest.raises(InputError, match=sentence):
+            load_result(path)
+    meta = json.loads(str(arrays["meta"]))
+    meta["settings"]["problem"] = "lowrank"
+    np.savez(path, **arrays | {"meta": np.array(json.dumps(meta))})
     with pytest.raises(InputError, match=r"meta\.settings are of the problem 'lowrank'"):
         core.reconstruction.load_start(path, sequence)

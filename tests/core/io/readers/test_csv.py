@@ -65,13 +65,6 @@ def test_a_long_table_is_read_by_what_its_columns_are_called(header, tmp_path):
     assert guess.startswith("the numbers look like pixels")
 
 
-def test_the_order_of_columns_and_lines_and_others_between_them_do_not_matter(tmp_path):
-    rows = [(y, 7, frame, x, point) for frame, point, x, y in reversed(long_rows())]
-    read = read_sequence(write(tmp_path / "t.csv", [["y", "area", "frame", "x", "id"]], rows))
-    assert_read(read)
-    assert "not read: area" in read.provenance
-
-
 def test_columns_are_named_by_an_option(tmp_path):
     rows = [(*row, 1) for row in long_rows()]
     path = write(tmp_path / "t.csv", [["tick", "who", "across", "down", "ok"]], rows)
@@ -86,14 +79,6 @@ def test_columns_are_named_by_an_option(tmp_path):
     assert_read(read)
     assert read.reading == {"columns": columns}
     assert inspect_file(path).columns == ("tick", "who", "across", "down", "ok")
-
-
-def test_many_columns_are_listed_in_one_short_sentence(tmp_path):
-    names = [f"a column of a rather long name {number}" for number in range(300)]
-    path = write(tmp_path / "t.csv", [names], [range(300)] * 3)
-    with pytest.raises(InputError, match=r"\.\.\. \(300 columns\); it is not clear") as caught:
-        read_sequence(path)
-    assert len(str(caught.value).removeprefix(str(tmp_path))) < 400
 
 
 @pytest.mark.parametrize(
@@ -161,29 +146,6 @@ def test_frames_that_have_no_line_are_left_out_and_named(tmp_path):
     assert "no line is of the frames between 9 and 11" in guess and "no longer equal" in guess
 
 
-def test_times_in_the_place_of_frames_do_not_fill_the_memory(tmp_path):
-    times = (0, 1_700_000_000_000_000)
-    rows = [
-        (time, *row[1:])
-        for time, frame in zip(times, (0, 1), strict=True)
-        for row in long_rows()
-        if row[0] == frame
-    ]
-    read = read_sequence(write(tmp_path / "t.csv", [["frame", "point", "x", "y"]], rows))
-    assert_read(read, TRACKS[:2], VISIBLE[:2])
-    assert "no line is of the frames between 0 and 1700000000000000" in read.provenance
-
-
-def test_lines_without_a_visible_point_are_of_frames_that_are_left_out(tmp_path):
-    rows = [
-        (frame, point, "", "") if frame == 2 else (frame, point, x, y) for frame, point, x, y in long_rows()
-    ]
-    read = read_sequence(write(tmp_path / "t.csv", [["frame", "point", "x", "y"]], rows))
-    kept = [0, 1, 3, 4, 5, 6]
-    assert_read(read, TRACKS[kept], VISIBLE[kept])
-    assert "frames that show no point are left out: 3 of 7; the numbers of those after" in read.provenance
-
-
 def test_one_of_several_individuals_is_read_by_name(tmp_path):
     rows = [(name, *row) for row in long_rows() for name in ("a", "b")]
     path = write(tmp_path / "t.csv", [["individual", "frame", "point", "x", "y"]], rows)
@@ -222,33 +184,6 @@ def test_a_wide_table_is_read(x, y, names, numbered, tmp_path):
     assert read.point_names == names
 
 
-def test_frames_that_show_nothing_are_left_out_of_a_wide_table(tmp_path):
-    header = [f"{axis}{point}" for point in range(POINTS) for axis in "xy"]
-    shown = TRACKS.reshape(FRAMES, -1).tolist()
-    nothing = [""] * len(header)
-    path = write(tmp_path / "t.csv", [header], [nothing, *shown[:3], nothing, *shown[3:], nothing, nothing])
-    read = read_sequence(path)
-    assert_read(read, visible=np.ones_like(VISIBLE))
-    assert "frames that show no point are left out: 1, 5, 10-11 of 11" in read.provenance
-    assert "left out: 1, 5, 10-11 of 11; the numbers of those after" in " ".join(inspect_file(path).left_out)
-
-
-def test_landmarks_of_mediapipe_in_a_wide_table_need_the_size_of_the_picture(tmp_path):
-    header = [f"{kind}{point}" for point in range(POINTS) for kind in "xyzv"]
-    score = np.where(VISIBLE, 0.9, 0.1)
-    rows = np.concatenate([TRACKS / [640, 480], np.zeros((FRAMES, POINTS, 1)), score[..., None]], axis=2)
-    rows[..., 1] /= 2
-    path = write(tmp_path / "t.csv", [header], rows.reshape(FRAMES, -1).tolist())
-    with pytest.raises(
-        InputError, match=r"relative to the picture; accepted with the picture's size.*--size"
-    ):
-        read_sequence(path)
-    read = read_sequence(path, size="640x960", threshold=0.5)
-    assert read.image_size == (640, 960)
-    np.testing.assert_array_equal(read.visible, VISIBLE)
-    np.testing.assert_allclose(read.tracks.transpose(0, 2, 1), TRACKS)
-
-
 def test_scores_that_only_some_points_have_hide_these(tmp_path):
     header = [f"{kind}_{name}" for name in NAMES for kind in ("x", "y", "z")] + ["nose_likelihood"]
     values = np.concatenate([TRACKS, np.ones((FRAMES, POINTS, 1))], axis=2).reshape(FRAMES, -1)
@@ -260,16 +195,6 @@ def test_scores_that_only_some_points_have_hide_these(tmp_path):
     assert_read(read, visible=visible)
     assert "not read: z_nose, z_left ear" in read.provenance
     assert "(nose_likelihood, ...) is at least 0.6" in inspect_file(path).guesses[0]
-
-
-def test_what_is_understood_of_a_table_reads_it_the_same_again(tmp_path):
-    rows = [(name, *row, 0.7 if row[1] else 0.4) for row in long_rows() for name in ("a", "b")]
-    path = write(tmp_path / "t.csv", [["animal", "frame", "point", "x", "y", "conf"]], rows)
-    first = inspect_file(path, individual="b")
-    again = inspect_file(path, **first.reading)
-    np.testing.assert_array_equal(first.sequence.tracks, again.sequence.tracks)
-    assert again.clear and dict(again.reading) == dict(first.reading)
-    assert first.reading["visible"] == "conf" and first.reading["threshold"] == "0.5"
 
 
 @pytest.mark.parametrize("marked", [True, False])
@@ -375,17 +300,3 @@ def test_a_table_of_several_animals_asks_for_one(tmp_path):
     assert_read(read_sequence(path, individual="mouse2"), TRACKS + 10, np.ones_like(VISIBLE))
     with pytest.raises(InputError, match="there is no individual 'mouse3'; there are mouse1"):
         read_sequence(path, individual="mouse3")
-
-
-def test_a_table_of_labels_has_no_likelihood_and_names_of_pictures(tmp_path):
-    assert_read(read_sequence(pose_table(tmp_path / "CollectedData_me.csv", likelihood=False)))
-
-
-def test_a_bodypart_without_y_is_refused(tmp_path):
-    header = [
-        ["scorer", *"aaaa"],
-        ["bodyparts", "nose", "nose", "ear", "ear"],
-        ["coords", "x", "y", "x", "likelihood"],
-    ]
-    with pytest.raises(InputError, match="bodypart ear has the columns x, likelihood; accepted are x and y"):
-        read_sequence(write(tmp_path / "t.csv", header, [[0, 1, 2, 3, 4], [1, 1, 2, 3, 4]]))

@@ -1,11 +1,9 @@
-"""HDF5 files that lead elsewhere, to themselves, or to the end of the library's process."""
+"""HDF5 files that lead elsewhere, to themselves, or ask for far too much."""
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import h5py
@@ -46,13 +44,6 @@ def huge_empty_array(file: h5py.File, _: Path) -> None:
     file["tracks"].attrs["MATLAB_empty"] = 1
 
 
-def huge_chunk(file: h5py.File, _: Path) -> None:
-    array = file.create_dataset(
-        "tracks", (3, 2, 4), "f8", maxshape=(None,) * 3, chunks=(300, 200, 8000), compression="gzip"
-    )
-    assert array.chunks == (300, 200, 8000)  # none is written: its size alone is in the file
-
-
 def repeated_array(file: h5py.File, _: Path) -> None:
     array = file.create_dataset("#array", data=np.zeros((100, 1000)))
     file.create_dataset("cells", data=np.array([array.ref] * 1000, dtype=h5py.ref_dtype))
@@ -62,25 +53,22 @@ REFUSED = {
     external_link: "it links to another file",
     external_storage: "the numbers of a variable are in another file",
     virtual_array: "the numbers of a variable are in another file",
-    huge_chunk: "needs 3840 MB of memory",
     huge_array: "needs 80000 MB of memory",
     huge_empty_array: "an empty variable is not empty",
     repeated_array: "needs 800 MB of memory",
 }
 
 
-@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("make", REFUSED, ids=lambda make: make.__name__)
 def test_what_leads_out_of_a_file_or_is_far_larger_is_refused(tmp_path, make):
     with h5py.File(tmp_path / "secret.h5", "w") as file:
         file["tracks"] = np.ones((5, 2))
     with h5py.File(tmp_path / "a.h5", "w") as file:
         make(file, tmp_path / "secret.h5")
-    with pytest.raises(InputError, match=rf"a\.h5: is not an HDF5 file that can be read \({REFUSED[make]}"):
+    with pytest.raises(InputError, match=rf"a\.h5: .*{REFUSED[make]}"):
         load(tmp_path / "a.h5")
 
 
-@pytest.mark.usefixtures("hdf5_here")
 def test_references_that_branch_or_return_are_followed_once(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         below = file.create_dataset("#0", data=np.ones((2, 3))).ref
@@ -97,7 +85,6 @@ def test_references_that_branch_or_return_are_followed_once(tmp_path):
     np.testing.assert_array_equal(found["W"], np.arange(6.0).reshape(2, 3).T)
 
 
-@pytest.mark.usefixtures("hdf5_here")
 def test_items_of_other_types_are_left_out(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         tracks = file.create_dataset("tracks", data=np.ones((3, 2, 4)))
@@ -125,31 +112,6 @@ def _with_limit(path: Path, gigabytes: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NRSFM_FILE_MEMORY", str(gigabytes))
         load(path)
-
-
-@pytest.mark.usefixtures("hdf5_here")
-def test_deep_groups_are_refused(tmp_path):
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_group("/".join("a" * 100))
-    with pytest.raises(InputError, match="more than 32 in each other"):
-        load(tmp_path / "a.h5")
-
-
-def test_a_crash_of_the_library_is_a_sentence(tmp_path, monkeypatch):
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file["tracks"] = np.ones((5, 2))
-    code = "import faulthandler\n\n\ndef read(content):\n    faulthandler._sigsegv()\n"
-    (tmp_path / "crashing_library.py").write_text(code)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(hdf5, "_read_limited", import_module("crashing_library").read)
-    with pytest.raises(InputError, match=r"a\.h5: is not an HDF5 .* \(its library ends with code -11\)"):
-        load(tmp_path / "a.h5")
-
-
-def test_reading_that_does_not_end_is_ended():
-    code = "from core.foundation import processes; processes.limit_processor(0); sum(1 for _ in iter(int, 1))"
-    done = subprocess.run([sys.executable, "-c", code], check=False)
-    assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 def test_a_script_without_a_guard_reads_such_files(tmp_path):

@@ -10,7 +10,6 @@ import pytest
 
 from core import InputError, Settings, inspect_file, read_sequence, simulate, write_csv, write_npz
 from core.cli import parser, reading_from
-from core.io.readers import READING_OPTIONS, ReadingOptions
 from core.reconstruction import command_for, python_for
 
 if TYPE_CHECKING:
@@ -59,10 +58,6 @@ def test_an_option_that_is_none_is_a_problem_of_the_answer(tmp_path: Path, wrong
     ((name, value),) = wrong.items()
     assert name in inspect_file(tmp_path / "a.npz", **wrong).problem
     assert repr(value) in inspect_file(tmp_path / "a.npz", **wrong).problem
-
-
-def test_a_file_that_is_not_there_is_a_problem_of_the_answer(tmp_path: Path) -> None:
-    assert "there is no such file" in inspect_file(tmp_path / "no.npz").problem
 
 
 def test_a_sequence_in_a_format_of_the_program_is_clear(tmp_path: Path) -> None:
@@ -116,15 +111,6 @@ def test_the_command_and_the_program_of_a_result_read_the_file_the_same_way(tmp_
         assert f"{name}={value!r}" in program or f"{name}=CameraModel({value!r})" in program
 
 
-def test_every_reading_option_is_on_the_command_line() -> None:
-    args = parser().parse_args(["solve", "a.npz", "-o", "b.npz"])
-    missing = [
-        name for name in READING_OPTIONS if name != "frame_base" and not hasattr(args, f"reading_{name}")
-    ]
-    assert not missing
-    assert ReadingOptions(**reading_from(args)) == ReadingOptions()
-
-
 def test_sentences_stay_short_however_many_arrays_a_file_has(tmp_path: Path, sentences: list[str]) -> None:
     names = [f"a_name_that_is_much_longer_than_it_needs_to_be_{number}" for number in range(60)]
     for arrays in (
@@ -142,31 +128,3 @@ def test_sentences_stay_short_however_many_arrays_a_file_has(tmp_path: Path, sen
         with pytest.raises(InputError):
             read_sequence(tmp_path / "a.npz", visible=200 * "b")
     assert len(sentences) >= 16  # what the fixture counts
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("sparse_oob.mat", "a sparse array has entries outside of it"),
-        ("sparse_neg.mat", "a sparse array has entries outside of it"),
-        ("h_extraw.mat", "the numbers of a variable are in another file"),
-        ("h_4GB.mat", "needs 4000 MB of memory"),
-        ("P_sing2.mat", "P{1} has columns 1 to 3 that are singular"),
-        ("views_nan.mat", "imdata.pointnr is nan"),
-        ("mat5_long_message_1.mat", "is not a MATLAB file that can be read"),
-        ("npz_long_message_1.npz", "is not an .npz file that can be read"),
-    ],
-)
-def test_hostile_files_are_refused_in_a_sentence(data: Path, name: str, sentence: str) -> None:
-    if not (data / "hostile").is_dir():
-        pytest.skip("the folder of hostile files is not there")
-    assert sentence in inspect_file(data / "hostile" / name).problem
-
-
-def test_files_of_all_kinds_are_answered_shortly(data: Path, sentences: list[str]) -> None:
-    if not (data / "foreign").is_dir():
-        pytest.skip("the folder of foreign files is not there")
-    for file in sorted((data / "foreign").iterdir()):
-        found = inspect_file(file)
-        assert (found.sequence is None) == bool(found.problem)
-    assert sentences

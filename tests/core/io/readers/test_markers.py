@@ -73,19 +73,6 @@ def test_a_trc_gives_the_same_as_a_c3d(separator, tmp_path):
             read_sequence(path)
 
 
-def test_a_c3d_is_recognized_by_its_bytes(tmp_path):
-    write(tmp_path / "walk.c3d").rename(tmp_path / "walk.bin")
-    assert read_sequence(tmp_path / "walk.bin").frame_count == FRAMES
-
-
-@pytest.mark.parametrize("length", [100, 600, 1100, -1])
-def test_a_c3d_that_is_cut_off_is_refused(length, tmp_path):
-    path = write(tmp_path / "walk.c3d")
-    path.write_bytes(path.read_bytes()[:length])
-    contents = inspect_file(path)
-    assert contents.problem.startswith(f"{path}: ") or contents.sequence.frame_count == FRAMES
-
-
 def header(points=5, frames=4, scale=-1.0, processor=84):
     """Return the header of a C3D without any parameters."""
     content = bytearray(2 * 512)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from core import CameraModel, InputError, list_sequences, read_sequence, write_challenge
+from core import CameraModel, InputError, list_sequences, read_sequence
 from core.io.readers import inspect_file
 
 if TYPE_CHECKING:
@@ -147,15 +147,6 @@ def test_the_mask_marks_what_is_missing(tmp_path: Path, name: str, filler: float
     assert "orthogonal is assumed" in read.provenance
 
 
-def test_a_masked_entry_that_is_zero_has_no_place(tmp_path):
-    W, mask = shapes()[:, :2].copy(), np.ones((F, 2, P))
-    mask[1, :, 2:4] = 0
-    W[1, :, 2] = 0.0
-    read = read_sequence(save(tmp_path / "book.mat", {"X": rows(W), "W": rows(mask)}))
-    assert np.isnan(read.tracks[1, :, 2]).all() and not read.visible[1, 2:4].any()
-    np.testing.assert_array_equal(read.tracks[1, :, 3], W[1, :, 3])
-
-
 def test_a_camera_matrix_makes_it_perspective_and_the_user_may_overrule(tmp_path: Path) -> None:
     file = save(tmp_path / "house.mat", {"M": rows(shapes()[:, :2]), "W": np.ones((2 * F, P)), "K": 2 * K})
     read = read_sequence(file)
@@ -249,24 +240,6 @@ def test_a_single_array_is_read_by_its_shape_with_nan_for_missing(tmp_path: Path
         assert read.reading == ({} if asked is None else {"layout": asked})
 
 
-def test_two_arrays_that_fit_are_settled_by_the_layout_option(tmp_path: Path) -> None:
-    first, second = rows(shapes()[:, :2]), rows(shapes()[:, 1:])
-    file = save(tmp_path / "two.mat", {"left": first, "right": second})
-    with pytest.raises(InputError) as refused:
-        read_sequence(file)
-    for word in ("two.mat", "interleaved:left", "interleaved:right", "left 12 x 9", "--layout", "--tracks"):
-        assert word in str(refused.value)
-    np.testing.assert_array_equal(rows(read_sequence(file, layout="interleaved:right").tracks), second)
-
-
-def test_two_named_layouts_are_settled_by_the_layout_option(tmp_path: Path) -> None:
-    S = shapes()
-    file = save(tmp_path / "both.mat", {"P3_gt": stacked(S), "W": rows(S[:, :2]), "S": rows(S)})
-    with pytest.raises(InputError, match=r"fits several layouts \(mocap, blocked-shape\)"):
-        read_sequence(file)
-    assert read_sequence(file, layout="blocked-shape").truth is not None
-
-
 def matlab_73(path: Path, variables: Arrays) -> Path:
     """Write a file as MATLAB -v7.3 does: 512 bytes of text, axes reversed, cells as references."""
     with h5py.File(path, "w", userblock_size=512) as file:
@@ -290,7 +263,6 @@ def matlab_73(path: Path, variables: Arrays) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("hdf5_here")
 def test_version_73_gives_the_same_as_version_5(tmp_path: Path) -> None:
     S = shapes()
     variables = {"W": rows(S[:, :2]), "S": rows(S)}
@@ -317,25 +289,6 @@ def test_importing_the_readers_does_not_import_scipy_io() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_a_listing_of_a_folder_of_files_continues_after_broken_ones(tmp_path: Path) -> None:
-    save(tmp_path / "good.mat", {"P3_gt": stacked(shapes())})
-    (tmp_path / "bad.mat").write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))
-    bad, good = list_sequences(tmp_path)
-    assert "bad.mat" in bad.problem and not good.problem
-    assert (good.object_name, good.frames, good.points, good.truth_frames) == ("good", F, P, F)
-
-
-def test_a_folder_without_files_of_its_own_lists_those_two_levels_below(tmp_path: Path) -> None:
-    for place in ("b/one.mat", "a/deep/two.mat", "a/deep/er/three.mat"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        save(tmp_path / place, {"P3_gt": stacked(shapes())})
-    (tmp_path / "b" / "broken.npz").write_bytes(b"nothing of the kind")
-    (tmp_path / "b" / "folder.mat").mkdir()
-    write_challenge(tmp_path / "c", "paper", paths=("line",), frames=4, points=20)
-    found = [(entry.object_name, bool(entry.problem)) for entry in list_sequences(tmp_path)]
-    assert found == [("paper", False), ("paper", False), ("two", False), ("broken", True), ("one", False)]
 
 
 def test_the_camera_file_next_to_a_sequence_is_no_entry(tmp_path: Path) -> None:

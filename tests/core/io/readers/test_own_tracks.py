@@ -174,11 +174,6 @@ def test_what_is_known_of_the_camera_is_written_with_the_tracks(tmp_path):
     assert isinstance(read.observations, Observations)
 
 
-def test_points_that_are_not_finite_are_hidden_without_a_mask(tmp_path):
-    write_tracks(tmp_path / "a.npz", hidden_as_nan())
-    np.testing.assert_array_equal(read_sequence(tmp_path / "a.npz").visible, VISIBLE)
-
-
 def test_frames_and_points_that_show_nothing_are_left_out_and_named(tmp_path):
     visible = np.ones((9, 7), dtype=bool)
     visible[[0, 1, 8]] = False

@@ -57,7 +57,6 @@ def analysis(path, individuals=1, names=None, order="matlab"):
     return path
 
 
-@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("name", ["labels.analysis.h5", "renamed.mat", "renamed.hdf5"])
 @pytest.mark.parametrize("order", ["matlab", "standard"])
 def test_an_analysis_file_of_sleap_is_read_whatever_its_suffix(name, order, tmp_path):
@@ -72,14 +71,12 @@ def test_an_analysis_file_of_sleap_is_read_whatever_its_suffix(name, order, tmp_
     assert roles["tracks"] == "tracks" and roles["edge_inds"] == "edges" and roles["node_names"] == "names"
 
 
-@pytest.mark.usefixtures("hdf5_here")
 def test_a_score_may_hide_nodes(tmp_path):
     expected = VISIBLE.copy()
     expected[3, 0] = False
     assert_read(read_sequence(analysis(tmp_path / "a.h5"), threshold=0.5), visible=expected)
 
 
-@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("named", [True, False])
 def test_one_of_several_tracks_of_sleap_is_chosen_by_name(named, tmp_path):
     path = analysis(tmp_path / "a.h5", 2, None if named else [])
@@ -92,7 +89,6 @@ def test_one_of_several_tracks_of_sleap_is_chosen_by_name(named, tmp_path):
     assert_read(read_sequence(path, individual=second), TRACKS + 10, np.ones_like(VISIBLE))
 
 
-@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("individuals", [(), ("mouse", "rat")])
 def test_the_table_that_deeplabcut_writes_by_pandas_is_read(individuals, tmp_path):
     names = [
@@ -126,7 +122,6 @@ def test_the_table_that_deeplabcut_writes_by_pandas_is_read(individuals, tmp_pat
             read_sequence(path)
 
 
-@pytest.mark.usefixtures("hdf5_here")
 def test_a_project_of_sleap_is_read_with_its_labels_before_its_predictions(tmp_path):
     path = project(tmp_path / "labels.v001.slp")
     with pytest.raises(
@@ -178,36 +173,6 @@ def project(path, videos=1):
         document = json.dumps({"skeletons": [skeleton], "nodes": nodes})
         file.create_group("metadata").attrs["json"] = np.bytes_(document)
     return path
-
-
-def test_pictures_of_cameras_of_their_own_are_put_into_one(tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    focal = [1000.0 + 10 * frame for frame in range(FRAMES)]
-    scaled = TRACKS - [320, 240]
-    images = []
-    for frame in range(FRAMES):
-        ahead = scaled[frame] / 1030
-        bent = ahead * (1 + 0.1 * (ahead**2).sum(axis=1, keepdims=True))
-        places = (bent * focal[frame] + [320, 240])[VISIBLE[frame]]
-        keys = zip(places.tolist(), np.flatnonzero(VISIBLE[frame]), strict=True)
-        images += [f"{frame} 1 0 0 0 0 0 0 {frame} {frame}.jpg"]
-        images += [" ".join(f"{x} {y} {point}" for (x, y), point in keys)]
-    (folder / "images.txt").write_text("\n".join(images) + "\n")
-    cameras = [f"{frame} SIMPLE_RADIAL 640 480 {f} 320 240 0.1" for frame, f in enumerate(focal)]
-    (folder / "cameras.txt").write_text("\n".join(cameras) + "\n")
-    read = read_sequence(folder)
-    assert_read(read)
-    np.testing.assert_allclose(read.intrinsics, [[1030, 0, 320], [0, 1030, 240], [0, 0, 1]])
-    assert "each frame has a K of its own, f from 1000 to 1060" in read.provenance
-    assert "the distortion of the cameras is undone, by up to" in read.provenance
-
-
-@pytest.mark.usefixtures("hdf5_here")
-def test_a_folder_of_analysis_files_is_listed(tmp_path):
-    analysis(tmp_path / "a.analysis.h5")
-    (entry,) = list_sequences(tmp_path)
-    assert (entry.frames, entry.points, entry.edges) == (FRAMES, POINTS, 3)
 
 
 # -- OpenPose ------------------------------------------------------------------------------------------------
@@ -312,22 +277,6 @@ def test_a_missing_file_and_a_threshold_of_confidence_are_said(tmp_path):
         read_sequence(folder, threshold=0.95)
 
 
-def test_a_frame_of_very_many_digits_has_its_last_ones(tmp_path):
-    folder = frames_of(tmp_path / "clip", [[person(frame)] for frame in range(FRAMES)])
-    for file in folder.iterdir():
-        file.rename(folder / file.name.replace("clip_", "clip_" + "7" * 180))
-    next(folder.glob("*05_keypoints.json")).unlink()
-    (guess,) = inspect_file(folder).guesses
-    assert "no file is of the frames between 777000000000004 and 777000000000006" in guess
-
-
-def test_frames_without_people_at_the_ends_are_left_out(tmp_path):
-    people = [[], [], *[[person(frame)] for frame in range(FRAMES)], []]
-    read = read_sequence(frames_of(tmp_path / "clip", people))
-    assert_read(read)
-    assert "frames that show no point are left out: 1-2, 10 of 10" in read.provenance
-
-
 @pytest.mark.parametrize(
     ("people", "sentence"),
     [
@@ -363,7 +312,7 @@ def test_what_is_no_json_and_two_videos_in_a_folder_are_refused(tmp_path):
         read_sequence(folder)
 
 
-def test_a_folder_of_openpose_is_bounded_in_files_bytes_memory_and_time(tmp_path, monkeypatch):
+def test_a_folder_of_openpose_is_bounded_in_bytes_memory_and_time(tmp_path, monkeypatch):
     strangers = [  # of which none is near one of the frames before
         [{"pose_keypoints_2d": [1e3 * frame, 1e5 * number, 1]} for number in range(30)] for frame in range(60)
     ]
@@ -375,12 +324,8 @@ def test_a_folder_of_openpose_is_bounded_in_files_bytes_memory_and_time(tmp_path
     with pytest.raises(InputError, match=r"clip: its 60 frames have 0 MB; accepted are up to 0 MB"):
         read_sequence(folder)
     monkeypatch.delenv("NRSFM_FILE_MEMORY")
-    for limit, found in ((1000, "30 people up to frame 2"), (60_000, "360 people up to frame 12")):
-        monkeypatch.setattr(openpose, "_MOST_COMPARED", limit)
-        with pytest.raises(InputError, match=f"shows {found}, too many to be joined"):
-            read_sequence(folder)
-    monkeypatch.setattr(openpose, "MOST_FILES", 59)
-    with pytest.raises(InputError, match="clip: holds more than 59 frames"):
+    monkeypatch.setattr(openpose, "_MOST_COMPARED", 60_000)
+    with pytest.raises(InputError, match="shows 360 people up to frame 12, too many to be joined"):
         read_sequence(folder)
 
 
@@ -424,20 +369,6 @@ def test_landmarks_of_mediapipe_are_read_with_the_size_of_the_picture(wrapped, t
     read = read_sequence(path, size="640x480")
     assert_read(read)
     assert read.image_size == (640, 480) and read.reading == {"size": "640x480"}
-
-
-def test_frames_where_mediapipe_finds_nobody_are_left_out(tmp_path):
-    path = tmp_path / "pose.json"
-    path.write_text(json.dumps(landmarks(missing=(0, 6))))
-    assert_read(read_sequence(path, size="640x480"), TRACKS[1:6], VISIBLE[1:6])
-
-
-def test_thirty_three_landmarks_have_names_and_a_skeleton(tmp_path):
-    frame = [{"x": x, "y": 0.5, "visibility": 1.0} for x in np.linspace(0.1, 0.9, 33)]
-    path = tmp_path / "pose.json"
-    path.write_text(json.dumps([frame, frame, frame]))
-    read = read_sequence(path, size="640x480")
-    assert read.point_names[:2] == ("nose", "left_eye_inner") and len(read.edges) == 35
 
 
 @pytest.mark.parametrize(

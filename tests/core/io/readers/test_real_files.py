@@ -74,33 +74,6 @@ def test_true_cameras_and_shapes_give_the_tracks(data: Path, name: str) -> None:
     assert np.linalg.det(read.rotations) == pytest.approx(1)
 
 
-def test_one_pinhole_camera_sees_the_truth_of_back(data: Path) -> None:
-    read = read_sequence(data / "real" / "back" / "back_L_3D.mat")
-    assert read.truth is not None
-    known = np.isfinite(read.truth.points).all(axis=1)
-    assert known.all(axis=0).sum() == 126
-    points = read.truth.points.transpose(0, 2, 1)[known]
-    pixels = read.tracks.transpose(0, 2, 1)[known]
-    # Direct linear transformation, in coordinates of size 1.
-    points = np.column_stack([(points - points.mean(axis=0)) / points.std(), np.ones(len(points))])
-    size, middle = pixels.std(), pixels.mean(axis=0)
-    targets = (pixels - middle) / size
-    nothing = np.zeros_like(points)
-    rows = [
-        np.hstack([points, nothing, -targets[:, :1] * points]),
-        np.hstack([nothing, points, -targets[:, 1:] * points]),
-    ]
-    design = np.vstack(rows)
-    camera = np.linalg.eigh(design.T @ design)[1][:, 0].reshape(3, 4)
-    image = points @ camera.T
-    misses = (image[:, :2] / image[:, 2:] - targets) * size
-    assert np.sqrt((misses**2).sum(axis=1).mean()) < 0.12
-    x, y, z = camera[:, :3] / np.linalg.norm(camera[2, :3])
-    for row, focal, center, shift in ((x, 1458, 620, middle[0]), (y, 1460, 514, middle[1])):
-        assert size * (row @ z) + shift == pytest.approx(center, abs=2)
-        assert size * np.sqrt(row @ row - (row @ z) ** 2) == pytest.approx(focal, abs=2)
-
-
 def test_pyproximals_copy_is_pickup(data: Path) -> None:
     copy = read_sequence(data / "real" / "pyproximal" / "mocap.npz")
     pickup = read_sequence(data / "real" / "mocap" / "pickup.mat")

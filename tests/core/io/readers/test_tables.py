@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-import core
 from core import (
     CameraModel,
     GroundTruth,
@@ -115,20 +114,6 @@ def test_what_is_known_about_the_picture_and_the_points_is_checked(changes, sent
         replace(awkward(), **changes)
 
 
-def test_npz_round_trip_of_the_least_there_can_be(tmp_path: Path) -> None:
-    original = Sequence(np.arange(16.0).reshape(2, 2, 4), np.ones((2, 4), bool), CameraModel.ORTHOGONAL, "")
-    write_npz(original, tmp_path / "s.npz")
-    read = read_sequence(tmp_path / "s.npz")
-    for name in set(vars(original)) - {"source", "digest"}:
-        assert_equal(getattr(original, name), getattr(read, name))
-
-
-def test_npz_holds_nothing_that_needs_unpickling(tmp_path: Path) -> None:
-    write_npz(awkward(), tmp_path / "s.npz")
-    with np.load(tmp_path / "s.npz", allow_pickle=False) as stored:
-        assert all(stored[name].dtype != object for name in stored.files)
-
-
 def test_a_foreign_npz_is_read_by_its_variables_and_never_unpickled(tmp_path: Path) -> None:
     sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=6, points=15)
     assert sequence.truth is not None
@@ -154,16 +139,6 @@ def test_csv_round_trip_keeps_every_digit_and_what_is_missing(tmp_path: Path) ->
     read = read_sequence(tmp_path / "tracks.csv", camera=CameraModel.PERSPECTIVE)
     assert_equal(original.observations, read.observations)
     assert read.camera is CameraModel.PERSPECTIVE and read.reading == {"camera": "perspective"}
-
-
-def test_csv_without_a_visible_column_treats_absent_lines_as_missing(tmp_path: Path) -> None:
-    lines = ["frame,point,x,y"]
-    lines += [f"{f},{p},{f + 0.5},{p - 40}" for f in (2, 1) for p in (70, 7, 12, 30) if (f, p) != (2, 12)]
-    (tmp_path / "t.csv").write_text("\r\n".join(lines) + "\r\n\r\n")
-    read = read_sequence(tmp_path / "t.csv")
-    np.testing.assert_array_equal(read.visible, [[1, 1, 1, 1], [1, 0, 1, 1]])
-    np.testing.assert_array_equal(read.tracks[0], [[1.5] * 4, [-33, -28, -10, 30]])
-    assert read.camera is CameraModel.ORTHOGONAL and "orthogonal is assumed" in read.provenance
 
 
 def test_a_single_text_file_is_interleaved_unless_another_layout_is_given(tmp_path: Path) -> None:
@@ -218,13 +193,6 @@ def test_a_reconstruction_is_not_a_sequence(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match=r"r\.npz: is a reconstruction.*nrsfm evaluate"):
         read_sequence(tmp_path / "r.npz")
-
-
-def test_a_sequence_is_written_to_a_path_given_as_text(tmp_path: Path) -> None:
-    original = awkward()
-    for write, name in ((core.write_npz, "s.npz"), (core.write_csv, "s.csv")):
-        write(original, str(tmp_path / name))
-        assert_equal(read_sequence(tmp_path / name).visible, original.visible)
 
 
 def test_a_file_whose_name_many_have_is_called_after_its_folder(tmp_path):

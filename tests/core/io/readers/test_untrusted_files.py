@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
 import os
-import pickle
 import socket
 import struct
-import tracemalloc
 import zipfile
-import zlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,19 +16,15 @@ import pytest
 from core import InputError, load_result, read_sequence
 from core.cameras.calibration import load_intrinsics
 from core.cameras.rotations import load_rotations
-from core.io.files.contents import check_text
 from core.io.readers import (
     READERS,
     Allowance,
     Reader,
     check_file,
     inspect_file,
-    load_arrays,
     memory_limit,
     parse_array,
     parse_json,
-    read_bytes,
-    read_member,
     reason,
     set_memory_limit,
 )
@@ -130,7 +122,6 @@ def test_a_member_that_is_no_array_is_one_sentence_wherever_arrays_are_read(tmp_
     ("shape", "sentence"),
     [
         ((10**15,), "an array of 1000000000000000 needs 8000000000000000 bytes, and there are 8"),
-        ((-1, -1), "and there are 8"),
         ((10**30, 10**30), "and there are 8"),
     ],
 )
@@ -141,8 +132,7 @@ def test_the_header_of_an_array_is_compared_with_its_bytes(shape, sentence):
         parse_array(content)
 
 
-@pytest.mark.parametrize("order", ["<", ">"])
-@pytest.mark.parametrize("record", [False, True])
+@pytest.mark.parametrize(("order", "record"), [("<", True), (">", False)])
 def test_text_beyond_the_last_character_is_refused(order, record):
     text = np.array(["name", "\U0010ffff"], dtype=f"{order}U4")
     number, other = (np.array([code], dtype=f"{order}u4").tobytes() for code in (0x10FFFF, 0x110000))
@@ -154,123 +144,25 @@ def test_text_beyond_the_last_character_is_refused(order, record):
         parse_array(stream.getvalue().replace(number, other))
 
 
-@pytest.mark.parametrize("kind", ["result", "rotations", "intrinsics"])
-def test_names_of_arrays_are_short_in_sentences(kind, tmp_path):
-    np.savez(tmp_path / "a.npz", **{f"{letter * 3000}": np.ones(2) for letter in "abcdefg"})
-    with pytest.raises(InputError, match=r"holds a{21}\.\.\. 2, b{21}\.\.\. 2, .* and 3 more$"):
-        READ[kind](tmp_path / "a.npz")
-
-
-def test_a_header_of_many_sides_is_short_in_its_sentence():
-    header = str({"descr": "<f8", "fortran_order": False, "shape": (10**30,) * 40}).encode() + b"\n"
-    content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
-    with pytest.raises(ValueError, match=r"^an array of 10{20}\.\.\. needs"):
-        parse_array(content)
-
-
-def test_truth_values_that_would_become_many_floats_are_refused(tmp_path):
-    np.savez_compressed(tmp_path / "masks.npz", tracks=np.ones((5000, 5000), dtype=bool))
-    assert "needs 200 MB of memory; accepted of a file of this size are 69 MB" in problem_of(
-        tmp_path / "masks.npz"
-    )
-
-
 # -- zip archives --------------------------------------------------------------------------------------------
 
 
-def archive_of(parts: list[tuple[bytes, int, int, bytes]], flags: int = 0) -> bytes:
-    """Return a zip archive of (name, method, stated size, compressed bytes); the checksums are 0."""
-    bodies, entries = b"", b""
-    for name, method, size, packed in parts:
-        common = struct.pack("<5H3L2H", 46, flags, method, 0, 33, 0, len(packed), size, len(name), 0)
-        entries += (
-            b"PK\1\2" + struct.pack("<H", 46) + common + bytes(10) + struct.pack("<L", len(bodies)) + name
-        )
-        bodies += b"PK\3\4" + common + name + packed
-    count = len(parts)
-    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, len(entries), len(bodies), 0)
-    return bodies + entries + end
-
-
-def deflated(content: bytes) -> bytes:
-    return zlib.compress(content, 9, wbits=-15)
-
-
-@pytest.mark.parametrize(
-    ("method", "flags", "sentence"),
-    [
-        (zipfile.ZIP_BZIP2, 0, "R.npy is compressed by method 12; accepted are stored and deflate$"),
-        (zipfile.ZIP_LZMA, 0, "R.npy is compressed by method 14; accepted are stored and deflate$"),
-        (99, 0, "R.npy is compressed by method 99; accepted are stored and deflate$"),
-        (zipfile.ZIP_STORED, 1, "R.npy is encrypted; accepted are parts that are not$"),
-    ],
-)
-def test_only_parts_that_unpack_in_bounded_memory_are_read(tmp_path, method, flags, sentence):
-    (tmp_path / "a.npz").write_bytes(archive_of([(b"R.npy", method, 8, b"BZh91AY&SY")], flags))
+@pytest.mark.parametrize(("method", "number"), [(zipfile.ZIP_BZIP2, 12), (zipfile.ZIP_LZMA, 14)])
+def test_only_parts_that_unpack_in_bounded_memory_are_read(tmp_path, method, number):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", method) as archive:
+        archive.writestr("R.npy", b"BZh91AY&SY")
     for kind in ("sequence", "result", "rotations", "intrinsics"):
-        with pytest.raises(InputError, match=rf"a\.npz: {sentence}"):
+        with pytest.raises(InputError, match=rf"npz: R.npy is compressed by method {number}; accepted"):
             READ[kind](tmp_path / "a.npz")
 
 
-def test_no_more_of_a_part_is_unpacked_than_it_states(tmp_path):
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (100,)})
-    packed = deflated(header.getvalue() + bytes(30_000_000))
-    path = tmp_path / "a.npz"
-    path.write_bytes(archive_of([(b"R.npy", zipfile.ZIP_DEFLATED, len(header.getvalue()) + 800, packed)]))
-    content = read_bytes(path)
-    tracemalloc.start()
-    try:
-        with pytest.raises(InputError, match=r"a\.npz: .*Bad CRC-32"):
-            load_arrays(content, path)
-        assert tracemalloc.get_traced_memory()[1] < 5_000_000
-    finally:
-        tracemalloc.stop()
-
-
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-@pytest.mark.parametrize("stated", [0, 99, 101, 5000])
-def test_a_part_has_the_size_that_it_states(method, stated):
-    inside = bytes(100)
-    packed = inside if method == zipfile.ZIP_STORED else deflated(inside)
-    for size in (100, stated):
-        with zipfile.ZipFile(io.BytesIO(archive_of([(b"a", method, size, packed)]))) as archive:
-            (member,) = archive.infolist()
-            member.CRC = zlib.crc32(inside)
-            if size == len(inside):
-                assert read_member(archive, member) == inside
-            else:
-                with pytest.raises(zipfile.BadZipFile):
-                    read_member(archive, member)
-
-
+@pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
 def test_one_part_that_is_listed_many_times_is_refused(tmp_path):
-    parts = [(b"a.npy", zipfile.ZIP_STORED, 0, b"")] * 3
-    (tmp_path / "a.npz").write_bytes(archive_of(parts))
-    with pytest.raises(
-        InputError, match=r"a\.npz: holds 3 parts named a\.npy; accepted is one of each name$"
-    ):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        for _ in range(3):
+            archive.writestr("a.npy", b"")
+    with pytest.raises(InputError, match=r"npz: holds 3 parts named a\.npy; accepted is one of each name$"):
         load_result(tmp_path / "a.npz")
-
-
-def test_a_list_of_very_many_parts_is_refused_before_it_is_read(tmp_path):
-    entry = struct.pack("<4s20x", b"PK\x01\x02") + bytes(22)
-    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 20_001, 20_001, 20_001 * len(entry), 4, 0)
-    path = tmp_path / "a.npz"
-    path.write_bytes(b"PK\3\4" + 20_001 * entry + end)
-    with pytest.raises(InputError, match=r"a\.npz: holds 20001 parts; accepted are up to 20000$"):
-        load_arrays(read_bytes(path), path)
-
-
-def test_arrays_of_python_objects_are_not_unpacked(tmp_path):
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "|O", "fortran_order": False, "shape": (5,)})
-    inside = header.getvalue() + np.random.default_rng(0).bytes(100_000)
-    packed = deflated(inside)
-    damaged = packed[:60_000] + bytes(100) + packed[60_100:]  # where nothing reads it
-    path = tmp_path / "a.npz"
-    path.write_bytes(archive_of([(b"a.npy", zipfile.ZIP_DEFLATED, len(inside), damaged)]))
-    assert load_arrays(read_bytes(path), path) == {}
 
 
 # -- text, tables, JSON --------------------------------------------------------------------------------------
@@ -284,29 +176,10 @@ def test_a_table_whose_grid_is_far_larger_than_its_lines_is_refused(tmp_path):
     )
 
 
-def test_a_column_of_text_as_wide_as_its_longest_field_is_refused(tmp_path):
-    lines = [f"{number},0,1,2,a" for number in range(2000)]
-    (tmp_path / "wide.csv").write_text("\n".join(["frame,point,x,y,note", *lines, f"0,1,1,2,{'b' * 40_000}"]))
-    assert "needs 320 MB of memory" in problem_of(tmp_path / "wide.csv")
-
-
 @pytest.mark.parametrize("line", ["1," * 50_000 + "1", '"\n",' * 50_000 + "1"])
 def test_a_table_of_very_many_columns_is_refused(tmp_path, line):
     (tmp_path / "wide.csv").write_text(f"{line}\n")
     assert "has 50001 fields; accepted are up to 50000" in problem_of(tmp_path / "wide.csv")
-
-
-def test_a_wide_table_of_many_points_is_read(tmp_path):
-    names = [f"{axis}{point}" for point in range(5000) for axis in "xy"]
-    lines = [",".join(f"{(frame * place) % 97}.5" for place in range(10_000)) for frame in range(3)]
-    (tmp_path / "wide.csv").write_text("\n".join([",".join(names), *lines]))
-    assert read_sequence(tmp_path / "wide.csv").tracks.shape == (3, 2, 5000)
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-32-le"])
-def test_a_table_of_another_encoding_is_refused_without_its_bytes(tmp_path, encoding):
-    (tmp_path / "a.csv").write_text("frame,point,x,y\n0,0,1,2\n", encoding=encoding)
-    assert problem_of(tmp_path / "a.csv").endswith("UTF-16 does; accepted is a table in UTF-8")
 
 
 @pytest.mark.parametrize("quoted", [b"a\x9b\x1b'", b'a"', b"", 200 * b"\xff"])
@@ -315,28 +188,11 @@ def test_bytes_that_a_library_quotes_are_left_out(quoted):
     assert sentence == "File name in directory 'a.npy' and header other bytes differ."
 
 
-def test_many_individuals_of_few_lines_are_listed_at_once(tmp_path):
-    lines = [f"{number},0,1,2,animal {number}" for number in range(20_000)]
-    (tmp_path / "zoo.csv").write_text("\n".join(["frame,point,x,y,individual", *lines]))
-    assert "holds 20000 individuals: animal 0 (100% visible), animal 1" in problem_of(tmp_path / "zoo.csv")
-
-
 @pytest.mark.parametrize(("name", "line"), [("a.txt", b"1\n"), ("a.csv", b"1,2\n")])
 def test_a_text_is_measured_before_it_is_split(tmp_path, monkeypatch, name, line):
     monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.01")
     (tmp_path / name).write_bytes(500_000 * line)
     assert "MB of memory; accepted of a file of this size are 10 MB" in problem_of(tmp_path / name)
-
-
-def test_lines_are_counted_before_their_ends_are_looked_for(monkeypatch):
-    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.01")
-    content = 3_000_000 * b"\n"
-    tracemalloc.start()
-    with pytest.raises(InputError, match="MB of memory"):
-        check_text(content)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 10_000_000
 
 
 @pytest.mark.parametrize(
@@ -348,19 +204,7 @@ def test_json_without_end_is_refused(text, monkeypatch):
         parse_json(text.encode("latin-1"))
 
 
-def test_landmarks_in_one_of_many_frames_are_refused(tmp_path):
-    landmarks = json.dumps([{"x": 0.5, "y": 0.5}] * 5000)
-    (tmp_path / "face.json").write_text(f"[{'[],' * 20_000}{landmarks}]")
-    assert "needs 2400 MB of memory" in problem_of(tmp_path / "face.json")
-
-
 # -- other formats -------------------------------------------------------------------------------------------
-
-
-def test_a_pickle_that_names_one_array_many_times_is_as_large_as_all_of_them(tmp_path):
-    array = np.zeros((3, 10_000))
-    (tmp_path / "a.pkl").write_bytes(pickle.dumps({"Pgth": [array] * 2000, "K": np.eye(3)}))
-    assert "needs 480 MB of memory" in problem_of(tmp_path / "a.pkl")
 
 
 def test_a_text_of_a_c3d_that_has_no_end_is_refused(tmp_path):
@@ -375,25 +219,13 @@ def test_a_text_of_a_c3d_that_has_no_end_is_refused(tmp_path):
     assert "a text that ends after the file" in problem_of(tmp_path / "walk.c3d")
 
 
-def test_a_model_of_more_points_than_its_lines_is_refused(tmp_path):
-    cameras = "500 0 0\n1 0 0\n0 1 0\n0 0 1\n0 0 0\n" * 2
-    (tmp_path / "bundle.out").write_text(
-        f"# Bundle file v0.3\n2 900000000\n{cameras}0 0 0\n0 0 0\n1 0 0 1 2\n"
-    )
-    assert "MB of memory; accepted" in problem_of(tmp_path / "bundle.out")
-
-
 @pytest.mark.parametrize(
     ("numbers", "point", "sentence"),
     [
         ("2 5", "2 -1 0 1 2 -2 0 3 4", "point 0 is seen by camera -1 of 2, counted from 0"),
-        ("2 5", "2 0 0 1 2 2 0 3 4", "point 0 is seen by camera 2 of 2, counted from 0"),
-        ("2 5", "1 nan 0 1 2", "point 0 is seen by camera nan of 2"),
         ("2 5", "-1 0 0 1 2", "point 0 has 4 numbers for -1 views"),
-        ("2 5", "nan 0 0 1 2", "point 0 has 4 numbers for nan views"),
         ("2 6", "2 0 0 1 2 1 0 3 4", "it has 26 lines for 2 cameras and 6 points"),
         ("2 -5", "2 0 0 1 2 1 0 3 4", "it has 26 lines for 2 cameras and -5 points"),
-        ("-3 5", "2 0 0 1 2 1 0 3 4", "it has 26 lines for -3 cameras and 5 points"),
     ],
 )
 def test_a_bundle_of_other_cameras_or_points_than_it_says_is_refused(tmp_path, numbers, point, sentence):
@@ -402,10 +234,9 @@ def test_a_bundle_of_other_cameras_or_points_than_it_says_is_refused(tmp_path, n
     assert f"is no file of Bundler that can be read ({sentence}" in problem_of(tmp_path / "bundle.out")
 
 
-@pytest.mark.parametrize("error", [RecursionError("deep"), struct.error("short"), MemoryError()])
-def test_a_reader_that_fails_while_it_loads_is_a_sentence(tmp_path, monkeypatch, error):
+def test_a_reader_that_fails_while_it_loads_is_a_sentence(tmp_path, monkeypatch):
     def load(path: Path, content: bytes) -> None:
-        raise error
+        raise struct.error("short")
 
     reader = Reader(".odd", "Odd", lambda file, options: None, load)  # type: ignore[arg-type, return-value]
     monkeypatch.setitem(READERS, ".odd", reader)
@@ -413,32 +244,8 @@ def test_a_reader_that_fails_while_it_loads_is_a_sentence(tmp_path, monkeypatch,
     assert "holds values that cannot be read" in problem_of(tmp_path / "a.odd")
 
 
-def test_bytes_that_cannot_be_printed_do_not_reach_a_message(tmp_path):
-    path = tmp_path / "a.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("\x1b[31mred\n.npy", b"\x1b]0;title\x07")
-    with pytest.raises(InputError) as refused:
-        load_arrays(read_bytes(path), path)
-    assert str(refused.value).isprintable()
-
-
-def test_a_path_that_cannot_be_printed_is_named_once(tmp_path):
-    path = tmp_path / "a\x1bb.mat"
-    path.write_bytes(b"MATLAB")
-    with pytest.raises(InputError) as refused:
-        read_sequence(path)
-    assert str(refused.value).count("b.mat: ") == 1
-
-
-def test_the_words_of_one_long_line_are_counted(tmp_path, monkeypatch):
-    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.01")
-    (tmp_path / "a.txt").write_bytes(b"1 " * 200_000)
-    assert "needs 14 MB of memory; accepted of a file of this size are 10 MB" in problem_of(
-        tmp_path / "a.txt"
-    )
-
-
 @pytest.mark.slow
+@pytest.mark.usefixtures("sandboxed")
 def test_every_file_that_once_broke_the_program_is_read_or_refused(data):
     if not (data / "hostile").is_dir():
         pytest.skip("the folder of hostile files is not there")

@@ -9,7 +9,6 @@ import pytest
 
 from core import CameraModel, ExportOptions, InputError, export
 from core.io.writers.options import aligned_shapes
-from core.io.writers.scene import compare
 
 pxr = pytest.importorskip("pxr", reason="usd-core is not installed")
 from pxr import Gf, Usd, UsdGeom  # noqa: E402
@@ -62,8 +61,9 @@ def pictures(root, frame, points, bounds):
     )
 
 
-@pytest.mark.parametrize("align", ["none", "scale", "truth", "sequence"])
-@pytest.mark.parametrize("coordinates", ["object", "camera"])
+@pytest.mark.parametrize(
+    ("align", "coordinates"), [("none", "object"), ("scale", "camera"), ("sequence", "object")]
+)
 def test_every_frame_has_its_points_under_its_number(seen, tmp_path, align, coordinates):
     stage, root = opened(seen, tmp_path / "a.usda", align=align, coordinates=coordinates, fps=24)
     assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (1, 5)
@@ -80,9 +80,15 @@ def test_every_frame_has_its_points_under_its_number(seen, tmp_path, align, coor
         assert np.array_equal(visible, seen.visible[frame])
 
 
-@pytest.mark.parametrize("model", ["perspective", "orthogonal"])
-@pytest.mark.parametrize("align", ["none", "truth", "sequence"])
-@pytest.mark.parametrize("known_size", [True, False])
+@pytest.mark.parametrize(
+    ("model", "align", "known_size"),
+    [
+        ("perspective", "none", True),
+        ("perspective", "truth", False),
+        ("orthogonal", "truth", True),
+        ("orthogonal", "sequence", False),
+    ],
+)
 def test_the_picture_of_the_camera_is_that_of_the_tracks(seen, tmp_path, model, align, known_size):
     result = orthogonal(seen) if model == "orthogonal" else seen
     if not known_size:
@@ -120,17 +126,6 @@ def test_a_mirror_image_has_no_perspective_camera(seen, tmp_path):
     assert child(root, "camera")
 
 
-def test_every_point_is_in_front_of_an_orthogonal_camera(seen, tmp_path):
-    _stage, root = opened(orthogonal(seen), tmp_path / "a.usda")
-    camera = UsdGeom.Camera(child(root, "camera"))
-    for frame in range(5):
-        seen_from = camera.GetCamera(frame + 1)
-        view = seen_from.frustum.ComputeViewMatrix()
-        points = points_at(child(root, "estimate"), frame)
-        depths = [-view.Transform(Gf.Vec3d(*point.tolist()))[2] for point in points.T]
-        assert seen_from.clippingRange.min < min(depths) and max(depths) < seen_from.clippingRange.max
-
-
 def test_surface_or_skeleton_moves_with_the_points(seen, tmp_path):
     _stage, root = opened(seen, tmp_path / "a.usda")
     mesh = child(root, "surface")
@@ -146,7 +141,7 @@ def test_surface_or_skeleton_moves_with_the_points(seen, tmp_path):
     assert {prim.GetName() for prim in root.GetChildren()} == {"estimate", "ground_truth", "camera"}
 
 
-@pytest.mark.parametrize("align", ["none", "scale", "truth", "sequence"])
+@pytest.mark.parametrize("align", ["none", "truth", "sequence"])
 def test_the_ground_truth_lies_over_the_shape_where_it_is_known(seen, tmp_path, align):
     _stage, root = opened(seen, tmp_path / "a.usda", align=align, coordinates="object")
     truth, estimate = child(root, "ground_truth"), child(root, "estimate")
@@ -186,36 +181,11 @@ def test_errors_are_distances_in_the_unit_of_the_truth(seen, tmp_path):
         assert np.array_equal(np.argsort(colors @ [0.2126, 0.7152, 0.0722]), np.argsort(errors))
 
 
-def test_a_truth_laid_over_the_shape_is_as_far_from_it_as_the_errors(seen, tmp_path):
-    """By another way: the distance in the picture's unit, times the size of a unit."""
-    moved = seen.truth.points + 3 * np.random.default_rng(5).standard_normal(seen.truth.points.shape)
-    result = replace(seen, truth=replace(seen.truth, points=moved))
-    compared = compare(result, ExportOptions(coordinates="object"))
-    far = np.linalg.norm(compared.points - result.points, axis=1)
-    sizes = compared.errors[1] / far[1]
-    assert sizes == pytest.approx(np.full(7, sizes[0])) and 230 < sizes[0] < 270
-
-
-def test_standard_deviations_are_attributes_of_the_points(refined_result, tmp_path):
-    _stage, root = opened(refined_result, tmp_path / "a.usda", color="std")
-    primvars = UsdGeom.PrimvarsAPI(child(root, "estimate"))
-    for frame in (0, 4):
-        expected = np.linalg.norm(refined_result.std[frame], axis=0)
-        assert np.allclose(primvars.GetPrimvar("std").Get(frame + 1), expected, rtol=1e-5)
-
-
 def test_names_are_written_so_that_they_are_read_back(seen, tmp_path):
     name = '7 "été" \\ }\n)'
     stage, root = opened(replace(seen, meta=seen.meta | {"name": name}), tmp_path / "a.usda")
     assert root.GetDisplayName() == name.replace("\n", "") and root.GetName() == "_7_t"
     assert stage.GetRootLayer().customLayerData["displayName"] == name.replace("\n", "")
-
-
-def test_one_frame_keeps_its_number(seen, tmp_path):
-    stage, root = opened(seen, tmp_path / "a.usda", frame=3, coordinates="object")
-    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (4, 4)
-    assert np.allclose(points_at(child(root, "estimate"), 3), Y_UP * seen.points[3], rtol=1e-6)
-    assert child(root, "camera").GetAttribute("xformOp:transform").GetTimeSamples() == [4]
 
 
 def test_the_frame_rate_is_that_of_the_sequence_unless_another_is_chosen(seen, tmp_path):
@@ -238,18 +208,6 @@ def test_a_known_length_gives_the_unit(seen, tmp_path):
     assert np.allclose(truth, factor * Y_UP * seen.points[1], rtol=1e-4, atol=1e-3)
 
 
-def test_what_usd_cannot_hold_is_refused(seen, tmp_path):
-    with pytest.raises(InputError, match="USD holds all frames in one file"):
-        export(seen, tmp_path / "a.usda", frames="numbered")
-    with pytest.raises(InputError, match="color is 'error', but the result has no ground truth"):
-        export(replace(seen, truth=None), tmp_path / "a.usda", color="error")
-    B = seen.B.copy()
-    B[2] = np.nan
-    with pytest.raises(InputError, match="not finite"):
-        export(replace(seen, B=B), tmp_path / "a.usda")
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.fixture
 def filmed(seen, tmp_path):
     """The result with a video of which every second picture was tracked, each of another gray."""
@@ -262,13 +220,10 @@ def filmed(seen, tmp_path):
     return replace(seen, meta=seen.meta | {"video": str(folder), "video_frames": [0, 2, 4, 6, 8]})
 
 
-@pytest.mark.parametrize("model", ["perspective", "orthogonal"])
-@pytest.mark.parametrize("align", ["none", "sequence"])
-def test_the_video_fills_the_picture_of_the_camera_behind_all_points(filmed, tmp_path, model, align):
+def test_the_video_fills_the_picture_of_the_camera_behind_all_points(filmed, tmp_path):
     from PIL import Image
 
-    result = orthogonal(filmed) if model == "orthogonal" else filmed
-    _stage, root = opened(result, tmp_path / "a.usda", align=align, mirror=True, video=True)
+    _stage, root = opened(filmed, tmp_path / "a.usda", video=True)
     camera, texture = child(root, "camera"), child(child(root, "video"), "pictures")
     right, below = SIZE[0] - 0.5, SIZE[1] - 0.5
     corners = np.array([[-0.5, right, right, -0.5], [below, below, -0.5, -0.5]])

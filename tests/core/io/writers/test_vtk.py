@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import ExportOptions, InputError, export
+from core import ExportOptions, export
 from core.io.writers.options import aligned_shapes
 from core.io.writers.scene import compare
 
@@ -88,12 +88,6 @@ def test_standard_deviations_and_missing_truth(refined_result, tmp_path):
     assert np.allclose(read["PointData", "std"], refined_result.std[1].T, rtol=1e-6)
     assert ("PointData", "error") not in read
     assert piece.find("PointData").get("Scalars") == "reprojection_error"
-
-
-def test_numbered_files_are_not_asked_for_twice(small_result, tmp_path):
-    with pytest.raises(InputError, match="numbered"):
-        export(small_result, tmp_path / "a.pvd", frames="numbered")
-    assert not list(tmp_path.iterdir())
 
 
 def test_files_of_an_earlier_list_go_and_others_stay(small_result, tmp_path):

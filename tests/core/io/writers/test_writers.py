@@ -11,26 +11,8 @@ from shape_files import read_ply
 
 from core import WRITERS, ExportOptions, InputError, export, load_result, shape_page
 from core.data import connect
-from core.foundation import procrustes
 from core.io.writers.options import aligned_shapes, common_scale
 from core.reconstruction.result import arrays_of
-
-
-def test_the_table_names_every_format_of_the_command_line():
-    known = {
-        ".npz",
-        ".mat",
-        ".csv",
-        ".trajectories.csv",
-        ".ply",
-        ".obj",
-        ".usda",
-        ".gltf",
-        ".glb",
-        ".html",
-        ".pvd",
-    }
-    assert set(WRITERS) == known
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -39,11 +21,6 @@ def test_every_format_writes_the_file_that_it_was_asked_for(small_result, tmp_pa
     files = export(small_result, path)
     assert files[0] == path and (len(files) == 1 or suffix == ".pvd")
     assert sorted(tmp_path.iterdir()) == sorted(files)
-
-
-def test_npz_is_the_result_file(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.NPZ")
-    assert np.array_equal(load_result(path).C, small_result.C)
 
 
 def test_mat_holds_the_arrays_of_the_result_file(small_result, tmp_path):
@@ -76,15 +53,6 @@ def test_csv_has_a_row_per_frame_and_point(small_result, tmp_path):
             assert row["u"] == row["v"] == ""
 
 
-def test_csv_of_one_frame(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.csv", frame=3, coordinates="camera")
-    with path.open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert {row["frame"] for row in rows} == {"3"} and len(rows) == 7
-    Y = small_result.rotations[3] @ small_result.points[3] + small_result.translations[3][:, None]
-    assert np.allclose([[float(row[name]) for name in "xyz"] for row in rows], Y.T, rtol=1e-14)
-
-
 @pytest.mark.parametrize("text", [False, True])
 def test_ply_of_one_frame_holds_its_points_and_faces(small_result, tmp_path, text):
     (path,) = export(small_result, tmp_path / "a.ply", frame=2, text=text, coordinates="object")
@@ -95,11 +63,10 @@ def test_ply_of_one_frame_holds_its_points_and_faces(small_result, tmp_path, tex
     assert np.array_equal(read["face"], small_result.faces)
 
 
-@pytest.mark.parametrize("text", [False, True])
-def test_ply_without_faces_holds_the_skeleton(small_result, tmp_path, text):
-    (path,) = export(replace(small_result, faces=None), tmp_path / "a.ply", text=text)
+def test_ply_without_faces_holds_the_skeleton(small_result, tmp_path):
+    (path,) = export(replace(small_result, faces=None), tmp_path / "a.ply")
     assert np.array_equal(read_ply(path)["edge"], small_result.edges)
-    (path,) = export(replace(small_result, faces=None, edges=np.zeros((0, 2))), tmp_path / "b.ply", text=text)
+    (path,) = export(replace(small_result, faces=None, edges=np.zeros((0, 2))), tmp_path / "b.ply")
     assert set(read_ply(path)) == {"vertex"}
 
 
@@ -164,29 +131,6 @@ def test_alignment_moves_a_frame_onto_its_truth(small_result, tmp_path):
         assert np.abs(points - truth.at(3))[:, seen].max() < 1e-9  # the truth is a similarity of the frame
     paths = export(small_result, tmp_path / "b.ply", align="truth", frames="numbered")
     assert [path.name for path in paths] == ["b_0002.ply", "b_0004.ply"]  # the frames that have a truth
-
-
-def test_scale_alignment_multiplies_by_the_size_of_the_truth(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.ply", frame=0, align="scale", coordinates="object")
-    assert np.allclose(read_ply(path)["vertex"][:, :3], 250.0 * small_result.points[0].T, rtol=1e-12)
-
-
-def test_similarity_is_the_best_one(small_result):
-    """Against random perturbations of the pose it finds, for a target that no similarity reaches."""
-    generator = np.random.default_rng(0)
-    X = small_result.points[0]
-    target = X * [[1.0], [1.0], [-1.0]] + 0.02 * generator.standard_normal(X.shape)  # mirrored
-    proper = procrustes(X, target).apply(X)
-    mirrored = procrustes(X, target, reflection=True).apply(X)
-    best = ((proper - target) ** 2).sum()
-    assert ((mirrored - target) ** 2).sum() < 0.5 * best
-    for size in (0.3, 0.03, 0.003):
-        for _ in range(100):
-            Q, _ = np.linalg.qr(np.eye(3) + size * generator.standard_normal((3, 3)))
-            Q = Q * np.sign(np.diag(Q)) if np.linalg.det(Q * np.sign(np.diag(Q))) > 0 else np.eye(3)
-            other = (1 + size * generator.standard_normal()) * Q @ proper
-            other += (target - other).mean(axis=1, keepdims=True)
-            assert ((other - target) ** 2).sum() >= best - 1e-12
 
 
 @pytest.mark.parametrize("align", ["truth", "sequence"])
@@ -257,11 +201,6 @@ def test_what_cannot_be_exported_is_refused_with_a_sentence(small_result, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_alignment_without_ground_truth_is_refused(small_result, tmp_path):
-    with pytest.raises(InputError, match="the result has no ground truth"):
-        export(replace(small_result, truth=None), tmp_path / "a.ply", align="scale")
-
-
 def test_alignment_ignores_true_frames_without_enough_points(small_result, tmp_path):
     points = small_result.truth.points.copy()
     points[0] = np.nan
@@ -314,16 +253,7 @@ def test_a_three_d_error_is_the_distance_after_the_alignment_that_was_chosen(sma
     assert max(float(row["error_3d_mm"]) for row in seen) > 1  # frames turned differently fit no one motion
 
 
-def test_trajectories_without_alignment_have_no_three_d_error(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "A.Trajectories.CSV", coordinates="camera")
-    rows = rows_of(path)
-    assert {row["error_3d"] for row in rows} == {""}
-    got = np.array([[float(row[axis]) for axis in "xyz"] for row in rows]).reshape(5, 7, 3)
-    assert np.array_equal(got.transpose(0, 2, 1), small_result.camera_points)
-
-
-@pytest.mark.parametrize("name", ["a.csv", "a.trajectories.csv"])
-@pytest.mark.parametrize("align", ["none", "sequence"])
+@pytest.mark.parametrize(("name", "align"), [("a.csv", "none"), ("a.trajectories.csv", "sequence")])
 def test_tables_hold_standard_deviations_in_the_unit_of_the_points(refined_result, tmp_path, name, align):
     (path,) = export(refined_result, tmp_path / name, align=align)
     rows = rows_of(path)
@@ -339,22 +269,20 @@ def test_tables_hold_standard_deviations_in_the_unit_of_the_points(refined_resul
         assert got == pytest.approx((factor * refined_result.std[f, :, p]).tolist(), rel=1e-9)
 
 
-@pytest.mark.parametrize("text", [False, True])
-def test_ply_holds_standard_deviations(refined_result, tmp_path, text):
-    (path,) = export(refined_result, tmp_path / "a.ply", frames="stacked", text=text)
+def test_ply_holds_standard_deviations(refined_result, tmp_path):
+    (path,) = export(refined_result, tmp_path / "a.ply", frames="stacked", text=True)
     vertices = read_ply(path)["vertex"]
     assert np.allclose(vertices[:, 4:7], refined_result.std.transpose(0, 2, 1).reshape(-1, 3), rtol=1e-12)
     assert np.array_equal(vertices[:, 7], np.repeat(np.arange(5), 7))
 
 
-@pytest.mark.parametrize("text", [False, True])
-def test_ply_holds_errors_and_indices_of_points(small_result, tmp_path, text):
+def test_ply_holds_errors_and_indices_of_points(small_result, tmp_path):
     moved = small_result.truth.points + 3 * np.random.default_rng(5).standard_normal((2, 3, 7))
     result = replace(small_result, truth=replace(small_result.truth, points=moved))
     fitted = aligned_shapes(result, ExportOptions(align="truth", coordinates="object"))[3]
     expected = np.linalg.norm(fitted - moved[1], axis=0)
     for align in ("none", "truth"):  # the number is the same: without an alignment, each frame has its own
-        (path,) = export(result, tmp_path / "a.ply", frame=3, text=text, align=align, coordinates="object")
+        (path,) = export(result, tmp_path / "a.ply", frame=3, align=align, coordinates="object")
         index, far, error = read_ply(path)["vertex"].T[4:]
         assert np.array_equal(index, np.arange(7))
         tracks = np.linalg.norm(result.observations()[3] - result.reprojections()[3], axis=0)
@@ -368,10 +296,9 @@ def test_ply_holds_errors_and_indices_of_points(small_result, tmp_path, text):
     assert read_ply(path)["vertex"].shape == (7, 6)
 
 
-@pytest.mark.parametrize("text", [False, True])
-def test_another_library_reads_the_properties_of_a_ply_file(small_result, tmp_path, text):
+def test_another_library_reads_the_properties_of_a_ply_file(small_result, tmp_path):
     trimesh = pytest.importorskip("trimesh")
-    (path,) = export(small_result, tmp_path / "a.ply", frame=3, text=text, align="truth")
+    (path,) = export(small_result, tmp_path / "a.ply", frame=3, align="truth")
     mesh = trimesh.load(path, process=False)
     data = mesh.metadata["_ply_raw"]["vertex"]["data"]
     read = data if isinstance(data, dict) else {name: data[name] for name in data.dtype.names}
@@ -386,10 +313,10 @@ class Stop(Exception):
 
 
 @pytest.mark.parametrize(
-    "name", ["a.ply", "a.obj", "a.csv", "a.trajectories.csv", "a.glb", "a.gltf", "a.usda", "a.html", "a.pvd"]
+    "name", ["a.ply", "a.csv", "a.trajectories.csv", "a.glb", "a.usda", "a.html", "a.pvd"]
 )
 def test_progress_is_reported_and_an_error_in_it_leaves_no_file(small_result, tmp_path, name):
-    frames = "numbered" if name in ("a.ply", "a.obj") else "one"
+    frames = "numbered" if name == "a.ply" else "one"
     told = []
 
     def count(done, total):
@@ -435,17 +362,7 @@ def test_a_full_disk_leaves_no_file_and_is_reported(small_result, tmp_path, smal
     assert export(small_result, path, frames=frames)
 
 
-def test_a_folder_that_cannot_be_written_is_named(small_result, tmp_path):
-    with pytest.raises(InputError, match=r"the folder .*gone does not exist"):
-        export(small_result, tmp_path / "gone" / "a.glb")
-    (tmp_path / "a.obj").mkdir()
-    with pytest.raises(InputError, match="is a folder; name a file to write"):
-        export(small_result, tmp_path / "a.obj")
-    with pytest.raises(InputError, match="cannot be written"):
-        export(small_result, "/proc/a.ply", frames="numbered")
-
-
-def test_a_figure_has_the_shape_upright_in_one_scale_at_the_frames_that_are_asked_for(small_result, tmp_path):
+def test_a_figure_has_the_shape_upright_in_one_scale_at_the_frames_that_are_asked_for(small_result):
     figure = small_result.figure(frames=[3, 1])
     assert [axes.get_title() for axes in figure.axes] == ["frame 4", "frame 2"]
     upright = aligned_shapes(small_result, ExportOptions())[[3, 1]]
@@ -454,9 +371,6 @@ def test_a_figure_has_the_shape_upright_in_one_scale_at_the_frames_that_are_aske
         centered = shape - shape.mean(axis=1, keepdims=True)
         np.testing.assert_allclose([x, z, -np.asarray(y)], centered, atol=1e-12)
         assert axes.get_xlim() == figure.axes[0].get_xlim()
-    figure.savefig(tmp_path / "shapes.pdf")
-    assert (tmp_path / "shapes.pdf").read_bytes().startswith(b"%PDF")
-    assert len(small_result.figure(frames=100).axes) == small_result.frame_count
     with pytest.raises(InputError, match=r"frames are \[99\]; accepted are a number, or some of 0 to"):
         small_result.figure(frames=[99])
     with pytest.raises(InputError, match=r"frames are \[\]; accepted"):

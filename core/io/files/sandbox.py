@@ -1,0 +1,68 @@
+"""Reading files in a process that may die: its memory and its processor time are limited, ours are not.
+
+Libraries in C crash on damaged files, compute without end, or ask for any memory. What reads a format by
+such a library is a plain function from the bytes of a file to values, and need not check anything for safety.
+One process reads file after file, because a new one takes a third of a second to start; one that died is
+replaced. Limits are those of Linux; elsewhere the size of what was read is looked at only afterward.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ...foundation.exceptions import InputError
+from ...foundation.processes import ProcessDied, ProcessPool, limit_memory, limit_processor, why_ended
+from .allowance import Allowance
+from .contents import reason
+from .variables import nested_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_SECONDS = 3  # of the processor
+_BYTES_PER_SECOND = 20_000_000
+_OF_LIBRARY = 400_000_000  # bytes that it may need besides
+_COPIES = 3  # of what is read, until it is sent
+
+
+def _processes() -> ProcessPool:
+    """Return the processes that read for this one; a fork of it, as scripts have, must not share them."""
+    return _pool_of(os.getpid())
+
+
+@cache
+def _pool_of(_process: int) -> ProcessPool:
+    return ProcessPool()
+
+
+def read_limited(read: Callable[[bytes, Allowance], Any], content: bytes, path: Path, what: str) -> Any:
+    """Return what a function finds in the bytes of a file that should be `what`, "an HDF5 file"."""
+    try:
+        found, problem = _processes().call(_read, read, content, Allowance(len(content)))
+    except ProcessDied as end:
+        found, problem = None, f"({why_ended(end.code)})"
+    if problem:
+        problem = f"is not {what} that can be read {problem}" if problem.startswith("(") else problem
+        raise InputError(f"{path}: {problem}")
+    return found
+
+
+def _read(read: Callable[[bytes, Allowance], Any], content: bytes, allowance: Allowance) -> tuple[Any, str]:
+    """Return what a function finds, and what is wrong: a sentence, or in brackets the reason of a library."""
+    try:
+        limit_memory(_OF_LIBRARY + 4 * len(content) + _COPIES * allowance.left)
+        limit_processor(_SECONDS + len(content) // _BYTES_PER_SECOND)
+        with warnings.catch_warnings(action="ignore"):
+            found = read(content, allowance)
+        Allowance(len(content)).use(nested_bytes(found, {}))
+        return found, ""
+    except InputError as error:
+        return None, str(error)
+    except MemoryError:
+        return None, allowance.refusal("too much")
+    except Exception as error:  # what libraries raise, and what damaged values lead to
+        return None, f"({reason(error)})"
