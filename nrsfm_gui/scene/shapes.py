@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from core.reconstruction import orient, parse_scale, parse_upright
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
 from nrsfm_gui.scene.framing import Framing, frame_points
+from nrsfm_gui.scene.ranking import known_means
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,14 +115,33 @@ class Shapes:
             return None
         return read_only(np.where(self.outliers, np.nan, self.errors))
 
-    def uncertainty(self, frames: int | slice = slice(None)) -> Floats | None:
-        """Return the standard deviations (F, P) of the places of the points, (P,) of one frame.
+    @property
+    def drawn(self) -> Floats | None:
+        """(F, 3, P) the estimate, or the truth before there is one."""
+        return self.truth if self.points is None else self.points
+
+    @cached_property
+    def mean_shape(self) -> Floats | None:
+        """(P, 3) the mean over the frames of what is drawn."""
+        return None if self.drawn is None else known_means(self.drawn, 0).T
+
+    @cached_property
+    def fits_exactly(self) -> bool:
+        """Whether no reprojection error is above 0."""
+        return self.residuals is not None and not bool((self.residuals > 0).any())
+
+    @cached_property
+    def scales(self) -> dict[str, tuple[float, float] | None]:
+        """The ends of the scales of colors that were asked for, by what is colored."""
+        return {}
+
+    @cached_property
+    def uncertainty(self) -> Floats | None:
+        """(F, P) the standard deviations of the places of the points.
 
         The length of the vector of those along the three axes: that of the 3-D error where it is right.
         """
-        if self.std is None:
-            return None
-        lengths: Floats = np.linalg.norm(self.std[frames], axis=-2)
+        lengths: Floats | None = None if self.std is None else np.linalg.norm(self.std, axis=1)
         return lengths
 
     def std_of_coordinates(self, points: int | slice = slice(None)) -> Floats | None:
@@ -169,23 +189,14 @@ def build_shapes(
         truth = truth if alignment.outliers else background.kept
     else:
         similarity, unit = _own_size(S, R, scale if metric else None)
-    Q = similarity.apply(S)
-    cameras = moved_cameras(found, K, similarity)
-    if metric or found.projective is None:
-        reprojected = project(cameras, Q)
-    else:
-        reprojected = found.projective.reprojections()
-    errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
-    distances, used = residuals_of(reprojected, sequence.tracks), solved(sequence, source)
+    used = solved(sequence, source)
+    drawn = moved_shapes(found, S, K, similarity, truth=truth, tracks=sequence.tracks, used=used)
+    Q, cameras = drawn["points"], drawn["cameras"]
     still = bool(found.figures) and metric and np.array_equal(*S[[0, -1]])
-    residuals, held = np.where(used, distances, np.nan), distances[sequence.visible & ~used]
+    held = residuals_of(drawn["reprojected"], sequence.tracks)[sequence.visible & ~used]
     return Shapes(
-        points=read_only(Q),
+        **drawn,
         truth=truth,
-        cameras=cameras,
-        reprojected=read_only(reprojected),
-        errors=None if errors is None else read_only(errors),
-        residuals=read_only(residuals),
         unit=unit,
         alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
         framing=_framing(sequence, Q, cameras, upright, aligned=aligned),
@@ -195,7 +206,6 @@ def build_shapes(
         mirrored=aligned and is_mirrored(similarity),
         similarity=similarity,
         obstacle=hindered,
-        std=None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
         weights=source.robust_weights,
         held_out=float(np.sqrt(np.mean(held**2))) if held.size else None,
         outliers=background.outliers if aligned and alignment.outliers else None,
@@ -204,6 +214,35 @@ def build_shapes(
         e3d=_normalized_error(sequence, found, S),
         why_no_std="" if found.std is not None else why_no_std(source),
     )
+
+
+def moved_shapes(
+    found: Geometry,
+    points: Floats,
+    K: Floats,
+    similarity: Similarity,
+    *,
+    truth: Floats | None,
+    tracks: Floats,
+    used: Bools,
+) -> dict[str, Any]:
+    """Return the fields of `Shapes` for points (F, 3, P) that a similarity of each frame has moved.
+
+    `used`: (F, P) the observations that they were solved from.
+    """
+    Q, cameras = similarity.apply(points), moved_cameras(found, K, similarity)
+    if found.projective is None or found.figures.get("metric", True):
+        reprojected = project(cameras, Q)
+    else:
+        reprojected = found.projective.reprojections()
+    return {
+        "points": read_only(Q),
+        "cameras": cameras,
+        "reprojected": read_only(reprojected),
+        "errors": None if truth is None else read_only(np.linalg.norm(Q - truth, axis=1)),
+        "residuals": read_only(np.where(used, residuals_of(reprojected, tracks), np.nan)),
+        "std": None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
+    }
 
 
 def why_no_std(iterate: Iterate) -> str:
@@ -333,6 +372,36 @@ def _true_cameras(sequence: Sequence) -> Cameras | None:
         return None
     frames = sequence.frame_count
     return Cameras(sequence.rotations, sequence.translations, np.repeat(K[None], frames, axis=0), orthogonal)
+
+
+class Frame(NamedTuple):
+    """One frame: of the shapes of all frames, or newer than these and alone."""
+
+    of: Shapes  # of all frames
+    number: int
+    ahead: Shapes | None = None  # of the newer frame
+
+    @property
+    def now(self) -> tuple[Shapes, int]:
+        """The shapes that hold it, and its place among them."""
+        return (self.of, self.number) if self.ahead is None else (self.ahead, 0)
+
+    @property
+    def camera(self) -> Cameras | None:
+        """The camera of the frame."""
+        shapes, place = self.now
+        return None if shapes.cameras is None else shapes.cameras.at(place)
+
+    @property
+    def points(self) -> Floats | None:
+        """(P, 3) the estimate, or the truth before there is one."""
+        return self.values("truth" if self.of.points is None else "points")
+
+    def values(self, name: str) -> Floats | None:
+        """Return what a field of the shapes has of the points, (P,) or (P, N); None where there is none."""
+        shapes, place = self.now
+        found: Floats | None = getattr(shapes, name)
+        return None if found is None else read_only(found[place]).T
 
 
 @dataclass(frozen=True, eq=False)
