@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.comparison import RunComparison
     from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.shapes import Shapes
+
+    _Meshes = WeakKeyDictionary[Sequence | Run, tuple[Iterate | None, Triangulation]]  # with the end of a run
 
 REST = 4.0  # times the duration of the last computation, to leave the processor to the solver
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
@@ -115,7 +118,6 @@ class Display(QObject):
         session.run_changed.connect(self._on_run_changed)
         session.settings_changed.connect(self._on_settings_changed)
         session.moment_changed.connect(self._on_moment_changed)
-        session.changed.connect(self.errors.forget_runs)
 
     @property
     def drawn(self) -> Iterate | None:
@@ -407,10 +409,9 @@ class Connections(QObject):
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
-        self._known: dict[Sequence | Run, tuple[Iterate | None, Triangulation]] = {}
+        self._known: _Meshes = WeakKeyDictionary()
         self._asked: tuple[Sequence | Run, Iterate | None] | None = None
         self._jobs = Jobs(self, Order.NEWEST)
-        session.changed.connect(self._forget)
 
     def of(self, sequence: Sequence, run: Run | None, *, at_once: bool = False) -> Triangulation | None:
         """Return the mesh of a run, or of the truth of its sequence; None where none is known yet.
@@ -428,10 +429,9 @@ class Connections(QObject):
                 self._known[wanted[0]] = wanted[1], _find(sequence, wanted[1])
             elif self._asked != wanted:
                 self._start(sequence, *wanted)
-        for owner in (run, sequence):
-            if owner in self._known:
-                return self._known[owner][1]
-        return None
+        known = self._known.get(run) if run is not None else None
+        known = known or self._known.get(sequence)
+        return None if known is None else known[1]
 
     def shut_down(self) -> None:
         """Stop what runs."""
@@ -450,12 +450,6 @@ class Connections(QObject):
     def _on_found(self, owner: Sequence | Run, end: Iterate | None, mesh: Triangulation) -> None:
         self._known[owner] = end, mesh
         self.found.emit()
-
-    def _forget(self) -> None:
-        """Forget runs that were deleted, and sequences that neither are open nor have runs."""
-        session = self._session
-        kept = {session.sequence, *session.runs, *(run.sequence for run in session.runs)}
-        self._known = {owner: known for owner, known in self._known.items() if owner in kept}
 
 
 def _find(sequence: Sequence, end: Iterate | None, watch: Callable[[], object] = do_nothing) -> Triangulation:

@@ -87,8 +87,6 @@ def test_published_errors_are_noted_and_another_alignment_begins_anew(
     run.state = RunState.FINISHED
     other = trace_when_complete(qtbot, traces, run)
     assert other.errors[-1] != errors.error and len(other.records) == len(run.snapshots.indices)
-    traces.forget_others([])
-    assert not traces._notes
 
 
 def test_without_a_truth_the_error_is_that_of_held_out_observations(
