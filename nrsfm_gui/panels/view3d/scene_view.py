@@ -155,7 +155,7 @@ class CameraMouse(QObject):
         if isinstance(event, QWheelEvent):
             self._camera.begin_gesture("Zoom the view", pause=True)
             self._camera.interrupt()
-            self._camera.zoom(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
+            self._camera.move(self._camera.orbit.zoomed(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0)))
             event.accept()
             return True
         if event is not None and event.type() == QEvent.Type.Leave:
@@ -199,7 +199,7 @@ class CameraMouse(QObject):
         buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         self._camera.interrupt()
         if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
-            self._camera.pan(delta.x(), delta.y(), self._surface.height())
+            self._camera.move(self._camera.orbit.panned(delta.x(), delta.y(), self._surface.height()))
         elif buttons & Qt.MouseButton.LeftButton:
             size = self._surface.width(), self._surface.height()
             self._camera.turn(delta.x(), delta.y(), self._held(), *size)
@@ -373,9 +373,7 @@ class SceneView(PointView):
         """Show the object large, seen from the default direction."""
         with self._gesture("Reset the view"):
             self.camera.stop()
-            if self.framing is not None:
-                self.camera.aim(self.framing)
-            self._fit()
+            self._fit(aim=True)
 
     def fit_cameras(self) -> None:
         """Show the object and the centers of all cameras, seen from the same direction."""
@@ -383,7 +381,8 @@ class SceneView(PointView):
         if framing is not None and scene is not None and scene.path is not None:
             points = np.concatenate([framing.outline_in_space, scene.path])
             with self._gesture("Show the cameras"):
-                self.camera.fit_points(points, self.width(), self.height())
+                orbit = self.camera.orbit.fitted(points, self.width(), self.height())
+                self.camera.move(orbit, fitted=False)
         else:
             self.fit()
 
@@ -416,7 +415,7 @@ class SceneView(PointView):
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
         with self._gesture("Orthographic view" if on else "Perspective view"):
-            self.camera.set_orthographic(on)
+            self.camera.move(replace(self.camera.orbit, orthographic=on))
             if self.camera.fitted:
                 self._fit()
 
@@ -438,11 +437,12 @@ class SceneView(PointView):
         yield
         self.camera.report(before, text)
 
-    def _fit(self) -> None:
+    def _fit(self, *, aim: bool = False) -> None:
         self._fitted_to = framing = self.framing
         if framing is not None and self._scene is not None:
-            size = self.width(), self.height()
-            self.camera.fit(self.camera.orbit_for(framing, *size, self._scene.frame, follow=self._follows))
+            shown, camera = (self.width(), self.height(), self._scene.frame), self.camera
+            orbit = camera.orbit_for(framing, *shown, follow=self._follows, aim=aim)
+            camera.move(orbit, fitted=True, aimed=aim or camera.viewpoint.aimed)
 
     def _frame(self, old: Scene | None, scene: Scene) -> None:
         """Fit the view to a scene that is another one than before, unless a person has moved it."""
@@ -450,34 +450,34 @@ class SceneView(PointView):
         if framing is None:
             return
         camera, follow = self.camera, scene.appearance.follow
-        shown = self.width(), self.height(), scene.frame
+        aimed, shown = camera.viewpoint.aimed, (self.width(), self.height(), scene.frame)
 
         def fitting(framing: Framing, *, aim: bool) -> Orbit:
             return camera.orbit_for(framing, *shown, follow=follow, aim=aim)
 
         def show(framing: Framing, *, aim: bool) -> None:
-            camera.show(fitting(framing, aim=aim), aimed=aim)
+            camera.change(orbit=fitting(framing, aim=aim), fitted=True, aimed=aim or aimed)
 
-        another = old is not None and old.subject != scene.subject and not camera.aimed
+        another = old is not None and old.subject != scene.subject and not aimed
         if before is not None and (another or framing.upright != before.upright):
-            camera.stand(framing.up)
+            camera.change(orbit=camera.orbit.about(framing.up))
         if old is None or before is None or old.subject[0] != scene.subject[0]:
             self._fitted_to = framing
             show(framing, aim=True)
         elif old.subject != scene.subject:
             self._fitted_to = framing
-            show(framing, aim=camera.aimed)
+            show(framing, aim=aimed)
         elif camera.fitted:
             first = framing.by_cameras and not before.by_cameras
             fitted_to = self._fitted_to or framing
             # One that is nearly the same does not move the picture.
             misses = framing is not fitted_to and camera.misses(fitting(framing, aim=False))
-            if misses or (camera.aimed and first):
+            if misses or (aimed and first):
                 fitted_to = framing
             self._fitted_to = fitted_to
             moved = scene.frame != old.frame and not camera.turning
             if moved or follow != old.appearance.follow or fitted_to is framing is not before:
-                show(fitted_to, aim=camera.aimed and first)
+                show(fitted_to, aim=aimed and first)
         elif follow != old.appearance.follow:  # the picture stays, and moves from now on, or does not
             moved = framing.displacements[scene.frame]
             camera.set_viewpoint(

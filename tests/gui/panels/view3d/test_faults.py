@@ -69,7 +69,7 @@ def test_two_views_share_a_camera(show, known, shapes):
     received = []
     two.camera.orbit_changed.connect(received.append)
     one.set_axis_preset("top")
-    one.camera.zoom(1.5)
+    one.camera.move(one.camera.orbit.zoomed(1.5))
     one.set_orthographic(True)
     assert two.camera.orbit == one.camera.orbit
     assert two.camera.orbit.orthographic
