@@ -313,7 +313,7 @@ def test_the_view_moves_with_the_object_and_stays_when_it_is_not_to_follow(view,
     np.testing.assert_allclose(middle(11, follow=False), before, atol=1e-6)
     assert abs(middle(6, follow=False) - before).max() > 0.5 * SIZE[0]
     np.testing.assert_allclose(middle(11, follow=True), before, atol=1e-6)
-    with qtbot.waitSignal(view.buttons.follow.clicked) as caught:
+    with qtbot.waitSignal(view.buttons.acts["follow"].triggered) as caught:
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert caught.args == [False]
     view.set_scene(build_scene(known.sequence, shapes, frame=0))
