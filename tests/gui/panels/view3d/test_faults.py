@@ -114,7 +114,7 @@ def test_without_opengl_a_person_can_find_out_why(show, monkeypatch):
 
 
 def break_context(view, how):
-    painter = view._renderer.renderer._painter
+    painter = view._renderer.renderer._opengl
     if how == "destroyed surface":
         painter._surface.destroy()
     elif how == "context not current":
