@@ -145,11 +145,7 @@ def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(rigid_scene, s
 
 
 @pytest.mark.parametrize(
-    ("settings", "changes"),
-    [
-        (Settings(rank=2, rotations="truth", starts=3, objective="wnn"), {"eta": 0.4}),
-        (Settings(problem="lowrank", rank=4, starts=2), {"eta": 0.1}),
-    ],
+    ("settings", "changes"), [(Settings(problem="lowrank", rank=4, starts=2), {"eta": 0.1})]
 )
 def test_a_continued_run_has_no_starts_that_could_agree(settings, changes):
     sequence = simulate("paper", frames=12, points=20, seed=2)
