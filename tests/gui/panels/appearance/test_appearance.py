@@ -68,12 +68,6 @@ def test_dragging_an_end_moves_that_limit_and_a_double_click_resets_it_to_the_da
     assert bar.limits == (low, high)
 
 
-def test_the_middle_of_the_bar_holds_nothing(bar):
-    mouse(bar, QEvent.Type.MouseButtonPress, bar.width() / 2)
-    mouse(bar, QEvent.Type.MouseMove, bar.width())
-    assert bar.asked == []
-
-
 @popups
 def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
     picture = bar.grab().toImage()
@@ -144,22 +138,23 @@ def test_the_color_bar_of_the_view_changes_the_limits(parts):
 
 def test_the_panel_changes_everything(parts):
     panel, display = parts.appearance_panel, parts.display
-    panel.choices["color_by"].setCurrentIndex(panel.choices["color_by"].findData("index"))
-    panel.choices["color_by"].activated.emit(panel.choices["color_by"].currentIndex())
-    panel.choices["color_map"].setCurrentIndex(panel.choices["color_map"].findData("cividis"))
-    panel.choices["color_map"].activated.emit(panel.choices["color_map"].currentIndex())
+
+    def choose(field, key):
+        box = panel.choices[field]
+        box.setCurrentIndex(box.findData(key))
+        box.activated.emit(box.currentIndex())
+
+    choose("color_by", "index")
+    choose("color_map", "cividis")
     display.refresh()
     panel.automatic.click()
     panel.high.setValue(7.0)
     panel.layers["trails"].click()
     panel.trail_frames.setValue(5)
     panel.point_size.setValue(200)
-    panel.choices["mesh_mode"].setCurrentIndex(panel.choices["mesh_mode"].findData("shaded"))
-    panel.choices["mesh_mode"].activated.emit(panel.choices["mesh_mode"].currentIndex())
-    panel.choices["mesh_source"].setCurrentIndex(panel.choices["mesh_source"].findData("tracks"))
-    panel.choices["mesh_source"].activated.emit(panel.choices["mesh_source"].currentIndex())
-    panel.choices["labels"].setCurrentIndex(panel.choices["labels"].findData("all"))
-    panel.choices["labels"].activated.emit(panel.choices["labels"].currentIndex())
+    choose("mesh_mode", "shaded")
+    choose("mesh_source", "tracks")
+    choose("labels", "all")
     panel.layers["grid"].click()
     appearance = parts.session.appearance
     assert appearance == Appearance(
@@ -262,13 +257,9 @@ def test_the_turntable_turns_until_the_mouse_stops_it(parts, qtbot):
     qtbot.mousePress(view, Qt.MouseButton.LeftButton)
     assert not view.camera.turning
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)
-
-
-def test_the_lock_and_the_turntable_exclude_each_other(parts):
-    view = parts.scene_view
     view.set_turntable(True)
     view.set_camera_locked(True)
     assert not view.camera.turning
-    view.set_turntable(True)
+    view.set_turntable(True)  # the two exclude each other
     assert not view.camera.locked
     view.set_turntable(False)

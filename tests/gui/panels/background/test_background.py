@@ -17,7 +17,6 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background.background_controller import doubts
 from nrsfm_gui.panels.background.background_reader import AHEAD, BackgroundReader
 from nrsfm_gui.panels.background.image_sources import as_image, image_suffixes, open_source
-from nrsfm_gui.sessions.session_file import ViewState
 from nrsfm_gui.shell.actions import resolve_situation
 
 WIDTH, HEIGHT = 64, 48
@@ -255,14 +254,6 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, folder, session, backgro
     assert not resolve_situation(session).background
 
 
-def test_a_session_file_keeps_the_background(folder, session, background, scene_view, opened):
-    opened(folder, opacity=0.4, offset=1)
-    kept = ViewState.of(session, scene_view.camera.orbit, {}).as_plain()
-    background.remove()
-    ViewState.from_plain(kept).show(session)
-    assert session.background == Background(folder, 0.4, 1)
-
-
 def test_a_refused_background_shows_why_and_leaves_none(qtbot, tmp_path, session, background):
     with qtbot.waitSignal(session.notifier.failed) as reported:
         background.open(tmp_path / "absent.mp4")
@@ -356,21 +347,7 @@ def test_a_movie_keeps_the_background_that_the_window_loses(
     assert session.background is None
 
 
-def test_a_movie_that_is_not_begun_lets_go_of_the_background(
-    qtbot, folder, tmp_path, background, opened, make_exporting
-):
-    exporting = make_exporting()
-    opened(folder)
-    users = background._reader.pictures
-    options = MovieOptions(view="2d", width=320, height=240, first=0, last=7)
-    with qtbot.waitSignal(exporting.saved):
-        exporting.save_movie(tmp_path / "m.png", options)
-        with qtbot.waitSignal(exporting.failed):
-            exporting.save_movie(tmp_path / "m.png", options)
-        assert users._users == 2  # the window, and the movie that is being made
-    qtbot.waitUntil(lambda: users._users == 1)
-
-
+@pytest.mark.slow
 def test_the_video_that_a_sequence_names_lies_behind_it_also_when_its_decoder_has_ended(
     qtbot, session, background, shown, sequence, video
 ):

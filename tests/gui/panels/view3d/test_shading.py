@@ -118,12 +118,6 @@ def test_nearer_spheres_are_larger_and_far_ones_keep_a_least_size(renderer):
     assert width_of(picture(renderer, cloud((0, 0, 0), diameter=50.0))) <= MOST_PIXELS + 2
 
 
-def test_parallel_rays_show_all_spheres_in_one_size(renderer):
-    parallel = Orbit(distance=10.0, azimuth=0.0, elevation=0.0, orthographic=True)
-    widths = {width_of(picture(renderer, cloud((0, 0, z)), parallel)) for z in (-3.0, 0.0, 3.0)}
-    assert len(widths) == 1
-
-
 def test_the_nearer_sphere_hides_the_other_whatever_the_order(renderer):
     red = cloud((0.4, 0, -2), color="#ff2020", diameter=1.2)["points"]
     blue = cloud((0, 0, 0), diameter=1.2)["points"]
