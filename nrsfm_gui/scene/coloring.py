@@ -33,10 +33,7 @@ class Coloring:
 
 
 def coloring(at: Frame, color_by: str, *, track_unit: str, other: Floats | None = None) -> Coloring:
-    """Return the values that colors encode in a frame.
-
-    `other`: (P, 3) the compared run's shape of this frame.
-    """
+    """Return the values that colors encode in a frame; `other`: (P, 3) the compared run's shape of it."""
     shapes, points = at.now[0], at.values("points")
     if color_by == "role":
         return Coloring(None, None, "")

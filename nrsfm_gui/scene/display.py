@@ -232,10 +232,7 @@ class Display(QObject):
 
     @property
     def _subject(self) -> tuple[Run | None, bool]:
-        """The run that what is looked at is of, and whether it is the newest of it.
-
-        A run that has no records yet shows what it goes on from.
-        """
+        """The run that what is looked at is of, or that it goes on from; whether its newest."""
         session, run = self._session, self._session.shown
         numbered = {other.number: other for other in session.runs}
         while run is not None and not len(run.history) and run.warm_from in numbered:
@@ -397,11 +394,7 @@ def _drawn(settings: Settings) -> tuple[str | None, ...]:
 
 
 class Connections(QObject):
-    """Edges and triangles that are found in shapes, where a file gives none: once per sequence and per run.
-
-    Those of a run are of its end; until then, those of the ground truth are used, where there is one. They
-    are found in a thread, so that no picture waits for them.
-    """
+    """Edges and triangles found in a thread where a file gives none: of the truth, and of ended runs."""
 
     found = pyqtSignal()  # a mesh that was asked for is known now
     failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
@@ -414,10 +407,7 @@ class Connections(QObject):
         self._jobs = Jobs(self, Order.NEWEST)
 
     def of(self, sequence: Sequence, run: Run | None, *, at_once: bool = False) -> Triangulation | None:
-        """Return the mesh of a run, or of the truth of its sequence; None where none is known yet.
-
-        What is missing is found in a thread, or before returning where it is needed `at_once`.
-        """
+        """Return the mesh of a run, or of the truth; a missing one is found later, or `at_once`."""
         if file_gives_mesh(sequence):
             return None
         ended = run is not None and run.sequence is sequence and not run.state.alive and run.last is not None

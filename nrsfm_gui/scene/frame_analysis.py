@@ -137,10 +137,7 @@ def along_view_in(shapes: Shapes, frame: int) -> Floats | None:
 
 
 def moved_error(points: Floats, truth: Floats, *, resized: bool) -> Floats:
-    """Return the mean distance (F,) of frames (F, 3, P) from the truth, each moved onto it by itself.
-
-    NaN where fewer than three points have a truth; `resized` allows every frame a size of its own.
-    """
+    """Return the mean distance (F,) of frames (F, 3, P) from the truth, each moved onto it by itself."""
     moved = procrustes(points, truth, scale=resized).apply(points)
     known: Bools = known_points(truth)
     far = known_means(np.where(known, np.linalg.norm(moved - truth, axis=1), np.nan), 1)
@@ -148,10 +145,7 @@ def moved_error(points: Floats, truth: Floats, *, resized: bool) -> Floats:
 
 
 def _deformations(points: Floats, truth: Floats, *, resized: bool) -> tuple[Floats, Floats]:
-    """Return how far frames (F, 3, P) and their truth are from the median shape of the frames, (F,) each.
-
-    That shape is moved onto the truth. An error is at least the difference of the two.
-    """
+    """Return how far frames (F, 3, P) and truth are from the median shape, moved onto the truth."""
     usual = np.broadcast_to(median_shape(points), points.shape)
     usual = procrustes(usual, truth, scale=resized).apply(usual)
     known = known_points(truth)

@@ -44,12 +44,7 @@ class Cause:
 
 
 def cause_of(findings: Findings, frame: int) -> Cause | None:
-    """Return the likely cause; None where the frame is no worse than most, or no cause applies.
-
-    The first that accounts for half of what the frame is worse than the median: the truth has outliers; the
-    mirror image is nearer; the tracks do not fit; hidden points are off; depth; the
-    truth deforms more than the estimate.
-    """
+    """Return the first cause for half of what a frame is worse than the median; None without one."""
     tracks, usual = _with_median(findings.tracks, frame)
     misfit = usual > 0 and tracks > MISFIT * usual
     error, middle = _with_median(findings.error, frame)
@@ -231,10 +226,7 @@ def _depth(findings: Findings, frame: int, fit: str) -> str:
 
 
 def _stiff(findings: Findings, frame: int, least: float) -> Cause | None:
-    """Return that the estimate stays near its median shape where the truth does not.
-
-    The error is at least the difference of the two distances.
-    """
+    """Return that the estimate stays near its median shape where the truth does not."""
     estimated, true = float(findings.deformation[frame]), findings.truth_deformation
     value, usual = _with_median(true, frame)
     missing, usually_missing = _with_median(true - findings.deformation, frame)

@@ -108,10 +108,7 @@ class ErrorTraces(QObject):
             self._notes_of(run).add(incumbent.record, error)
 
     def of(self, run: Run) -> ErrorTrace | None:
-        """Return the trace of a run under the session's alignment, None where nothing is known.
-
-        Of a run that is over, what is missing is computed while none is under way, and `changed` is emitted.
-        """
+        """Return the trace of a run in this alignment; what is missing is found when it is over."""
         notes = self._notes_of(run)
         if not run.state.alive and notes.complete != len(run.history):
             self._complete(run, notes)
@@ -122,10 +119,7 @@ class ErrorTraces(QObject):
         return notes.trace
 
     def lowest_kept(self, run: Run) -> tuple[int, float] | None:
-        """Return the record and the error of the kept moment of a run that was the nearest to the truth.
-
-        None where no error is known; `is_complete` says whether there may be more.
-        """
+        """Return record and error of the kept moment of a run that is nearest to the truth."""
         trace, kept = self.of(run), set(run.snapshots.indices)
         if trace is None:
             return None
@@ -271,12 +265,7 @@ class RunErrors(QObject):
         self._emit(None, None)
 
     def of_run(self, run: Run, *, exact: bool = False) -> Incumbent | None:
-        """Return the incumbent of a run under the session's alignment; None where it has no point yet.
-
-        That of the shown run is the published one. Of another run it is the one whose errors are known, be
-        it that of an earlier record, unless `exact`; where none are known they are computed, and the one
-        without errors is returned.
-        """
+        """Return the incumbent of a run, with earlier errors where it is not shown, unless `exact`."""
         session, last = self._session, run.last
         if run is self._run and self.incumbent is not None and self.incumbent.newest:
             return self.incumbent if self.incumbent.complete or not exact else None
@@ -304,10 +293,7 @@ class RunErrors(QObject):
     def find(
         self, run: Run, solutions: Mapping[str, Iterate], done: Callable[[dict[str, Quality]], object]
     ) -> None:
-        """Find the errors of solutions of a run's sequence, by their names, under the session's alignment.
-
-        They are found in a thread; `done` is called with them later.
-        """
+        """Find the errors of solutions of a run's sequence, by name, and call `done` with them later."""
         session = self._session
         requests = {
             name: SceneRequest(run.sequence, solution, session.alignment, scale=session.settings.scale)

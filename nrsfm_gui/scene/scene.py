@@ -217,11 +217,7 @@ def _has_halos(shapes: Shapes, appearance: Appearance) -> bool:
 
 
 def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
-    """Return the errors that the timeline shows, or None before any reconstruction.
-
-    3-D errors first where most frames have truth, else the uncertainty where it is known, else reprojection
-    errors: a curve with one point says nothing. What the solver does not see comes last.
-    """
+    """Return the errors that the timeline shows, what says most first; None before any run."""
     if shapes.residuals is None:
         return None
     kinds = [_series(shapes.residuals, sequence.units, REPROJECTION_ERROR)]
@@ -291,10 +287,7 @@ def _trail(at: Frame, length: int) -> Floats | None:
 
 
 def _caption(sequence: Sequence, at: Frame, other: Floats | None) -> str:
-    """Return frame (1-based), alignment and error as text, without numbers where the frame is ahead.
-
-    With the shape `other` (P, 3) of a second run, the distance from it replaces the error.
-    """
+    """Return frame, alignment and error as text; a second run's shape `other` (P, 3) replaces the truth."""
     shapes, frame = at.of, at.number
     parts = [f"frame {frame + 1}"]
     if shapes.points is None:

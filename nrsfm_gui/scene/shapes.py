@@ -137,18 +137,12 @@ class Shapes:
 
     @cached_property
     def uncertainty(self) -> Floats | None:
-        """(F, P) the standard deviations of the places of the points.
-
-        The length of the vector of those along the three axes: that of the 3-D error where it is right.
-        """
+        """(F, P) the standard deviations of the places: lengths of the vectors along the three axes."""
         lengths: Floats | None = None if self.std is None else np.linalg.norm(self.std, axis=1)
         return lengths
 
     def std_of_coordinates(self, points: int | slice = slice(None)) -> Floats | None:
-        """Return the standard deviations of x, y and z of `points` along the axes of the scene.
-
-        (F, 3, P), or (F, 3) of one point.
-        """
+        """Return those of x, y and z of the scene, (F, 3, P), or (F, 3) of one point."""
         if self.std is None or self.cameras is None:
             return None
         squares = np.square(np.swapaxes(self.cameras.R, 1, 2))  # those of unit vectors of the cameras
@@ -164,11 +158,7 @@ def build_shapes(
     scale: str | None = None,
     upright: str | None = None,
 ) -> Shapes:
-    """Return the sequence as it is drawn with a reconstruction, or without one.
-
-    `source`: an iterate of the solver, whose best point is shown, or None before any reconstruction; `scale`,
-    `upright`: settings.
-    """
+    """Return a sequence as it is drawn, with the best point of an iterate or alone, under some settings."""
     if source is None:
         return _without_estimate(sequence, alignment, upright)
     background = _background(sequence)
@@ -343,10 +333,7 @@ def _known_size(points: Floats, scale: str | None, unit: str) -> float | None:
 
 
 def _own_size(points: Floats, rotations: Floats, scale: str | None) -> tuple[Similarity, str]:
-    """Return what rotates the mean camera upright, centers the sequence and scales it, and the unit.
-
-    The scale is that of a known length; to radius 1 without one, or while the points have no such length.
-    """
+    """Return what turns the mean camera upright and gives a known length or radius 1, and the unit."""
     U, _, Vt = np.linalg.svd(rotations.sum(axis=0))
     A = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
     center = np.median(points, axis=(0, 2))
@@ -460,10 +447,7 @@ def _padded(spans: Floats) -> Floats:
 def _framing(
     sequence: Sequence, points: Floats | None, cameras: Cameras | None, upright: str | None, *, aligned: bool
 ) -> Framing | None:
-    """Return what a view must show: the truth where every frame has one, else truth and estimate.
-
-    `aligned`: whether the points are in the coordinates of the truth.
-    """
+    """Return what a view must show: the truth where every frame has one, else truth and estimate."""
     background = _background(sequence)
     framing, truth = (background.framing, background.kept) if aligned else (None, None)
     if framing is not None and framing.by_cameras and upright is None:

@@ -129,10 +129,7 @@ class ViewCamera(QObject):
     def orbit_for(
         self, framing: Framing, width: int, height: int, frame: int, *, follow: bool, aim: bool = False
     ) -> Orbit:
-        """Return the orbit that fills a picture with a frame, from this direction or from the default one.
-
-        A turning camera leaves room for all that it turns to.
-        """
+        """Return the orbit that fills a picture with a frame, or with all that a turning camera turns to."""
         orbit = replace(framing.aim, orthographic=self.orbit.orthographic) if aim else self.orbit
         if self.turning:
             return framing.fit_around(orbit, width, height, follow=follow)

@@ -419,12 +419,7 @@ class OpenGLRenderer:
             raise ContextLost(f"OpenGL does not work: {error}") from error
 
     def begin(self, parts: dict[str, Drawn], request: RenderRequest) -> None:
-        """Start to draw a picture that `image` reads back later, while other panels are painted.
-
-        Only what differs from the last time is sent to it.
-
-        Raises ContextLost where OpenGL does not work any more.
-        """
+        """Start a picture that `image` reads back later. Raises ContextLost where OpenGL fails."""
         self._begun = None
         self._make_current()
         try:

@@ -152,11 +152,7 @@ class SceneRenderer(QObject):
         locked: bool,
         transparent: bool,
     ) -> QImage:
-        """Return a picture of its own.
-
-        `ratio`: pixels of the picture to one of the projection; `size`: width and height in pixels; None for
-        those of the projection.
-        """
+        """Return a picture of its own, `ratio` of its pixels to one of the projection, of any size."""
         size = size or _pixels(projection, ratio)
         parts, request = self._prepare(projection, ratio, size, locked=locked, full=True)
         if transparent:

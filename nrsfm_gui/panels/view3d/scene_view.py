@@ -191,12 +191,7 @@ class CameraMouse(QObject):
 
 
 class SceneView(PointView):
-    """Estimate, ground truth and residuals in 3-D.
-
-    The left button rotates, the middle button (or Shift and left) moves, the wheel zooms, a double click
-    fits, a click selects the nearest point. With Ctrl, a click adds or removes a point and a drag draws a
-    lasso. Rotating or zooming ends the lock to the camera of the frame.
-    """
+    """Estimate, ground truth and residuals in 3-D."""
 
     GESTURES = (
         ("Left drag", "turn"),
@@ -293,10 +288,7 @@ class SceneView(PointView):
         labels: bool = True,
         transparent: bool = False,
     ) -> QImage:
-        """Return a picture of any size with its labels, which grow with the picture. The view stays as it is.
-
-        `width`, `height`: pixels; `orbit`: where it is seen from; None as the view sees it.
-        """
+        """Return a picture of any size with labels that grow with it. The view stays as it is."""
         ratio, size = labeled_size(width, height)
         projection = self._projection(*size, orbit=orbit or self.orbit_for(*size))
         image = self._image_of(projection, ratio, (width, height), labels=labels, transparent=transparent)
