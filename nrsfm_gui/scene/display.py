@@ -103,17 +103,10 @@ class Display(QObject):
             timer.setSingleShot(True)
             timer.timeout.connect(called)
         for signal in (
-            session.sequence_changed,
-            session.shown_changed,
-            session.frame_changed,
-            session.selection_changed,
-            session.point_changed,
-            session.hidden_changed,
-            session.alignment_changed,
-            session.compared_changed,
-            session.compare_mode_changed,
-            session.appearance_changed,
-        ):
+            session.sequence_changed, session.shown_changed, session.frame_changed, session.selection_changed,
+            session.point_changed, session.hidden_changed, session.alignment_changed,
+            session.compared_changed, session.compare_mode_changed, session.appearance_changed,
+        ):  # fmt: skip
             signal.connect(self._schedule)
         session.run_changed.connect(self._on_run_changed)
         session.settings_changed.connect(self._on_settings_changed)

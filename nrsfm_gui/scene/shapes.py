@@ -68,16 +68,16 @@ FURTHER_END = "No uncertainty: it is computed for the lowest end only"
 class Shapes:
     """Every frame of a sequence and its reconstruction as it is drawn. Arrays are read-only."""
 
-    points: Floats | None  # (F, 3, P) the estimate, in `unit`; None before any reconstruction
-    truth: Floats | None  # (F, 3, P) in `unit`, NaN where unknown; None where no frame has any
-    cameras: Cameras | None
-    reprojected: Floats | None  # (F, 2, P) in the units of the tracks
-    errors: Floats | None  # (F, P) distance of estimate and truth, in `unit`; NaN where there is no truth
-    residuals: Floats | None  # (F, P) from reprojection to track, in the tracks' units; NaN where not solved
     unit: str  # of `points` and `truth`
     alignment: Alignment  # in use; none where the requested one is not possible
     framing: Framing | None  # what a view must show; None where there is no point
     image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
+    truth: Floats | None  # (F, 3, P) in `unit`, NaN where unknown; None where no frame has any
+    cameras: Cameras | None
+    points: Floats | None = None  # (F, 3, P) the estimate, in `unit`; None before any reconstruction
+    reprojected: Floats | None = None  # (F, 2, P) in the units of the tracks
+    errors: Floats | None = None  # (F, P) distance of estimate and truth, in `unit`; NaN without a truth
+    residuals: Floats | None = None  # (F, P) from reprojection to track, in their units; NaN where not solved
     # of a low-rank solution, see `core.reconstruction.geometry`
     figures: Mapping[str, Any] = field(default_factory=dict)
     still: bool = False  # whether the object is the same in all frames, so that all cameras are around it
@@ -284,12 +284,8 @@ def _without_estimate(sequence: Sequence, alignment: Alignment, upright: str | N
     truth = background.truth
     cameras = _true_cameras(sequence) if truth is not None else None
     return Shapes(
-        points=None,
         truth=truth,
         cameras=cameras,
-        reprojected=None,
-        errors=None,
-        residuals=None,
         unit=sequence.truth_units,
         alignment=alignment,
         framing=_framing(sequence, None, cameras, upright, aligned=True),
