@@ -13,8 +13,9 @@ from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d import scene_view as scene3d
+from nrsfm_gui.panels.view3d import software_renderer
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
-from nrsfm_gui.panels.view3d.parts import MOVING, TriangleMesh, exceeds, scene_parts
+from nrsfm_gui.panels.view3d.parts import Budget, TriangleMesh, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 from nrsfm_gui.scene.orbit_camera import Orbit, image_window
@@ -44,7 +45,7 @@ def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, scen
     assert locked[y0:y1, x1 - 1 : x1 + 2].any(axis=1).mean() > 0.4
 
 
-@pytest.mark.parametrize("size", [(1920, 1080), (501, 333)])
+@pytest.mark.parametrize("size", [(960, 540), (501, 333)])
 def test_pictures_of_any_size_leave_the_view_as_it_is(drawn, scene_of, size):
     drawn.set_scene(scene_of(3))
     before, orbit = drawn.grab_image(), drawn.camera.orbit
@@ -240,30 +241,18 @@ def test_the_compared_run_has_its_own_color_and_name(drawn, scene_of, near):
     assert len(drawn._renderer.parts["differences"].pairs) == len(beside)
 
 
-def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, make_known, qtbot):
-    known = make_known(frames=3, rows=75, columns=75)
-    appearance = Appearance(frozenset({"estimate", "edges"}), mesh_source="tracks", point_size=0.25)
-    scene = build_scene(
-        known.sequence, build_shapes(known.sequence, known.result), frame=1, appearance=appearance
-    )
-    assert exceeds(scene, MOVING)
-    view.set_scene(scene)
+def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, scene_of, qtbot, monkeypatch):
+    monkeypatch.setattr(renderer3d, "MOVING", Budget(segments=10, edges=10, faces=10))
+    view.set_scene(scene_of(layers={"estimate", "edges"}))
     moving = view.grab().toImage()
     assert "estimate edges" not in view._renderer.parts
     qtbot.waitUntil(lambda: view.grab().toImage() != moving)
 
 
-def test_a_mesh_that_is_too_large_without_opengl_is_omitted_with_a_message(
-    make_view, make_known, monkeypatch
-):
-    view = make_view()
-    known = make_known(frames=3, rows=60, columns=60)
-    appearance = Appearance(frozenset({"estimate", "faces"}), mesh_source="tracks")
-    scene = build_scene(
-        known.sequence, build_shapes(known.sequence, known.result), frame=1, appearance=appearance
-    )
+def test_a_mesh_that_is_too_large_without_opengl_is_omitted_with_a_message(view, scene_of, monkeypatch):
+    monkeypatch.setattr(software_renderer, "MOST_TRIANGLES", 1)
     statuses = []
     monkeypatch.setattr(scene3d, "paint_overlay", lambda *_, status, **__: statuses.append(status))
-    view.set_scene(scene)
+    view.set_scene(scene_of(layers={"estimate", "faces"}))
     view.grab_image()
     assert statuses[-1] == "no mesh: too large without OpenGL"
