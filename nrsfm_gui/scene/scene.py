@@ -279,11 +279,13 @@ def _message(sequence: Sequence, shapes: Shapes, frame: int) -> str:
 
 
 def _trail(at: Frame, length: int) -> Floats | None:
-    before, present = at.of.drawn, at.points
-    if before is None or present is None or at.number == 0:
+    points = at.of.drawn
+    if points is None or at.number == 0:
         return None
-    former = before[max(at.number - length, 0) : at.number].swapaxes(1, 2)
-    return read_only(np.concatenate([former, present[None]]))
+    trail = points[max(at.number - length, 0) : at.number + 1]
+    if at.ahead is not None and at.ahead.drawn is not None:
+        trail = np.concatenate([trail[:-1], at.ahead.drawn])
+    return trail.transpose(0, 2, 1)
 
 
 def _caption(sequence: Sequence, at: Frame, other: Floats | None) -> str:

@@ -183,7 +183,8 @@ def build_shapes(
     drawn = moved_shapes(found, S, K, similarity, truth=truth, tracks=sequence.tracks, used=used)
     Q, cameras = drawn["points"], drawn["cameras"]
     still = bool(found.figures) and metric and np.array_equal(*S[[0, -1]])
-    held = residuals_of(drawn["reprojected"], sequence.tracks)[sequence.visible & ~used]
+    f, p = np.nonzero(sequence.visible & ~used)
+    held = residuals_of(drawn["reprojected"][f, :, p], sequence.tracks[f, :, p], axis=1)
     return Shapes(
         **drawn,
         truth=truth,
@@ -273,9 +274,9 @@ def solved(sequence: Sequence, source: Iterate) -> Bools:
     return sequence.visible if hidden is None else sequence.visible & ~hidden
 
 
-def residuals_of(reprojected: Floats, tracks: Floats) -> Floats:
+def residuals_of(reprojected: Floats, tracks: Floats, axis: int = -2) -> Floats:
     """Return the distances (..., P) of reprojections and tracks (..., 2, P), 0 where they are rounding."""
-    distances = np.linalg.norm(reprojected - tracks, axis=-2)
+    distances = np.linalg.norm(reprojected - tracks, axis=axis)
     return np.where(distances < NEGLIGIBLE, 0.0, distances)
 
 
