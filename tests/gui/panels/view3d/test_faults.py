@@ -177,7 +177,7 @@ def test_nan_everywhere_is_drawn_without_warnings(drawn, scene_of, color_by):
     assert not any(len(part.pairs) for name, part in parts.items() if name in ("residuals", "trails"))
 
 
-def test_two_frames_of_four_points_one_of_them_seen(drawn):
+def test_two_frames_of_four_points_one_of_them_seen(drawn, near):
     tracks = np.random.default_rng(0).uniform(0, 100, (2, 2, 4))
     visible = np.zeros((2, 4), dtype=bool)
     visible[:, 0] = True
@@ -188,7 +188,7 @@ def test_two_frames_of_four_points_one_of_them_seen(drawn):
         drawn.set_scene(scene)
         assert "press Run" in scene.message
         drawn.fit()
-        drawn.grab_image()
+        assert near(drawn.grab_image(), DARK.muted, tolerance=60)[200:280].any()  # it is painted
 
 
 def test_hidden_points_are_not_drawn_nor_found(view, known, shapes, near):
