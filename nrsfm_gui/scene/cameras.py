@@ -39,10 +39,7 @@ class Cameras:
 
 
 def moved_cameras(found: Geometry, K: Floats, similarity: Similarity) -> Cameras:
-    """Return the cameras that see what a similarity of every frame has moved as they saw it before.
-
-    `K`: (3, 3) from the camera frame to the units of the tracks.
-    """
+    """Return the cameras, with K (3, 3), that see what similarities have moved as they saw it before."""
     every = np.repeat(K[None], len(found.rotations), axis=0)
     return Cameras(found.rotations, found.translations, every, found.affine).moved(similarity)
 

@@ -98,10 +98,7 @@ def compare_shapes(first: Shapes, second: Shapes) -> RunComparison | None:
 
 
 def relative_movement(before: Floats, now: Floats) -> float | None:
-    """Return how far shapes have moved, over their size: root mean square after a rotation per frame.
-
-    `before`, `now`: (F, 3, P), each in a unit of its own; None where they do not compare.
-    """
+    """Return how far shapes (F, 3, P) have moved over their size, rotated; None where they do not compare."""
     if before.shape != now.shape:
         return None
     one, other = (points - points.mean(axis=2, keepdims=True) for points in (before, now))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
@@ -34,7 +35,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
-from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, make_picture, with_frame
+from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, frame_ahead, make_picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.comparison import RunComparison
     from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.shapes import Shapes
+
+    _Meshes = WeakKeyDictionary[Sequence | Run, tuple[Iterate | None, Triangulation]]  # with the end of a run
 
 REST = 4.0  # times the duration of the last computation, to leave the processor to the solver
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
@@ -75,8 +78,7 @@ class Display(QObject):
         self._session = session
         self._picture: Picture | None = None
         self._pictured: tuple[Run | None, bool] = None, False  # the run that it is of, whether its newest
-        self._mixed: FrameAhead | None = None  # of the frame that is ahead of the picture
-        self._spent: FrameAhead | None = None  # the one before, which is shown no more
+        self._ahead: FrameAhead | None = None  # of the picture
         self.errors = RunErrors(session, self)
         self.errors.failed.connect(self.failed)
         self._connections = Connections(session, self)
@@ -94,37 +96,29 @@ class Display(QObject):
         self.without_opengl = False
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
         self._drawn_at = 0.0  # when
-        self._dispatch = _SceneDispatch(targets, lambda: self._is_dragging, self)
+        self._first, *self._others = targets
         # No Throttle: how long drawing waits depends on whether parameters are dragged, and on the picture.
-        self._timer, self._later = QTimer(self), QTimer(self)
-        for timer in (self._timer, self._later):
+        self._timers = self._timer, self._later, self._stage = QTimer(self), QTimer(self), QTimer(self)
+        for timer, called in zip(self._timers, (self._tick, self._tick, self._send_to_others), strict=True):
             timer.setSingleShot(True)
-            timer.timeout.connect(self._tick)
+            timer.timeout.connect(called)
         for signal in (
-            session.sequence_changed,
-            session.shown_changed,
-            session.frame_changed,
-            session.selection_changed,
-            session.point_changed,
-            session.hidden_changed,
-            session.alignment_changed,
-            session.compared_changed,
-            session.compare_mode_changed,
-            session.appearance_changed,
-        ):
+            session.sequence_changed, session.shown_changed, session.frame_changed, session.selection_changed,
+            session.point_changed, session.hidden_changed, session.alignment_changed,
+            session.compared_changed, session.compare_mode_changed, session.appearance_changed,
+        ):  # fmt: skip
             signal.connect(self._schedule)
         session.run_changed.connect(self._on_run_changed)
         session.settings_changed.connect(self._on_settings_changed)
         session.moment_changed.connect(self._on_moment_changed)
-        session.changed.connect(self.errors.forget_runs)
 
     @property
     def drawn(self) -> Iterate | None:
         """The iterate that the present scene is of."""
         if self.scene is None or self._picture is None:
             return None
-        if self._mixed is not None and self.scene.shapes is self._mixed.shapes:
-            return self._mixed.request.iterate
+        if self._ahead is not None and self.scene.ahead:
+            return self._ahead.request.iterate
         return self._picture.of.iterate
 
     @property
@@ -173,14 +167,13 @@ class Display(QObject):
         """Return a function that gives every frame as it is drawn now; later changes do not affect it."""
         self.finish()
         assert self._picture is not None  # the callers have opened a sequence
-        return self._scenes(self._picture, self._picture.shapes, self._session.appearance, self.found_mesh)
+        return self._scenes(self._picture, None, self._session.appearance, self.found_mesh)
 
     def shut_down(self) -> None:
         """Wait for what is being computed; nothing is drawn any more."""
         self._over = True
-        for timer in (self._timer, self._later):
+        for timer in self._timers:
             timer.stop()
-        self._dispatch.stop()
         self.errors.shut_down()
         self._connections.shut_down()
         self._jobs.wait()
@@ -232,10 +225,7 @@ class Display(QObject):
 
     @property
     def _subject(self) -> tuple[Run | None, bool]:
-        """The run that what is looked at is of, and whether it is the newest of it.
-
-        A run that has no records yet shows what it goes on from.
-        """
+        """The run that what is looked at is of, or that it goes on from; whether its newest."""
         session, run = self._session, self._session.shown
         numbered = {other.number: other for other in session.runs}
         while run is not None and not len(run.history) and run.warm_from in numbered:
@@ -265,7 +255,7 @@ class Display(QObject):
 
     def _compute(self, request: SceneRequest, before: Picture) -> None:
         """Compute the picture in the background, unless one frame is enough at present."""
-        ahead = self._ahead() is not None
+        ahead = self._frame_ahead() is not None
         if not self._wait_until(max(self._next_picture_at, self._moved_at + DRAG_RESTS if ahead else 0.0)):
             return
         subject = self._subject
@@ -308,20 +298,18 @@ class Display(QObject):
             self.errors.publish(run, of, picture.quality, picture.series, newest=newest)
         self._next_numbers_at = time.perf_counter() + READING_MILLISECONDS / 1000
 
-    def _ahead(self) -> Shapes | None:
-        """Return the picture's shapes with the shown frame computed again, where it is out of date."""
+    def _frame_ahead(self) -> Shapes | None:
+        """Return the shown frame computed again, where the picture is out of date."""
         picture, request, frame = self._picture, self._scene_request(), self._session.frame
         if picture is None or request is None or not request.follows(picture.of):
             return None
-        if not (self._is_dragging or self._slow or self._mixed is not None):
+        if not (self._is_dragging or self._slow or self._ahead is not None):
             return None  # the next picture has numbers, too
-        if self._mixed is None or not self._mixed.serves(picture, request, frame):
+        if self._ahead is None or not self._ahead.serves(picture, request, frame):
             assert request.iterate is not None  # what follows has one
-            spent, self._spent = self._spent, self._mixed
-            over = spent.shapes if spent and (spent.picture, spent.frame) == (picture, frame) else None
-            shapes = with_frame(picture.shapes, request.sequence, request.iterate, frame, over)
-            self._mixed = None if shapes is None else FrameAhead(picture, request, frame, shapes)
-        return None if self._mixed is None else self._mixed.shapes
+            shapes = frame_ahead(picture.shapes, request.sequence, request.iterate, frame)
+            self._ahead = None if shapes is None else FrameAhead(picture, request, frame, shapes)
+        return None if self._ahead is None else self._ahead.shapes
 
     def _draw(self) -> None:
         picture, session = self._picture, self._session
@@ -333,21 +321,39 @@ class Display(QObject):
             many = picture.of.sequence.point_count > MANY
             left_out = {"faces", "edges", "residuals"} if many else {"faces"}
             appearance = appearance.changed(layers=appearance.layers - left_out)
-        shapes = self._ahead() or picture.shapes
+        ahead = self._frame_ahead()
         selected = session.point, session.selection, session.hidden, session.settings.hide
         found = self._connections.of(picture.of.sequence, session.shown)
-        key = (picture, shapes, session.frame, selected, appearance, session.compare_mode, found)
+        key = (picture, ahead, session.frame, selected, appearance, session.compare_mode, found)
         if key == self._drawn:
             return
         self._drawn, self._drawn_at = key, time.perf_counter()
-        self.scene = self._scenes(picture, shapes, appearance, found)(session.frame)
-        if shapes is picture.shapes:
-            self._mixed = self._spent = None  # of a long sequence they are large
-        self._dispatch.send(self.scene, live=live)
+        self.scene = self._scenes(picture, ahead, appearance, found)(session.frame)
+        if ahead is None:
+            self._ahead = None
+        self._send(live=live)
         self.scene_shown.emit(self.scene)
 
+    def _send(self, *, live: bool) -> None:
+        """Show the scene in the views before returning; in the others soon, where a run is active."""
+        assert self.scene is not None  # the caller has built it
+        self._first.set_scene(self.scene)  # in the event in which its numbers are published
+        if not live:
+            self._stage.stop()
+            self._send_to_others()
+            return
+        if self._is_dragging:
+            self._first.repaint()  # before pending mouse events are processed
+        if not self._stage.isActive():
+            self._stage.start(DRAG_MILLISECONDS if self._is_dragging else FRAME_MILLISECONDS)
+
+    def _send_to_others(self) -> None:
+        assert self.scene is not None  # the first view has it
+        for view in self._others:
+            view.set_scene(self.scene)
+
     def _scenes(
-        self, picture: Picture, shapes: Shapes, appearance: Appearance, found: Triangulation | None
+        self, picture: Picture, ahead: Shapes | None, appearance: Appearance, found: Triangulation | None
     ) -> Callable[[int], Scene]:
         session = self._session
         # A run that is shown in a view of its own is not drawn in that of the first.
@@ -361,7 +367,7 @@ class Display(QObject):
         name = "" if compared is None else numbered_title(compared, session.compared_solution)
         return lambda frame: build_scene(
             picture.of.sequence,
-            shapes,
+            picture.shapes,
             frame=frame,
             selected=selected,
             selection=selection,
@@ -370,55 +376,9 @@ class Display(QObject):
             other_name="" if together is None else name,
             appearance=appearance,
             excluded=excluded,
-            ahead=shapes is not picture.shapes,
+            ahead=ahead,
             found=found,
         )
-
-
-class _SceneDispatch(QObject):
-    """Sends the newest scene to the views: to all at once, or one by one with events processed in between."""
-
-    def __init__(
-        self, targets: tuple[SceneTarget, ...], is_dragging: Callable[[], bool], parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
-        self._targets = targets
-        self._is_dragging = is_dragging
-        self._scene: Scene | None = None
-        self._queue: list[SceneTarget] = []  # views that do not show the newest scene yet
-        self._stage = QTimer(self)  # a clock: one view after the other, with events processed in between
-        self._stage.setSingleShot(True)
-        self._stage.timeout.connect(self._send_next)
-
-    def send(self, scene: Scene, *, live: bool) -> None:
-        """Send a scene to the views: before returning, unless a run is active (`live`)."""
-        self._scene = scene
-        self._queue += [target for target in self._targets if target not in self._queue]
-        if not live:
-            while self._queue:
-                self._queue.pop(0).set_scene(scene)
-            return
-        first = self._targets[0]
-        self._queue.remove(first)
-        first.set_scene(scene)  # in the event in which its numbers are published
-        if self._is_dragging():
-            first.repaint()  # before pending mouse events are processed
-        if not self._stage.isActive():
-            self._stage.start(self._pause)
-
-    def stop(self) -> None:
-        """Stop sending."""
-        self._stage.stop()
-
-    def _send_next(self) -> None:
-        """Send the scene to one view, and schedule the next one."""
-        if self._queue and self._scene is not None:
-            self._queue.pop(0).set_scene(self._scene)
-            self._stage.start(self._pause)
-
-    @property
-    def _pause(self) -> int:
-        return DRAG_MILLISECONDS if self._is_dragging() else FRAME_MILLISECONDS
 
 
 def _drawn(settings: Settings) -> tuple[str | None, ...]:
@@ -427,11 +387,7 @@ def _drawn(settings: Settings) -> tuple[str | None, ...]:
 
 
 class Connections(QObject):
-    """Edges and triangles that are found in shapes, where a file gives none: once per sequence and per run.
-
-    Those of a run are of its end; until then, those of the ground truth are used, where there is one. They
-    are found in a thread, so that no picture waits for them.
-    """
+    """Edges and triangles found in a thread where a file gives none: of the truth, and of ended runs."""
 
     found = pyqtSignal()  # a mesh that was asked for is known now
     failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
@@ -439,16 +395,12 @@ class Connections(QObject):
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
-        self._known: dict[Sequence | Run, tuple[Iterate | None, Triangulation]] = {}
+        self._known: _Meshes = WeakKeyDictionary()
         self._asked: tuple[Sequence | Run, Iterate | None] | None = None
         self._jobs = Jobs(self, Order.NEWEST)
-        session.changed.connect(self._forget)
 
     def of(self, sequence: Sequence, run: Run | None, *, at_once: bool = False) -> Triangulation | None:
-        """Return the mesh of a run, or of the truth of its sequence; None where none is known yet.
-
-        What is missing is found in a thread, or before returning where it is needed `at_once`.
-        """
+        """Return the mesh of a run, or of the truth; a missing one is found later, or `at_once`."""
         if file_gives_mesh(sequence):
             return None
         ended = run is not None and run.sequence is sequence and not run.state.alive and run.last is not None
@@ -460,10 +412,9 @@ class Connections(QObject):
                 self._known[wanted[0]] = wanted[1], _find(sequence, wanted[1])
             elif self._asked != wanted:
                 self._start(sequence, *wanted)
-        for owner in (run, sequence):
-            if owner in self._known:
-                return self._known[owner][1]
-        return None
+        known = self._known.get(run) if run is not None else None
+        known = known or self._known.get(sequence)
+        return None if known is None else known[1]
 
     def shut_down(self) -> None:
         """Stop what runs."""
@@ -482,12 +433,6 @@ class Connections(QObject):
     def _on_found(self, owner: Sequence | Run, end: Iterate | None, mesh: Triangulation) -> None:
         self._known[owner] = end, mesh
         self.found.emit()
-
-    def _forget(self) -> None:
-        """Forget runs that were deleted, and sequences that neither are open nor have runs."""
-        session = self._session
-        kept = {session.sequence, *session.runs, *(run.sequence for run in session.runs)}
-        self._known = {owner: known for owner, known in self._known.items() if owner in kept}
 
 
 def _find(sequence: Sequence, end: Iterate | None, watch: Callable[[], object] = do_nothing) -> Triangulation:

@@ -70,10 +70,7 @@ class Floor:
         return read_only(segments.reshape(-1, 3)), read_only(opacity)
 
     def shadow(self, points: Floats) -> tuple[Floats, Floats]:
-        """Return places (FLOOR.side^2, 3) on the floor, row by row, and how dark they are, 0 to 1.
-
-        `points`: (P, 3) what the shadow is of; NaN where unknown.
-        """
+        """Return places (FLOOR.side^2, 3) on the floor, and how dark points (P, 3) make them, 0 to 1."""
         right, _, ahead = self._axes
         known = np.flatnonzero(np.isfinite(points).all(axis=1))
         offset = points[known[:: max(1, len(known) // SHADOW_POINTS)]] - self.center

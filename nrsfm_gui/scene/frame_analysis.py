@@ -70,47 +70,35 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
     points, cameras, residuals = shapes.points, shapes.cameras, shapes.residuals
     if points is None or cameras is None or residuals is None:
         return None
-    nothing = np.full(len(points), np.nan)
-    error = depth = sideways = plain = mirrored = hidden_error = seen_error = without = typical = nothing
-    deformation = truth_deformation = nothing
-    outliers = np.zeros((len(points), sequence.point_count), dtype=bool)
-    known = np.zeros(len(points), dtype=int)
-    if shapes.errors is not None and shapes.truth is not None:
-        error, known = known_means(shapes.errors, 1), np.isfinite(shapes.errors).sum(axis=1)
-        errors = shapes.errors if shapes.errors_without is None else shapes.errors_without
-        without = known_means(errors, 1)
-        outliers = np.isfinite(shapes.errors) & ~np.isfinite(errors)
-        truth = np.where(outliers[:, None], np.nan, shapes.truth)
-        along = along_view(cameras, points, truth)
-        across = np.where(outliers, np.nan, np.maximum(shapes.errors**2 - along**2, 0.0))
-        depth, sideways = (np.sqrt(known_means(squares, 1)) for squares in (along**2, across))
-        typical = _typical_share(along**2, across)
-        resized = shapes.alignment.kind is Kind.PER_FRAME
-        plain = moved_error(points, truth, resized=resized)
-        mirrored = moved_error(DEPTH_INVERTED @ points, truth, resized=resized)
-        deformation, truth_deformation = _deformations(points, truth, resized=resized)
-        seen = sequence.visible
-        hidden_error = known_means(np.where(seen, np.nan, errors), 1)
-        seen_error = known_means(np.where(seen, errors, np.nan), 1)
-    wrong = find_outliers(residuals).mask
+    errors, truth = shapes.errors, shapes.truth
+    if errors is None or truth is None:
+        errors, truth = np.full_like(residuals, np.nan), np.full_like(points, np.nan)
+    kept = errors if shapes.errors_without is None else shapes.errors_without
+    outliers = np.isfinite(errors) & ~np.isfinite(kept)
+    truth = np.where(outliers[:, None], np.nan, truth)
+    along = along_view(cameras, points, truth) ** 2
+    across = np.where(outliers, np.nan, np.maximum(errors**2 - along, 0.0))
+    resized = shapes.alignment.kind is Kind.PER_FRAME
+    deformation, truth_deformation = _deformations(points, truth, resized=resized)
+    seen, wrong = sequence.visible, find_outliers(residuals).mask
     return Findings(
-        error=error,
-        depth=depth,
-        sideways=sideways,
-        plain=plain,
-        mirrored=mirrored,
+        error=known_means(errors, 1),
+        depth=np.sqrt(known_means(along, 1)),
+        sideways=np.sqrt(known_means(across, 1)),
+        plain=moved_error(points, truth, resized=resized),
+        mirrored=moved_error(DEPTH_INVERTED @ points, truth, resized=resized),
         deformation=deformation,
         truth_deformation=truth_deformation,
-        hidden_error=hidden_error,
-        seen_error=seen_error,
-        without=without,
+        hidden_error=known_means(np.where(seen, np.nan, kept), 1),
+        seen_error=known_means(np.where(seen, kept, np.nan), 1),
+        without=known_means(kept, 1),
         outliers=outliers,
-        known=known,
-        typical_share=typical,
+        known=np.isfinite(errors).sum(axis=1),
+        typical_share=_typical_share(along, across),
         tracks=known_means(residuals, 1),
         fitting=known_means(np.where(wrong, np.nan, residuals), 1),
         wrong=wrong,
-        hidden=1.0 - sequence.visible.mean(axis=1),
+        hidden=1.0 - seen.mean(axis=1),
         turn=turns(_view_directions(shapes)),
         unit=shapes.unit,
         track_unit=sequence.units,
@@ -149,10 +137,7 @@ def along_view_in(shapes: Shapes, frame: int) -> Floats | None:
 
 
 def moved_error(points: Floats, truth: Floats, *, resized: bool) -> Floats:
-    """Return the mean distance (F,) of frames (F, 3, P) from the truth, each moved onto it by itself.
-
-    NaN where fewer than three points have a truth; `resized` allows every frame a size of its own.
-    """
+    """Return the mean distance (F,) of frames (F, 3, P) from the truth, each moved onto it by itself."""
     moved = procrustes(points, truth, scale=resized).apply(points)
     known: Bools = known_points(truth)
     far = known_means(np.where(known, np.linalg.norm(moved - truth, axis=1), np.nan), 1)
@@ -160,10 +145,7 @@ def moved_error(points: Floats, truth: Floats, *, resized: bool) -> Floats:
 
 
 def _deformations(points: Floats, truth: Floats, *, resized: bool) -> tuple[Floats, Floats]:
-    """Return how far frames (F, 3, P) and their truth are from the median shape of the frames, (F,) each.
-
-    That shape is moved onto the truth. An error is at least the difference of the two.
-    """
+    """Return how far frames (F, 3, P) and truth are from the median shape, moved onto the truth."""
     usual = np.broadcast_to(median_shape(points), points.shape)
     usual = procrustes(usual, truth, scale=resized).apply(usual)
     known = known_points(truth)

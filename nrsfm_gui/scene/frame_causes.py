@@ -33,6 +33,10 @@ EXAMINED = (
     "mirror image, tracks that do not fit, hidden points, depth, too little deformation."
 )
 NONE_BETTER = "no worse than most frames"
+TURNS_TIP = (
+    "Largest angle, about the object, to the cameras of up to 5 frames before and after: "
+    "a small one gives little information on depth."
+)
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,7 @@ class Cause:
 
 
 def cause_of(findings: Findings, frame: int) -> Cause | None:
-    """Return the likely cause; None where the frame is no worse than most, or no cause applies.
-
-    The first that accounts for half of what the frame is worse than the median: the truth has outliers; the
-    mirror image is nearer; the tracks do not fit; hidden points are off; depth; the
-    truth deforms more than the estimate.
-    """
+    """Return the first cause for half of what a frame is worse than the median; None without one."""
     tracks, usual = _with_median(findings.tracks, frame)
     misfit = usual > 0 and tracks > MISFIT * usual
     error, middle = _with_median(findings.error, frame)
@@ -130,79 +129,55 @@ def frame_numbers(findings: Findings | None, frame: int) -> list[LabeledValue]:
     """Return the lines of the panel of numbers on a frame, the likely cause of its error first."""
     if findings is None or not 0 <= frame < len(findings.tracks):
         return []
-    rows = [*_cause_numbers(findings, frame)]
-    if np.isfinite(findings.error[frame]):
-        rows += _error_numbers(findings, frame)
     hidden = percent(findings.hidden[frame])
     if findings.hidden[frame] > 0 and np.isfinite(findings.hidden_error[frame]):
         hidden += f", off by {_length_text(findings.hidden_error[frame], findings.unit)}"
+    tracks = _value_and_median(findings.tracks, frame, findings.track_unit)
     turn, usual = _with_median(findings.turn, frame)
-    return [
-        *rows,
-        LabeledValue(
+    rows = [
+        *_cause_numbers(findings, frame),
+        *(_error_numbers(findings, frame) if np.isfinite(findings.error[frame]) else ()),
+        (
             "reprojection",
-            _value_and_median(findings.tracks, frame, findings.track_unit),
+            tracks,
             "Mean reprojection error of the points that are seen, and the median frame.",
         ),
-        LabeledValue(
-            "hidden points", hidden, f"Share of the points, and their mean {error_name(findings.truth)}."
-        ),
-        LabeledValue(
-            "camera turns",
-            f"{turn:.3g}° (median {usual:.3g}°)",
-            "Largest angle, about the object, to the cameras of up to 5 frames before and after: "
-            "a small one gives little information on depth.",
-        ),
+        ("hidden points", hidden, f"Share of the points, and their mean {error_name(findings.truth)}."),
+        ("camera turns", f"{turn:.3g}° (median {usual:.3g}°)", TURNS_TIP),
     ]
+    return [LabeledValue(*row) for row in rows]
 
 
-def _cause_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
+def _cause_numbers(findings: Findings, frame: int) -> list[tuple[str, str, str]]:
     found = cause_of(findings, frame)
     if found is not None:
-        sentence = f"{found.sentence[:1].upper()}{found.sentence[1:]}."
-        return [LabeledValue("likely cause", found.name, sentence)]
+        return [("likely cause", found.name, f"{found.sentence[:1].upper()}{found.sentence[1:]}.")]
     if not np.isfinite(findings.error[frame]):
         return []
     if findings.error[frame] > WORSE * np.nanmedian(findings.error):
-        return [LabeledValue("likely cause", UNKNOWN, EXAMINED)]
-    return [LabeledValue("likely cause", NONE_BETTER, "The error is near the median.")]
+        return [("likely cause", UNKNOWN, EXAMINED)]
+    return [("likely cause", NONE_BETTER, "The error is near the median.")]
 
 
-def _error_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
-    unit, share = findings.unit, findings.depth_share[frame]
+def _error_numbers(findings: Findings, frame: int) -> list[tuple[str, str, str]]:
+    unit, share, name = findings.unit, findings.depth_share[frame], error_name(findings.truth)
+
+    def length(values: Floats) -> str:
+        return _length_text(values[frame], unit)
+
     fall = outlier_sentence(findings, frame)
-    without = (
-        []
-        if not fall
-        else [
-            LabeledValue(
-                "without outliers",
-                _length_text(findings.without[frame], unit),
-                f"{fall[:1].upper()}{fall[1:]}. {LEAVE_OUT}",
-            )
-        ]
-    )
-    name = error_name(findings.truth)
+    fallen = ("without outliers", length(findings.without), f"{fall[:1].upper()}{fall[1:]}. {LEAVE_OUT}")
     split = f"Share of the squared {name} {{}} of the aligned camera; root mean square of that part: {{}}."
+    mirror = (
+        f"Mean {name} of the mirror image of what is shown, this frame alone moved onto its truth; "
+        f"as it is, the same gives {measure(float(findings.plain[frame]), unit)}."
+    )
     return [
-        LabeledValue(name, _value_and_median(findings.error, frame, unit), "Mean; and the median frame."),
-        *without,
-        LabeledValue(
-            "of it along the ray",
-            percent(share),
-            split.format("along the rays", _length_text(findings.depth[frame], unit)),
-        ),
-        LabeledValue(
-            "of it sideways",
-            percent(1 - share),
-            split.format("across the rays", _length_text(findings.sideways[frame], unit)),
-        ),
-        LabeledValue(
-            "mirror image",
-            _length_text(findings.mirrored[frame], unit),
-            f"Mean {name} of the mirror image of what is shown, this frame alone moved onto its truth; "
-            f"as it is, the same gives {measure(float(findings.plain[frame]), unit)}.",
-        ),
+        (name, _value_and_median(findings.error, frame, unit), "Mean; and the median frame."),
+        *([fallen] if fall else []),
+        ("of it along the ray", percent(share), split.format("along the rays", length(findings.depth))),
+        ("of it sideways", percent(1 - share), split.format("across the rays", length(findings.sideways))),
+        ("mirror image", length(findings.mirrored), mirror),
     ]
 
 
@@ -231,10 +206,7 @@ def _depth(findings: Findings, frame: int, fit: str) -> str:
 
 
 def _stiff(findings: Findings, frame: int, least: float) -> Cause | None:
-    """Return that the estimate stays near its median shape where the truth does not.
-
-    The error is at least the difference of the two distances.
-    """
+    """Return that the estimate stays near its median shape where the truth does not."""
     estimated, true = float(findings.deformation[frame]), findings.truth_deformation
     value, usual = _with_median(true, frame)
     missing, usually_missing = _with_median(true - findings.deformation, frame)

@@ -111,11 +111,7 @@ class Framing:
         return replace(stood, azimuth=azimuth, elevation=elevation)
 
     def fit(self, orbit: Orbit, width: int, height: int, frame: int, *, follow: bool = True) -> Orbit:
-        """Return the orbit that shows a frame large, from the same direction, in a picture of a size.
-
-        The orbits of one frame after the other are the course of a camera: see the module. One that is not to
-        follow is the same for all frames.
-        """
+        """Return the orbit of the course that shows a frame large, from the same direction."""
         if not follow:
             return orbit.fitted(self.outline_in_space, width, height)
         direction = replace(orbit, center=(0.0, 0.0, 0.0), distance=1.0)
@@ -134,10 +130,7 @@ class Framing:
 
 
 def frame_points(points: Floats, orientation: Orientation | None = None) -> Framing | None:
-    """Return what a view must show of points (F, 3, P), None where none is known.
-
-    NaN is for those that are unknown or outliers. Without an orientation it is that without cameras.
-    """
+    """Return what a view must show of points (F, 3, P), NaN for unknown ones; None where none is known."""
     chosen = evenly_spread(len(points), MOST_FRAMES)
     some = points[chosen][:, :, evenly_spread(points.shape[2], MOST_POINTS)]
     cloud = some.transpose(0, 2, 1)
@@ -210,10 +203,7 @@ class _Reach:
 
 
 def _outermost(cloud: Floats, known: Bools) -> tuple[Floats, Ints]:
-    """Return how far frames (F, P, 3) reach in every direction, (F, D), and by which point.
-
-    The outermost STRAYS of the points of a frame are left out; -inf where no point is known.
-    """
+    """Return how far frames (F, P, 3) but for STRAYS reach in every direction, (F, D), and by which point."""
     along = _directions() @ np.nan_to_num(cloud).transpose(0, 2, 1)  # (F, D, P)
     along[np.broadcast_to(~known[:, None], along.shape)] = -np.inf
     left_out = int(STRAYS * cloud.shape[1])
@@ -302,10 +292,7 @@ def _smooth(filled: Floats, deviation: float) -> Floats:
 
 
 def _centers(points: Floats) -> Floats:
-    """Return the centers (F, 3) of points (F, 3, P), NaN where none is known.
-
-    Coordinates outside the TAILS of a frame count as the nearest one inside: a winsorized mean.
-    """
+    """Return winsorized means (F, 3) of points (F, 3, P), NaN where none is known."""
     known = np.isfinite(points).all(axis=1, keepdims=True)
     values = np.sort(np.where(known, points, np.nan), axis=2)  # NaN comes last
     count = known.sum(axis=2, keepdims=True)

@@ -63,7 +63,7 @@ def quality(shapes: Shapes) -> Quality:
             kept = shapes.errors_without[np.isfinite(shapes.errors_without)]
             without, outliers = float(kept.mean()), count - kept.size
             worst = _largest(np.where(np.isnan(shapes.errors_without), shapes.errors, np.nan))
-    spread = shapes.uncertainty()
+    spread = shapes.uncertainty
     uncertainty = None if spread is None or not np.isfinite(spread).any() else float(np.nanmean(spread))
     return Quality(
         reprojection=reprojection,

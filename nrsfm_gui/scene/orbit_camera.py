@@ -165,10 +165,7 @@ class Orbit:
         return replace(self, distance=max(self.distance, float(needed.max())))
 
     def fitted(self, points: Floats, width: int, height: int) -> Orbit:
-        """Move so that points (N, 3) fill the picture but for its margins, seen from the same direction.
-
-        See `ViewBounds` for the derivation.
-        """
+        """Move so that points (N, 3) fill the free part of a picture: see `ViewBounds`."""
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
         bounds = self.bounds(points - middle, width, height)
         low, high = bounds.interval(bounds.distance)
@@ -189,10 +186,7 @@ class Orbit:
         )
 
     def around(self, points: Floats, width: int, height: int) -> Orbit:
-        """Move so that points (N, 3) stay in the picture, but for its margins, while it turns around them.
-
-        The center is on the upright axis through their middle, so that a turn by any angle keeps it.
-        """
+        """Move so that points (N, 3) stay in the free part while it turns around their middle."""
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
         room = np.array([width, height]) / 2 - np.maximum(MARGINS[:2], MARGINS[2:])
         slope = np.maximum(room, LEAST * np.array([width, height]) / 2) / _focal(height)

@@ -26,10 +26,7 @@ def worst_first(values: Floats) -> Ints:
 
 
 def next_worst(values: Floats, present: int | None) -> int | None:
-    """Return which of (N,) values follows `present` from the largest down; after the least, the largest.
-
-    It is the largest where `present` is None, and None where all are NaN.
-    """
+    """Return which of (N,) values follows `present` from the largest down; at last the largest."""
     order = [int(place) for place in worst_first(values) if np.isfinite(values[place])]
     if not order:
         return None

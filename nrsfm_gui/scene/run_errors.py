@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
@@ -94,7 +95,8 @@ class ErrorTraces(QObject):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._notes: dict[tuple[Run, Alignment, str | None], _Notes] = {}  # by alignment and scale, too
+        # By run, and by alignment and scale.
+        self._notes: WeakKeyDictionary[Run, dict[tuple[Alignment, str | None], _Notes]] = WeakKeyDictionary()
         self._jobs = Jobs(self)
         self._jobs.ended.connect(self.changed)
         session.run_changed.connect(self._give_way)
@@ -106,10 +108,7 @@ class ErrorTraces(QObject):
             self._notes_of(run).add(incumbent.record, error)
 
     def of(self, run: Run) -> ErrorTrace | None:
-        """Return the trace of a run under the session's alignment, None where nothing is known.
-
-        Of a run that is over, what is missing is computed while none is under way, and `changed` is emitted.
-        """
+        """Return the trace of a run in this alignment; what is missing is found when it is over."""
         notes = self._notes_of(run)
         if not run.state.alive and notes.complete != len(run.history):
             self._complete(run, notes)
@@ -120,10 +119,7 @@ class ErrorTraces(QObject):
         return notes.trace
 
     def lowest_kept(self, run: Run) -> tuple[int, float] | None:
-        """Return the record and the error of the kept moment of a run that was the nearest to the truth.
-
-        None where no error is known; `is_complete` says whether there may be more.
-        """
+        """Return record and error of the kept moment of a run that is nearest to the truth."""
         trace, kept = self.of(run), set(run.snapshots.indices)
         if trace is None:
             return None
@@ -135,17 +131,12 @@ class ErrorTraces(QObject):
         self.of(run)
         return self._notes_of(run).complete == len(run.history) and not self._jobs
 
-    def forget_others(self, runs: Iterable[Run]) -> None:
-        """Forget all runs but these."""
-        kept = set(runs)
-        self._notes = {key: notes for key, notes in self._notes.items() if key[0] in kept}
-
     def curves_of(self, run: Run) -> tuple[StoredErrors, ...]:
         """Return all errors of a run that are known."""
         return tuple(
             StoredErrors(alignment, scale, np.array(sorted(notes.errors.items())))
-            for (each, alignment, scale), notes in self._notes.items()
-            if each is run and notes.errors
+            for (alignment, scale), notes in self._notes.get(run, {}).items()
+            if notes.errors
         )
 
     def restore(self, run: Run, curves: Iterable[StoredErrors]) -> None:
@@ -155,15 +146,16 @@ class ErrorTraces(QObject):
         name, unit = (TRUTH, sequence.truth_units) if truth else (HELD_OUT, sequence.units)
         for curve in curves:
             errors = {int(record): error for record, error in curve.points.tolist()}
-            self._notes[run, curve.alignment, curve.scale] = _Notes(name, unit, errors)
+            known = self._notes.setdefault(run, {})
+            known[curve.alignment, curve.scale] = _Notes(name, unit, errors)
 
     def shut_down(self) -> None:
         """Cancel what is being computed, and start no more."""
         self._jobs.shut_down()
 
     def _notes_of(self, run: Run) -> _Notes:
-        key = run, self._session.alignment, self._session.settings.scale
-        return self._notes.setdefault(key, _Notes())
+        key = self._session.alignment, self._session.settings.scale
+        return self._notes.setdefault(run, {}).setdefault(key, _Notes())
 
     def _complete(self, run: Run, notes: _Notes) -> None:
         """Compute the errors of the snapshots that have none, in a thread."""
@@ -246,7 +238,7 @@ class RunErrors(QObject):
         self._run: Run | None = None  # that it is of
         self._series: ErrorSeries | None = None
         # Numbers only: the pictures of all runs would be large.
-        self._known: dict[Run, tuple[SceneRequest, Quality]] = {}
+        self._known: WeakKeyDictionary[Run, tuple[SceneRequest, Quality]] = WeakKeyDictionary()
         self._asked: dict[Run, SceneRequest] = {}  # in their order
         self._jobs = Jobs(self)
         self._jobs.ended.connect(self._on_job_ended)
@@ -273,53 +265,35 @@ class RunErrors(QObject):
         self._emit(None, None)
 
     def of_run(self, run: Run, *, exact: bool = False) -> Incumbent | None:
-        """Return the incumbent of a run under the session's alignment; None where it has no point yet.
-
-        That of the shown run is the published one. Of another run it is the one whose errors are known, be
-        it that of an earlier record, unless `exact`; where none are known they are computed, and the one
-        without errors is returned.
-        """
-        session = self._session
+        """Return the incumbent of a run, with earlier errors where it is not shown, unless `exact`."""
+        session, last = self._session, run.last
         if run is self._run and self.incumbent is not None and self.incumbent.newest:
             return self.incumbent if self.incumbent.complete or not exact else None
+        if last is None:
+            return None
         awaited = run is session.shown and session.newest_seen  # published with its picture
-        compute = not run.state.alive and not awaited
         alignment, scale = session.alignment, session.settings.scale
         if run not in session.runs:  # of a sequence that was left: as it is shown when it is opened again
             alignment, scale = Alignment(mirror=suited_mirror(run.sequence, run.settings)), run.settings.scale
-        known = self.errors_of(run, alignment, compute=compute, exact=exact, scale=scale)
+        request, known = SceneRequest(run.sequence, last, alignment, scale=scale), self._known.get(run)
+        if known is not None and known[0].measured_as(request):
+            self._known[run] = known = request, known[1]  # of the newest record with this shape
+        else:
+            if not run.state.alive and not awaited:
+                self._asked[run] = request
+                self._start_next()
+            if exact or (known is not None and known[0].alignment != alignment):
+                known = None
         if known is not None and known[0].iterate is not None:
             return incumbent_of(run, known[0].iterate, known[1])
-        if exact or run.last is None or (run.state.alive and (awaited or not len(run.history))):
+        if exact or (run.state.alive and (awaited or not len(run.history))):
             return None
-        return incumbent_of(run, run.last, None)
-
-    def errors_of(
-        self, run: Run, alignment: Alignment, *, compute: bool, exact: bool = False, scale: str | None = None
-    ) -> tuple[SceneRequest, Quality] | None:
-        """Return the errors of a run and what they are of, which may be an earlier iterate unless `exact`.
-
-        None where there are none in this alignment. Those that are not known are computed with `compute`, and
-        `found` is emitted later.
-        """
-        if run.last is None:
-            return None
-        known, request = self._known.get(run), SceneRequest(run.sequence, run.last, alignment, scale=scale)
-        if known is not None and known[0].measured_as(request):
-            self._known[run] = request, known[1]  # of the newest record with this shape
-            return self._known[run]
-        if compute:
-            self._asked[run] = request
-            self._start_next()
-        return None if exact or known is None or known[0].alignment != alignment else known
+        return incumbent_of(run, last, None)
 
     def find(
         self, run: Run, solutions: Mapping[str, Iterate], done: Callable[[dict[str, Quality]], object]
     ) -> None:
-        """Find the errors of solutions of a run's sequence, by their names, under the session's alignment.
-
-        They are found in a thread; `done` is called with them later.
-        """
+        """Find the errors of solutions of a run's sequence, by name, and call `done` with them later."""
         session = self._session
         requests = {
             name: SceneRequest(run.sequence, solution, session.alignment, scale=session.settings.scale)
@@ -330,13 +304,6 @@ class RunErrors(QObject):
             return {name: find_quality(request) for name, request in requests.items()}
 
         self._jobs.start(Job(find, done=done, failed=self.failed))
-
-    def forget_runs(self) -> None:
-        """Drop the errors of runs that were deleted."""
-        kept = {run for _sequence, runs, _shown in self._session.everything() for run in runs}
-        self._known = {run: known for run, known in self._known.items() if run in kept}
-        self._asked = {run: request for run, request in self._asked.items() if run in kept}
-        self.traces.forget_others(kept)
 
     def shut_down(self) -> None:
         """Wait for running jobs, and start no more."""

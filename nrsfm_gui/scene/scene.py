@@ -20,7 +20,7 @@ from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.floor import Floor
 from nrsfm_gui.scene.framing import evenly_spread
 from nrsfm_gui.scene.ranking import known_means
-from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Shapes
+from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Frame, Shapes
 from nrsfm_gui.scene.summaries import relative_measure
 
 if TYPE_CHECKING:
@@ -147,19 +147,20 @@ def build_scene(
     other_name: str = "",
     appearance: Appearance = PLAIN,
     excluded: Bools | None = None,
-    ahead: bool = False,
+    ahead: Shapes | None = None,
     found: Triangulation | None = None,
 ) -> Scene:
-    """Return one frame as it is drawn.
+    """Return one frame as it is drawn; `ahead`: this frame alone, newer than in `shapes`.
 
     `selected`: index of the point that was selected last, or None; `other`, `other_name`: (P, 3) the shape of
     a second run in the coordinates of `shapes`, and what to call it; `excluded`: (F, P) the observations that
     are hidden from the solver, None where there are none.
     """
     f = min(max(frame, 0), sequence.frame_count - 1)
-    cameras, framing = shapes.cameras, shapes.framing
+    framing, at = shapes.framing, Frame(shapes, f, ahead)
+    now, camera = at.now[0], at.camera
     left_out = np.zeros(sequence.point_count, dtype=bool) if excluded is None else excluded[f]
-    colors = coloring(shapes, f, appearance.color_by, track_unit=sequence.units, other=other)
+    colors = coloring(at, appearance.color_by, track_unit=sequence.units, other=other)
     mesh = chosen_mesh(sequence, appearance.mesh_source, appearance.triangulation, found)
     # Coordinates may be others though their unit has the same name.
     coordinates = f"{shapes.unit}|{shapes.alignment.compares}|{shapes.figures.get('metric', True)}"
@@ -168,27 +169,27 @@ def build_scene(
         subject=(f"{sequence.name}|{sequence.camera.value}|{sequence.digest}", coordinates),
         frame=f,
         frame_count=sequence.frame_count,
-        estimate=_at(shapes.points, f),
-        truth=_at(shapes.truth, f),
+        estimate=at.values("points"),
+        truth=at.values("truth"),
         edges=mesh.edges,
         faces=mesh.faces,
         measured=sequence.tracks[f].T,
         visible=read_only(sequence.visible[f] & ~left_out, bool),
         excluded=read_only(sequence.visible[f] & left_out, bool),
-        weights=_at(shapes.weights, f),
-        reprojected=_at(shapes.reprojected, f),
-        errors=_at(shapes.errors, f),
-        residuals_px=_at(shapes.residuals, f),
+        weights=at.values("weights"),
+        reprojected=at.values("reprojected"),
+        errors=at.values("errors"),
+        residuals_px=at.values("residuals"),
         unit=shapes.unit,
         track_unit=sequence.units,
         selected=selected if selected is not None and 0 <= selected < sequence.point_count else None,
-        camera=None if cameras is None else cameras.at(f),
+        camera=camera,
         appearance=appearance,
         color_values=colors.values,
         color_limits=appearance.limits or colors.limits,
         color_label=colors.label,
-        color_missing=colors.missing or ("" if _has_halos(shapes, appearance) else shapes.why_no_std),
-        trail=_trail(shapes, f, appearance.trail_frames) if "trails" in appearance.layers else None,
+        color_missing=colors.missing or ("" if _has_halos(now, appearance) else now.why_no_std),
+        trail=_trail(at, appearance.trail_frames) if "trails" in appearance.layers else None,
         extent=None if framing is None else read_only(framing.box + framing.displacements[f]),
         floor=None if framing is None else Floor.below(framing, f if framing.moves else 0),
         displacement=NOWHERE if framing is None or not appearance.follow else framing.displacements[f],
@@ -196,19 +197,17 @@ def build_scene(
         image_size=sequence.image_size,
         truth_name=sequence.truth_name,
         point_names=sequence.point_names,
-        caption=_caption(
-            sequence, shapes, f, other if appearance.color_by == "difference" else None, ahead=ahead
-        ),
+        caption=_caption(sequence, at, other if appearance.color_by == "difference" else None),
         message=_message(sequence, shapes, f),
         other_cameras=_other_cameras(shapes, f, appearance),
-        path=_path(shapes) if "path" in appearance.layers else None,
+        path=_path(at, camera) if "path" in appearance.layers else None,
         selection=selection,
         hidden=hidden,
         other=other,
         other_name=other_name,
         outliers=None if shapes.outliers is None or not shapes.outliers[f].any() else shapes.outliers[f],
-        std=_at(shapes.std, f),
-        ahead=ahead,
+        std=at.values("std"),
+        ahead=ahead is not None,
     )
 
 
@@ -218,15 +217,11 @@ def _has_halos(shapes: Shapes, appearance: Appearance) -> bool:
 
 
 def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
-    """Return the errors that the timeline shows, or None before any reconstruction.
-
-    3-D errors first where most frames have truth, else the uncertainty where it is known, else reprojection
-    errors: a curve with one point says nothing. What the solver does not see comes last.
-    """
+    """Return the errors that the timeline shows, what says most first; None before any run."""
     if shapes.residuals is None:
         return None
     kinds = [_series(shapes.residuals, sequence.units, REPROJECTION_ERROR)]
-    spread = shapes.uncertainty()
+    spread = shapes.uncertainty
     if spread is not None:
         kinds.insert(0, replace(_series(spread, shapes.unit, UNCERTAINTY), size=shapes.size))
     if shapes.errors is not None:
@@ -255,11 +250,6 @@ def _series(values: Floats, unit: str, name: str) -> ErrorSeries:
     return ErrorSeries(known_means(values, 1), values, unit, name)
 
 
-def _at(values: Floats | None, frame: int) -> Floats | None:
-    """Return what one frame has of its points: (P,), or (P, N) of a vector each."""
-    return None if values is None else read_only(values[frame]).T  # a frame ahead may be written over
-
-
 def _other_cameras(shapes: Shapes, frame: int, appearance: Appearance) -> tuple[Cameras, ...]:
     if shapes.cameras is None or not (shapes.still or "path" in appearance.layers):
         return ()
@@ -267,12 +257,13 @@ def _other_cameras(shapes: Shapes, frame: int, appearance: Appearance) -> tuple[
     return tuple(shapes.cameras.at(other) for other in frames if other != frame)
 
 
-def _path(shapes: Shapes) -> Floats | None:
+def _path(at: Frame, camera: Cameras | None) -> Floats | None:
     """Return the centers (F, 3) of all cameras; those of parallel rays have none."""
-    cameras = shapes.cameras
-    if cameras is None or cameras.orthogonal:
+    cameras = at.of.cameras
+    if cameras is None or camera is None or cameras.orthogonal:
         return None
     centers: Floats = -np.einsum("fji,fj->fi", cameras.R, cameras.t)
+    centers[at.number] = -camera.t @ camera.R  # which may be ahead
     return centers
 
 
@@ -287,26 +278,24 @@ def _message(sequence: Sequence, shapes: Shapes, frame: int) -> str:
     return f"{NO_RECONSTRUCTION}\n{name} is in frame {sequence.truth.reference + 1}"
 
 
-def _trail(shapes: Shapes, frame: int, length: int) -> Floats | None:
-    source = shapes.truth if shapes.points is None else shapes.points
-    if source is None or frame == 0:
+def _trail(at: Frame, length: int) -> Floats | None:
+    points = at.of.drawn
+    if points is None or at.number == 0:
         return None
-    trail: Floats = source[max(frame - length, 0) : frame + 1].transpose(0, 2, 1)
-    return trail
+    trail = points[max(at.number - length, 0) : at.number + 1]
+    if at.ahead is not None and at.ahead.drawn is not None:
+        trail = np.concatenate([trail[:-1], at.ahead.drawn])
+    return trail.transpose(0, 2, 1)
 
 
-def _caption(
-    sequence: Sequence, shapes: Shapes, frame: int, other: Floats | None = None, *, ahead: bool = False
-) -> str:
-    """Return frame (1-based), alignment and error as text, without numbers where the frame is `ahead`.
-
-    With the shape `other` (P, 3) of a second run, the distance from it replaces the error.
-    """
+def _caption(sequence: Sequence, at: Frame, other: Floats | None) -> str:
+    """Return frame, alignment and error as text; a second run's shape `other` (P, 3) replaces the truth."""
+    shapes, frame = at.of, at.number
     parts = [f"frame {frame + 1}"]
     if shapes.points is None:
         parts.append(sequence.truth_name if shapes.truth is not None else "tracks only")
         return " · ".join(parts)
-    if other is not None and not ahead:
+    if other is not None and at.ahead is None:
         distances = np.linalg.norm(shapes.points[frame].T - other, axis=1)
         distance = relative_measure(float(distances.mean()), shapes.unit, shapes.size, short=True)
         return f"{parts[0]} · {distance} between the runs"
@@ -319,7 +308,7 @@ def _caption(
     elif shapes.errors is not None and np.isfinite(shapes.errors[frame]).any():
         parts.append(shapes.alignment_name)
         apart = "" if sequence.truth_name == GROUND_TRUTH else f" from {sequence.truth_name}"
-        if not ahead:
+        if at.ahead is None:
             mean = float(np.nanmean(shapes.errors[frame]))
             parts[0] += f": {relative_measure(mean, shapes.unit, shapes.size)}{apart}"
     else:

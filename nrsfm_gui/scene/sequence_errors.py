@@ -4,15 +4,12 @@ The shapes of all frames take ten times as long as those of one frame. While a p
 cursor is dragged, only the shown frame is recomputed at once; the other frames, the errors of all frames
 and the color scale follow when the drag pauses. A frame that is aligned by itself is aligned again and
 keeps its handedness; where all frames are aligned together the last alignment is kept meanwhile.
-
-Copying the other frames would take longer than all other work. So the arrays of earlier shapes are reused
-once no view shows them: two sets alternate.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,12 +17,10 @@ from core import Alignment, GroundTruth, align
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, Kind, Mirror
 from core.foundation import Similarity
-from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
-from nrsfm_gui.scene.coloring import share_scales
 from nrsfm_gui.scene.comparison import RunComparison, compare_shapes
 from nrsfm_gui.scene.incumbent import Quality, quality
 from nrsfm_gui.scene.scene import ErrorSeries, error_series
-from nrsfm_gui.scene.shapes import build_shapes, residuals_of, solved, why_no_std
+from nrsfm_gui.scene.shapes import build_shapes, moved_shapes, solved, why_no_std
 
 if TYPE_CHECKING:
     from core import Iterate, Sequence
@@ -86,12 +81,12 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class FrameAhead:
-    """A picture in which one frame is ahead of all others."""
+    """A frame that is ahead of a picture."""
 
     picture: Picture
     request: SceneRequest  # what the frame is of
     frame: int
-    shapes: Shapes  # of the picture, but for the frame
+    shapes: Shapes  # of this frame alone
 
     def serves(self, picture: Picture, request: SceneRequest, frame: int) -> bool:
         """Whether it is that of a picture, of what follows it and of a frame."""
@@ -127,10 +122,8 @@ def _shapes_of(request: SceneRequest) -> Shapes:
     return build_shapes(request.sequence, request.iterate, request.alignment, request.scale, request.upright)
 
 
-def with_frame(
-    whole: Shapes, sequence: Sequence, iterate: Iterate, frame: int, spent: Shapes | None = None
-) -> Shapes | None:
-    """Return shapes in which one frame is of another iterate; the arrays of `spent` are written over.
+def frame_ahead(whole: Shapes, sequence: Sequence, iterate: Iterate, frame: int) -> Shapes | None:
+    """Return the shapes of one frame of another iterate, in the coordinates of those of all frames.
 
     Returns None where a single frame is not defined: before any reconstruction, and where the solution is not
     shown in coordinates of a scene. None, too, where cameras would have to be found for all frames first:
@@ -144,35 +137,25 @@ def with_frame(
     if not whole.figures.get("metric", True) or whole.still != bool(found.figures):
         return None
     one = slice(frame, frame + 1)
-    std = None if found.std is None else found.std[one]
-    S = (found.B[one] @ found.C.T).reshape(1, 3, -1)
-    found = replace(found, rotations=found.rotations[one], translations=found.translations[one])
-    similarity = _aligned(whole, S, frame)
-    Q = similarity.apply(S)
-    cameras = moved_cameras(found, found.intrinsics, similarity)
-    reprojected = project(cameras, Q)
-    residuals = residuals_of(reprojected, sequence.tracks[frame])
-    residuals = np.where(solved(sequence, iterate)[frame], residuals, np.nan)
-    errors = None
-    if whole.errors is not None and whole.truth is not None:
-        errors = np.linalg.norm(Q - whole.truth[frame], axis=1)
-    std = None if std is None else similarity.scale[:, None, None] * std
-    found_of = {
-        "points": Q, "reprojected": reprojected, "errors": errors, "residuals": residuals, "std": std,
-    }  # fmt: skip
-    placed: dict[str, Any] = {
-        name: _placed(getattr(whole, name), frame, new, None if spent is None else getattr(spent, name))
-        for name, new in found_of.items()
-    }
-    shapes = replace(
-        whole,
-        weights=iterate.robust_weights,
-        cameras=_with_camera(whole.cameras, frame, cameras),
-        why_no_std="" if std is not None else why_no_std(iterate),
-        **placed,
+    found = replace(
+        found,
+        B=found.B[one],
+        rotations=found.rotations[one],
+        translations=found.translations[one],
+        std=None if found.std is None else found.std[one],
     )
-    share_scales(whole, shapes)
-    return shapes
+    S, truth = found.points, None if whole.truth is None else whole.truth[one]
+    weights, used = iterate.robust_weights, solved(sequence, iterate)[one]
+    return replace(
+        whole,
+        truth=truth,
+        weights=None if weights is None else weights[one],
+        why_no_std="" if found.std is not None else why_no_std(iterate),
+        **moved_shapes(
+            found, S, found.intrinsics, _aligned(whole, S, frame),
+            truth=truth, tracks=sequence.tracks[one], used=used,
+        ),
+    )  # fmt: skip
 
 
 def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:
@@ -190,24 +173,3 @@ def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:
         return kept
     mirror = Mirror.ON if whole.mirrored else Mirror.OFF
     return align(points, GroundTruth(np.array([0]), truth, 0), Alignment(Kind.PER_FRAME, mirror))
-
-
-def _placed(
-    values: Floats | None, frame: int, new: Floats | None, spent: Floats | None = None
-) -> Floats | None:
-    """Return values with those of one frame in their place: a copy, or what was such a copy before."""
-    if values is None or new is None:
-        return None
-    placed = values.copy() if spent is None else spent
-    placed.setflags(write=True)
-    placed[frame] = new[0]
-    placed.setflags(write=False)  # `frozen` would copy it once more
-    return placed
-
-
-def _with_camera(whole: Cameras | None, frame: int, one: Cameras) -> Cameras | None:
-    if whole is None:
-        return None
-    R, t, K = (_placed(getattr(whole, name), frame, getattr(one, name)) for name in ("R", "t", "K"))
-    assert R is not None and t is not None and K is not None  # as they were given
-    return Cameras(R, t, K, one.orthogonal)

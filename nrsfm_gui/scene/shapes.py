@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from core.reconstruction import orient, parse_scale, parse_upright
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
 from nrsfm_gui.scene.framing import Framing, frame_points
+from nrsfm_gui.scene.ranking import known_means
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,16 +68,16 @@ FURTHER_END = "No uncertainty: it is computed for the lowest end only"
 class Shapes:
     """Every frame of a sequence and its reconstruction as it is drawn. Arrays are read-only."""
 
-    points: Floats | None  # (F, 3, P) the estimate, in `unit`; None before any reconstruction
-    truth: Floats | None  # (F, 3, P) in `unit`, NaN where unknown; None where no frame has any
-    cameras: Cameras | None
-    reprojected: Floats | None  # (F, 2, P) in the units of the tracks
-    errors: Floats | None  # (F, P) distance of estimate and truth, in `unit`; NaN where there is no truth
-    residuals: Floats | None  # (F, P) from reprojection to track, in the tracks' units; NaN where not solved
     unit: str  # of `points` and `truth`
     alignment: Alignment  # in use; none where the requested one is not possible
     framing: Framing | None  # what a view must show; None where there is no point
     image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
+    truth: Floats | None  # (F, 3, P) in `unit`, NaN where unknown; None where no frame has any
+    cameras: Cameras | None
+    points: Floats | None = None  # (F, 3, P) the estimate, in `unit`; None before any reconstruction
+    reprojected: Floats | None = None  # (F, 2, P) in the units of the tracks
+    errors: Floats | None = None  # (F, P) distance of estimate and truth, in `unit`; NaN without a truth
+    residuals: Floats | None = None  # (F, P) from reprojection to track, in their units; NaN where not solved
     # of a low-rank solution, see `core.reconstruction.geometry`
     figures: Mapping[str, Any] = field(default_factory=dict)
     still: bool = False  # whether the object is the same in all frames, so that all cameras are around it
@@ -114,21 +115,34 @@ class Shapes:
             return None
         return read_only(np.where(self.outliers, np.nan, self.errors))
 
-    def uncertainty(self, frames: int | slice = slice(None)) -> Floats | None:
-        """Return the standard deviations (F, P) of the places of the points, (P,) of one frame.
+    @property
+    def drawn(self) -> Floats | None:
+        """(F, 3, P) the estimate, or the truth before there is one."""
+        return self.truth if self.points is None else self.points
 
-        The length of the vector of those along the three axes: that of the 3-D error where it is right.
-        """
-        if self.std is None:
-            return None
-        lengths: Floats = np.linalg.norm(self.std[frames], axis=-2)
+    @cached_property
+    def mean_shape(self) -> Floats | None:
+        """(P, 3) the mean over the frames of what is drawn."""
+        return None if self.drawn is None else known_means(self.drawn, 0).T
+
+    @cached_property
+    def fits_exactly(self) -> bool:
+        """Whether no reprojection error is above 0."""
+        return self.residuals is not None and not bool((self.residuals > 0).any())
+
+    @cached_property
+    def scales(self) -> dict[str, tuple[float, float] | None]:
+        """The ends of the scales of colors that were asked for, by what is colored."""
+        return {}
+
+    @cached_property
+    def uncertainty(self) -> Floats | None:
+        """(F, P) the standard deviations of the places: lengths of the vectors along the three axes."""
+        lengths: Floats | None = None if self.std is None else np.linalg.norm(self.std, axis=1)
         return lengths
 
     def std_of_coordinates(self, points: int | slice = slice(None)) -> Floats | None:
-        """Return the standard deviations of x, y and z of `points` along the axes of the scene.
-
-        (F, 3, P), or (F, 3) of one point.
-        """
+        """Return those of x, y and z of the scene, (F, 3, P), or (F, 3) of one point."""
         if self.std is None or self.cameras is None:
             return None
         squares = np.square(np.swapaxes(self.cameras.R, 1, 2))  # those of unit vectors of the cameras
@@ -144,11 +158,7 @@ def build_shapes(
     scale: str | None = None,
     upright: str | None = None,
 ) -> Shapes:
-    """Return the sequence as it is drawn with a reconstruction, or without one.
-
-    `source`: an iterate of the solver, whose best point is shown, or None before any reconstruction; `scale`,
-    `upright`: settings.
-    """
+    """Return a sequence as it is drawn, with the best point of an iterate or alone, under some settings."""
     if source is None:
         return _without_estimate(sequence, alignment, upright)
     background = _background(sequence)
@@ -169,23 +179,15 @@ def build_shapes(
         truth = truth if alignment.outliers else background.kept
     else:
         similarity, unit = _own_size(S, R, scale if metric else None)
-    Q = similarity.apply(S)
-    cameras = moved_cameras(found, K, similarity)
-    if metric or found.projective is None:
-        reprojected = project(cameras, Q)
-    else:
-        reprojected = found.projective.reprojections()
-    errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
-    distances, used = residuals_of(reprojected, sequence.tracks), solved(sequence, source)
+    used = solved(sequence, source)
+    drawn = moved_shapes(found, S, K, similarity, truth=truth, tracks=sequence.tracks, used=used)
+    Q, cameras = drawn["points"], drawn["cameras"]
     still = bool(found.figures) and metric and np.array_equal(*S[[0, -1]])
-    residuals, held = np.where(used, distances, np.nan), distances[sequence.visible & ~used]
+    f, p = np.nonzero(sequence.visible & ~used)
+    held = residuals_of(drawn["reprojected"][f, :, p], sequence.tracks[f, :, p], axis=1)
     return Shapes(
-        points=read_only(Q),
+        **drawn,
         truth=truth,
-        cameras=cameras,
-        reprojected=read_only(reprojected),
-        errors=None if errors is None else read_only(errors),
-        residuals=read_only(residuals),
         unit=unit,
         alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
         framing=_framing(sequence, Q, cameras, upright, aligned=aligned),
@@ -195,7 +197,6 @@ def build_shapes(
         mirrored=aligned and is_mirrored(similarity),
         similarity=similarity,
         obstacle=hindered,
-        std=None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
         weights=source.robust_weights,
         held_out=float(np.sqrt(np.mean(held**2))) if held.size else None,
         outliers=background.outliers if aligned and alignment.outliers else None,
@@ -204,6 +205,35 @@ def build_shapes(
         e3d=_normalized_error(sequence, found, S),
         why_no_std="" if found.std is not None else why_no_std(source),
     )
+
+
+def moved_shapes(
+    found: Geometry,
+    points: Floats,
+    K: Floats,
+    similarity: Similarity,
+    *,
+    truth: Floats | None,
+    tracks: Floats,
+    used: Bools,
+) -> dict[str, Any]:
+    """Return the fields of `Shapes` for points (F, 3, P) that a similarity of each frame has moved.
+
+    `used`: (F, P) the observations that they were solved from.
+    """
+    Q, cameras = similarity.apply(points), moved_cameras(found, K, similarity)
+    if found.projective is None or found.figures.get("metric", True):
+        reprojected = project(cameras, Q)
+    else:
+        reprojected = found.projective.reprojections()
+    return {
+        "points": read_only(Q),
+        "cameras": cameras,
+        "reprojected": read_only(reprojected),
+        "errors": None if truth is None else read_only(np.linalg.norm(Q - truth, axis=1)),
+        "residuals": read_only(np.where(used, residuals_of(reprojected, tracks), np.nan)),
+        "std": None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
+    }
 
 
 def why_no_std(iterate: Iterate) -> str:
@@ -244,9 +274,9 @@ def solved(sequence: Sequence, source: Iterate) -> Bools:
     return sequence.visible if hidden is None else sequence.visible & ~hidden
 
 
-def residuals_of(reprojected: Floats, tracks: Floats) -> Floats:
+def residuals_of(reprojected: Floats, tracks: Floats, axis: int = -2) -> Floats:
     """Return the distances (..., P) of reprojections and tracks (..., 2, P), 0 where they are rounding."""
-    distances = np.linalg.norm(reprojected - tracks, axis=-2)
+    distances = np.linalg.norm(reprojected - tracks, axis=axis)
     return np.where(distances < NEGLIGIBLE, 0.0, distances)
 
 
@@ -255,12 +285,8 @@ def _without_estimate(sequence: Sequence, alignment: Alignment, upright: str | N
     truth = background.truth
     cameras = _true_cameras(sequence) if truth is not None else None
     return Shapes(
-        points=None,
         truth=truth,
         cameras=cameras,
-        reprojected=None,
-        errors=None,
-        residuals=None,
         unit=sequence.truth_units,
         alignment=alignment,
         framing=_framing(sequence, None, cameras, upright, aligned=True),
@@ -304,10 +330,7 @@ def _known_size(points: Floats, scale: str | None, unit: str) -> float | None:
 
 
 def _own_size(points: Floats, rotations: Floats, scale: str | None) -> tuple[Similarity, str]:
-    """Return what rotates the mean camera upright, centers the sequence and scales it, and the unit.
-
-    The scale is that of a known length; to radius 1 without one, or while the points have no such length.
-    """
+    """Return what turns the mean camera upright and gives a known length or radius 1, and the unit."""
     U, _, Vt = np.linalg.svd(rotations.sum(axis=0))
     A = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
     center = np.median(points, axis=(0, 2))
@@ -333,6 +356,36 @@ def _true_cameras(sequence: Sequence) -> Cameras | None:
         return None
     frames = sequence.frame_count
     return Cameras(sequence.rotations, sequence.translations, np.repeat(K[None], frames, axis=0), orthogonal)
+
+
+class Frame(NamedTuple):
+    """One frame: of the shapes of all frames, or newer than these and alone."""
+
+    of: Shapes  # of all frames
+    number: int
+    ahead: Shapes | None = None  # of the newer frame
+
+    @property
+    def now(self) -> tuple[Shapes, int]:
+        """The shapes that hold it, and its place among them."""
+        return (self.of, self.number) if self.ahead is None else (self.ahead, 0)
+
+    @property
+    def camera(self) -> Cameras | None:
+        """The camera of the frame."""
+        shapes, place = self.now
+        return None if shapes.cameras is None else shapes.cameras.at(place)
+
+    @property
+    def points(self) -> Floats | None:
+        """(P, 3) the estimate, or the truth before there is one."""
+        return self.values("truth" if self.of.points is None else "points")
+
+    def values(self, name: str) -> Floats | None:
+        """Return what a field of the shapes has of the points, (P,) or (P, N); None where there is none."""
+        shapes, place = self.now
+        found: Floats | None = getattr(shapes, name)
+        return None if found is None else read_only(found[place]).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,10 +444,7 @@ def _padded(spans: Floats) -> Floats:
 def _framing(
     sequence: Sequence, points: Floats | None, cameras: Cameras | None, upright: str | None, *, aligned: bool
 ) -> Framing | None:
-    """Return what a view must show: the truth where every frame has one, else truth and estimate.
-
-    `aligned`: whether the points are in the coordinates of the truth.
-    """
+    """Return what a view must show: the truth where every frame has one, else truth and estimate."""
     background = _background(sequence)
     framing, truth = (background.framing, background.kept) if aligned else (None, None)
     if framing is not None and framing.by_cameras and upright is None:

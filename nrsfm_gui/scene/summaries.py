@@ -60,10 +60,7 @@ def measure(value: float | None, unit: str) -> str:
 
 
 def relative_measure(value: float | None, unit: str, size: float | None, *, short: bool = False) -> str:
-    """Return a length and its part of the object: "7.50 mm, 4.8 % of the object", or "7.50 mm · 4.8 %".
-
-    `value`: a length in `unit`, None where it is not known.
-    """
+    """Return a length and its part: "7.50 mm, 4.8 % of the object", or "7.50 mm · 4.8 %"."""
     share = percent_of(value, size)
     if not share:
         return measure(value, unit)

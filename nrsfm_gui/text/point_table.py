@@ -51,7 +51,7 @@ class PointCourse:
 def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
     """Return the table of the points of a sequence and its reconstruction."""
     none = np.full(sequence.point_count, np.nan)
-    residuals, errors, uncertainty = shapes.residuals, shapes.errors, shapes.uncertainty()
+    residuals, errors, uncertainty = shapes.residuals, shapes.errors, shapes.uncertainty
     worst = none if residuals is None else _worst_frames(residuals)
     if errors is not None:
         by_error = _worst_frames(errors)

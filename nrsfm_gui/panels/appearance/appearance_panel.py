@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QIcon, QImage, QPixmap, QStandardItemModel
-from PyQt6.QtWidgets import (
-    QAbstractSpinBox,
-    QCheckBox,
-    QComboBox,
-    QFormLayout,
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QWidget,
-)
+from PyQt6.QtWidgets import QCheckBox, QFormLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from nrsfm_gui.model.appearance import (
     COLOR_MAPS,
     COLORINGS,
     LABELS,
     LAYERS,
-    MESH_MODES,
     MESH_SOURCES,
     MOST_TRAIL_FRAMES,
     POINT_SIZES,
@@ -40,7 +28,15 @@ if TYPE_CHECKING:
 
 SWATCH = QSize(56, 12)
 MODE_TITLES = {"off": "Off", "wire": "Wire", "shaded": "Shaded", "both": "Shaded and wire"}
-ELSEWHERE = {"edges", "faces", "trails"}  # layers with a field of their own
+MAP_TIP = "Colors from low to high: each is perceptually uniform and safe for the color-blind"
+CHOICES = {  # of fields of the appearance: what can be chosen, by key, a name and a tip
+    "color_by": (COLORINGS, "", "What the colors of the points stand for"),
+    "color_map": ({name: name.capitalize() for name in COLOR_MAPS}, "", MAP_TIP),
+    "mesh_mode": (MODE_TITLES, "Drawing of the mesh", "How the mesh is drawn (M)"),
+    "mesh_source": (MESH_SOURCES, "", "Where the mesh is from"),
+    "labels": (LABELS, "", "Which points are labeled by their numbers"),
+}
+ELSEWHERE = {"edges", "faces"}  # layers with a field of their own
 GAP = 6  # pixels between the panel and the button that opens it
 FARTHEST = 1e12  # of a limit
 
@@ -58,48 +54,36 @@ class AppearancePanel(QFrame):
         self._appearance = Appearance()
         self.setProperty("role", "popup")
         self._shown: tuple[object, ...] = ()  # what the fields of the limits show
-        self.color_by = self._choice(COLORINGS, "color_by", "What the colors of the points stand for")
-        self.color_map = self._choice(
-            {name: name.capitalize() for name in COLOR_MAPS},
-            "color_map",
-            "Colors from low to high: each is perceptually uniform and safe for the color-blind",
-        )
-        self.color_map.setIconSize(SWATCH)
+        self.choices = {field: self._choice(field) for field in CHOICES}
+        self.choices["color_map"].setIconSize(SWATCH)
+        for index, name in enumerate(COLOR_MAPS):
+            self.choices["color_map"].setItemIcon(index, _swatch(name))
         self.low, self.high = self._limit("Lowest value of the color scale"), self._limit("Highest value")
         self.disorder = PlainLabel("The lowest value must be below the highest one.", role="warning")
         self.disorder.hide()
         tip = "Take the limits from all frames, without the farthest strays"
         self.automatic = with_tip(QCheckBox("From the data"), "Limits from the data", tip)
         self.automatic.toggled.connect(self._on_automatic_toggled)
-        tip = "Draw where each point was in the frames before (T)"
-        self.trails = with_tip(QCheckBox("On"), "Trails", tip)
-        self.trails.toggled.connect(lambda on: self._request_layer("trails", on))
+        self.layers = {key: self._layer(key) for key in LAYERS if key not in ELSEWHERE}
+        trails = with_tip(
+            self.layers["trails"], "Trails", "Draw where each point was in the frames before (T)"
+        )
+        trails.setText("On")
         tip = "How many frames back a trail reaches"
         self.trail_frames = with_tip(SpinBox(), "Length of the trails in frames", tip)
         self.trail_frames.setRange(1, MOST_TRAIL_FRAMES)
         self.trail_frames.setSuffix(" frames")
         self.trail_frames.valueChanged.connect(lambda count: self._request(trail_frames=count))
-        self.mesh_mode = with_tip(ComboBox(), "Drawing of the mesh", "How the mesh is drawn (M)")
-        for mode in MESH_MODES:
-            self.mesh_mode.addItem(MODE_TITLES[mode], mode)
-        self.mesh_mode.activated.connect(
-            lambda _index: self._emit(self._appearance.with_mesh_mode(self.mesh_mode.currentData()))
-        )
-        self.mesh_source = self._choice(MESH_SOURCES, "mesh_source", "Where the mesh is from")
         tip = "Read triangles from .npz, .obj, .ply or .txt"
         self.load = with_tip(QPushButton("Load…"), "Load triangulation", tip)
         self.load.clicked.connect(lambda _checked: self.hide())
         tip = "Size of the points, of the one that suits their number"
         self.point_size = with_tip(SpinBox(), "Size of the points in percent", tip)
-        self.point_size.setRange(round(100 * POINT_SIZES[0]), round(100 * POINT_SIZES[1]))
+        self.point_size.setRange(*(round(100 * size) for size in POINT_SIZES))
         self.point_size.setSingleStep(25)
         self.point_size.setSuffix(" %")
         self.point_size.valueChanged.connect(lambda percent: self._request(point_size=percent / 100))
-        self.labels = self._choice(LABELS, "labels", "Which points are labeled by their numbers")
-        self.layers = {key: self._layer(key) for key in LAYERS if key not in ELSEWHERE}
         self.drawn_by = PlainLabel(role="muted", wraps=True)
-        for index, name in enumerate(COLOR_MAPS):
-            self.color_map.setItemIcon(index, _swatch(name))
         self._build()
         self.set_appearance(self._appearance)
 
@@ -108,11 +92,9 @@ class AppearancePanel(QFrame):
     def set_appearance(self, appearance: Appearance) -> None:
         """Show an appearance. Emits nothing."""
         self._appearance = appearance
-        with self._blocked_signals():
-            for name in ("color_by", "color_map", "mesh_mode", "mesh_source", "labels"):
-                box = getattr(self, name)
-                box.setCurrentIndex(box.findData(getattr(appearance, name)))
-            self.trails.setChecked("trails" in appearance.layers)
+        with QSignalBlocker(self):
+            for field, box in self.choices.items():
+                box.setCurrentIndex(box.findData(getattr(appearance, field)))
             self.trail_frames.setValue(appearance.trail_frames)
             self.point_size.setValue(round(100 * appearance.point_size))
             self.automatic.setChecked(appearance.limits is None)
@@ -127,7 +109,7 @@ class AppearancePanel(QFrame):
         if shown == self._shown:  # as it is from frame to frame
             return
         self._shown = shown
-        with self._blocked_signals():
+        with QSignalBlocker(self):
             for box, value in zip((self.low, self.high), limits or (0.0, 1.0), strict=True):
                 if limits is not None and not box.hasFocus():
                     span = limits[1] - limits[0]
@@ -139,12 +121,13 @@ class AppearancePanel(QFrame):
 
     def set_loaded(self, name: str) -> None:
         """Set the name of the loaded triangulation, "" where there is none that fits."""
-        model, index = self.mesh_source.model(), self.mesh_source.findData("loaded")
+        box = self.choices["mesh_source"]
+        model, index = box.model(), box.findData("loaded")
         assert isinstance(model, QStandardItemModel)  # as every combo box of texts has
         item = model.item(index)
         assert item is not None
         item.setEnabled(bool(name))
-        self.mesh_source.setItemText(index, name or MESH_SOURCES["loaded"])
+        box.setItemText(index, name or MESH_SOURCES["loaded"])
 
     def open_near(self, anchor: QWidget, sentence: str) -> None:
         """Open below a widget, or above where there is no space; `sentence` names the renderer."""
@@ -161,19 +144,19 @@ class AppearancePanel(QFrame):
             place.setY(max(place.y(), available.top()))
         self.move(place)
         self.show()
-        self.color_by.setFocus()
+        self.choices["color_by"].setFocus()
 
     # -- requests --------------------------------------------------------------------------------------------
 
-    def _emit(self, appearance: Appearance) -> None:
-        self._appearance = appearance
-        self.appearance_requested.emit(appearance)
-
     def _request(self, **changes: Any) -> None:
-        self._emit(self._appearance.changed(**changes))
+        self.appearance_requested.emit(self._appearance.changed(**changes))
 
-    def _request_layer(self, key: str, on: bool) -> None:
-        self._emit(self._appearance.with_layer(key, on))
+    def _choose(self, field: str) -> None:
+        chosen = self.choices[field].currentData()
+        if field == "mesh_mode":
+            self.appearance_requested.emit(self._appearance.with_mesh_mode(chosen))
+        else:
+            self._request(**{field: chosen})
 
     def _on_automatic_toggled(self, automatic: bool) -> None:
         """Use the limits of the data, or the present ones."""
@@ -196,11 +179,12 @@ class AppearancePanel(QFrame):
 
     # -- making ---------------------------------------------------------------------------------------------
 
-    def _choice(self, titles: dict[str, str], field: str, tip: str) -> ComboBox:
-        box = with_tip(ComboBox(), tip, tip)
+    def _choice(self, field: str) -> ComboBox:
+        titles, name, tip = CHOICES[field]
+        box = with_tip(ComboBox(), name or tip, tip)
         for key, title in titles.items():
             box.addItem(title, key)
-        box.activated.connect(lambda _index: self._request(**{field: box.currentData()}))
+        box.activated.connect(lambda _index: self._choose(field))
         return box
 
     def _limit(self, tip: str) -> DoubleSpinBox:
@@ -214,30 +198,23 @@ class AppearancePanel(QFrame):
     def _layer(self, key: str) -> QCheckBox:
         title = LAYERS[key]
         box = with_tip(QCheckBox(title), f"Layer {title}", f"Show or hide: {title.lower()}")
-        box.toggled.connect(lambda on: self._request_layer(key, on))
+        box.toggled.connect(lambda on: self.appearance_requested.emit(self._appearance.with_layer(key, on)))
         return box
-
-    def _blocked_signals(self) -> ExitStack:
-        """Return a context in which no field emits a signal."""
-        blocked = ExitStack()
-        for field in self.findChildren((QCheckBox, QComboBox, QAbstractSpinBox)):
-            blocked.enter_context(QSignalBlocker(field))
-        return blocked
 
     def _build(self) -> None:
         form = QFormLayout(self)
         form.setContentsMargins(14, 12, 14, 12)
         form.setVerticalSpacing(7)
-        form.addRow("Color by", self.color_by)
-        form.addRow("Colors", self.color_map)
+        form.addRow("Color by", self.choices["color_by"])
+        form.addRow("Colors", self.choices["color_map"])
         form.addRow("Limits", _row(self.low, PlainLabel("to"), self.high, self.automatic))
         form.addRow("", self.disorder)
-        form.addRow("Trails", _row(self.trails, self.trail_frames))
-        form.addRow("Mesh", _row(self.mesh_mode, self.mesh_source, self.load))
-        form.addRow("Points", _row(self.point_size, PlainLabel("numbers"), self.labels))
+        form.addRow("Trails", _row(self.layers["trails"], self.trail_frames))
+        form.addRow("Mesh", _row(self.choices["mesh_mode"], self.choices["mesh_source"], self.load))
+        form.addRow("Points", _row(self.point_size, PlainLabel("numbers"), self.choices["labels"]))
         grid = QGridLayout()
         grid.setVerticalSpacing(7)
-        for place, box in enumerate(self.layers.values()):
+        for place, box in enumerate(box for key, box in self.layers.items() if key != "trails"):
             grid.addWidget(box, place // 3, place % 3)
         form.addRow("Show", grid)
         form.addRow(self.drawn_by)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -114,18 +114,16 @@ def _read_ply(content: bytes, path: Path, points: int) -> Ints:
     body = body[body.find(b"\n") + 1 :]
     form, elements = _ply_header(head.decode("ascii", errors="replace"), path)
     _check_count(next((count for name, count, _ in elements if name == "vertex"), 0), points, path)
-    read = _words_of(body) if form == "ascii" else _numbers_of(body, "<" if "little" in form else ">")
+    take = _from_text(body) if form == "ascii" else _from_bytes(body, "<" if "little" in form else ">")
     try:
         for name, count, properties in elements:
-            kinds = "".join(kind for _, _, kind in properties)
             if name != "face" and not any(many for _, many, _ in properties):
-                read(kinds, count, False)
+                take("".join(kind for _, _, kind in properties), count)
                 continue
             polygons = []
             for _ in range(count if properties else 0):
                 for label, many, kind in properties:
-                    length = read(many, 1, True)[0] if many else 1
-                    corners = read(kind, int(length), name == "face")
+                    corners = take(kind, int(take(many, 1)[0]) if many else 1)
                     if name == "face" and label in ("vertex_indices", "vertex_index"):
                         polygons.append([int(corner) for corner in corners])
             if name == "face":
@@ -161,36 +159,31 @@ def _ply_header(head: str, path: Path) -> tuple[str, list[tuple[str, int, list[P
     return form, elements
 
 
-def _words_of(body: bytes) -> Callable[[str, int, bool], Sequence[float]]:
-    """Return what reads the next numbers of a text, so many of each type; those not `wanted` are passed."""
+def _from_text(body: bytes) -> Callable[[str, int], Sequence[Any]]:
+    """Return what takes the next numbers of a text, as words: so many of each type."""
     words = (match[0] for match in re.finditer(rb"\S+", body))
 
-    def read(kinds: str, length: int, wanted: bool) -> list[float]:
-        convert = float if kinds in "fd" else int
-        count, found = length * len(kinds), []
-        for word in islice(words, count):
-            count -= 1
-            if wanted:
-                found.append(convert(word))
-        if count:
+    def take(kinds: str, length: int) -> list[bytes]:
+        found = list(islice(words, length * len(kinds)))
+        if len(found) < length * len(kinds):
             raise IndexError
         return found
 
-    return read
+    return take
 
 
-def _numbers_of(body: bytes, order: str) -> Callable[[str, int, bool], Sequence[float]]:
-    """Return what reads the next numbers of bytes likewise."""
+def _from_bytes(body: bytes, order: str) -> Callable[[str, int], Sequence[Any]]:
+    """Return what takes the next numbers of bytes likewise."""
     place = 0
 
-    def read(kinds: str, length: int, wanted: bool) -> tuple[float, ...]:
+    def take(kinds: str, length: int) -> tuple[Any, ...]:
         nonlocal place
         first, place = place, place + length * struct.calcsize(order + kinds)
         if not first <= place <= len(body):
             raise IndexError
-        return struct.unpack_from(f"{order}{length}{kinds}", body, first) if wanted else ()
+        return struct.unpack_from(f"{order}{length}{kinds}", body, first) if len(kinds) == 1 else ()
 
-    return read
+    return take
 
 
 def _check_count(vertices: int, points: int, path: Path) -> None:

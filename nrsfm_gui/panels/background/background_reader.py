@@ -68,10 +68,7 @@ class ImageCache:
 
 
 class BackgroundReader(Job):
-    """Opens a source and reads its pictures by their number, until it is cancelled.
-
-    `pictures`: those of the source, None until it is open.
-    """
+    """Opens a source and reads its pictures by their number, until it is cancelled."""
 
     opened = pyqtSignal(int, object)  # the number of pictures, and their size
     read = pyqtSignal(int, object)  # a requested image, the null image where it cannot be read

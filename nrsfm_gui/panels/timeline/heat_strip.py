@@ -40,11 +40,7 @@ TIP = "click: go there · drag: play only these frames · with Shift: select the
 
 
 def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Bools) -> QImage:
-    """Return a picture with one column per frame, or fewer where frames outnumber pixels.
-
-    `values`: (P, F), in the order of the rows; NaN is left transparent; `hidden`: (P,) points that count only
-    where all of a group are hidden; they are gray.
-    """
+    """Return a picture of values (P, F), a column per frame at most; `hidden` points (P,) are gray."""
     columns, rows = min(size[0], values.shape[1]), min(size[1], len(values))
     if columns < values.shape[1]:
         values = np.fmax.reduceat(values, np.arange(columns) * values.shape[1] // columns, axis=1)
@@ -65,12 +61,7 @@ def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Boo
 
 
 def crossed_image(picture: QImage, crossed: Bools, size: tuple[int, int], color: QColor) -> QImage:
-    """Return a picture as large as its area in which some cells are crossed out.
-
-    `crossed`: (P, F) in the order of the rows. Cells that are smaller than a cross are filled; where frames
-    or points outnumber the pixels, a pixel is filled if any of its cells is crossed; `size`: columns and rows
-    of the area, in pixels.
-    """
+    """Return a picture of a size in which cells (P, F) are crossed out, or filled where they are small."""
     (width, height), (rows, columns) = size, crossed.shape
     large = picture.scaled(width, height).convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
     painter = QPainter(large)
@@ -120,12 +111,7 @@ def small_font(font: QFont) -> QFont:
 
 
 class HeatStrip(FramePicture, PointSignals):
-    """Frames x points, colored by error.
-
-    A click requests a frame and a point, with Ctrl it adds or removes the point. A drag sets the frames that
-    are played, with Shift it also selects the points instead of the previous ones; a double click restores
-    all frames.
-    """
+    """Frames x points, colored by error."""
 
     GESTURES = (
         ("Click into the strip", "go to the frame, and select the point"),

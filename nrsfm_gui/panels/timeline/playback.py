@@ -41,10 +41,7 @@ COUNTED = 0.5  # seconds over which the drawn frames are counted
 
 
 class Playback(QObject):
-    """Requests one frame after the other during playback; the receiver shows them.
-
-    `clock`: seconds; tests pass their own.
-    """
+    """Requests one frame after the other during playback; the receiver shows them."""
 
     frame_requested = pyqtSignal(int)  # 0-based
     playing_changed = pyqtSignal(bool)  # playing began or ended

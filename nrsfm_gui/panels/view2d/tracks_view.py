@@ -68,11 +68,7 @@ class _Overlay(QWidget):
 
 
 class TracksView(PointView):
-    """Measured points blue rings, hidden ones faint, reprojected ones green dots, residuals between them.
-
-    Left button moves, the wheel zooms, a double click fits, a click selects the nearest point; with Ctrl, a
-    click adds or removes a point and a drag draws a lasso. The right button opens the menu of a point.
-    """
+    """Measured points as rings, reprojected ones as dots, residuals between them."""
 
     GESTURES = (
         ("Left drag", "move"),
@@ -266,10 +262,7 @@ class TracksView(PointView):
         return entries[:FEW_ENTRIES] if self.width() < NARROW else entries
 
     def _make_room(self, *, at_least: float) -> None:
-        """Leave a strip above the plot for the legend.
-
-        It is `at_least` as high as before from frame to frame, in which what is explained changes.
-        """
+        """Leave a strip above the plot for the legend, `at_least` as high as before from frame to frame."""
         entries = [] if self._scene is None else self._entries(self._scene)
         metrics, end = QFontMetricsF(self.font()), self.width() - LEGEND_LEFT
         placed = place_legend(entries, metrics, LEGEND_LEFT, LEGEND_TOP, horizontal_to=end)

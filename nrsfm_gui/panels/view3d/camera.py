@@ -75,11 +75,6 @@ class ViewCamera(QObject):
         return self.viewpoint.fitted
 
     @property
-    def aimed(self) -> bool:
-        """Whether the direction is the default one."""
-        return self.viewpoint.aimed
-
-    @property
     def turning(self) -> bool:
         """Whether the turntable is on."""
         return self._timer.isActive()
@@ -116,22 +111,14 @@ class ViewCamera(QObject):
         if (before.orbit, before.locked) != (self.orbit, self.locked):
             self.viewpoint_changed.emit(before, self.viewpoint, text)
 
-    def aim(self, framing: Framing) -> None:
-        """Look from the default direction."""
-        self._move(replace(framing.aim, orthographic=self.orbit.orthographic), aimed=True)
-
     def set_orbit(self, orbit: Orbit) -> None:
         """Set the orbit; emits no `orbit_changed`."""
-        self._change(orbit=orbit, fitted=False, aimed=False)
+        self.change(orbit=orbit, fitted=False, aimed=False)
 
     def set_viewpoint(self, viewpoint: Viewpoint) -> None:
         """Look from a place where the view was before."""
         self.set_turning(False)
-        self._move(viewpoint.orbit, locked=viewpoint.locked, fitted=viewpoint.fitted, aimed=viewpoint.aimed)
-
-    def show(self, fitting: Orbit, *, aimed: bool) -> None:
-        """Look from an orbit that `orbit_for` has returned. Emits no `orbit_changed`."""
-        self._change(orbit=fitting, fitted=True, aimed=aimed or self.aimed)
+        self.move(viewpoint.orbit, locked=viewpoint.locked, fitted=viewpoint.fitted, aimed=viewpoint.aimed)
 
     def misses(self, wanted: Orbit) -> bool:
         """Return whether an object is clearly larger, smaller or elsewhere than what its orbit shows."""
@@ -139,21 +126,10 @@ class ViewCamera(QObject):
         off = float(np.linalg.norm(np.subtract(wanted.center, self.orbit.center))) / wanted.distance
         return not (1.0 / MISFIT < ratio < MISFIT and off < OFF_CENTER)
 
-    def fit(self, fitting: Orbit) -> None:
-        """Look from an orbit that `orbit_for` has returned."""
-        self._move(fitting, fitted=True)
-
-    def fit_points(self, points: Floats, width: int, height: int) -> None:
-        """Fill a picture with points (N, 3), seen from the same direction."""
-        self._move(self.orbit.fitted(points, width, height), fitted=False)
-
     def orbit_for(
         self, framing: Framing, width: int, height: int, frame: int, *, follow: bool, aim: bool = False
     ) -> Orbit:
-        """Return the orbit that fills a picture with a frame, from this direction or from the default one.
-
-        A turning camera leaves room for all that it turns to.
-        """
+        """Return the orbit that fills a picture with a frame, or with all that a turning camera turns to."""
         orbit = replace(framing.aim, orthographic=self.orbit.orthographic) if aim else self.orbit
         if self.turning:
             return framing.fit_around(orbit, width, height, follow=follow)
@@ -165,20 +141,12 @@ class ViewCamera(QObject):
         orbit = self.orbit.preset(name)
         if framing is not None:
             orbit = replace(self.orbit.preset(name, framing.front), up=framing.aim.up)
-        self._move(orbit, aimed=False)
-
-    def stand(self, up: Floats) -> None:
-        """Turn about another axis from now on, and look in the same direction. Emits no `orbit_changed`."""
-        self._change(orbit=self.orbit.about(up))
-
-    def set_orthographic(self, on: bool) -> None:
-        """Project along parallel rays, or towards a point; what is at the center keeps its size."""
-        self._move(replace(self.orbit, orthographic=on))
+        self.move(orbit, aimed=False)
 
     def set_locked(self, on: bool) -> None:
         """See through the camera of the frame, or through the orbiting one."""
         if on != self.locked:
-            self._change(locked=on)
+            self.change(locked=on)
             if on:
                 self.set_turning(False)
 
@@ -187,7 +155,7 @@ class ViewCamera(QObject):
         if on == self.turning:
             return
         if on:
-            self._change(locked=False, aimed=False)
+            self.change(locked=False, aimed=False)
             self._turned_at = perf_counter()
             self._timer.start()
         else:
@@ -202,19 +170,11 @@ class ViewCamera(QObject):
             and self.orbit.holding(held, width, height).distance < SLACK * self.orbit.distance
         ):
             turned = turned.holding(held, width, height)
-        self._move(turned, aimed=False)
-
-    def pan(self, right: float, down: float, height: int) -> None:
-        """Follow a drag, in pixels of a picture of that height."""
-        self._move(self.orbit.panned(right, down, height))
-
-    def zoom(self, factor: float) -> None:
-        """Enlarge by a factor."""
-        self._move(self.orbit.zoomed(factor))
+        self.move(turned, aimed=False)
 
     def interrupt(self) -> None:
         """End the lock, the turntable, and the fit to the size of the view."""
-        self._change(fitted=False)
+        self.change(fitted=False)
         self.stop()
 
     def stop(self) -> None:
@@ -225,16 +185,17 @@ class ViewCamera(QObject):
     def _on_turn_timeout(self) -> None:
         now = perf_counter()
         seconds, self._turned_at = min(now - self._turned_at, 0.1), now
-        self._move(self.orbit.turned(-TURN * seconds, 0.0))
+        self.move(self.orbit.turned(-TURN * seconds, 0.0))
 
-    def _move(self, orbit: Orbit, **flags: bool) -> None:
+    def move(self, orbit: Orbit, **flags: bool) -> None:
+        """Look from another orbit; `flags` are fields of the viewpoint."""
         before = self.orbit
-        self._change(orbit=orbit, **flags)
+        self.change(orbit=orbit, **flags)
         if orbit != before:
             self.orbit_changed.emit(orbit)
 
-    def _change(self, **changes: Any) -> None:
-        """Change the viewpoint, and emit what has changed but `orbit_changed`."""
+    def change(self, **changes: Any) -> None:
+        """Change fields of the viewpoint, and emit what has changed but `orbit_changed`."""
         before, self.viewpoint = self.viewpoint, replace(self.viewpoint, **changes)
         if before.orbit.orthographic != self.orbit.orthographic:
             self.orthographic_changed.emit(self.orbit.orthographic)

@@ -20,7 +20,7 @@ from OpenGL.platform import PLATFORM
 from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
 from core.io.writers import SHADING
-from nrsfm_gui.panels.view3d.opengl_probe import LOWEST_OPENGL
+from nrsfm_gui.panels.view3d.opengl_probe import LOWEST_OPENGL, ContextLost
 from nrsfm_gui.panels.view3d.parts import (
     LEAST_RING,
     LEAST_WIDTH,
@@ -212,7 +212,12 @@ void main() {{
 """
 SETTERS = (GL.glUniform1fv, GL.glUniform2fv, GL.glUniform3fv, GL.glUniform4fv)
 MANY = 4000  # points of a part above which they are drawn in less detail while the picture moves
-ATTRIBUTES = ("a_position", "a_color", "a_normal")
+ATTRIBUTES = {  # of a vertex: their numbers, and their types here and on the card
+    "a_position": (3, np.float32, GL.GL_FLOAT),
+    "a_color": (4, np.uint8, GL.GL_UNSIGNED_BYTE),
+    "a_normal": (3, np.float32, GL.GL_FLOAT),
+}
+NORMALS = 2  # the place of the last one
 # Of a square that a sheet is the texture of: the color of a corner is its place in the texture.
 CORNERS = 255 * np.array([[0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 1], [0, 1, 0, 1]], dtype=np.uint8)
 HALVES = np.array([[0, 1, 2], [0, 2, 3]])
@@ -222,23 +227,19 @@ DEPTHS = GL.GL_DEPTH_COMPONENT24, GL.GL_DEPTH_COMPONENT, GL.GL_UNSIGNED_INT
 Array: TypeAlias = "npt.NDArray[Any]"
 
 
-class ContextLost(RuntimeError):
-    """OpenGL stopped working."""
-
-
 class _Buffer:
-    """A growing array on the graphics card."""
+    """A growing array on the graphics card, of the vertices of a part or of the rows of its faces."""
 
-    def __init__(self, target: int) -> None:
-        self._target = target
+    def __init__(self, kind: type, *, rows: bool = False) -> None:
+        self._kind = kind
+        self._target = GL.GL_ELEMENT_ARRAY_BUFFER if rows else GL.GL_ARRAY_BUFFER
         self._name = GL.glGenBuffers(1)
         self._capacity = 0
-
-    def bind(self) -> None:
         GL.glBindBuffer(self._target, self._name)
 
-    def write(self, values: Array) -> None:
-        self.bind()
+    def write(self, given: Array) -> None:
+        values: Array = np.ascontiguousarray(given, dtype=self._kind)
+        GL.glBindBuffer(self._target, self._name)
         if values.nbytes > self._capacity:
             capacity = values.nbytes + values.nbytes // 2
             GL.glBufferData(self._target, capacity, None, GL.GL_DYNAMIC_DRAW)
@@ -254,39 +255,25 @@ class _PartBuffers:
         self.part: Drawn | None = None
         self._array = GL.glGenVertexArrays(1)
         GL.glBindVertexArray(self._array)
-        self._positions, self._colors = _Buffer(GL.GL_ARRAY_BUFFER), _Buffer(GL.GL_ARRAY_BUFFER)
-        self._normals, self._rows = _Buffer(GL.GL_ARRAY_BUFFER), _Buffer(GL.GL_ELEMENT_ARRAY_BUFFER)
-        for place, (buffer, size, kind, scaled) in enumerate(
-            (
-                (self._positions, 3, GL.GL_FLOAT, False),
-                (self._colors, 4, GL.GL_UNSIGNED_BYTE, True),
-                (self._normals, 3, GL.GL_FLOAT, False),
-            )
-        ):
-            buffer.bind()
-            GL.glVertexAttribPointer(place, size, kind, scaled, 0, None)
-            if buffer is not self._normals:  # only what is lit has any; the others have zeros
+        self._buffers = []
+        for place, (size, kind, stored) in enumerate(ATTRIBUTES.values()):
+            self._buffers.append(_Buffer(kind))
+            GL.glVertexAttribPointer(place, size, stored, kind is np.uint8, 0, None)
+            if place != NORMALS:  # only what is lit has any; the others have zeros
                 GL.glEnableVertexAttribArray(place)
-        self._rows.bind()
+        self._buffers.append(_Buffer(np.uint32, rows=True))
 
     def upload(self, part: Drawn) -> None:
-        """Upload what differs from the previous part."""
+        """Upload the arrays that are others than those of the previous part."""
         old, self.part = self.part, None  # where sending fails, nothing is known of what is there
-        if part is old:
-            self.part = part
-            return
-        GL.glBindVertexArray(self._array)
-        if old is None or not _same(part.positions, old.positions):
-            self._positions.write(np.ascontiguousarray(part.positions, dtype=np.float32))
-        if old is None or not _same(part.colors, old.colors):
-            self._colors.write(np.ascontiguousarray(part.colors))
-        normals, former = _normals(part), None if old is None else _normals(old)
-        if normals is not None and (former is None or not _same(normals, former)):
-            self._normals.write(np.ascontiguousarray(normals, dtype=np.float32))
-        (GL.glDisableVertexAttribArray if normals is None else GL.glEnableVertexAttribArray)(2)
-        rows, before = _rows(part), None if old is None else _rows(old)
-        if rows is not None and (before is None or not _same(rows, before)):
-            self._rows.write(np.ascontiguousarray(rows, dtype=np.uint32))
+        if part is not old:
+            GL.glBindVertexArray(self._array)
+            arrays, former = _arrays(part), (None,) * len(self._buffers) if old is None else _arrays(old)
+            for buffer, values, before in zip(self._buffers, arrays, former, strict=True):
+                if values is not None and (before is None or not _same(values, before)):
+                    buffer.write(values)
+            lit = arrays[NORMALS] is not None
+            (GL.glEnableVertexAttribArray if lit else GL.glDisableVertexAttribArray)(NORMALS)
         self.part = part
 
     def draw(self) -> None:
@@ -336,15 +323,13 @@ def _make_texture(
         GL.glTexParameteri(GL.GL_TEXTURE_2D, what, between)
 
 
-def _rows(part: Drawn) -> Array | None:
-    """Return which positions a part is made of, None where of all, in their order."""
+def _arrays(part: Drawn) -> tuple[Array | None, ...]:
+    """Return positions, colors and normals of a part, and which positions it is made of; None for none."""
     if isinstance(part, PointCloud):
-        return None
-    return part.ends if isinstance(part, LineSegments) else part.faces
-
-
-def _normals(part: Drawn) -> Array | None:
-    return part.normals if isinstance(part, TriangleMesh) else None
+        return part.positions, part.colors, None, None
+    if isinstance(part, LineSegments):
+        return part.positions, part.colors, None, part.ends
+    return part.positions, part.colors, part.normals, part.faces
 
 
 def _same(one: Array, two: Array) -> bool:
@@ -434,12 +419,7 @@ class OpenGLRenderer:
             raise ContextLost(f"OpenGL does not work: {error}") from error
 
     def begin(self, parts: dict[str, Drawn], request: RenderRequest) -> None:
-        """Start to draw a picture that `image` reads back later, while other panels are painted.
-
-        Only what differs from the last time is sent to it.
-
-        Raises ContextLost where OpenGL does not work any more.
-        """
+        """Start a picture that `image` reads back later. Raises ContextLost where OpenGL fails."""
         self._begun = None
         self._make_current()
         try:
@@ -521,7 +501,7 @@ class OpenGLRenderer:
                 elif isinstance(item, _SheetBuffers):
                     self._sheet.use()
                 else:
-                    (self._plain if _normals(part) is None else self._lit).use()
+                    (self._plain if _arrays(part)[NORMALS] is None else self._lit).use()
                 item.draw()
 
     def _set_projection(self, request: RenderRequest) -> None:

@@ -7,6 +7,10 @@ from PyQt6.QtGui import QOffscreenSurface, QOpenGLContext
 LOWEST_OPENGL = (3, 1)  # what the shaders need
 
 
+class ContextLost(RuntimeError):
+    """OpenGL stopped working."""
+
+
 def opengl_available() -> bool:
     """Return whether a context works, without the slow import of the renderer."""
     context = QOpenGLContext()

@@ -202,10 +202,7 @@ def seen_parts(parts: dict[str, Part], projection: Projection) -> dict[str, Draw
 
 
 def without_covered(parts: dict[str, Part]) -> dict[str, Part]:
-    """Return parts without the points and edges of surfaces that are so fine that these would cover them.
-
-    Points without a triangle stay.
-    """
+    """Return parts without points and edges that very fine surfaces would cover."""
     kept = dict(parts)
     for name, part in parts.items():
         if not isinstance(part, TriangleMesh) or not part.solid or len(part.faces) <= FINE_MESH:

@@ -11,7 +11,7 @@ from PyQt6.QtGui import QColor
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
+from nrsfm_gui.panels.view3d.opengl_probe import ContextLost, opengl_available
 from nrsfm_gui.panels.view3d.parts import (
     MOVING,
     RenderRequest,
@@ -40,25 +40,19 @@ class FallbackRenderer:
 
     def __init__(self, *, software: bool) -> None:
         self.sentence = "Drawn without OpenGL"  # what draws
-        self._painter: OpenGLRenderer | SoftwareRenderer = SoftwareRenderer()
+        self._software, self._opengl = SoftwareRenderer(), None
         if software:
             return
-        if not opengl_available():
-            self.sentence = "Drawn without OpenGL: none works on this machine"
-            return
-        from nrsfm_gui.panels.view3d.gl_renderer import ContextLost, OpenGLRenderer
-
         try:
-            self._painter = OpenGLRenderer()
+            self._opengl = make_opengl_renderer()
+            self.sentence = f"Drawn by OpenGL ({self._opengl.card})"
         except ContextLost as error:
             self.sentence = f"Drawn without OpenGL: {error}"
-            return
-        self.sentence = f"Drawn by OpenGL ({self._painter.card})"
 
     @property
     def uses_opengl(self) -> bool:
         """Whether OpenGL makes the pictures."""
-        return not isinstance(self._painter, SoftwareRenderer)
+        return self._opengl is not None
 
     def skips_surface_of(self, parts: dict[str, Part]) -> bool:
         """Return whether a surface is skipped, because it would be too slow without OpenGL."""
@@ -66,23 +60,28 @@ class FallbackRenderer:
 
     def begin(self, parts: dict[str, Drawn], request: RenderRequest) -> None:
         """Start a picture that `image` returns later, where the renderer works asynchronously."""
-        if not isinstance(self._painter, SoftwareRenderer):
-            from nrsfm_gui.panels.view3d.gl_renderer import ContextLost
-
+        if self._opengl is not None:
             with suppress(ContextLost):  # `image` falls back to the software renderer
-                self._painter.begin(parts, request)
+                self._opengl.begin(parts, request)
 
     def image(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
         """Return a picture of parts."""
-        if not isinstance(self._painter, SoftwareRenderer):
-            from nrsfm_gui.panels.view3d.gl_renderer import ContextLost
-
+        if self._opengl is not None:
             try:
-                return self._painter.image(parts, request)
+                return self._opengl.image(parts, request)
             except ContextLost as error:
-                self._painter = SoftwareRenderer()
+                self._opengl = None
                 self.sentence = f"The 3-D view is drawn without OpenGL from now on: {error}"
-        return self._painter.image(parts, request)
+        return self._software.image(parts, request)
+
+
+def make_opengl_renderer() -> OpenGLRenderer:
+    """Return a renderer, imported only where OpenGL works: that is slow. Raises ContextLost elsewhere."""
+    if not opengl_available():
+        raise ContextLost("none works on this machine")
+    from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
+
+    return OpenGLRenderer()
 
 
 class SceneRenderer(QObject):
@@ -153,11 +152,7 @@ class SceneRenderer(QObject):
         locked: bool,
         transparent: bool,
     ) -> QImage:
-        """Return a picture of its own.
-
-        `ratio`: pixels of the picture to one of the projection; `size`: width and height in pixels; None for
-        those of the projection.
-        """
+        """Return a picture of its own, `ratio` of its pixels to one of the projection, of any size."""
         size = size or _pixels(projection, ratio)
         parts, request = self._prepare(projection, ratio, size, locked=locked, full=True)
         if transparent:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
+from PyQt6.QtGui import QAction, QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
 from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from nrsfm_gui.panels.view3d.camera import ViewCamera, Viewpoint
@@ -17,6 +17,7 @@ from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.picture import SceneRenderer
 from nrsfm_gui.scene.scene import NO_SEQUENCE
 from nrsfm_gui.widgets.color_bar import ColorBar
+from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL, Lasso
 from nrsfm_gui.widgets.picture_labels import paint_message
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
@@ -32,15 +33,22 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.orbit_camera import Orbit, Projection
     from nrsfm_gui.scene.scene import Scene
 
-PRESETS = {
-    "front": ("Front", "Look from the front"),
-    "side": ("Side", "Look from the side"),
-    "top": ("Top", "Look from above"),
-    "iso": ("Iso", "Look from the upper right"),
-}
-MENU_TEXTS = {  # of buttons whose short names need the other buttons beside them
-    "orthographic": "Orthographic", "lock": "Camera of the frame", "turntable": "Turn slowly"
+BUTTONS = {  # by name: text, tip, and text in a menu, where no other buttons are beside it
+    "front": ("Front", "Look from the front", "Front"),
+    "side": ("Side", "Look from the side", "Side"),
+    "top": ("Top", "Look from above", "Top"),
+    "iso": ("Iso", "Look from the upper right", "Iso"),
+    "orthographic": ("Ortho", "Orthographic: project along parallel rays", "Orthographic"),
+    "lock": (
+        "Camera", "See through the camera of the current frame, as in the 2-D panel", "Camera of the frame"
+    ),
+    "turntable": ("Turn", "Turn slowly around the object (R)", "Turn slowly"),
+    "follow": ("Follow", "Move with the object; off: the camera stays", "Follow"),
+    "look": ("Look…", "Colors, trails, mesh, sizes and layers (B)", ""),
+    "fit": ("Fit", "Show the object large (double-click)", ""),
 }  # fmt: skip
+PRESETS = ("front", "side", "top", "iso")
+SWITCHES = ("orthographic", "lock", "turntable", "follow")
 EDGE = 10  # pixels between the border and the controls
 ZOOM_PER_NOTCH = 1.15
 LABELED_SIZE = (900, 560)  # of a picture whose labels are as large as on the screen, pixels
@@ -49,41 +57,33 @@ LABELED_SIZE = (900, 560)  # of a picture whose labels are as large as on the sc
 class ViewButtons(QWidget):
     """Axis presets, orthographic projection, the camera of the frame, turntable, appearance, and fit."""
 
-    preset_requested = pyqtSignal(str)
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         # Opaque, so that the picture behind them can change without a need to paint them again.
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(3)
-        self._menu_button = self._add("View", "Directions, projection and motion of the view", "view_menu")
+        self._menu_button = _button("view_menu")
+        self._menu_button.setText("View")
+        self._menu_button.setToolTip("Directions, projection and motion of the view")
         self._menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self._menu_button)
-        self._menu.aboutToShow.connect(self._fill_menu)
         self._menu_button.setMenu(self._menu)
-        self._menu_button.hide()
-        self._in_menu: list[QToolButton] = []  # those that have no room
         self._laid_out: tuple[Hashable, ...] = ()  # what the room was last divided for
         self.moves = False  # whether there is an object to follow
-        self._presets: list[QToolButton] = []
-        for name, (text, tip) in PRESETS.items():
-            button = self._add(text, tip, name)
-            self._presets.append(button)
-            button.clicked.connect(lambda _, name=name: self.preset_requested.emit(name))
-        self._row.addSpacing(6)
-        self.orthographic = self._add("Ortho", "Orthographic: project along parallel rays", "orthographic")
-        tip = "See through the camera of the current frame, as in the 2-D panel"
-        self.lock = self._add("Camera", tip, "lock")
-        self.turntable = self._add("Turn", "Turn slowly around the object (R)", "turntable")
-        self.follow = self._add("Follow", "Move with the object; off: the camera stays", "follow")
-        self.follow.hide()
-        for button in (self.orthographic, self.lock, self.turntable, self.follow):
-            button.setCheckable(True)
-        self._row.addSpacing(6)
-        self.look = self._add("Look…", "Colors, trails, mesh, sizes and layers (B)", "look")
-        self.fit = self._add("Fit", "Show the object large (double-click)", "fit")
+        self.acts: dict[str, QAction] = {}
+        self._buttons: dict[str, QToolButton] = {}
+        for name, (text, tip, title) in BUTTONS.items():
+            act = self.acts[name] = QAction(title, self)
+            act.setIconText(text)
+            act.setToolTip(tip)
+            act.setCheckable(name in SWITCHES)
+            self._buttons[name] = _button(name)
+            self._buttons[name].setDefaultAction(act)
+        self.look = self._buttons["look"]
+        self._row = filled(QHBoxLayout(self), self._menu_button, *self._buttons.values(), spacing=3)
+        for place in (9, 5):  # before what is always shown, and before the switches
+            self._row.insertSpacing(place, 6)
+        self._menu_button.hide()
+        self._buttons["follow"].hide()
 
     def fit_width(self, width: int) -> None:
         """Move buttons into a menu until the others have room: first the presets."""
@@ -91,46 +91,31 @@ class ViewButtons(QWidget):
         if key == self._laid_out:
             return
         self._laid_out = key
-        others = [self.orthographic, self.lock, self.turntable, *([self.follow] if self.moves else [])]
-        groups = [self._presets, others]
-        for button in (self.follow, self._menu_button):
-            button.hide()
-        for button in chain(*groups):
-            button.show()
-        self._in_menu = []
+        groups = PRESETS, SWITCHES if self.moves else SWITCHES[:-1]
+        self._buttons["follow"].hide()
+        self._menu_button.hide()
+        self._menu.clear()
+        for name in chain(*groups):
+            self._buttons[name].show()
         for group in groups:
             if self.sizeHint().width() <= width:
                 break
-            for button in group:
-                button.hide()
-            self._in_menu += group
-            self._menu_button.setVisible(bool(self._in_menu))
-
-    def _fill_menu(self) -> None:
-        """List the buttons that have no room."""
-        self._menu.clear()
-        for button in self._in_menu:
-            entry = self._menu.addAction(MENU_TEXTS.get(button.objectName(), button.text()))
-            assert entry is not None  # Qt returns what it has added
-            entry.setToolTip(button.toolTip())
-            entry.setCheckable(button.isCheckable())
-            entry.setChecked(button.isChecked())
-            entry.setEnabled(button.isEnabled())
-            entry.triggered.connect(button.click)
+            for name in group:
+                self._buttons[name].hide()
+                self._menu.addAction(self.acts[name])
+            self._menu_button.show()
 
     def lay_out(self) -> None:
         """Put the visible buttons next to each other at once."""
         self._row.activate()
 
-    def _add(self, text: str, tip: str, name: str) -> QToolButton:
-        button = QToolButton()
-        button.setText(text)
-        button.setToolTip(tip)
-        button.setObjectName(name)
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.setCursor(Qt.CursorShape.ArrowCursor)
-        self._row.addWidget(button)
-        return button
+
+def _button(name: str) -> QToolButton:
+    button = QToolButton()
+    button.setObjectName(name)
+    button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    button.setCursor(Qt.CursorShape.ArrowCursor)
+    return button
 
 
 class CameraMouse(QObject):
@@ -155,7 +140,7 @@ class CameraMouse(QObject):
         if isinstance(event, QWheelEvent):
             self._camera.begin_gesture("Zoom the view", pause=True)
             self._camera.interrupt()
-            self._camera.zoom(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
+            self._camera.move(self._camera.orbit.zoomed(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0)))
             event.accept()
             return True
         if event is not None and event.type() == QEvent.Type.Leave:
@@ -199,19 +184,14 @@ class CameraMouse(QObject):
         buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         self._camera.interrupt()
         if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
-            self._camera.pan(delta.x(), delta.y(), self._surface.height())
+            self._camera.move(self._camera.orbit.panned(delta.x(), delta.y(), self._surface.height()))
         elif buttons & Qt.MouseButton.LeftButton:
             size = self._surface.width(), self._surface.height()
             self._camera.turn(delta.x(), delta.y(), self._held(), *size)
 
 
 class SceneView(PointView):
-    """Estimate, ground truth and residuals in 3-D.
-
-    The left button rotates, the middle button (or Shift and left) moves, the wheel zooms, a double click
-    fits, a click selects the nearest point. With Ctrl, a click adds or removes a point and a drag draws a
-    lasso. Rotating or zooming ends the lock to the camera of the frame.
-    """
+    """Estimate, ground truth and residuals in 3-D."""
 
     GESTURES = (
         ("Left drag", "turn"),
@@ -251,11 +231,13 @@ class SceneView(PointView):
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self.update)
         self.buttons, self.color_bar = ViewButtons(self), ColorBar(self)
-        self.buttons.preset_requested.connect(self.set_axis_preset)
-        self.buttons.orthographic.clicked.connect(self.set_orthographic)
-        self.buttons.lock.clicked.connect(self.set_camera_locked)
-        self.buttons.turntable.clicked.connect(self.set_turntable)
-        self.buttons.fit.clicked.connect(lambda _checked: self.fit())
+        acts = self.buttons.acts
+        for name in PRESETS:
+            acts[name].triggered.connect(lambda _, name=name: self.set_axis_preset(name))
+        acts["orthographic"].triggered.connect(self.set_orthographic)
+        acts["lock"].triggered.connect(self.set_camera_locked)
+        acts["turntable"].triggered.connect(self.set_turntable)
+        acts["fit"].triggered.connect(lambda _checked: self.fit())
         self._follow_theme()
 
     def sizeHint(self) -> QSize:
@@ -272,7 +254,7 @@ class SceneView(PointView):
         self.color_bar.set_scale(scene.appearance, scene.color_limits, scene.color_title)
         framing = scene.shapes.framing
         self.buttons.moves = framing is not None and framing.moves
-        self.buttons.follow.setChecked(scene.appearance.follow)
+        self.buttons.acts["follow"].setChecked(scene.appearance.follow)
         self._place_controls()
         self._redraw()
         if self.isVisible():
@@ -306,10 +288,7 @@ class SceneView(PointView):
         labels: bool = True,
         transparent: bool = False,
     ) -> QImage:
-        """Return a picture of any size with its labels, which grow with the picture. The view stays as it is.
-
-        `width`, `height`: pixels; `orbit`: where it is seen from; None as the view sees it.
-        """
+        """Return a picture of any size with labels that grow with it. The view stays as it is."""
         ratio, size = labeled_size(width, height)
         projection = self._projection(*size, orbit=orbit or self.orbit_for(*size))
         image = self._image_of(projection, ratio, (width, height), labels=labels, transparent=transparent)
@@ -373,9 +352,7 @@ class SceneView(PointView):
         """Show the object large, seen from the default direction."""
         with self._gesture("Reset the view"):
             self.camera.stop()
-            if self.framing is not None:
-                self.camera.aim(self.framing)
-            self._fit()
+            self._fit(aim=True)
 
     def fit_cameras(self) -> None:
         """Show the object and the centers of all cameras, seen from the same direction."""
@@ -383,14 +360,15 @@ class SceneView(PointView):
         if framing is not None and scene is not None and scene.path is not None:
             points = np.concatenate([framing.outline_in_space, scene.path])
             with self._gesture("Show the cameras"):
-                self.camera.fit_points(points, self.width(), self.height())
+                orbit = self.camera.orbit.fitted(points, self.width(), self.height())
+                self.camera.move(orbit, fitted=False)
         else:
             self.fit()
 
     def set_axis_preset(self, name: str) -> None:
         """Look from the "front", "side", "top" or "iso"."""
         framing = self.framing
-        with self._gesture("Look from the " + PRESETS[name][0].lower()):
+        with self._gesture(f"Look from the {name}"):
             self.camera.preset(name, framing)
             self._fit()
 
@@ -416,7 +394,7 @@ class SceneView(PointView):
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
         with self._gesture("Orthographic view" if on else "Perspective view"):
-            self.camera.set_orthographic(on)
+            self.camera.move(replace(self.camera.orbit, orthographic=on))
             if self.camera.fitted:
                 self._fit()
 
@@ -438,11 +416,12 @@ class SceneView(PointView):
         yield
         self.camera.report(before, text)
 
-    def _fit(self) -> None:
+    def _fit(self, *, aim: bool = False) -> None:
         self._fitted_to = framing = self.framing
         if framing is not None and self._scene is not None:
-            size = self.width(), self.height()
-            self.camera.fit(self.camera.orbit_for(framing, *size, self._scene.frame, follow=self._follows))
+            shown, camera = (self.width(), self.height(), self._scene.frame), self.camera
+            orbit = camera.orbit_for(framing, *shown, follow=self._follows, aim=aim)
+            camera.move(orbit, fitted=True, aimed=aim or camera.viewpoint.aimed)
 
     def _frame(self, old: Scene | None, scene: Scene) -> None:
         """Fit the view to a scene that is another one than before, unless a person has moved it."""
@@ -450,34 +429,34 @@ class SceneView(PointView):
         if framing is None:
             return
         camera, follow = self.camera, scene.appearance.follow
-        shown = self.width(), self.height(), scene.frame
+        aimed, shown = camera.viewpoint.aimed, (self.width(), self.height(), scene.frame)
 
         def fitting(framing: Framing, *, aim: bool) -> Orbit:
             return camera.orbit_for(framing, *shown, follow=follow, aim=aim)
 
         def show(framing: Framing, *, aim: bool) -> None:
-            camera.show(fitting(framing, aim=aim), aimed=aim)
+            camera.change(orbit=fitting(framing, aim=aim), fitted=True, aimed=aim or aimed)
 
-        another = old is not None and old.subject != scene.subject and not camera.aimed
+        another = old is not None and old.subject != scene.subject and not aimed
         if before is not None and (another or framing.upright != before.upright):
-            camera.stand(framing.up)
+            camera.change(orbit=camera.orbit.about(framing.up))
         if old is None or before is None or old.subject[0] != scene.subject[0]:
             self._fitted_to = framing
             show(framing, aim=True)
         elif old.subject != scene.subject:
             self._fitted_to = framing
-            show(framing, aim=camera.aimed)
+            show(framing, aim=aimed)
         elif camera.fitted:
             first = framing.by_cameras and not before.by_cameras
             fitted_to = self._fitted_to or framing
             # One that is nearly the same does not move the picture.
             misses = framing is not fitted_to and camera.misses(fitting(framing, aim=False))
-            if misses or (camera.aimed and first):
+            if misses or (aimed and first):
                 fitted_to = framing
             self._fitted_to = fitted_to
             moved = scene.frame != old.frame and not camera.turning
             if moved or follow != old.appearance.follow or fitted_to is framing is not before:
-                show(fitted_to, aim=camera.aimed and first)
+                show(fitted_to, aim=aimed and first)
         elif follow != old.appearance.follow:  # the picture stays, and moves from now on, or does not
             moved = framing.displacements[scene.frame]
             camera.set_viewpoint(
@@ -547,12 +526,12 @@ class SceneView(PointView):
 
     def _show_controls(self) -> None:
         """Show the controls of the scene, in the state of the camera."""
-        scene, camera, buttons = self._scene, self.camera, self.buttons
-        buttons.orthographic.setChecked(camera.orbit.orthographic)
-        buttons.lock.setChecked(camera.locked)
-        buttons.lock.setEnabled(scene is not None and scene.camera is not None)
-        buttons.turntable.setChecked(camera.turning)
-        buttons.setVisible(scene is not None and not scene.message)
+        scene, camera, acts = self._scene, self.camera, self.buttons.acts
+        acts["orthographic"].setChecked(camera.orbit.orthographic)
+        acts["lock"].setChecked(camera.locked)
+        acts["lock"].setEnabled(scene is not None and scene.camera is not None)
+        acts["turntable"].setChecked(camera.turning)
+        self.buttons.setVisible(scene is not None and not scene.message)
         self.color_bar.setVisible(scene is not None and not scene.message and scene.colored)
 
     def _place_controls(self) -> None:

@@ -57,7 +57,7 @@ class SceneViewController(QObject):
         view.color_bar.limits_requested.connect(lambda limits: change(limits=limits))
         view.color_bar.color_map_requested.connect(lambda name: change(color_map=name))
         view.color_bar.coloring_requested.connect(lambda key: change(color_by=key))
-        view.buttons.follow.clicked.connect(self.set_follow)
+        view.buttons.acts["follow"].triggered.connect(self.set_follow)
         view.camera.viewpoint_changed.connect(self._on_viewpoint_changed)
         self._session.undo_requested.connect(view.camera.end_gesture)
 

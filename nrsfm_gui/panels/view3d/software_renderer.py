@@ -166,10 +166,7 @@ def _by_color(lines: Floats, colors: Rgba) -> Iterator[tuple[QColor, Floats]]:
 
 
 def _in_front(part: LineSegments, projection: Projection) -> tuple[Floats, Floats]:
-    """Return the pixels (M, 2, 2) and depths (M, 2) of segments, cut at the near plane.
-
-    The pixels are NaN where a segment is wholly behind it.
-    """
+    """Return pixels (M, 2, 2), NaN behind the near plane, and depths (M, 2) of segments cut there."""
     pixels, depth = (of[part.ends] for of in projection.pixels(part.positions))
     near = max(projection.near, 1e-9)
     if projection.parallel or not (depth < near).any():

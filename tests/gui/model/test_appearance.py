@@ -11,6 +11,7 @@ from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS, LAYERS, MESH_MODES
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import Frame
 from nrsfm_gui.widgets.colors import color_table, value_colors, value_levels
 
 
@@ -61,13 +62,13 @@ def test_colors_stand_for_what_a_loop_finds(known, shapes):
             "difference": 5.0,
         }
         for key, value in expected.items():
-            found = coloring(shapes, 5, key, track_unit="px", other=other)
+            found = coloring(Frame(shapes, 5), key, track_unit="px", other=other)
             assert found.values[p] == pytest.approx(value, rel=1e-9), key
     assert {"role", "reprojection", "uncertainty", *expected} == set(COLORINGS)
-    exact = coloring(build_shapes(known.sequence, known.result), 5, "depth", track_unit="px")
+    exact = coloring(Frame(build_shapes(known.sequence, known.result), 5), "depth", track_unit="px")
     seen = known.sequence.rotations[5] @ known.sequence.truth.points[5]
     np.testing.assert_allclose(exact.values, seen[2] + known.sequence.translations[5, 2])
-    residuals = coloring(shapes, 5, "reprojection", track_unit="px")
+    residuals = coloring(Frame(shapes, 5), "reprojection", track_unit="px")
     np.testing.assert_array_equal(residuals.values, shapes.residuals[5])
     assert residuals.label == "reprojection error (px)"
 
@@ -76,7 +77,7 @@ def test_colors_stand_for_what_a_loop_finds(known, shapes):
     "key", [key for key in COLORINGS if key not in ("role", "difference", "uncertainty")]
 )
 def test_a_scale_is_the_same_in_all_frames(known, shapes, key):
-    found = [coloring(shapes, f, key, track_unit="px") for f in range(known.sequence.frame_count)]
+    found = [coloring(Frame(shapes, f), key, track_unit="px") for f in range(known.sequence.frame_count)]
     assert len({each.limits for each in found}) == 1
     low, high = found[0].limits
     values = np.stack([each.values for each in found])
@@ -86,13 +87,13 @@ def test_a_scale_is_the_same_in_all_frames(known, shapes, key):
 
 
 def test_movement_is_unknown_in_the_first_frame(shapes):
-    assert np.isnan(coloring(shapes, 0, "movement", track_unit="px").values).all()
+    assert np.isnan(coloring(Frame(shapes, 0), "movement", track_unit="px").values).all()
 
 
 def test_without_truth_an_error_is_a_reprojection_error(known):
     sequence = replace(known.sequence, truth=None)
     shapes = build_shapes(sequence, known.result)
-    assert coloring(shapes, 3, "error", track_unit="px").label == "reprojection error (px)"
+    assert coloring(Frame(shapes, 3), "error", track_unit="px").label == "reprojection error (px)"
 
 
 @pytest.mark.parametrize("key", [key for key in COLORINGS if key != "role"])

@@ -19,9 +19,9 @@ def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chos
     session.set_shown(session.runs[0])
     errors = display.errors
     display._publish()  # its picture is not made yet: that of run 3 is the newest
-    first, _, last = (errors.errors_of(run, session.alignment, compute=False) for run in session.runs)
-    assert last[1].reprojection > 0
-    assert first is None or first[1].reprojection != last[1].reprojection
+    first, _, last = (errors.of_run(run).errors for run in session.runs)
+    assert last.reprojection > 0
+    assert first is None or first.reprojection != last.reprojection
 
 
 def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(

@@ -87,15 +87,13 @@ def test_published_errors_are_noted_and_another_alignment_begins_anew(
     run.state = RunState.FINISHED
     other = trace_when_complete(qtbot, traces, run)
     assert other.errors[-1] != errors.error and len(other.records) == len(run.snapshots.indices)
-    traces.forget_others([])
-    assert not traces._notes
 
 
 def test_without_a_truth_the_error_is_that_of_held_out_observations(
     qtbot, session, traces, add_solved_run, known
 ):
     bare = replace(known.sequence, truth=None)
-    run = add_solved_run(session, bare, QUICK.with_changes(rotations="tracks", hide="3:2-9;7:1-6"))
+    run = add_solved_run(session, bare, QUICK.with_changes(hide="3:2-9;7:1-6"))
     trace = trace_when_complete(qtbot, traces, run)
     assert (trace.name, trace.unit) == ("held-out error", bare.units)
     shapes = build_shapes(bare, run.last)
@@ -103,5 +101,5 @@ def test_without_a_truth_the_error_is_that_of_held_out_observations(
     distances = np.linalg.norm(shapes.reprojected - bare.tracks, axis=1)[held]
     assert held.sum() == 14
     assert trace.errors[-1] == pytest.approx(np.sqrt(np.mean(distances**2)), rel=1e-12)
-    plain = add_solved_run(session, bare, QUICK.with_changes(rotations="tracks"))
+    plain = add_solved_run(session, bare, QUICK)
     assert traces.of(plain) is None and not traces._jobs

@@ -12,7 +12,7 @@ from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.scene import build_scene, error_series
-from nrsfm_gui.scene.sequence_errors import with_frame
+from nrsfm_gui.scene.sequence_errors import frame_ahead
 from nrsfm_gui.text.run_numbers import numbers
 
 HIDE = Settings(hide="6:5;8:4-")
@@ -29,8 +29,8 @@ def test_residuals_are_those_of_what_was_solved(known, make_iterate, mask):
     iterate = replace(make_iterate(known, noise=0.0), settings=HIDE)
     shapes = build_shapes(known.sequence, iterate)
     assert np.array_equal(np.isfinite(shapes.residuals), known.sequence.visible & ~mask)
-    one = with_frame(shapes, known.sequence, iterate, 4)
-    assert np.array_equal(np.isfinite(one.residuals), np.isfinite(shapes.residuals))
+    one = frame_ahead(shapes, known.sequence, iterate, 4)
+    assert np.array_equal(np.isfinite(one.residuals[0]), np.isfinite(shapes.residuals[4]))
     result = replace(known.result, visible=known.result.visible & ~mask)
     assert np.array_equal(
         np.isfinite(build_shapes(known.sequence, result).residuals), np.isfinite(shapes.residuals)

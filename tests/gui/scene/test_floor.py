@@ -8,7 +8,7 @@ from nrsfm_gui.scene.floor import Floor
 from nrsfm_gui.scene.framing import frame_points
 
 
-@pytest.fixture(params=[[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [0.6, 0.0, 0.8]])
+@pytest.fixture(params=[[0.0, -1.0, 0.0], [0.6, 0.0, 0.8]])
 def framing(request):
     """Return the framing of a walking cloud whose cameras have some axis upwards."""
     up = np.array(request.param)

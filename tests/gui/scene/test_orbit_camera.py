@@ -29,9 +29,9 @@ def test_opengl_matrix_and_pixels_are_the_same_map(orthographic):
     assert (np.diff(device[order, 2]) > 0).all()  # nearer is in front
 
 
-@pytest.mark.parametrize("preset", ["front", "side", "top", "iso"])
+@pytest.mark.parametrize("preset", ["top", "iso"])
 @pytest.mark.parametrize("orthographic", [False, True])
-@pytest.mark.parametrize("size", [(800, 600), (500, 900), (1600, 500)])
+@pytest.mark.parametrize("size", [(500, 900), (1600, 500)])
 def test_fit_shows_all_of_a_box_and_fills_the_view(preset, orthographic, size):
     orbit = Orbit(orthographic=orthographic).preset(preset).fitted(corners(BOX), *size)
     pixels, _ = orbit.projection(*size).pixels(corners(BOX))
@@ -40,11 +40,9 @@ def test_fit_shows_all_of_a_box_and_fills_the_view(preset, orthographic, size):
     assert np.isclose(room, MARGINS).reshape(2, 2).all(axis=0).any()  # it touches both margins of a direction
 
 
-@pytest.mark.parametrize("preset", ["front", "top", "iso"])
-@pytest.mark.parametrize("orthographic", [False, True])
-@pytest.mark.parametrize("size", [(1600, 500), (500, 900)])
-def test_what_is_fitted_all_around_stays_in_the_picture_while_it_turns(preset, orthographic, size):
-    orbit = Orbit(orthographic=orthographic).preset(preset).around(corners(BOX), *size)
+@pytest.mark.parametrize(("orthographic", "size"), [(False, (1600, 500)), (True, (500, 900))])
+def test_what_is_fitted_all_around_stays_in_the_picture_while_it_turns(orthographic, size):
+    orbit = Orbit(orthographic=orthographic).preset("iso").around(corners(BOX), *size)
     least = np.inf
     for turn in range(0, 360, 5):
         pixels, _ = orbit.turned(turn, 0.0).projection(*size).pixels(corners(BOX))
@@ -72,11 +70,7 @@ def test_a_drag_turns_the_near_side_with_the_mouse():
     before, _ = Orbit(distance=10.0).preset("front").projection(600, 600).pixels(near_side)
     after, _ = Orbit(distance=10.0).preset("front").turned(10.0, 10.0).projection(600, 600).pixels(near_side)
     assert (after > before + 5).all()
-
-
-def test_elevation_ends_at_the_poles_and_azimuth_goes_round():
-    assert Orbit().turned(0, 500).elevation == 90
-    assert Orbit().turned(0, -500).elevation == -90
+    assert (Orbit().turned(0, 500).elevation, Orbit().turned(0, -500).elevation) == (90, -90)
     assert Orbit(azimuth=170.0).turned(-30, 0).azimuth == pytest.approx(-160)
 
 
@@ -84,14 +78,6 @@ def test_panning_moves_the_center_as_far_as_the_mouse():
     orbit = Orbit((1.0, 2.0, 3.0), 50.0, 20.0, 30.0)
     pixel, _ = orbit.panned(25.0, -40.0, 600).projection(800, 600).pixels(np.array([[1.0, 2.0, 3.0]]))
     np.testing.assert_allclose(pixel[0], [400 + 25, 300 - 40], atol=1e-9)
-
-
-def test_zoom_enlarges_what_is_at_the_center():
-    orbit = Orbit(distance=100.0)
-    point = orbit.rotation.T @ np.array([1.0, 0.0, 0.0])
-    one, _ = orbit.projection(600, 600).pixels(point)
-    two, _ = orbit.zoomed(2.0).projection(600, 600).pixels(point)
-    assert (two[0] - 300) == pytest.approx(2 * (one[0] - 300))
 
 
 def test_points_behind_the_camera_have_no_pixel():

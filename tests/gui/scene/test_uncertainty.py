@@ -7,7 +7,7 @@ import pytest
 from reconstructions import build_shapes
 
 from core.depth import DepthEnd, DepthPoint, DepthStep
-from core.evaluation import ALIGNMENTS
+from core.evaluation import PER_FRAME, Alignment, Kind, Mirror
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import MOST_HALOS, Ellipsoids, scene_parts
@@ -15,7 +15,7 @@ from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.incumbent import quality
 from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.scene.scene import build_scene, error_series
-from nrsfm_gui.scene.shapes import BILINEAR, FURTHER_END, NO_STD, NOT_REFINED, UNDER_WAY, why_no_std
+from nrsfm_gui.scene.shapes import BILINEAR, FURTHER_END, NO_STD, NOT_REFINED, UNDER_WAY, Frame, why_no_std
 from nrsfm_gui.scene.summaries import percent_of
 from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
@@ -30,7 +30,7 @@ def with_std(known):
     return replace(known, result=replace(known.result, std=std))
 
 
-@pytest.mark.parametrize("alignment", ALIGNMENTS)
+@pytest.mark.parametrize("alignment", [PER_FRAME, Alignment(Kind.SEQUENCE, Mirror.ON)])
 @pytest.mark.parametrize("affine", [False, True])
 def test_they_follow_the_points_as_an_error_along_an_axis_of_the_camera_does(make_known, alignment, affine):
     known = with_std(make_known(affine=affine))
@@ -44,8 +44,7 @@ def test_they_follow_the_points_as_an_error_along_an_axis_of_the_camera_does(mak
         np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), shapes.std[:, axis], rtol=1e-9)
         along = shapes.cameras.R @ drawn
         np.testing.assert_allclose(np.abs(along[:, axis]), shapes.std[:, axis], rtol=1e-9)
-    np.testing.assert_allclose(shapes.uncertainty(), np.sqrt((shapes.std**2).sum(axis=1)))
-    np.testing.assert_allclose(shapes.uncertainty(4), shapes.uncertainty()[4])
+    np.testing.assert_allclose(shapes.uncertainty, np.sqrt((shapes.std**2).sum(axis=1)))
 
 
 def test_those_of_the_coordinates_are_those_of_samples(known):
@@ -62,10 +61,10 @@ def test_those_of_the_coordinates_are_those_of_samples(known):
 def test_points_are_colored_by_them(known):
     known = with_std(known)
     shapes = build_shapes(known.sequence, known.result)
-    found = coloring(shapes, 3, "uncertainty", track_unit="px")
+    found = coloring(Frame(shapes, 3), "uncertainty", track_unit="px")
     np.testing.assert_allclose(found.values, np.linalg.norm(shapes.std[3], axis=0))
     assert found.label == "uncertainty, 1 std (mm)"
-    assert found.limits == coloring(shapes, 8, "uncertainty", track_unit="px").limits
+    assert found.limits == coloring(Frame(shapes, 8), "uncertainty", track_unit="px").limits
 
 
 def test_without_a_truth_the_timeline_shows_them_first_then_the_reprojection(known):
@@ -74,7 +73,7 @@ def test_without_a_truth_the_timeline_shows_them_first_then_the_reprojection(kno
     shapes = build_shapes(bare, known.result)
     found = error_series(bare, shapes)
     assert (found.name, found.size) == ("uncertainty", shapes.size)
-    np.testing.assert_allclose(found.per_point, shapes.uncertainty())
+    np.testing.assert_allclose(found.per_point, shapes.uncertainty)
     assert found.other.name == "reprojection error"
     assert error_series(known.sequence, build_shapes(known.sequence, known.result)).name == "3-D error"
 
@@ -86,18 +85,18 @@ def test_reprojection_errors_of_rounding_count_as_none_and_color_nothing(known):
         bare = replace(known.sequence, truth=None, tracks=tracks)
         shapes = build_shapes(bare, known.result)
         assert error_series(bare, shapes).zero is exact and (quality(shapes).reprojection == 0) is exact
-        found = coloring(shapes, 3, "error", track_unit="px")
+        found = coloring(Frame(shapes, 3), "error", track_unit="px")
         assert (found.values is None) is exact and ("0 in all frames" in found.missing) is exact
 
 
 def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
     shapes = build_shapes(known.sequence, known.result)
-    assert coloring(shapes, 3, "uncertainty", track_unit="px").missing == NOT_REFINED
+    assert coloring(Frame(shapes, 3), "uncertainty", track_unit="px").missing == NOT_REFINED
     scene = build_scene(known.sequence, shapes, frame=3, appearance=HALOS)
     assert scene.color_missing == NOT_REFINED and "halos" not in scene_parts(scene, DARK)
     assert not build_scene(known.sequence, shapes, frame=3).color_missing
     nothing = build_shapes(known.sequence, None)
-    assert "run the solver" in coloring(nothing, 3, "uncertainty", track_unit="px").missing
+    assert "run the solver" in coloring(Frame(nothing, 3), "uncertainty", track_unit="px").missing
     end = make_iterate(known, noise=0.1)
     assert why_no_std(replace(end, settings=replace(end.settings, objective="wnn"))) == NOT_REFINED
     assert why_no_std(replace(end, settings=replace(end.settings, objective="depths"))) == BILINEAR
@@ -154,11 +153,10 @@ def test_of_many_points_only_the_selected_ones_have_an_outline(make_known):
     np.testing.assert_array_equal(scene_parts(scene, DARK)["halos"].positions, scene.estimate[[4]])
 
 
-@pytest.mark.parametrize("flat", [0, 1, 2])
-def test_an_axis_without_uncertainty_is_drawn_without_warnings(known, flat):
+def test_an_axis_without_uncertainty_is_drawn_without_warnings(known):
     known = with_std(known)
     std = np.array(known.result.std)
-    std[:, flat] = 0.0
+    std[:, 2] = 0.0
     std[:, :, 4] = 0.0
     std[:, :, 5] = np.nan
     shapes = build_shapes(known.sequence, replace(known.result, std=std))
@@ -171,7 +169,7 @@ def test_tables_curves_and_numbers_have_them(known):
     known = with_std(known)
     shapes = build_shapes(known.sequence, known.result)
     table = point_table(known.sequence, shapes)
-    np.testing.assert_allclose(table.uncertainty, shapes.uncertainty().mean(axis=0))
+    np.testing.assert_allclose(table.uncertainty, shapes.uncertainty.mean(axis=0))
     (course,) = point_courses(shapes, [6])
     np.testing.assert_allclose(course.std, shapes.std_of_coordinates()[:, :, 6])
     scene = build_scene(known.sequence, shapes, frame=3, selected=6, selection=(6,))
@@ -182,7 +180,7 @@ def test_tables_curves_and_numbers_have_them(known):
     several = build_scene(known.sequence, shapes, frame=3, selected=6, selection=(6, 7))
     labels = [row.label for row in selection_numbers(several)]
     assert "mean uncertainty" in labels and "worst uncertainty" in labels
-    assert quality(shapes).uncertainty == pytest.approx(shapes.uncertainty().mean())
+    assert quality(shapes).uncertainty == pytest.approx(shapes.uncertainty.mean())
     plain = build_shapes(known.sequence, replace(known.result, std=None))
     assert point_table(known.sequence, plain).uncertainty is None and quality(plain).uncertainty is None
     assert point_courses(plain, [6])[0].std is None

@@ -68,12 +68,6 @@ def test_dragging_an_end_moves_that_limit_and_a_double_click_resets_it_to_the_da
     assert bar.limits == (low, high)
 
 
-def test_the_middle_of_the_bar_holds_nothing(bar):
-    mouse(bar, QEvent.Type.MouseButtonPress, bar.width() / 2)
-    mouse(bar, QEvent.Type.MouseMove, bar.width())
-    assert bar.asked == []
-
-
 @popups
 def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
     picture = bar.grab().toImage()
@@ -121,7 +115,7 @@ def test_every_coloring_reaches_both_views_and_is_named(parts):
         scene = parts.scene_view._scene
         assert scene.appearance.color_by == key
         assert parts.tracks_view._scene is scene
-        assert parts.appearance_panel.color_by.currentData() == key
+        assert parts.appearance_panel.choices["color_by"].currentData() == key
         assert parts.scene_view.color_bar.isVisible() == scene.colored
     action = parts.press("color_by_error")
     assert action.isChecked() is True  # it was not before
@@ -144,22 +138,23 @@ def test_the_color_bar_of_the_view_changes_the_limits(parts):
 
 def test_the_panel_changes_everything(parts):
     panel, display = parts.appearance_panel, parts.display
-    panel.color_by.setCurrentIndex(panel.color_by.findData("index"))
-    panel.color_by.activated.emit(panel.color_by.currentIndex())
-    panel.color_map.setCurrentIndex(panel.color_map.findData("cividis"))
-    panel.color_map.activated.emit(panel.color_map.currentIndex())
+
+    def choose(field, key):
+        box = panel.choices[field]
+        box.setCurrentIndex(box.findData(key))
+        box.activated.emit(box.currentIndex())
+
+    choose("color_by", "index")
+    choose("color_map", "cividis")
     display.refresh()
     panel.automatic.click()
     panel.high.setValue(7.0)
-    panel.trails.click()
+    panel.layers["trails"].click()
     panel.trail_frames.setValue(5)
     panel.point_size.setValue(200)
-    panel.mesh_mode.setCurrentIndex(panel.mesh_mode.findData("shaded"))
-    panel.mesh_mode.activated.emit(panel.mesh_mode.currentIndex())
-    panel.mesh_source.setCurrentIndex(panel.mesh_source.findData("tracks"))
-    panel.mesh_source.activated.emit(panel.mesh_source.currentIndex())
-    panel.labels.setCurrentIndex(panel.labels.findData("all"))
-    panel.labels.activated.emit(panel.labels.currentIndex())
+    choose("mesh_mode", "shaded")
+    choose("mesh_source", "tracks")
+    choose("labels", "all")
     panel.layers["grid"].click()
     appearance = parts.session.appearance
     assert appearance == Appearance(
@@ -243,7 +238,7 @@ def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(parts, tmp_
     parts.appearance_controller.load_triangulation(tmp_path / "mesh.npz")
     parts.display.refresh()
     assert np.sort(parts.display.scene.faces, axis=1).tolist() == [[0, 5, 6], [5, 6, 7]]
-    assert parts.appearance_panel.mesh_source.currentText() == "mesh.npz"
+    assert parts.appearance_panel.choices["mesh_source"].currentText() == "mesh.npz"
     (tmp_path / "bad.txt").write_text("0 1 99\n")
     parts.appearance_controller.load_triangulation(tmp_path / "bad.txt")
     assert "names point 99" in parts.message_bar.text
@@ -262,13 +257,9 @@ def test_the_turntable_turns_until_the_mouse_stops_it(parts, qtbot):
     qtbot.mousePress(view, Qt.MouseButton.LeftButton)
     assert not view.camera.turning
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)
-
-
-def test_the_lock_and_the_turntable_exclude_each_other(parts):
-    view = parts.scene_view
     view.set_turntable(True)
     view.set_camera_locked(True)
     assert not view.camera.turning
-    view.set_turntable(True)
+    view.set_turntable(True)  # the two exclude each other
     assert not view.camera.locked
     view.set_turntable(False)

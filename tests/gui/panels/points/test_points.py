@@ -168,7 +168,7 @@ def test_the_panel_shows_what_to_do_while_there_is_nothing(session, display, pan
 
 
 def test_the_table_selects_and_sorts_very_many_points(qtbot, show):
-    count = 28_880
+    count = 6_000
     rng = np.random.default_rng(0)
     values = rng.exponential(1.0, (3, count))
     table = PointsTable()

@@ -5,7 +5,7 @@ import pytest
 from hands import ask_for_menu, drag, type_into
 from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, Qt
 from PyQt6.QtGui import QHelpEvent
-from PyQt6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QToolTip
+from PyQt6.QtWidgets import QApplication, QComboBox, QToolButton, QToolTip
 
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.error_curve import curve_top
@@ -60,16 +60,14 @@ def test_every_pixel_belongs_to_the_frame_whose_center_is_nearest():
     assert axis.frame_at(1000) == FRAMES - 1
 
 
-@pytest.mark.parametrize("frame", [0, 11, FRAMES - 1])
-def test_curve_slider_and_strip_mark_the_same_column(timeline, near, frame):
-    timeline.set_frame(frame)
+def test_curve_slider_and_strip_mark_the_same_column(timeline, near):
+    timeline.set_frame(frame := 11)
     expected = axis_of(timeline.curve).center(frame)
     curve = timeline.curve.grab().toImage()
     for picture in (curve, timeline.strip.grab().toImage()):
         white = near(picture, DARK.text, tolerance=125)[3:-3, LEFT:-RIGHT]
         columns = LEFT + np.flatnonzero(white.mean(axis=0) > 0.6)
-        assert columns.size
-        assert np.abs(columns + 0.5 - expected).max() <= 1.5
+        assert columns.size and np.abs(columns + 0.5 - expected).max() <= 1.5
     inside = near(timeline.slider.grab().toImage(), DARK.raised, tolerance=5)[7:13]
     assert np.nonzero(inside)[1].mean() + 0.5 == pytest.approx(expected, abs=1.5)
     for part in (timeline.slider, timeline.strip):
@@ -77,63 +75,30 @@ def test_curve_slider_and_strip_mark_the_same_column(timeline, near, frame):
         assert part.width() == timeline.curve.width()
 
 
-@pytest.mark.parametrize("name", ["curve", "slider", "strip"])
-def test_a_click_requests_the_frame_under_the_mouse(timeline, qtbot, name):
-    part = getattr(timeline, name)
-    with qtbot.waitSignal(timeline.frame_requested) as caught:
-        qtbot.mouseClick(part, Qt.MouseButton.LeftButton, pos=at(part, 23))
-    assert caught.args == [23]
-
-
-def test_setters_ask_for_nothing(timeline):
+def test_clicks_keys_and_buttons_request_frames(timeline, qtbot):
     asked = []
-    for signal in (
-        timeline.frame_requested,
-        timeline.transport.playing_requested,
-        timeline.transport.speed_requested,
-    ):
-        signal.connect(asked.append)
-    timeline.set_frame(5)
-    timeline.transport.set_playing(True)
-    timeline.set_frame_count(10)
-    assert asked == []
-    assert timeline.findChild(NumberField, "frame").text() == "6"
-    assert timeline.findChild(QLabel, "frames").text() == "of 10"
-
-
-@pytest.mark.parametrize(
-    ("button", "frame"), [("first", 0), ("previous", 9), ("next", 11), ("last", FRAMES - 1)]
-)
-def test_buttons_ask_for_frames(timeline, qtbot, button, frame):
+    timeline.frame_requested.connect(asked.append)
+    for part in (timeline.curve, timeline.slider, timeline.strip):
+        qtbot.mouseClick(part, Qt.MouseButton.LeftButton, pos=at(part, 23))
+    timeline.set_frame(10)  # which requests nothing
+    qtbot.keyClick(timeline.slider, Qt.Key.Key_Right)
     timeline.set_frame(10)
-    with qtbot.waitSignal(timeline.frame_requested) as caught:
+    for button in ("first", "previous", "next", "last"):
         qtbot.mouseClick(timeline.findChild(QToolButton, button), Qt.MouseButton.LeftButton)
-    assert caught.args == [frame]
+    assert asked == [23, 23, 23, 11, 0, 9, 11, FRAMES - 1]
 
 
-def test_play_requests_the_opposite_of_what_is_shown(timeline, qtbot):
+def test_playing_speed_and_loop_are_requested(timeline, qtbot):
+    transport, asked = timeline.transport, []
+    for signal in (transport.playing_requested, transport.speed_requested, transport.loop_requested):
+        signal.connect(asked.append)
     for playing in (False, True):
-        timeline.transport.set_playing(playing)
-        with qtbot.waitSignal(timeline.transport.playing_requested) as caught:
-            qtbot.mouseClick(timeline.findChild(QToolButton, "play"), Qt.MouseButton.LeftButton)
-        assert caught.args == [not playing]
-
-
-def test_speed_and_loop_are_requested(timeline, qtbot):
-    with qtbot.waitSignal(timeline.transport.speed_requested) as caught:
-        timeline.findChild(QComboBox).setCurrentText("4×")
-    assert caught.args == [4.0]
-    for loop in (Loop.BACK, Loop.ONCE, Loop.AGAIN):
-        with qtbot.waitSignal(timeline.transport.loop_requested) as caught:
-            qtbot.mouseClick(timeline.findChild(QToolButton, "loop"), Qt.MouseButton.LeftButton)
-        assert caught.args == [loop]
-
-
-def test_keys_of_the_slider_ask_for_frames(timeline, qtbot):
-    timeline.set_frame(10)
-    with qtbot.waitSignal(timeline.frame_requested) as caught:
-        qtbot.keyClick(timeline.slider, Qt.Key.Key_Right)
-    assert caught.args == [11]
+        transport.set_playing(playing)
+        qtbot.mouseClick(timeline.findChild(QToolButton, "play"), Qt.MouseButton.LeftButton)
+    timeline.findChild(QComboBox).setCurrentText("4×")
+    for _ in range(3):
+        qtbot.mouseClick(timeline.findChild(QToolButton, "loop"), Qt.MouseButton.LeftButton)
+    assert asked == [True, False, 4.0, Loop.BACK, Loop.ONCE, Loop.AGAIN]
 
 
 def test_the_strip_shows_the_error_of_each_cell_and_names_it(timeline, errors, qtbot):
@@ -142,8 +107,7 @@ def test_the_strip_shows_the_error_of_each_cell_and_names_it(timeline, errors, q
     picture = strip.grab().toImage()
     table = error_table()[:, :3].astype(int)
     for frame, point in ((5, 2), (30, 9), (35, 0)):
-        y = 2 + (point + 0.5) * (strip.height() - 4) / POINTS
-        where = QPoint(at(strip, frame).x(), round(y))
+        where = cell(strip, frame, point)
         assert strip.cell_at(QPointF(where)) == (frame, point)
         color = picture.pixelColor(where)
         top = np.nanpercentile(errors, 98)
@@ -152,26 +116,8 @@ def test_the_strip_shows_the_error_of_each_cell_and_names_it(timeline, errors, q
         with qtbot.waitSignals([timeline.frame_requested, timeline.point_selected]) as caught:
             qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=where)
         assert [signal.args for signal in caught.all_signals_and_args] == [(frame,), (point,)]
-
-
-def test_missing_errors_are_blank(timeline, near):
-    strip = timeline.strip
-    picture = strip.grab().toImage()
-    where = QPoint(at(strip, 20).x(), round(2 + 11.5 * (strip.height() - 4) / POINTS))
-    assert near(picture, DARK.panel, tolerance=3)[where.y(), where.x()]
-
-
-def test_more_points_than_pixels_show_the_largest_error(timeline):
-    errors = np.zeros((FRAMES, 3000))
-    errors[10, 1234] = 5.0
-    errors[:, 0] = 5.0  # so that the scale ends there
-    timeline.set_series(series(errors, "px", "reprojection error"))
-    timeline.strip._top = 5.0
-    timeline.strip._image = None
-    picture = timeline.strip._picture(800, 50)
-    row = int(1234 * 50 / 3000)
-    color = picture.pixelColor(10, row)
-    assert (color.red(), color.green(), color.blue()) == tuple(error_table()[255, :3].tolist())
+    blank = strip.grab().toImage().pixelColor(cell(strip, 20, 11))
+    assert blank.lightness() < 60  # that of the panel, where nothing is known
 
 
 def test_of_very_many_points_in_a_pixel_the_mean_shows(timeline):
@@ -220,12 +166,11 @@ def test_ground_truth_frames_are_marked(timeline, near):
         assert np.abs(columns + 0.5 - axis_of(timeline.slider).center(frame)).min() <= 1.5
 
 
-@pytest.mark.parametrize("theme", [DARK, LIGHT])
-def test_the_mark_of_the_intrinsics_differs_from_that_of_the_worst_frame(qapp, timeline, near, theme):
+def test_the_mark_of_the_intrinsics_differs_from_that_of_the_worst_frame(qapp, timeline, near):
+    theme, slider = LIGHT, timeline.slider
     apply_theme(qapp, theme)
-    slider = timeline.slider
     before = slider.grab().toImage()
-    timeline.slider.set_truth_frames(tuple(range(FRAMES)), 20)
+    slider.set_truth_frames(tuple(range(FRAMES)), 20)
     picture = slider.grab().toImage()
     assert not near(picture, theme.truth, tolerance=40).any()
     assert not near(picture, theme.warning, tolerance=40).any()
@@ -233,15 +178,6 @@ def test_the_mark_of_the_intrinsics_differs_from_that_of_the_worst_frame(qapp, t
     badge = QRect(place - 7, 3, 14, 14)
     assert picture.copy(badge) != before.copy(badge)
     assert near(picture.copy(badge), theme.text, tolerance=60).sum() > 4
-
-
-def test_a_sentence_on_a_frame_goes_with_it(timeline):
-    timeline.show_message(4, "Frame 5 is bad")
-    assert QToolTip.text() == "Frame 5 is bad"
-    timeline.set_frame(4)
-    assert timeline._message_frame == 4
-    timeline.set_frame(5)
-    assert timeline._message_frame == -1
 
 
 @pytest.mark.parametrize("frame", [0, FRAMES // 2, FRAMES - 1])
@@ -255,12 +191,10 @@ def test_a_sentence_on_a_frame_covers_neither_its_mark_nor_what_is_above_the_tim
     center = corner.x() + axis_of(timeline.slider).center(frame)
     assert area.left() > center or area.right() < center
     assert corner.x() <= area.left() and area.right() <= corner.x() + strip.width()
-
-
-def test_without_errors_the_timeline_shows_how_to_get_them(timeline, near):
-    timeline.set_series(None)
-    assert near(timeline.strip.grab().toImage(), DARK.muted, tolerance=60).any()
-    assert timeline.strip.cell_at(QPointF(500, 20)) is None
+    timeline.set_frame(frame)
+    assert timeline._message_frame == frame
+    timeline.set_frame((frame + 1) % FRAMES)  # it goes with its frame
+    assert timeline._message_frame == -1
 
 
 def test_only_the_frames_with_truth_have_an_error_and_show_as_dots(timeline, near):
@@ -269,6 +203,12 @@ def test_only_the_frames_with_truth_have_an_error_and_show_as_dots(timeline, nea
     timeline.set_series(series(values))
     found = np.nonzero(near(timeline.curve.grab().toImage(), DARK.accent, tolerance=60))[1]
     assert found.mean() + 0.5 == pytest.approx(axis_of(timeline.curve).center(18), abs=1.5)
+    timeline.set_series(series(np.zeros((FRAMES, POINTS)), unit="px", name="reprojection error"))
+    assert series(np.zeros((6, 4))).zero and not series(np.eye(6, 4)).zero
+    assert timeline.strip._why_empty == "The reprojection error is 0 in all frames"
+    timeline.set_series(None)
+    assert near(timeline.strip.grab().toImage(), DARK.muted, tolerance=60).any()  # how to get errors
+    assert timeline.strip.cell_at(QPointF(500, 20)) is None
 
 
 # The range, the selection and the order of the points
@@ -337,30 +277,20 @@ def test_sorting_puts_the_worst_point_on_top_and_clicks_still_find_it(timeline, 
     strip = timeline.strip
     for row in (0, 4, POINTS - 1):
         assert strip.cell_at(QPointF(cell(strip, 9, row))) == (9, order[row])
-    timeline.strip.set_selection((int(order[2]),), int(order[2]))
-    marked = near(strip.grab().toImage(), DARK.selection, tolerance=40)
-    assert abs(np.flatnonzero(marked[:, LEFT - 4]).mean() - cell(strip, 0, 2).y()) <= 1.5
+    strip.set_selection(order[[2, 5, 10]].tolist(), int(order[5]))
+    marked = np.flatnonzero(near(strip.grab().toImage(), DARK.selection, tolerance=40)[:, LEFT - 4])
+    for row in (2, 5, 10):
+        assert np.abs(marked - cell(strip, 0, row).y()).min() <= 1.5
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert strip.cell_at(QPointF(cell(strip, 9, 7))) == (9, 7)
-
-
-def test_every_selected_point_is_marked(timeline, near):
-    strip, chosen = timeline.strip, (1, 5, 10)
-    timeline.strip.set_selection(chosen, 5)
-    column = np.flatnonzero(near(strip.grab().toImage(), DARK.selection, tolerance=40)[:, LEFT - 4])
-    for point in chosen:
-        assert np.abs(column - cell(strip, 0, point).y()).min() <= 1.5
 
 
 def test_hidden_points_are_gray(timeline):
     strip = timeline.strip
     colored = strip.grab().toImage().pixelColor(cell(strip, 33, 10))
     timeline.strip.set_hidden(frozenset({10}))
-    gray = strip.grab().toImage().pixelColor(cell(strip, 33, 10))
-    assert colored.saturation() > 100
-    assert gray.saturation() < 60
-    other = strip.grab().toImage().pixelColor(cell(strip, 33, 8))
-    assert other.saturation() > 100
+    gray, other = (strip.grab().toImage().pixelColor(cell(strip, 33, row)) for row in (10, 8))
+    assert gray.saturation() < 60 < 100 < min(colored.saturation(), other.saturation())
 
 
 def test_hidden_points_do_not_color_the_pixels_of_the_others():
@@ -406,13 +336,6 @@ def test_the_worst_frame_is_marked_on_the_curve(timeline, near):
     assert np.abs(columns + 0.5 - axis_of(timeline.curve).center(FRAMES - 1)).min() <= 2
 
 
-def test_errors_of_zero_color_nothing_and_name_no_frame(timeline, near):
-    timeline.set_series(series(np.zeros((6, 4)), unit="px", name="reprojection error"))
-    strip = timeline.strip
-    assert series(np.zeros((6, 4))).zero and not series(np.eye(6, 4)).zero
-    assert strip._errors is None and strip._why_empty == "The reprojection error is 0 in all frames"
-
-
 def test_the_worst_come_one_after_the_other():
     values = np.array([1.0, np.nan, 7.0, 3.0, 7.0])
     assert worst_first(values).tolist() == [2, 4, 3, 0, 1]
@@ -423,9 +346,7 @@ def test_the_worst_come_one_after_the_other():
     assert seen == [2, 4, 3, 0, 2]
     assert next_worst(values, 1) == 2  # it has no error
     assert next_worst(np.full(3, np.nan), None) is None
-    means = known_means(np.array([[1.0, np.nan], [3.0, np.nan]]), 0)
-    assert means[0] == 2.0
-    assert np.isnan(means[1])
+    np.testing.assert_array_equal(known_means(np.array([[1.0, np.nan], [3.0, np.nan]]), 0), [2.0, np.nan])
 
 
 def test_a_frame_can_be_typed(timeline, qtbot):

@@ -9,15 +9,15 @@ from PyQt6.QtWidgets import QDockWidget, QMainWindow
 from reconstructions import build_shapes
 
 from core import CameraModel, Sequence
-from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
+from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d import scene_view as scene3d
+from nrsfm_gui.panels.view3d import software_renderer
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
-from nrsfm_gui.panels.view3d.parts import MOVING, LineSegments, TriangleMesh, exceeds, scene_parts
+from nrsfm_gui.panels.view3d.parts import Budget, TriangleMesh, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
-from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import Orbit, image_window
 from nrsfm_gui.scene.scene import build_scene
 
@@ -25,25 +25,11 @@ SIZE = (640, 480)
 EVERYTHING = frozenset(LAYERS)
 
 
-def shown(show, *, software=False, size=SIZE):
-    view = SceneView(software=software)
-    show(view, *size)
-    return view
-
-
-@pytest.fixture(params=["software", "opengl"])
-def view(request, show):
-    if request.param == "opengl" and not opengl_available():
-        pytest.skip("no OpenGL context can be made here")
-    return shown(show, software=request.param == "software")
-
-
 # The camera of the frame
 
 
-def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, known, shapes, near):
-    layers = frozenset({"camera"})
-    scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(layers))
+def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, scene_of, near):
+    scene = scene_of(3, layers={"camera"})
     view.set_scene(scene)
     centers = -scene.camera.R.T @ scene.camera.t
     view.camera.set_orbit(Orbit(tuple(centers), 300.0, 140.0, 20.0))
@@ -59,42 +45,23 @@ def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, know
     assert locked[y0:y1, x1 - 1 : x1 + 2].any(axis=1).mean() > 0.4
 
 
-def test_two_views_share_a_camera(show, known, shapes):
-    one, two = shown(show, software=True), shown(show, software=True)
-    scene = build_scene(known.sequence, shapes, frame=3)
-    for each in (one, two):
-        each.set_scene(scene)
-    one.camera.orbit_changed.connect(two.camera.set_orbit)
-    two.camera.orbit_changed.connect(one.camera.set_orbit)
-    received = []
-    two.camera.orbit_changed.connect(received.append)
-    one.set_axis_preset("top")
-    one.camera.zoom(1.5)
-    one.set_orthographic(True)
-    assert two.camera.orbit == one.camera.orbit
-    assert two.camera.orbit.orthographic
-    assert received == []
-    assert one.grab_image() == two.grab_image()
-
-
-@pytest.mark.parametrize("size", [(1920, 1080), (320, 200), (501, 333)])
-def test_pictures_of_any_size_leave_the_view_as_it_is(view, known, shapes, size):
-    view.set_scene(build_scene(known.sequence, shapes, frame=3))
-    before, orbit = view.grab_image(), view.camera.orbit
-    picture = view.render_image(*size)
+@pytest.mark.parametrize("size", [(960, 540), (501, 333)])
+def test_pictures_of_any_size_leave_the_view_as_it_is(drawn, scene_of, size):
+    drawn.set_scene(scene_of(3))
+    before, orbit = drawn.grab_image(), drawn.camera.orbit
+    picture = drawn.render_image(*size)
     assert picture.size() == QSize(*size)
     assert picture.devicePixelRatio() == 1.0
-    other = view.render_image(*size, Orbit(orbit.center, orbit.distance, orbit.azimuth + 90, 10.0))
+    other = drawn.render_image(*size, Orbit(orbit.center, orbit.distance, orbit.azimuth + 90, 10.0))
     assert other != picture
-    assert view.camera.orbit == orbit
-    assert view.grab_image() == before
+    assert drawn.camera.orbit == orbit
+    assert drawn.grab_image() == before
 
 
-def test_a_large_picture_is_the_small_one_enlarged(view, known, shapes, near):
-    layers = frozenset({"estimate"})
-    view.set_scene(build_scene(known.sequence, shapes, frame=3, appearance=Appearance(layers)))
-    small, large = view.render_image(900, 560), view.render_image(1800, 1120)
-    where, _ = view._projection(900, 560, view.orbit_for(900, 560)).pixels(view._scene.estimate)
+def test_a_large_picture_is_the_small_one_enlarged(drawn, scene_of, near):
+    drawn.set_scene(scene_of(3, layers={"estimate"}))
+    small, large = drawn.render_image(900, 560), drawn.render_image(1800, 1120)
+    where, _ = drawn._projection(900, 560, drawn.orbit_for(900, 560)).pixels(drawn._scene.estimate)
     areas = []
     for picture, scale in ((small, 1), (large, 2)):
         blue = near(picture, DARK.estimate, tolerance=30)
@@ -106,73 +73,66 @@ def test_a_large_picture_is_the_small_one_enlarged(view, known, shapes, near):
 # OpenGL that is not there, or goes
 
 
-def test_without_opengl_a_person_can_find_out_why(show, monkeypatch):
+def test_without_opengl_a_person_can_find_out_why(monkeypatch, session, display, messages, qtbot):
     monkeypatch.setattr(renderer3d, "opengl_available", lambda: False)
-    view = shown(show)
+    view = SceneView()
+    qtbot.addWidget(view)
     assert not view.renderer.uses_opengl
     assert view.renderer.sentence == "Drawn without OpenGL: none works on this machine"
+    SceneViewController(session, display, view, session)
+    view.degraded.emit("The 3-D view is drawn without OpenGL from now on: it was lost")
+    assert "without OpenGL from now on: it was lost" in messages.text
+    assert display.without_opengl
 
 
 def break_context(view, how):
-    painter = view._renderer.renderer._painter
+    painter = view._renderer.renderer._opengl
     if how == "destroyed surface":
         painter._surface.destroy()
-    elif how == "context not current":
-        painter._context.makeCurrent = lambda _surface: False
     else:
         painter._read = lambda _size: (_ for _ in ()).throw(RuntimeError("reset status"))
 
 
-@pytest.mark.parametrize("how", ["destroyed surface", "context not current", "reset"])
-def test_a_lost_context_is_replaced_at_once_with_a_sentence(show, known, shapes, near, how):
-    if not opengl_available():
-        pytest.skip("no OpenGL context can be made here")
-    view = shown(show)
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+@pytest.mark.parametrize("how", ["destroyed surface", "reset"])
+def test_a_lost_context_is_replaced_at_once_with_a_sentence(opengl_view, scene_of, near, how):
+    view = opengl_view
+    view.set_scene(scene_of(2))
     assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
     received = []
     view.degraded.connect(received.append)
     break_context(view, how)
-    view.set_scene(build_scene(known.sequence, shapes, frame=3))
+    view.set_scene(scene_of(3))
     assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
     assert not view.renderer.uses_opengl
     assert len(received) == 1
     assert received[0].startswith("The 3-D view is drawn without OpenGL from now on")
 
 
-def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
-    show, monkeypatch, known, shapes, near
-):
+def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(show, scene_of, monkeypatch, near):
     if not opengl_available():
         pytest.skip("no OpenGL context can be made here")
     from nrsfm_gui.panels.view3d import gl_renderer
 
     monkeypatch.setattr(gl_renderer, "DOT_VERTEX", "this is no shader")
-    view = shown(show)
+    view = SceneView()
+    show(view, *SIZE)
     assert not view.renderer.uses_opengl
     assert "OpenGL does not work" in view.renderer.sentence
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    view.set_scene(scene_of(2))
     assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 100
 
 
-def test_a_message_reports_that_the_context_was_lost(session, display, scene_view, messages):
-    SceneViewController(session, display, scene_view, session)
-    scene_view.degraded.emit("The 3-D view is drawn without OpenGL from now on: it was lost")
-    assert "without OpenGL from now on: it was lost" in messages.text
-    assert display.without_opengl
-
-
-def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, show, known, shapes, near):
+def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, scene_of, show, near):
     window = QMainWindow()
     view = SceneView(software=not opengl_available())
     dock = QDockWidget("3-D")
     dock.setWidget(view)
     window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
     show(window, 900, 700)
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    for floating in (True, False, True, False):
+    view.set_scene(scene_of(2))
+    for floating in (True, False):
         dock.setFloating(floating)
-        qtbot.wait(20)
+        qtbot.wait(5)
         assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 60
     another = QMainWindow()
     another.setCentralWidget(view)
@@ -183,33 +143,33 @@ def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, show,
 # Unusual sequences
 
 
-@pytest.mark.parametrize("distance", [1e-6, 300.0, 1e9])
-def test_points_at_one_depth_are_painted(view, known, shapes, near, distance):
+@pytest.mark.parametrize("distance", [1e-6, 1e9])
+def test_points_at_one_depth_are_painted(drawn, scene_of, near, distance):
     """As where one point is left, or a sheet is seen from the front."""
-    scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(frozenset({"estimate"})))
+    scene = scene_of(3, layers={"estimate"})
     flat = np.array(scene.estimate)
     flat[:, 2] = 0.0
     flat *= distance / 300.0
-    view.set_scene(replace(scene, estimate=flat, truth=None))
+    drawn.set_scene(replace(scene, estimate=flat, truth=None))
     center = tuple(flat.mean(axis=0).tolist())
-    view.camera.set_orbit(Orbit(center, distance, azimuth=0.0, elevation=0.0, orthographic=True))
-    depths = view._projection().pixels(flat)[1]
+    drawn.camera.set_orbit(Orbit(center, distance, azimuth=0.0, elevation=0.0, orthographic=True))
+    depths = drawn._projection().pixels(flat)[1]
     assert np.ptp(depths) <= 1e-9 * np.abs(depths).max()
-    assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 60
+    assert near(drawn.grab_image(), DARK.estimate, tolerance=12).sum() > 60
 
 
-@pytest.mark.parametrize("color_by", COLORINGS)
-def test_nan_everywhere_is_drawn_without_warnings(view, known, shapes, color_by):
-    scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(EVERYTHING, color_by))
+@pytest.mark.parametrize("color_by", ["role", "error", "depth"])
+def test_nan_everywhere_is_drawn_without_warnings(drawn, scene_of, color_by):
+    scene = scene_of(3, appearance=Appearance(EVERYTHING, color_by))
     nothing = np.full_like(np.array(scene.estimate), np.nan)
     broken = replace(
         scene, estimate=nothing, truth=nothing, trail=np.full((4, *nothing.shape), np.nan), other=nothing,
         color_values=None if scene.color_values is None else np.full(len(nothing), np.nan),
     )  # fmt: skip
-    view.set_scene(broken)
-    view.fit()
-    view.grab_image()
-    assert view.point_at(view.rect().center().toPointF()) == -1
+    drawn.set_scene(broken)
+    drawn.fit()
+    drawn.grab_image()
+    assert drawn.point_at(drawn.rect().center().toPointF()) == -1
     parts = scene_parts(broken, DARK)
     assert not any(len(part.faces) for part in parts.values() if isinstance(part, TriangleMesh))
     for name in ("estimate", "truth"):
@@ -217,29 +177,18 @@ def test_nan_everywhere_is_drawn_without_warnings(view, known, shapes, color_by)
     assert not any(len(part.pairs) for name, part in parts.items() if name in ("residuals", "trails"))
 
 
-def test_unknown_points_here_and_there_are_left_out(view, known, shapes, near):
-    scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(EVERYTHING))
-    estimate = np.array(scene.estimate)
-    estimate[::2] = np.nan
-    view.set_scene(replace(scene, estimate=estimate))
-    assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 50
-    for part in scene_parts(replace(scene, estimate=estimate), DARK).values():
-        used = part.positions[part.faces] if isinstance(part, TriangleMesh) else part.positions
-        assert np.isfinite(part.pairs if isinstance(part, LineSegments) else used).all()
-
-
-def test_two_frames_of_four_points_one_of_them_seen(view):
+def test_two_frames_of_four_points_one_of_them_seen(drawn, near):
     tracks = np.random.default_rng(0).uniform(0, 100, (2, 2, 4))
     visible = np.zeros((2, 4), dtype=bool)
     visible[:, 0] = True
     sequence = Sequence(tracks, visible, CameraModel.PERSPECTIVE, "one point")
-    for color_by in COLORINGS:
+    for color_by in ("role", "deviation"):
         appearance = Appearance(EVERYTHING, color_by, mesh_source="tracks")
         scene = build_scene(sequence, build_shapes(sequence, None), frame=1, appearance=appearance)
-        view.set_scene(scene)
+        drawn.set_scene(scene)
         assert "press Run" in scene.message
-        view.fit()
-        view.grab_image()
+        drawn.fit()
+        assert near(drawn.grab_image(), DARK.muted, tolerance=60)[200:280].any()  # it is painted
 
 
 def test_hidden_points_are_not_drawn_nor_found(view, known, shapes, near):
@@ -281,61 +230,29 @@ def test_every_selected_point_has_a_ring_and_very_many_have_marks(view, make_kno
             assert rings[y - 9 : y + 10, x - 9 : x + 10].any()
 
 
-def test_the_compared_run_has_its_own_color_and_name(view, known, shapes, near):
-    appearance = Appearance(frozenset({"estimate", "residuals"}))
-    scene = build_scene(known.sequence, shapes, frame=3, appearance=appearance)
+def test_the_compared_run_has_its_own_color_and_name(drawn, scene_of, near):
+    scene = scene_of(3, layers={"estimate", "residuals"})
     beside = scene.estimate + np.array([0.0, 8.0, 0.0])
-    view.set_scene(replace(scene, other=beside, other_name="run 2"))
-    picture = view.grab_image()
-    where, _ = view._projection().pixels(beside)
+    drawn.set_scene(replace(scene, other=beside, other_name="run 2"))
+    picture = drawn.grab_image()
+    where, _ = drawn._projection().pixels(beside)
     purple = near(picture, DARK.other, tolerance=30)
     assert np.mean([purple[y - 3 : y + 4, x - 3 : x + 4].any() for x, y in np.round(where).astype(int)]) > 0.9
-    assert len(view._renderer.parts["differences"].pairs) == len(beside)
+    assert len(drawn._renderer.parts["differences"].pairs) == len(beside)
 
 
-@pytest.mark.slow
-def test_30_000_points_neither_fail_nor_freeze(show):
-    rng = np.random.default_rng(0)
-    tracks = rng.uniform(0, 1000, (2, 2, 30_000))
-    sequence = Sequence(tracks, np.ones((2, 30_000), dtype=bool), CameraModel.ORTHOGONAL, "many")
-    view = shown(show, software=not opengl_available())
-    points = np.concatenate([tracks, rng.uniform(0, 1000, (2, 1, 30_000))], axis=1)
-    shapes = replace(build_shapes(sequence, None), points=points, framing=frame_points(points))
-    appearance = Appearance(EVERYTHING, "movement", mesh_source="tracks")
-    scene = build_scene(sequence, shapes, frame=1, appearance=appearance, selection=tuple(range(30_000)))
-    view.set_scene(scene)
-    view.repaint()
-    assert exceeds(scene, MOVING)
-    moving, resting = view._renderer.parts, scene_parts(scene, DARK)
-    ends = [
-        sum(part.ends.size for part in parts.values() if isinstance(part, LineSegments))
-        for parts in (moving, resting)
-    ]
-    assert ends[0] < 60_000 < ends[1]
-
-
-def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, make_known, qtbot, near):
-    known = make_known(frames=3, rows=80, columns=80)
-    appearance = Appearance(frozenset({"estimate", "edges"}), mesh_source="tracks", point_size=0.25)
-    scene = build_scene(
-        known.sequence, build_shapes(known.sequence, known.result), frame=1, appearance=appearance
-    )
-    assert exceeds(scene, MOVING)
-    view.set_scene(scene)
+def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, scene_of, qtbot, monkeypatch):
+    monkeypatch.setattr(renderer3d, "MOVING", Budget(segments=10, edges=10, faces=10))
+    view.set_scene(scene_of(layers={"estimate", "edges"}))
     moving = view.grab().toImage()
     assert "estimate edges" not in view._renderer.parts
     qtbot.waitUntil(lambda: view.grab().toImage() != moving)
 
 
-def test_a_mesh_that_is_too_large_without_opengl_is_omitted_with_a_message(show, make_known, monkeypatch):
-    view = shown(show, software=True)
-    known = make_known(frames=3, rows=60, columns=60)
-    appearance = Appearance(frozenset({"estimate", "faces"}), mesh_source="tracks")
-    scene = build_scene(
-        known.sequence, build_shapes(known.sequence, known.result), frame=1, appearance=appearance
-    )
+def test_a_mesh_that_is_too_large_without_opengl_is_omitted_with_a_message(view, scene_of, monkeypatch):
+    monkeypatch.setattr(software_renderer, "MOST_TRIANGLES", 1)
     statuses = []
     monkeypatch.setattr(scene3d, "paint_overlay", lambda *_, status, **__: statuses.append(status))
-    view.set_scene(scene)
+    view.set_scene(scene_of(layers={"estimate", "faces"}))
     view.grab_image()
     assert statuses[-1] == "no mesh: too large without OpenGL"

@@ -1,18 +1,18 @@
 """The 3-D panel, painted by software always and by OpenGL where there is a context: pixels and signals."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hands import drag, send_mouse, turn_wheel
-from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
+from PyQt6.QtCore import QEvent, QPoint, Qt
 from PyQt6.QtGui import QFontMetricsF, QImage, QPainter
 from PyQt6.QtWidgets import QToolButton
 from reconstructions import build_shapes
 
 from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.parts import LineSegments, PointCloud, TriangleMesh, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
@@ -25,29 +25,19 @@ from nrsfm_gui.widgets.picture_labels import fitting_lines
 SIZE = (640, 480)
 
 
-@pytest.fixture(params=["software", "opengl"])
-def view(request, show):
-    if request.param == "opengl" and not opengl_available():
-        pytest.skip("no OpenGL context can be made here")
-    shown = SceneView(software=request.param == "software")
-    assert shown.renderer.uses_opengl == (request.param == "opengl")
-    show(shown, *SIZE)
-    return shown
-
-
 def pixel(view, scene, index):
     where, _ = view._projection().pixels(scene.estimate[index])
     return QPoint(*np.round(where).astype(int))
 
 
-def test_estimate_truth_and_residuals_have_their_colors(view, known, shapes, near):
-    scene = build_scene(known.sequence, shapes, frame=2)
-    view.set_scene(scene)
-    picture = view.grab_image()
+def test_estimate_truth_and_residuals_have_their_colors(drawn, scene_of, near):
+    scene = scene_of()
+    drawn.set_scene(scene)
+    picture = drawn.grab_image()
     blue, gray = near(picture, DARK.estimate, tolerance=60), near(picture, DARK.truth_shape, tolerance=30)
     assert blue.sum() > 20 * 15
     assert gray[60:430].sum() > 150
-    where, _ = view._projection().pixels(scene.estimate)
+    where, _ = drawn._projection().pixels(scene.estimate)
     for x, y in np.round(where).astype(int):  # one may cover most of the other
         assert (blue | gray)[y - 3 : y + 4, x - 3 : x + 4].sum() > 15
     columns = np.nonzero(blue[60:430])[1]
@@ -56,8 +46,8 @@ def test_estimate_truth_and_residuals_have_their_colors(view, known, shapes, nea
     assert near(picture, DARK.truth, tolerance=60)[60:430].any()
 
 
-def test_hidden_layers_are_not_drawn(view, known, shapes, near):
-    scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset({"estimate"})))
+def test_hidden_layers_are_not_drawn(view, scene_of, near):
+    scene = scene_of(layers={"estimate"})
     view.set_scene(scene)
     picture = view.grab_image()
     assert not near(picture, DARK.truth, tolerance=25).any()  # of the residuals
@@ -65,91 +55,66 @@ def test_hidden_layers_are_not_drawn(view, known, shapes, near):
     assert near(picture, DARK.estimate, tolerance=12).any()
 
 
-def test_mesh_tints_what_it_covers(view, known, shapes):
-    layers = frozenset({"estimate", "faces"})
-    plain = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset({"estimate"})))
-    view.set_scene(plain)
-    before = view.grab_image()
-    view.set_scene(build_scene(known.sequence, shapes, frame=2, appearance=Appearance(layers)))
-    after = view.grab_image()
+def test_mesh_tints_what_it_covers(drawn, scene_of, known):
+    plain = scene_of(layers={"estimate"})
+    drawn.set_scene(plain)
+    before = drawn.grab_image()
+    drawn.set_scene(scene_of(layers={"estimate", "faces"}))
+    after = drawn.grab_image()
     corners = plain.estimate[known.sequence.faces[0]]
-    where, _ = view._projection().pixels(corners.mean(axis=0))
+    where, _ = drawn._projection().pixels(corners.mean(axis=0))
     middle = QPoint(*np.round(where).astype(int))
     assert after.pixelColor(middle).blue() > before.pixelColor(middle).blue() + 15
 
 
-def test_a_standard_deviation_tints_what_is_within_it(view, known):
+def test_a_standard_deviation_tints_what_is_within_it(drawn, scene_of, known):
     std = np.full((known.sequence.frame_count, 3, known.sequence.point_count), 0.05)  # 15 to 25 mm
     shapes = build_shapes(known.sequence, replace(known.result, std=std))
     plain, tinted = (
         build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset(layers)))
         for layers in ({"estimate"}, {"estimate", "halos"})
     )
-    view.set_scene(plain)
-    view.set_axis_preset("front")  # where no point is beside a corner
-    before = view.grab_image()
-    view.set_scene(tinted)
-    after = view.grab_image()
+    drawn.set_scene(plain)
+    drawn.set_axis_preset("front")  # where no point is beside a corner
+    before = drawn.grab_image()
+    drawn.set_scene(tinted)
+    after = drawn.grab_image()
     radius = 0.05 * shapes.similarity.scale[2]
-    aside = view._projection().R[0]  # to the right in the picture
+    aside = drawn._projection().R[0]  # to the right in the picture
     for p in (0, 4, 15, 19):  # the corners of the sheet
         out = plain.estimate[p] - plain.estimate.mean(axis=0)
         way = aside * np.sign(out @ aside)
         for share, brighter in ((0.8, True), (1.3, False)):
-            where, _ = view._projection().pixels(plain.estimate[p] + share * radius * way)
+            where, _ = drawn._projection().pixels(plain.estimate[p] + share * radius * way)
             place = QPoint(*np.round(where).astype(int))
             gained = after.pixelColor(place).blue() - before.pixelColor(place).blue()
             assert (gained > 8) is brighter or (not brighter and gained == 0), (p, share, gained)
 
 
-def test_color_by_error_gives_every_point_the_color_of_its_error(view, known, shapes):
-    layers = frozenset({"estimate"})
-    scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(layers, "error"))
-    view.set_scene(scene)
-    picture = view.grab_image()
+def test_color_by_error_gives_every_point_the_color_of_its_error(drawn, scene_of):
+    scene = scene_of(appearance=Appearance(frozenset({"estimate"}), "error"))
+    drawn.set_scene(scene)
+    picture = drawn.grab_image()
     table = error_table()[:, :3].astype(int)
     for index in (int(np.argmin(scene.errors)), int(np.argmax(scene.errors))):
-        where = pixel(view, scene, index)
+        where = pixel(drawn, scene, index)
         red, green, blue, _ = picture.pixelColor(where).getRgb()
         expected = table[int(min(scene.errors[index] / scene.color_limits[1], 1.0) * 255)]
         # Of a sphere, which is a little darker beside its middle.
         assert np.abs(expected - (red, green, blue)).max() < 18
 
 
-def test_an_empty_scene_shows_what_to_do(view, known, near):
-    sequence = replace(known.sequence, truth=None)
-    view.set_scene(build_scene(sequence, build_shapes(sequence, None), frame=0))
-    picture = view.grab_image()
-    assert near(picture, DARK.muted, tolerance=60)[200:280].any()
-    assert not near(picture, DARK.estimate, tolerance=20).any()
-    assert view.point_at(QPointF(320, 240)) == -1
-
-
-def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, known, shapes, qtbot):
-    scene = build_scene(known.sequence, shapes, frame=2)
+def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, scene_of, qtbot):
+    scene = scene_of()
     view.set_scene(scene)
-    with qtbot.waitSignal(view.point_selected) as caught:
-        qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=pixel(view, scene, 9))
-    assert caught.args == [9]
-    with qtbot.waitSignal(view.point_selected) as caught:
-        qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(630, 200))
-    assert caught.args == [-1]
+    for place, point in ((pixel(view, scene, 9), 9), (QPoint(630, 200), -1)):
+        with qtbot.waitSignal(view.point_selected) as caught:
+            qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=place)
+        assert caught.args == [point]
 
 
-def test_the_selected_point_is_ringed(view, known, shapes, near):
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    assert not near(view.grab_image(), DARK.selection, tolerance=12).any()
-    scene = build_scene(known.sequence, shapes, frame=2, selected=9)
-    view.set_scene(scene)
-    ring = near(view.grab_image(), DARK.selection, tolerance=30)
-    rows, columns = np.nonzero(ring)
-    where = pixel(view, scene, 9)
-    assert len(rows) > 20
-    assert np.hypot(rows - where.y(), columns - where.x()).max() < 25
-
-
-def test_hovering_emits_the_point_and_leaving_none(view, known, shapes):
-    scene = build_scene(known.sequence, shapes, frame=2)
+def test_hovering_emits_the_point_and_leaving_none(view, scene_of):
+    scene = scene_of()
     view.set_scene(scene)
     received = []
     view.point_hovered.connect(received.append)
@@ -158,8 +123,8 @@ def test_hovering_emits_the_point_and_leaving_none(view, known, shapes):
     assert (received[0], received[-1]) == (9, -1)
 
 
-def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, known, shapes, qtbot):
-    scene = build_scene(known.sequence, shapes, frame=2)
+def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, scene_of, qtbot):
+    scene = scene_of()
     view.set_scene(scene)
     selected = []
     view.point_selected.connect(selected.append)
@@ -173,29 +138,16 @@ def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, known, sha
     moved, _ = view._projection().pixels(np.array([scene.extent.mean(axis=0)]))
     old, _ = turned.pixels(np.array([scene.extent.mean(axis=0)]))
     np.testing.assert_allclose(moved - old, [[50, 60]], atol=6)
+    drag(view, QPoint(300, 200), QPoint(350, 260), keys=Qt.KeyboardModifier.ShiftModifier)  # does the same
+    np.testing.assert_array_equal(view._projection().R, turned.R)
+    assert view.camera.orbit.center != tuple(middle)
     qtbot.mouseDClick(view, Qt.MouseButton.LeftButton, pos=QPoint(20, 200))
     assert not np.allclose(view.camera.orbit.center, middle)
     np.testing.assert_allclose(view._projection().R, turned.R)
 
 
-def test_shift_and_left_button_move_like_the_middle_one(view, known, shapes):
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    rotation = view._projection().R
-    before = view.camera.orbit.center
-    drag(view, QPoint(300, 200), QPoint(350, 260), keys=Qt.KeyboardModifier.ShiftModifier)
-    np.testing.assert_array_equal(view._projection().R, rotation)
-    assert view.camera.orbit.center != before
-
-
-def test_the_wheel_zooms(view, known, shapes):
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    before = view.camera.orbit.distance
-    turn_wheel(view)
-    assert view.camera.orbit.distance < before
-
-
-def test_locked_camera_shows_the_reprojections_and_turning_releases_it(view, known, shapes, qtbot, near):
-    scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset({"estimate"})))
+def test_locked_camera_shows_the_reprojections_and_turning_releases_it(view, scene_of, qtbot, near):
+    scene = scene_of(layers={"estimate"})
     view.set_scene(scene)
     with qtbot.waitSignal(view.camera.locked_changed) as caught:
         view.set_camera_locked(True)
@@ -215,23 +167,11 @@ def test_locked_camera_shows_the_reprojections_and_turning_releases_it(view, kno
     assert caught.args == [False]
 
 
-def test_buttons_in_the_corner_work(view, known, shapes, qtbot):
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    qtbot.mouseClick(view.findChild(QToolButton, "top"), Qt.MouseButton.LeftButton)
-    assert view.camera.orbit.elevation == 90
-    with qtbot.waitSignal(view.camera.orthographic_changed) as caught:
-        qtbot.mouseClick(view.findChild(QToolButton, "orthographic"), Qt.MouseButton.LeftButton)
-    assert caught.args == [True]
-    assert view.camera.orbit.orthographic
-    qtbot.mouseClick(view.findChild(QToolButton, "lock"), Qt.MouseButton.LeftButton)
-    assert view.camera.locked
-
-
-def test_another_frame_keeps_the_camera_and_another_subject_fits(view, known, make_known, shapes):
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+def test_another_frame_keeps_the_camera_and_another_subject_fits(view, scene_of, make_known, shapes):
+    view.set_scene(scene_of())
     drag(view, QPoint(300, 200), QPoint(400, 220))
     before = view.camera.orbit
-    view.set_scene(build_scene(known.sequence, shapes, frame=8))
+    view.set_scene(scene_of(8))
     assert view.camera.orbit == before
     other = make_known(affine=True)
     scene = build_scene(other.sequence, build_shapes(other.sequence, other.result), frame=0)
@@ -240,12 +180,12 @@ def test_another_frame_keeps_the_camera_and_another_subject_fits(view, known, ma
     assert view.camera.orbit.azimuth == scene.shapes.framing.azimuth != before.azimuth
 
 
-def test_every_gesture_emits_one_change_of_the_viewpoint_and_can_be_undone(view, known, shapes, qtbot):
+def test_every_gesture_emits_one_change_of_the_viewpoint_and_can_be_undone(view, scene_of, qtbot):
     seen = []
     view.camera.viewpoint_changed.connect(lambda *change: seen.append(change))
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    view.set_scene(scene_of())
     view.resize(600, 470)
-    view.set_scene(build_scene(known.sequence, shapes, frame=3))
+    view.set_scene(scene_of(3))
     view.camera.set_orbit(view.camera.orbit.turned(5.0, 0.0))
     assert seen == []  # none of these is a gesture
     start = view.camera.orbit
@@ -270,9 +210,9 @@ def test_every_gesture_emits_one_change_of_the_viewpoint_and_can_be_undone(view,
 
 
 def test_a_reconstruction_that_is_much_larger_is_fitted_unless_a_person_has_moved_the_view(
-    view, known, shapes
+    view, scene_of, known, shapes
 ):
-    before = build_scene(known.sequence, shapes, frame=2)
+    before = scene_of()
     large = replace(shapes, framing=frame_points(2.0 * known.sequence.truth.points))
     little = replace(shapes, framing=frame_points(1.05 * known.sequence.truth.points))
     for moved in (False, True):
@@ -290,7 +230,9 @@ def test_a_reconstruction_that_is_much_larger_is_fitted_unless_a_person_has_move
         )
 
 
-def test_the_view_moves_with_the_object_and_stays_when_it_is_not_to_follow(view, known, shapes, qtbot):
+def test_the_view_moves_with_the_object_and_stays_when_it_is_not_to_follow(
+    view, scene_of, known, shapes, qtbot
+):
     way = np.linspace(0, 2000, known.sequence.frame_count)[:, None] * np.array([1.0, 0.0, 0.0])
     walk = replace(
         shapes,
@@ -313,15 +255,15 @@ def test_the_view_moves_with_the_object_and_stays_when_it_is_not_to_follow(view,
     np.testing.assert_allclose(middle(11, follow=False), before, atol=1e-6)
     assert abs(middle(6, follow=False) - before).max() > 0.5 * SIZE[0]
     np.testing.assert_allclose(middle(11, follow=True), before, atol=1e-6)
-    with qtbot.waitSignal(view.buttons.follow.clicked) as caught:
+    with qtbot.waitSignal(view.buttons.acts["follow"].triggered) as caught:
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert caught.args == [False]
-    view.set_scene(build_scene(known.sequence, shapes, frame=0))
+    view.set_scene(scene_of(0))
     assert not button.isVisible()
 
 
-def test_a_fitted_view_stays_fitted_when_resized(view, known, shapes):
-    scene = build_scene(known.sequence, shapes, frame=2)
+def test_a_fitted_view_stays_fitted_when_resized(view, scene_of):
+    scene = scene_of()
     view.set_scene(scene)
     view.resize(500, 420)
     where, _ = view._projection().pixels(scene.truth)
@@ -330,9 +272,7 @@ def test_a_fitted_view_stays_fitted_when_resized(view, known, shapes):
     assert view.grab_image().width() == 500
 
 
-def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
-    if not view.renderer.uses_opengl:
-        pytest.skip("the software picture is painted as a whole")
+def test_only_what_changed_is_sent_to_opengl(opengl_view, scene_of, monkeypatch):
     from nrsfm_gui.panels.view3d import gl_renderer
 
     written = []
@@ -342,16 +282,16 @@ def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
         "write",
         lambda buffer, values: (written.append(values), original(buffer, values)),
     )
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    first = view.grab_image()
+    opengl_view.set_scene(scene_of())
+    first = opengl_view.grab_image()
     assert written
     written.clear()
-    view.set_scene(build_scene(known.sequence, shapes, frame=2, selected=4, selection=(4,)))
-    assert view.grab_image() != first  # the ring
+    opengl_view.set_scene(scene_of(selected=4, selection=(4,)))
+    assert opengl_view.grab_image() != first  # the ring
     assert written == []
-    scene = build_scene(known.sequence, shapes, frame=3)
-    view.set_scene(scene)
-    view.grab_image()
+    scene = scene_of(3)
+    opengl_view.set_scene(scene)
+    opengl_view.grab_image()
     sizes = {values.shape for values in written}
     assert (len(scene.estimate), 3) in sizes
     floor = scene_parts(scene, DARK)["grid"].positions.astype(np.float32)
@@ -360,17 +300,15 @@ def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
     assert not any(np.array_equal(values, colors) for values in written)
 
 
-def test_what_could_not_be_sent_to_opengl_is_sent_again(view, known, shapes, monkeypatch):
-    if not view.renderer.uses_opengl:
-        pytest.skip("the software picture is painted as a whole")
+def test_what_could_not_be_sent_to_opengl_is_sent_again(opengl_view, scene_of, monkeypatch):
     from OpenGL import GL
     from OpenGL.error import GLError
 
-    scene = build_scene(known.sequence, shapes, frame=9)
-    view.set_scene(scene)
-    expected = view.grab().toImage()
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    view.grab()
+    scene = scene_of(9)
+    opengl_view.set_scene(scene)
+    expected = opengl_view.grab().toImage()
+    opengl_view.set_scene(scene_of())
+    opengl_view.grab()
     send, failed = GL.glBufferSubData, []
 
     def out_of_memory(*arguments):
@@ -380,36 +318,36 @@ def test_what_could_not_be_sent_to_opengl_is_sent_again(view, known, shapes, mon
         send(*arguments)
 
     monkeypatch.setattr(GL, "glBufferSubData", out_of_memory)
-    view.set_scene(scene)  # fails
+    opengl_view.set_scene(scene)  # fails
     assert failed
-    assert view.grab().toImage() == expected
-    assert view.renderer.uses_opengl
+    assert opengl_view.grab().toImage() == expected
+    assert opengl_view.renderer.uses_opengl
 
 
-def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(view, known, shapes):
-    before, scene = (build_scene(known.sequence, shapes, frame=frame) for frame in (2, 9))
-    view.set_scene(before)
-    first = view.grab().toImage()
-    view.set_scene(scene)
-    expected = view.grab().toImage()
-    view.set_scene(before)
-    assert view.grab().toImage() == first != expected
-    view.set_scene(scene)
-    assert view.render_image(300, 200).width() == 300
-    assert view.grab().toImage() == expected
+def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(opengl_view, scene_of):
+    before, scene = (scene_of(frame) for frame in (2, 9))
+    opengl_view.set_scene(before)
+    first = opengl_view.grab().toImage()
+    opengl_view.set_scene(scene)
+    expected = opengl_view.grab().toImage()
+    opengl_view.set_scene(before)
+    assert opengl_view.grab().toImage() == first != expected
+    opengl_view.set_scene(scene)
+    assert opengl_view.render_image(300, 200).width() == 300
+    assert opengl_view.grab().toImage() == expected
 
 
-def test_two_views_both_draw(view, known, shapes, show, near):
-    second = SceneView(software=not view.renderer.uses_opengl)
+def test_two_views_both_draw(opengl_view, scene_of, show, near):
+    second = SceneView(software=not opengl_view.renderer.uses_opengl)
     show(second, *SIZE)
-    scene = build_scene(known.sequence, shapes, frame=2)
-    for each in (view, second):
+    scene = scene_of()
+    for each in (opengl_view, second):
         each.set_scene(scene)
         assert near(each.grab_image(), DARK.estimate, tolerance=12).sum() > 200
 
 
-def test_the_surface_of_the_truth_is_found_again_only_where_it_is_another_one(known, shapes):
-    scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset(LAYERS)))
+def test_the_surface_of_the_truth_is_found_again_only_where_it_is_another_one(scene_of):
+    scene = scene_of(layers=LAYERS)
     surface = scene_parts(scene, DARK)["truth mesh"]
     moved = replace(scene, truth=np.array(scene.truth), estimate=scene.estimate + 1.0)
     assert scene_parts(moved, DARK)["truth mesh"] is surface
@@ -417,8 +355,8 @@ def test_the_surface_of_the_truth_is_found_again_only_where_it_is_another_one(kn
     np.testing.assert_array_equal(larger.positions, 2.0 * surface.positions)
 
 
-def test_parts_leave_out_what_is_missing(known, shapes):
-    scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset(LAYERS)))
+def test_parts_leave_out_what_is_missing(scene_of):
+    scene = scene_of(layers=LAYERS)
     truth = np.array(scene.truth)
     truth[5] = np.nan
     parts = scene_parts(replace(scene, truth=truth), DARK)
@@ -431,42 +369,25 @@ def test_parts_leave_out_what_is_missing(known, shapes):
     assert len(parts["estimate mesh"].faces) == 2
 
 
-def test_thousands_of_points_are_painted_where_they_are(view, make_known, near):
-    known = make_known(frames=3, rows=60, columns=50)
-    scene = build_scene(
-        known.sequence,
-        build_shapes(known.sequence, known.result),
-        frame=1,
-        appearance=Appearance(frozenset({"estimate", "truth"})),
-    )
-    view.set_scene(scene)
-    found = near(view.grab_image(), DARK.estimate, tolerance=60)
-    found |= near(view.grab_image(), DARK.truth, tolerance=60)
-    where, _ = view._projection().pixels(scene.estimate[::97])
-    for x, y in np.round(where).astype(int):
-        assert found[y - 2 : y + 3, x - 2 : x + 3].any()
-    assert not found[-40:].any()  # nothing where there is no point
-
-
-def test_the_caption_and_the_legend_are_above_what_is_fitted(view, known, shapes):
-    scene = build_scene(known.sequence, shapes, frame=2)
+def test_the_caption_and_the_legend_are_above_what_is_fitted(view, scene_of):
+    scene = scene_of()
     picture = QImage(*SIZE, QImage.Format.Format_ARGB32_Premultiplied)
     picture.fill(0)
     painter = QPainter(picture)
     painter.setFont(view.font())
     paint_overlay(painter, scene, view._projection(), DARK)
     painter.end()
-    rows = [y for y in range(SIZE[1]) if any(picture.pixel(x, y) for x in range(SIZE[0]))]
+    bits = picture.constBits().asstring(picture.sizeInBytes())
+    rows = np.flatnonzero(np.frombuffer(bits, dtype=np.uint32).reshape(SIZE[::-1]).any(axis=1))
     assert 20 < rows[-1] < MARGINS[1]
 
 
-@pytest.mark.parametrize("width", [345, 420, 520, 690, 900])
-def test_every_button_is_in_the_row_or_in_its_menu_at_any_width(view, known, shapes, qtbot, width):
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+@pytest.mark.parametrize("width", [345, 520, 900])
+def test_every_button_is_in_the_row_or_in_its_menu_at_any_width(view, scene_of, qtbot, width):
+    view.set_scene(scene_of())
     view.resize(width, 365)
     buttons = view.buttons
     menu = view.findChild(QToolButton, "view_menu")
-    menu.menu().aboutToShow.emit()
     entries = {action.text(): action for action in menu.menu().actions()}
     row = [each for each in buttons.findChildren(QToolButton) if each.isVisible()]
     assert all(buttons.rect().contains(each.geometry()) for each in row)
@@ -481,13 +402,15 @@ def test_every_button_is_in_the_row_or_in_its_menu_at_any_width(view, known, sha
     else:
         qtbot.mouseClick(view.findChild(QToolButton, "top"), Qt.MouseButton.LeftButton)
     assert view.camera.orbit.elevation == 90
+    view.buttons.acts["orthographic"].trigger()
+    view.buttons.acts["lock"].trigger()
+    assert view.camera.orbit.orthographic and view.camera.locked
 
 
-@pytest.mark.parametrize("width", [180, 345, 690])
-def test_a_caption_is_in_few_lines_and_loses_its_last_clauses(qapp, width):
+def test_a_caption_is_in_few_lines_and_loses_its_last_clauses(qapp):
     text = "frame 51: 3.21 mm, 4.8 % of the object · per-frame similarity, of the nearest frame with truth"
     metrics = QFontMetricsF(qapp.font())
-    for most in (1, 2):
+    for width, most in itertools.product((180, 345, 690), (1, 2)):
         lines = fitting_lines(text, metrics, width, most)
         assert 1 <= len(lines) <= most
         assert all(metrics.horizontalAdvance(line) <= width for line in lines)
