@@ -169,7 +169,7 @@ def print_trace(
 def place_of(plot: SpectrumPlot) -> QPointF:
     """Return where the last handle is, in the coordinates of the canvas."""
     last = len(plot.weights) - 1
-    return plot.canvas.pixel(last + 1, float(plot.canvas.parts.shares[last]))
+    return plot.canvas.pixel(last + 1, float(plot.canvas.picture.shares[last]))
 
 
 def send(canvas: object, kind: QEvent.Type, position: QPointF, *, pressed: bool = True) -> None:
