@@ -17,6 +17,7 @@ from core.io.readers import named_path
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, gives_depths, suited_penalty
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
+from nrsfm_gui.panels.parameters.kind_editors import TITLES as PENALTY_TITLES
 from nrsfm_gui.panels.parameters.parameter_form import (
     DETAILS,
     LOWRANK,
@@ -28,7 +29,6 @@ from nrsfm_gui.panels.parameters.parameter_form import (
     tips,
     without_effect,
 )
-from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 from nrsfm_gui.panels.parameters.value_editors import SourceChoice
 from nrsfm_gui.text.import_text import calibration_text
 from nrsfm_gui.widgets.command_palette import PaletteEntry
@@ -275,7 +275,8 @@ class ParametersPanel(QScrollArea):
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
         editor = self._form.editors.get(name)
-        field = editor if isinstance(editor, NumberField) else self.penalty.fields[name]
+        field = self.penalty.fields[name] if editor is None else editor
+        assert isinstance(field, NumberField)
         field.drag_to(value)
 
     def choose_penalty(self, kind: str) -> None:

@@ -20,7 +20,7 @@ from core import PENALTIES, Settings
 from core.foundation import DEPTHS, WNN
 from core.penalties import EXPLICIT, extend_last
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
-from nrsfm_gui.panels.parameters.penalty_editor import TITLES
+from nrsfm_gui.panels.parameters.kind_editors import TITLES
 from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, Picture, SpectrumCanvas, Target
 from nrsfm_gui.panels.parameters.weights_list import (
     MODE_WEIGHTS,

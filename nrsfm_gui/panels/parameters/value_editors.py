@@ -20,6 +20,8 @@ from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from core.foundation import Parameter
+
 Intrinsics = tuple[float, float, float, float]
 
 CENTER_TIP = (
@@ -31,9 +33,12 @@ FILE, NUMBERS = "\0file", "\0numbers"
 class TextField(QLineEdit):
     """A line for a text, which is None where it is empty."""
 
+    edited = pyqtSignal()
+
     def __init__(self, absent: str) -> None:
         super().__init__()
         self.setPlaceholderText(absent)
+        self.textEdited.connect(self.edited)
 
     def value(self) -> object:
         """Return what was typed, None where nothing was."""
@@ -43,6 +48,34 @@ class TextField(QLineEdit):
         """Show a text; where it is the same, the cursor stays."""
         if self.text() != (value or ""):
             self.setText(value or "")
+
+
+def editor_of(described: Parameter, *, optional: bool = False) -> NumberField | TextField | Choice:
+    """Return the editor of a parameter; an `optional` number may be left empty."""
+    if described.choices:
+        return Choice(dict.fromkeys(described.choices, described.tip))
+    if described.text:
+        return TextField(described.absent)
+    field = NumberField(integer=described.integer, optional=optional or described.optional)
+    field.setPlaceholderText(described.absent)
+    return field
+
+
+class EditorGroup(QWidget):
+    """Editors that are read together."""
+
+    edited = pyqtSignal()  # something was typed
+    dragged = pyqtSignal()  # a number was dragged: it counts at once
+    chosen = pyqtSignal()  # something was chosen from a list
+
+    def watch(self, editor: QWidget) -> None:
+        """Signal what a person does with an editor, or with those of another group."""
+        if isinstance(editor, Choice | EditorGroup):
+            editor.chosen.connect(self.chosen)
+        if isinstance(editor, NumberField | EditorGroup):
+            editor.dragged.connect(self.dragged)
+        if isinstance(editor, NumberField | TextField | SourceChoice | EditorGroup):
+            editor.edited.connect(self.edited)
 
 
 class ModesField(TextField):
@@ -64,18 +97,6 @@ class ModesField(TextField):
             shown = ()
         if value != shown:
             self.setText("" if value == Settings().mode_weights else ", ".join(map(format_number, value)))
-
-
-class WordChoice(Choice):
-    """A choice of one word of a few."""
-
-    def value(self) -> str:
-        """Return the word."""
-        return self.key
-
-    def set_value(self, value: Any, /) -> None:
-        """Show a word."""
-        self.set_key(value)
 
 
 class GivenIntrinsics(QWidget):

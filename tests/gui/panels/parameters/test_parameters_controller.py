@@ -82,15 +82,19 @@ def test_the_noise_that_the_shown_run_has_estimated_is_in_the_form(
 
 
 @pytest.fixture
-def refined(session, controller, known, add_solved_run):
-    """Return a shown run whose depths are refined."""
+def refined(session, controller, known, make_iterate, add_run):
+    """Return a shown run that ended with refined depths."""
     settings = Settings(rank=2, starts=1, rotations="truth", objective="depths")
-    run = add_solved_run(session, known.sequence, settings)
+    session.set_settings(settings)
+    session.set_sequence(known.sequence)
+    end = make_iterate(known, noise=0.1)
+    end = replace(end, record=replace(end.record, energy=-2.0), settings=settings)
+    run = add_run(session, end, settings)
+    session.set_shown(run)
     controller.flush()
     return run
 
 
-@pytest.mark.slow
 def test_the_bars_are_the_modes_of_the_refined_shape(session, controller, plot, refined):
     values = 100 * refined.last.spectrum.values
     count = len(plot.weights)

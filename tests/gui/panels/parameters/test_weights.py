@@ -36,13 +36,6 @@ def test_a_decreasing_weight_that_is_typed_is_refused_with_the_reason(qtbot, pan
     assert "weights decrease from 2 (weight 1) to 1 (weight 2)" in form.texts()
 
 
-def test_explicit_weights_follow_the_rank(qtbot, panel, form):
-    panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.5, 1.0))))
-    form.write("rank", "3")
-    qtbot.waitUntil(lambda: panel.settings.rank == 3)
-    assert panel.settings.penalty == ExplicitWeights((0.5, 1.0, 1.0))
-
-
 def test_weights_of_a_run_predict_those_of_another_strength(panel, form):
     form.learn()
     form.field("xi").setText("0.05")
