@@ -87,15 +87,14 @@ def best_range(seconds: Floats, values: Floats, begins: Bools) -> tuple[float, f
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
         return None
-    lasting = np.diff(seconds, append=seconds[-1])[known]
-    first = np.searchsorted(known, np.flatnonzero(begins))  # of each line, among those known
-    spent = np.concatenate(([0.0], np.cumsum(lasting)))
-    ends = np.append(first[1:], len(known))
-    # A line falls, so that its values are above all later ones: the first of its time is left out.
-    since = spent[first] + (1 - SEEN) * (spent[ends] - spent[first])
-    places = np.clip(np.searchsorted(spent, since, side="right") - 1, first, ends - 1)
-    places = np.where(spent[ends] > spent[first], places, first)
-    return float(values[known].min()), float(values[known][places].max())
+    lasting = np.diff(seconds, append=seconds[-1])
+    highest = -np.inf
+    for line in np.split(known, np.searchsorted(known, np.flatnonzero(begins)[1:])):
+        # It falls, so that its values are above all later ones: the first of its time is left out.
+        spent = np.cumsum(lasting[line])
+        since = int(np.searchsorted(spent, (1 - SEEN) * spent[-1], side="right")) if spent[-1] > 0 else 0
+        highest = max(highest, float(values[line[since]]))
+    return float(values[known].min()), highest
 
 
 def widened(low: float, high: float, least: float = 0.0) -> tuple[float, float]:

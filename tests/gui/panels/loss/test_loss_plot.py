@@ -45,26 +45,19 @@ def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
     assert made.phases == [(0, REFINE), (1000, OTHER)]
 
 
-def test_a_tick_is_put_at_the_record_where_the_settings_changed(history):
-    made = history(10)
-    made.tick(7, "rank 6 → 2", before=Settings())
-    made.extend_tick(8, "rank 6 → 1")
-    assert [(tick.first, tick.text, tick.before) for tick in made.ticks] == [(7, "rank 6 → 1", Settings())]
-
-
-@pytest.mark.parametrize("count", [1, 5, 8, 10])
-def test_the_beginning_of_a_history_stays_what_it_was(history, count):
-    made = history(10)
-    made.tick(7, "rank 6 → 2", before=Settings())
-    first = made.until(count)
-    made.extend(HistoryEntry(k, 0.01 * k, 9.0, OTHER, primal=0.1, dual=0.1) for k in range(10, 600))
-    made.tick(400, "rank 2 → 3", before=Settings())
-    assert len(first) == count and first.iterations.tolist() == list(range(count))
-    np.testing.assert_array_equal(first.values, made.values[:count])
-    np.testing.assert_array_equal(first.lowest, made.lowest[:count])
-    assert [tick.first for tick in first.ticks] == ([7] if count > 7 else [])
-    assert [phase for _, phase in first.phases] == [REFINE]
-    assert made.has_residuals and not first.has_residuals
+def test_the_beginning_of_a_history_stays_what_it_was(history):
+    for count in (5, 8):
+        made = history(10)
+        made.tick(7, "rank 6 → 2", before=Settings())
+        first = made.until(count)
+        made.extend(HistoryEntry(k, 0.01 * k, 9.0, OTHER, primal=0.1, dual=0.1) for k in range(10, 600))
+        made.tick(400, "rank 2 → 3", before=Settings())
+        assert len(first) == count and first.iterations.tolist() == list(range(count))
+        np.testing.assert_array_equal(first.values, made.values[:count])
+        np.testing.assert_array_equal(first.lowest, made.lowest[:count])
+        assert [tick.first for tick in first.ticks] == ([7] if count > 7 else [])
+        assert [phase for _, phase in first.phases] == [REFINE]
+        assert made.has_residuals and not first.has_residuals
 
 
 ROTATIONS = [Phase(PhaseKind.ROTATIONS, k, 2, "tracks", rank) for k, rank in ((1, 1), (1, 2), (2, 1))]
@@ -75,27 +68,18 @@ FINE = [Phase(PhaseKind.FINE, part=part, parts=6) for part in (1, 2)]
 SUBSET = [Phase(PhaseKind.START, k, name=f"{k} (subset)", subset=True) for k in (1, 2)]
 
 
-@pytest.mark.parametrize(
-    ("phases", "names"),
-    [
-        (
-            [*ROTATIONS, *STARTS, REFINE],
-            {0: "rotations 1 of 2", 2: "2", 3: "start 1 of 3", 5: "2", 6: "refine"},
-        ),
-        (
-            [REFINE, *DEPTHS, MIRROR, *FINE],
-            {0: "refine", 1: "depth, start 1 of 2", 3: "2", 4: "mirror", 5: "fine"},
-        ),
-        (
-            [*SUBSET, replace(REFINE, subset=True), REFINE],
-            {0: "start 1 (subset)", 1: "2", 2: "refine (subset)", 3: "refine"},
-        ),
-    ],
-)
-def test_phases_have_short_names_and_their_parts_are_merged(phases, names):
-    made = History()
-    made.extend(HistoryEntry(k, k, 1.0, phase) for k, phase in enumerate(phases))
-    assert dict(short_phases(made)) == names
+def test_phases_have_short_names_and_their_parts_are_merged():
+    grown = {0: "rotations 1 of 2", 2: "2", 3: "start 1 of 3", 5: "2", 6: "refine"}
+    refined = {0: "refine", 1: "depth, start 1 of 2", 3: "2", 4: "mirror", 5: "fine"}
+    subset = {0: "start 1 (subset)", 1: "2", 2: "refine (subset)", 3: "refine"}
+    for phases, names in (
+        ([*ROTATIONS, *STARTS, REFINE], grown),
+        ([REFINE, *DEPTHS, MIRROR, *FINE], refined),
+        ([*SUBSET, replace(REFINE, subset=True), REFINE], subset),
+    ):
+        made = History()
+        made.extend(HistoryEntry(k, k, 1.0, phase) for k, phase in enumerate(phases))
+        assert dict(short_phases(made)) == names
 
 
 def refined_history():
@@ -261,16 +245,16 @@ def test_a_run_that_goes_on_from_a_refined_shape_minimizes_a_loss_until_its_own_
     assert (before.value, before.candidate, before.stage.name) == (0.05, 0.04, "WNN")
 
 
-def test_a_flat_line_has_two_ticks_of_few_digits(qtbot, plot):
-    for value, energy in ((0.17211, None), (0.17211, -3.34456), (0.17211, -14.14973), (0.17211, 0.0)):
+def test_a_flat_line_has_two_ticks_of_few_digits(plot):
+    plot.set_mode(BEST)
+    for value, energy in ((0.17211, None), (0.17211, -14.14973), (0.17211, 0.0)):
         phase = REFINE if energy is None else Phase(PhaseKind.FINEST)
         made = History()
-        made.extend(HistoryEntry(k, 0.1 * k, value, phase, energy=energy, best=value) for k in range(50))
-        plot.set_mode(BEST)
+        made.extend(HistoryEntry(k, 0.1 * k, value, phase, energy=energy, best=value) for k in range(9))
         plot.set_histories({1: made}, 1)
-        for height in (150, 360, 900):
+        for height in (150, 900):
             plot.resize(640, height)
-            qtbot.wait(10)
+            QApplication.processEvents()
             axis = plot.plot_widget.getPlotItem().getAxis("left")
             low, high = axis.range
             levels = axis.tickValues(low, high, axis.size().height())
@@ -324,7 +308,7 @@ def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, pl
     item = plot.plot_widget.getPlotItem()
     axis, box = item.getAxis("left"), item.getViewBox()
     assert axis.labelText == "energy (nats)" and axis.label.boundingRect().width() < box.height()
-    names = [text.sceneBoundingRect() for text in plot._phases.names]
+    names = [text.sceneBoundingRect() for text in plot._phases.names.shown]
     at = np.array([0, 20, 30])
     highest = [
         box.mapViewToScene(QPointF(x, y)).y() for x, y in zip(at, plot._curves.places(at), strict=True)
@@ -397,19 +381,12 @@ def test_the_axis_counts_iterations_or_seconds(plot, history):
     assert curve.getOriginalDataset()[0][-1] == pytest.approx(10.0)
 
 
-def test_a_logarithmic_axis_has_about_ten_round_numbers():
+def test_a_logarithmic_axis_has_about_ten_round_numbers_where_there_are_some():
     assert log_ticks(-1.2, 1.1) == [
         (pytest.approx(math.log10(value)), format_number(value)) for value in (0.1, 0.2, 0.5, 1, 2, 5, 10)
     ]
     assert [name for _place, name in log_ticks(-4, 2)] == ["1e-4", "0.001", "0.01", "0.1", "1", "10", "100"]
-
-
-def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot, history):
-    plot.set_histories({1: history(9)}, 1, {1: "bilinear"})
-    plot.set_axis("log seconds")
-    for left, right in ((-1e3, 1e3), (400.0, 500.0), (-1e300, 1e300), (1e9, 1e9 + 1)):
-        plot.plot_widget.getPlotItem().setXRange(left, right, padding=0)
-        plot.refresh()
+    for left, right in ((-1e3, 1e3), (400.0, 500.0), (-1e300, 1e300)):
         assert all(abs(place) <= 301 for place, _name in log_ticks(left, right))
 
 
@@ -441,8 +418,8 @@ def test_residuals_of_admm_are_drawn_on_request(qtbot, show, plot, near, history
 
 
 def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(plot, monkeypatch, history):
-    made = history(20_000)
-    plot.set_histories({1: made, 2: history(20_000)}, 1)
+    made = history(200)
+    plot.set_histories({1: made, 2: history(200)}, 1)
     given, set_data = [], pg.PlotDataItem.setData
     monkeypatch.setattr(
         pg.PlotDataItem,
@@ -450,19 +427,10 @@ def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(pl
         lambda item, *args, **named: (given.append(item), set_data(item, *args, **named)),
     )
     for k in range(3):
-        made.extend([HistoryEntry(20_000 + k, 200.0 + k, 1e-5, REFINE)])
+        made.extend([HistoryEntry(200 + k, 2.0 + k, 1e-5, REFINE)])
         plot.refresh()
     first, second = plot.plot_widget.getPlotItem().listDataItems()[-2:]
     assert [each for each in given if each in (first, second)] == [first] * 3
-
-
-def test_a_run_of_another_sequence_with_the_same_number_replaces_the_curve(plot, history):
-    plot.set_histories({1: history(640)}, 1)
-    plot.set_histories({1: history(20)}, 1)
-    assert ranges(plot)[0][1] < 25
-    items = plot.plot_widget.getPlotItem().listDataItems()
-    curves = [item for item in items if isinstance(item, pg.PlotDataItem)]
-    assert [len(curve.getOriginalDataset()[0]) for curve in curves] == [20]
 
 
 def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near, history, edges):
@@ -481,6 +449,8 @@ def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near
     assert len(plot.plot_widget.getPlotItem().listDataItems()) == 3  # both runs, and the ticks
     plot.set_histories({1: long, 2: history(4)}, 1)
     assert ranges(plot)[0][1] > 638
+    plot.set_histories({1: history(20)}, 1)  # of another sequence
+    assert ranges(plot)[0][1] < 25
 
 
 def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtbot, plot, history):
@@ -533,26 +503,23 @@ def test_zooming_with_the_mouse_is_kept_until_another_run_starts(plot, history):
     assert 49 <= ranges(plot)[0][1] < 55
 
 
-@pytest.mark.parametrize("width", [260, 420, 640, 1500])
-def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, width):
+def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot):
     made = History()
     phases = [Phase(PhaseKind.ROTATIONS, k + 1, 14, "tracks", rank=1) for k in range(14) for _ in range(12)]
     phases += [Phase(PhaseKind.START, k, 3) for k, count in ((1, 3), (2, 40), (3, 40)) for _ in range(count)]
     phases += [REFINE] * 300
     made.extend(HistoryEntry(k, k, 1.0 / (1 + k), phase) for k, phase in enumerate(phases))
     plot.set_histories({1: made}, 1)
-    plot.resize(width, 300)
-    qtbot.wait(30)
-    shown = plot._phases.names
-    boxes = sorted(
-        (text.mapRectToScene(text.boundingRect()).left(), text.mapRectToScene(text.boundingRect()).right())
-        for text in shown
-    )
-    assert all(right <= left for (_, right), (left, _) in itertools.pairwise(boxes))
-    assert boxes[-1][1] <= plot.plot_widget.getPlotItem().getViewBox().sceneBoundingRect().right() + 1
-    words = [text.toPlainText() for text in shown]
-    assert words[0].startswith("rota")
-    assert "refine" in words
+    for width in (260, 640, 1500):
+        plot.resize(width, 300)
+        qtbot.wait(10)
+        shown = plot._phases.names.shown
+        boxes = [text.mapRectToScene(text.boundingRect()) for text in shown]
+        places = sorted((box.left(), box.right()) for box in boxes)
+        assert all(right <= left for (_, right), (left, _) in itertools.pairwise(places))
+        assert places[-1][1] <= plot.plot_widget.getPlotItem().getViewBox().sceneBoundingRect().right() + 1
+        words = {text.toPlainText() for text in shown}
+        assert any(word.startswith("rota") for word in words) and "refine" in words
 
 
 def test_singular_values_and_weights_are_drawn_in_both_themes(qtbot, show, near):
