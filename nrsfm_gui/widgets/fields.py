@@ -373,10 +373,7 @@ class NumberField(QLineEdit):
         self.dragged.emit()
 
     def value(self) -> float | int | None:
-        """Return the number; None where the field is optional and empty.
-
-        Raises ValueError with a sentence, where the text is not a number.
-        """
+        """Return the number, None of an optional field that is empty. Raises ValueError where it is none."""
         text = self.text().strip().replace(",", ".")
         if not text and self._optional:
             return None

@@ -23,10 +23,7 @@ BELOW = 0.25  # share of what it is widened by that lies below the values, which
 
 
 def line_starts(values: Floats) -> Bools:
-    """Return at which records a line begins: after none, or above the one before.
-
-    `values`: (N,) the lowest so far of a stage, NaN where unknown.
-    """
+    """Return where lines of the lowest values (N,), NaN if unknown, begin: after none, or above the last."""
     known = np.isfinite(values)
     begins = known.copy()
     if len(values):
@@ -98,9 +95,6 @@ def best_range(seconds: Floats, values: Floats, begins: Bools) -> tuple[float, f
 
 
 def widened(low: float, high: float, least: float = 0.0) -> tuple[float, float]:
-    """Return a range about values that is wide enough for two numbers of few digits; more above than below.
-
-    `least`: the least span of its unit.
-    """
+    """Return a range, of `least` at least, that has room for two numbers of few digits; more above."""
     more = max(least, FLAT_SHARE * max(abs(low), abs(high))) - (high - low)
     return (low - BELOW * more, high + (1 - BELOW) * more) if more > 0 else (low, high)

@@ -92,10 +92,7 @@ class PhaseMarks:
         self._plot, self.names, self._lines = plot, _Names(plot), _ticks(plot, 1.0)
 
     def place(self, history: History | None, x: Floats) -> None:
-        """Put a line where each phase of a history begins, if any, and the names that there is space for.
-
-        `x` (N,) is where the plot has its records.
-        """
+        """Put lines where phases of a history with records at x (N,) begin, and names that have room."""
         phases = [] if history is None else short_phases(history)
         self._lines.setVisible(len(phases) > 1)
         starts = x[[first for first, _ in phases]] if phases else np.zeros(0)
@@ -248,10 +245,7 @@ class ChangeTicks(QObject):
         plot.addItem(self._item, ignoreBounds=True)
 
     def show(self, history: History | None, x: Floats, places: Callable[[Ints], Floats]) -> None:
-        """Show the changes of a history, none without one.
-
-        `x`: (N,) where its records are; `places` returns where records are on the vertical axis.
-        """
+        """Show the changes of a history with records at x (N,), whose heights `places` returns."""
         ticks = [] if history is None else [tick for tick in history.ticks if tick.first < len(x)]
         self.texts = [tick.text for tick in ticks]
         ends = [(tick.first, min(tick.last, len(x) - 1)) for tick in ticks]

@@ -495,10 +495,7 @@ class LossPlot(Themed, QWidget):
 
 
 def _errors(history: History, x: Floats, trace: ErrorTrace) -> RightValues | None:
-    """Return the errors of what was shown since there is a loss of the final objective; None for a point.
-
-    `x`: (N,) where the records are.
-    """
+    """Return the errors of what was shown at records x (N,) of the final objective; None for a point."""
     known = trace.records < len(history)
     records, errors = trace.records[known], trace.errors[known]
     entries = [history.records[record] for record in records.tolist()]

@@ -87,10 +87,7 @@ class KindEditor(EditorGroup):
                     editor.setPlaceholderText(f"default: {format_number(default)}")
 
     def read_rows(self, own: Mapping[str, Parameter]) -> dict[str, ParameterValue]:
-        """Return the parameters that are not empty.
-
-        Raises InputError where one is refused; the reason is then shown below its field.
-        """
+        """Return the parameters that are not empty. Raises InputError, and tells why below the field."""
         values, refusals = {}, []
         for name, described in own.items():
             sentence = ""
@@ -191,18 +188,19 @@ class PenaltyEditor(KindEditor):
         self.show_weights(penalty, rank)
 
     def set_spectrum(self, reference: Floats | None, singular_values: Floats | None) -> None:
-        """Set sigma(X0#), which the weights follow from, and the singular values of the reconstruction."""
-        self.reference, self._singular = reference, singular_values
+        """Set the singular values (K,) of the reconstruction, and sigma(X0#), which the weights follow from.
+
+        Where a run does not know sigma(X0#), that of an earlier run of the sequence is kept.
+        """
+        self.reference = self.reference if reference is None else reference
+        self._singular = singular_values
         try:
             self.show_weights(self.read(self._rank), self._rank)
         except InputError:
             return  # the message below the field has the reason
 
     def read(self, rank: int) -> Penalty:
-        """Return the penalty for a rank; explicit weights are cut, or continued with their last.
-
-        Raises InputError where a number is refused; the reason is then shown below its field.
-        """
+        """Return the penalty for a rank; explicit weights are cut, or continued with their last."""
         kind = self._choice.key
         if kind == EXPLICIT:
             return self._read_explicit(rank)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core import ExplicitWeights, Settings
+from core import ExplicitWeights, Settings, WeightedNuclearNorm
 from core.cameras import Calibration
 from core.foundation import DEPTHS
 from core.penalties import penalty_name
@@ -345,14 +345,14 @@ class ParametersController(QObject):
 
     def _show_spectrum(self, seen: Iterate | None) -> None:
         """Show the singular values of what is looked at; the weights of a penalty follow from its start's."""
-        self._spectrum_of = seen
+        self._spectrum_of, reference = seen, None
         start = None if seen is None else seen.alternatives.get(BILINEAR_START, seen)
-        if start is None:
-            self._panel.set_spectrum(None, None, None)
-        else:
-            # While the rotations are chosen, the weights are those of the comparison, not of the settings.
-            settings = start.settings if start.rotations_chosen else None
-            self._panel.set_spectrum(settings, start.spectrum.weights, start.spectrum.values)
+        # While the rotations are chosen, the weights are those of the comparison, not of the settings.
+        if start is not None and start.rotations_chosen:
+            penalty = start.settings.penalty
+            if isinstance(penalty, WeightedNuclearNorm):
+                reference = penalty.reference(start.spectrum.weights)
+        self._panel.penalty.set_spectrum(reference, None if start is None else start.spectrum.values)
         self._diamonds.request()
 
     @property

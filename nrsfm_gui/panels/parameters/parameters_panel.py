@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QEvent, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QScrollArea, QWidget
 
-from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings, WeightedNuclearNorm
+from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings
 from core.cameras import image_size_of, resolve_intrinsics
 from core.data import parse_hidden
 from core.foundation import DEPTHS, WNN
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from core import Sequence
     from core.cameras import Calibration
-    from core.foundation import Floats
 
 LEAST_WIDTH = 300
 LINE_MARGIN = 2  # pixels above and below the line under the parameters
@@ -207,7 +206,8 @@ class ParametersPanel(QScrollArea):
     def set_sequence(self, sequence: Sequence) -> None:
         """Gray out what this sequence does not have, and mark what it does not allow."""
         if sequence is not self._sequence:
-            self.penalty.set_spectrum(None, None)  # of another sequence
+            self.penalty.reference = None  # of another sequence
+            self.penalty.set_spectrum(None, None)
         self._sequence = sequence
         rotations, intrinsics = self._form.rotations.choice, self._form.intrinsics.choice
         for choice, key, there, what in (
@@ -219,23 +219,6 @@ class ParametersPanel(QScrollArea):
         self._form.camera_model.setItemText(0, f"auto: {sequence.camera.value}")
         self._form.given.set_side(max(image_size_of(sequence)[0]))
         self._read()
-
-    def set_spectrum(
-        self, settings: Settings | None, weights: Floats | None, singular_values: Floats | None
-    ) -> None:
-        """Show the singular values of a run, and derive the reference values from its weights.
-
-        The values of an earlier run of the sequence are kept where this one has none.
-
-        `settings`: of the run, None without one, or while its rotations are not chosen; `weights`: (K,) that
-        it used; `singular_values`: (K,) of its reconstruction, largest first.
-        """
-        reference = None
-        if settings is not None and weights is not None and isinstance(settings.penalty, WeightedNuclearNorm):
-            reference = settings.penalty.reference(weights)
-        if reference is None:
-            reference = self.penalty.reference
-        self.penalty.set_spectrum(reference, singular_values)
 
     def set_calibration(self, calibration: Calibration | None) -> None:
         """Set the K that the shown run was made with under these parameters; None where there is none."""

@@ -143,10 +143,7 @@ class GivenIntrinsics(QWidget):
         self.known = False
 
     def value(self) -> Intrinsics:
-        """Return fx, fy, cx and cy.
-
-        Raises ValueError with a sentence, where something that is typed is not accepted.
-        """
+        """Return fx, fy, cx and cy. Raises ValueError where something that is typed is not accepted."""
         if self._focals is None:
             focal, root = self._focal.focal_length(), math.sqrt(self._ratio)
             fx, fy = focal / root, focal * root
@@ -210,10 +207,7 @@ class SourceChoice(QWidget):
         self._show_numbers()
 
     def value(self) -> str | Path | Intrinsics:
-        """Return the key, the file or the four numbers.
-
-        Raises ValueError with a sentence, where what is typed is not accepted.
-        """
+        """Return the key, the file or the four numbers. Raises ValueError where these are refused."""
         if self.choice.key == FILE:
             assert self._file is not None  # only `_show_file` leaves this entry chosen
             return self._file

@@ -27,8 +27,10 @@ def type_into(editor, name, text):
 
 
 def test_a_change_of_the_unit_converts_the_number_and_keeps_the_focal_length(editor):
+    assert field(editor, "sensor width").isHidden()
     editor.choose_unit("mm")
     assert field(editor, "focal length").value() == 43.2
+    assert not field(editor, "sensor width").isHidden()
     editor.choose_unit("°")
     assert field(editor, "focal length").value() == 45.24
     editor.choose_unit("px")
@@ -46,12 +48,6 @@ def test_what_is_typed_is_the_focal_length_in_the_chosen_unit(editor, qtbot):
     editor.choose_unit("°")
     type_into(editor, "focal length", "90")
     assert editor.focal_length() == pytest.approx(640.0)
-
-
-def test_only_millimeters_have_a_sensor(editor):
-    assert field(editor, "sensor width").isHidden()
-    editor.choose_unit("mm")
-    assert not field(editor, "sensor width").isHidden()
 
 
 def test_what_is_no_focal_length_is_refused(editor):

@@ -9,7 +9,7 @@ from core.foundation import asset_folder
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.transport import LOOPS, TIPS
 from nrsfm_gui.shell.actions import ACTIONS
-from nrsfm_gui.widgets.icons import application_icon, icon
+from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.style import apply_theme
 
 NAMES = sorted(path.stem for path in asset_folder("icons").glob("*.svg"))
@@ -56,10 +56,3 @@ def test_every_named_icon_has_a_drawing():
     table = {spec.icon for spec in ACTIONS if spec.icon}
     named = table | set(TIPS) | {name for name, _tip in LOOPS.values()}
     assert named | {"pause", "worst", "float", "close", "pin", "note", "application"} == set(NAMES)
-
-
-def test_the_icon_of_the_window_has_its_own_colors(qapp):
-    pixels = rgba(application_icon(), 64)
-    colors = {tuple(pixel) for pixel in pixels[pixels[..., 3] == 255][:, :3].tolist()}
-    for color in (DARK.raised, DARK.estimate):
-        assert tuple(int(color[k : k + 2], 16) for k in (1, 3, 5)) in colors

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hands import drag, send_mouse, turn_wheel
+from hands import drag, send_mouse
 from PyQt6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PyQt6.QtGui import QImage, QPainter, QPainterPath, QPolygonF
 from reconstructions import build_shapes
@@ -148,15 +148,6 @@ def test_of_very_many_residuals_the_longest_that_are_seen_are_drawn():
         *np.moveaxis(np.tile(ends[:1] * 0 + [[5, 5], [7, 5]], (9000, 1, 1)), 2, 0), 400, 300
     )
     assert len(short) == MOST_SEGMENTS
-
-
-def test_the_wheel_zooms_around_the_mouse(view):
-    where = QPointF(400, 150)
-    before, width = view._box.mapSceneToView(where), np.ptp(view._box.viewRange()[0])
-    turn_wheel(view.plot_widget.viewport(), 120, where)
-    after = view._box.mapSceneToView(where)
-    assert np.ptp(view._box.viewRange()[0]) < 0.95 * width
-    assert (after.x(), after.y()) == pytest.approx((before.x(), before.y()), abs=0.02 * width)
 
 
 def test_numbers_of_points_never_overlap_and_are_of_the_first_ones(view, near):

@@ -57,15 +57,6 @@ def test_a_button_acts_once_and_closes_its_message(qtbot, bar):
     assert not [each for each in bar.findChildren(QPushButton) if not each.isHidden()]
 
 
-def test_several_buttons_can_be_offered_and_one_may_show_something_itself(qtbot, bar):
-    bar.warn(
-        "refused", action=(("Open another…", lambda: bar.note("asking")), ("Show details", lambda: None))
-    )
-    assert button_of(bar, "Show details").accessibleName()
-    qtbot.mouseClick(button_of(bar, "Open another…"), Qt.MouseButton.LeftButton)
-    assert bar.text == "asking"
-
-
 def test_a_message_stays_while_the_mouse_is_on_it(qtbot, bar, monkeypatch):
     monkeypatch.setattr(banners, "NOTE_MILLISECONDS", 40)
     monkeypatch.setattr(banners, "REACH_MILLISECONDS", -1)

@@ -112,17 +112,6 @@ def test_the_line_breaks_after_a_change_and_where_it_would_rise(history):
     assert all(np.diff([y for _x, y in part]).max() <= 0 for part in lines)
 
 
-def test_a_line_begins_after_all_changes_of_a_gesture(history):
-    made = history(8)
-    made.tick(4, "eta 0.05 → 0.3", before=Settings())
-    made.extend_tick(5, "eta 0.05 → 0.4")
-    made.extend_tick(6, "eta 0.05 → 0.5")
-    assert made.changes.tolist() == [4, 5, 6]
-    assert [part[0][0] for part in line_of(made)] == [0.0, 0.06]
-    assert made.until(6).changes.tolist() == [4, 5]
-    assert [part[0][0] for part in line_of(made.until(6))] == [0.0, 0.05]
-
-
 def test_a_line_of_many_records_has_few_vertices_and_both_ends(history):
     made = history(5_000)
     x, y, joined = vertices_of(made)
@@ -253,25 +242,6 @@ def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(best_plot, sea
     assert best_plot.plot_widget.width() >= LEAST_PLOT
     best_plot.set_details(RunDetails())
     assert not table.isVisible() and not button.isVisibleTo(best_plot.header)
-
-
-def test_a_run_of_an_earlier_program_is_shown_as_it_was_recorded(best_plot, searched):
-    old = History()
-    old.extend(replace(record, best=None) for record in searched.records[:15])
-    best_plot.set_histories({1: old}, 1)
-    assert len(best_plot._curves._ghost.getOriginalDataset()[0]) == len(old)
-    _, (bottom, top) = best_plot.plot_widget.getPlotItem().getViewBox().viewRange()
-    assert bottom < -2.0 and top > np.log10(50.0)
-
-
-def test_a_link_offers_to_hold_observations_out(qtbot, best_plot, searched):
-    best_plot.set_details(RunDetails(can_hold_out=True))
-    best_plot.set_histories({1: searched}, 1)
-    assert best_plot._hold_out.isVisible()
-    with qtbot.waitSignal(best_plot.hold_out_requested):
-        best_plot._hold_out.linkActivated.emit("hold out")
-    best_plot.set_details(RunDetails())
-    assert not best_plot._hold_out.isVisible()
 
 
 def test_the_range_of_several_lines_has_what_each_line_has_nine_tenths_of_its_time():

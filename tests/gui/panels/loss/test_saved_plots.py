@@ -95,14 +95,11 @@ def test_vector_plots_show_what_the_picture_shows(
         assert covers(diamonds[1], diamonds[0]) == 1.0 and covers(diamonds[0], diamonds[1]) == 1.0
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg"])
-def test_a_curve_that_leaves_the_axes_ends_there_in_every_format(
-    plot, tmp_path, suffix, near, history, edges, rendered
-):
+def test_a_curve_that_leaves_the_axes_ends_there(plot, tmp_path, near, history, edges, rendered):
     plot.set_histories({1: history(200, top=1e6)}, 1)
     plot.plot_widget.setYRange(4.2, 4.6, padding=0)
     plot.plot_widget.setXRange(0, 199, padding=0)
-    path = tmp_path / f"plot{suffix}"
+    path = tmp_path / "plot.svg"
     save(plot, path)
     bottom = edges(near(rendered(path), PAPER.accent))[3]
     assert bottom < 600 - 2 * plot.plot_widget.getPlotItem().getAxis("bottom").height() + 4

@@ -9,6 +9,7 @@ from PyQt6.QtWidgets import QInputDialog
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
+from nrsfm_gui.widgets.drag_number import DragSlider
 from nrsfm_gui.widgets.fields import Choice, NumberField
 
 
@@ -74,7 +75,8 @@ def test_the_noise_that_the_shown_run_has_estimated_is_in_the_form(
     for run, shown in ((plain, "auto"), (refined, "0.42 px")):
         session.set_shown(run)
         controller.flush()
-        assert field.placeholderText() == shown
+        assert field.placeholderText() == shown and field.value() is None
+    assert panel.findChild(DragSlider, "drag noise").number == 0.42  # it begins there
     refined.last = replace(refined.last, settings=Settings(noise=0.42))
     session.report_run(refined)
     controller.flush()

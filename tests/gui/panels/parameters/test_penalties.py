@@ -54,7 +54,7 @@ def test_weights_of_a_concave_penalty_are_its_slopes_at_the_singular_values(qtbo
     assert form.weights() == []
     assert "follow the singular values" in form.texts()
     for sigma in (np.array([19.0, 4.0, 0.5]), np.array([18.0, 5.0, 0.0])):
-        panel.set_spectrum(settings, np.ones(3), sigma)
+        panel.penalty.set_spectrum(None, sigma)
         shown = panel.penalty.weights_list.weights
         assert shown == pytest.approx(tuple(0.2 / (sigma + 0.5)), rel=1e-6)
     assert "slopes of the penalty" in form.texts()

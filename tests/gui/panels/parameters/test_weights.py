@@ -14,7 +14,8 @@ from nrsfm_gui.widgets.fields import NumberField
 
 def test_a_weight_that_is_typed_makes_the_penalty_explicit(qtbot, panel, form):
     weights = np.array([0.01, 0.05, 0.1, 0.5, 1.0, 2.0])
-    panel.set_spectrum(panel.settings, weights, np.array([30.0, 9, 4, 1, 0.5, 0.1]))
+    reference = panel.settings.penalty.reference(weights)
+    panel.penalty.set_spectrum(reference, np.array([30.0, 9, 4, 1, 0.5, 0.1]))
     field = form.weights()[2]
     field.setFocus()
     field.selectAll()
@@ -66,8 +67,8 @@ def test_known_weights_stay_while_another_run_compares_rotations(panel, form, kn
     form.learn()
     assert len(form.weights()) == 3
     shown = panel.penalty.weights_list.weights
-    panel.set_spectrum(None, None, None)  # the next run has begun
-    panel.set_spectrum(None, np.array([7.0, 8.0, 9.0]), np.array([3.0, 2.0, 1.0]))  # it compares
+    panel.penalty.set_spectrum(None, None)  # the next run has begun
+    panel.penalty.set_spectrum(None, np.array([3.0, 2.0, 1.0]))  # it compares
     assert len(form.weights()) == 3
     assert all(field.isEnabled() for field in form.weights())
     assert panel.penalty.weights_list.weights == shown

@@ -8,21 +8,6 @@ from PyQt6.QtCore import QLineF
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
 
-def written(lines, rows):
-    """Write lines and return what a painter would be given."""
-    lines.resize(len(rows))
-    lines.ndarray()[:] = rows
-    (given,) = lines.drawargs()
-    return [[given[k].x1(), given[k].y1(), given[k].x2(), given[k].y2()] for k in range(len(rows))]
-
-
-def test_what_is_written_is_given_to_the_painter_however_many_there_are():
-    lines = Primitives(QLineF, 4)
-    for count in (3, 1, 0, 3, 40, 3, 41, 2):  # fewer, more than ever, and as many as before
-        rows = np.arange(4.0 * count).reshape(-1, 4) + count
-        assert written(lines, rows) == rows.tolist()
-
-
 def test_no_memory_is_lost_while_numbers_change():
     lines = Primitives(QLineF, 4)
     sizes = np.random.default_rng(0).integers(1, 30, 3000)
