@@ -51,7 +51,7 @@ MANY_FRAMES = 150  # singular values of more take longer than a panel may take f
 
 
 @dataclass(frozen=True)
-class Notes:
+class ParameterNotes:
     """What the panel says beside the parameters."""
 
     movement: str  # how far the shape has moved since the parameters began to
@@ -383,10 +383,10 @@ class ParametersController(QObject):
             self._columns = mode_count(values, settings)
         return modes_state(values, settings, self._columns)
 
-    def _resolve_notes(self) -> Notes:
-        return Notes(self._movement(), *self._noise(), self._camera())
+    def _resolve_notes(self) -> ParameterNotes:
+        return ParameterNotes(self._movement(), *self._noise(), self._camera())
 
-    def _show_notes(self, notes: Notes) -> None:
+    def _show_notes(self, notes: ParameterNotes) -> None:
         self._panel.spectrum_plot.set_note(notes.movement)
         self._panel.set_noise_estimate(notes.noise, notes.unit)
         self._panel.set_calibration(notes.calibration)

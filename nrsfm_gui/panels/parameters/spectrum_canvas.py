@@ -44,7 +44,7 @@ CHOICES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class SpectrumPicture:
     """What is drawn; heights are 0 to 1 of the picture, columns and handles are counted from 0."""
 
     heights: Floats  # (N,) of the bars
@@ -113,7 +113,7 @@ class SpectrumCanvas(PlainPlot):
             item.setData(INTERACTIVE_ONLY, True)
         self._theme = DARK
         self._grows = True  # whether there is a place for one more
-        self.picture = Picture(np.zeros(0), np.zeros(0))
+        self.picture = SpectrumPicture(np.zeros(0), np.zeros(0))
         self.target: Target | None = None  # what is under the mouse
         self.dragged_handle: int | None = None  # the handle that is being dragged
         self._y = 0.0  # of the mouse when it last moved the handle, in pixels
@@ -135,7 +135,7 @@ class SpectrumCanvas(PlainPlot):
 
     # -- drawing --------------------------------------------------------------------------------------------
 
-    def draw(self, picture: Picture) -> None:
+    def draw(self, picture: SpectrumPicture) -> None:
         """Draw bars, handles and the line across the bars."""
         others = picture.columns != self.picture.columns
         self.picture = picture

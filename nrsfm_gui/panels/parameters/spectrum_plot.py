@@ -21,7 +21,7 @@ from core.foundation import DEPTHS, WNN
 from core.penalties import EXPLICIT, extend_last
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.panels.parameters.kind_editors import TITLES
-from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, Picture, SpectrumCanvas, Target
+from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, SpectrumCanvas, SpectrumPicture, Target
 from nrsfm_gui.panels.parameters.weights_list import (
     MODE_WEIGHTS,
     SUPPRESSED,
@@ -344,7 +344,7 @@ class SpectrumPlot(Themed, QWidget):
             bars = self._left.shares(self._singular)
             level = None if smallest is None else float(self._left.shares(np.array([smallest]))[0])
         self.canvas.draw(
-            Picture(
+            SpectrumPicture(
                 heights=bars,
                 shares=self._right.shares(np.asarray(self.weights)),
                 kept=self._kept,

@@ -12,7 +12,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT, LossController
 from nrsfm_gui.panels.loss.loss_plot import BEST
 
-QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=30)
 
 
 @pytest.fixture

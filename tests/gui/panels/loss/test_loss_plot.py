@@ -305,6 +305,7 @@ def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtb
         count = len(legend_of(plot))
         assert legend_of(plot) == names[:count]
         assert 1 <= count < 7 if width == 250 else count == 7
+        assert len({color for _name, color in plot._seen_names()}) > 4
         assert plot._names.sizeHint().width() <= width
         assert plot._names.geometry().bottom() < plot.plot_widget.geometry().top()
     plot.set_histories(runs, 7, {**dict.fromkeys(runs, "LM"), 7: "isometry 0.5, " * 12})
@@ -397,6 +398,7 @@ def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near
 
 def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtbot, plot, history):
     made = history(101)
+    made.tick(30, "rank 6 → 4", before=Settings())
     plot.set_histories({1: made}, 1)
     view, box = plot.plot_widget, plot.plot_widget.getPlotItem().getViewBox()
     qtbot.wait(30)  # the axes have taken their room
@@ -407,6 +409,7 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
 
     requests: list[object] = []
     plot.moment_requested.connect(requests.append)
+    plot.change_chosen.connect(requests.append)
 
     moves = itertools.count()
 
@@ -421,6 +424,9 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     assert requests == [60]
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(100, -15))
     assert requests == [60, None]  # the newest
+    qtbot.mouseMove(view.viewport(), at(30))
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(30))
+    assert requests == [60, None, 0]  # the change was clicked, and nothing else
     qtbot.waitUntil(lambda: reads("", QPoint(2, 2)))
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.RightButton, pos=at(60, -15))
     qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
