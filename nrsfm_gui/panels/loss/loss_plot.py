@@ -470,12 +470,8 @@ class LossPlot(Themed, QWidget):
         if self._curves.stage is not None and self._curves.stage.objective == DEPTHS:
             menu.addAction("energy, always linear").setEnabled(False)  # type: ignore[union-attr]
         menu.addSeparator()
-        fit = QAction("Fit", menu)
-        fit.triggered.connect(lambda _checked: self.set_all(False))
-        menu.addAction(fit)
-        save = QAction("Save as a figure…", menu)
-        save.triggered.connect(lambda _checked: self.figure_requested.emit())
-        menu.addAction(save)
+        menu.addAction("Fit", lambda: self.set_all(False))
+        menu.addAction("Save as a figure…", self.figure_requested.emit)
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:

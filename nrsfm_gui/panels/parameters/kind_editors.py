@@ -80,10 +80,11 @@ class KindEditor(EditorGroup):
             if name in own:
                 editor, default = self.fields[name], defaults[name]
                 editor.set_value(values[name])
-                form.describe(own[name], default)
-                if self._optional:
-                    form.set_tip(name, f"{own[name].tip} {value_details(own[name], default)}")
-                if self._optional and isinstance(editor, NumberField):
+                if not self._optional:
+                    form.describe(own[name], default)
+                    continue
+                form.set_tip(name, f"{own[name].tip} {value_details(own[name], default)}")
+                if isinstance(editor, NumberField):
                     editor.setPlaceholderText(f"default: {format_number(default)}")
 
     def read_rows(self, own: Mapping[str, Parameter]) -> dict[str, ParameterValue]:

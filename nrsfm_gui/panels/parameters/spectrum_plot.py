@@ -19,7 +19,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxL
 from core import PENALTIES, Settings
 from core.foundation import DEPTHS, WNN
 from core.penalties import EXPLICIT, extend_last
-from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
+from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.panels.parameters.kind_editors import TITLES
 from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, SpectrumCanvas, SpectrumPicture, Target
 from nrsfm_gui.panels.parameters.weights_list import (
@@ -214,7 +214,7 @@ class SpectrumPlot(Themed, QWidget):
         self._moves_others = False
         self._active: int | None = None  # the handle that keys move, or under the mouse
         self._pointed: int | None = None  # the bar under the mouse
-        self._barrier: int | None = None  # the handle that stopped another one a moment ago
+        self._barrier: int | None = None  # the handle that stopped another one
         self.canvas = SpectrumCanvas()
         self.canvas.setAccessibleName("singular values and their weights")
         self._empty = EmptyLabel(WORDS[WNN].empty, self.canvas)
@@ -226,7 +226,6 @@ class SpectrumPlot(Themed, QWidget):
         self._by.setMenu(self._penalties())
         self.back = tool_button("↺", "", "To the rule")
         self.back.clicked.connect(lambda _checked: self.rule_requested.emit(self._state.rule))
-        self._flash = Debounce(partial(self._set_barrier, None), IDLE_MILLISECONDS, self)
         self._limit = Debounce(self._end_limit, SENTENCE_MILLISECONDS, self)
         canvas = self.canvas
         canvas.target_changed.connect(self._on_target_changed)
@@ -386,10 +385,6 @@ class SpectrumPlot(Themed, QWidget):
         self._active = handle
         self._draw()
 
-    def _set_barrier(self, handle: int | None) -> None:
-        self._barrier = handle
-        self._draw()
-
     def _name(self, handle: int) -> str:
         """Return the symbol of a weight: "a2", or of the last one of the modes "w6…"."""
         return f"{self._words.letter}{handle + 1}{'…' * self._is_of_others(handle)}"
@@ -495,7 +490,6 @@ class SpectrumPlot(Themed, QWidget):
         if barrier is None:
             self._set_hint(ALONG if move_others else self._note or self._words.handle)
         else:
-            self._flash.request()
             self._limit.request()
             key = "Ctrl" if self.canvas.dragged_handle is None else "Shift"
             limit = describe_limit(base, handle, barrier, self._words.letter)
@@ -510,7 +504,8 @@ class SpectrumPlot(Themed, QWidget):
     def _end_limit(self) -> None:
         """Clear what was shown of a weight that could go no further."""
         self._limit.cancel()
-        self._set_barrier(None)
+        self._barrier = None
+        self._draw()
         if self._hint.property("role") == "warning":
             self._rest()
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from core import Settings
 from core.foundation import printable
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.dialogs import ask_for_path
-from nrsfm_gui.widgets.fields import Choice, NumberField, filled, with_tip
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled, grid_layout, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 
@@ -112,10 +112,7 @@ class GivenIntrinsics(QWidget):
         self._focal = FocalLengthEditor()
         self._cx, self._cy = NumberField(), NumberField()
         self.set_side = self._focal.set_side
-        layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setHorizontalSpacing(6)
-        layout.setVerticalSpacing(4)
+        layout = grid_layout(self, 6, 4)
         layout.addWidget(self._focal, 0, 0, 1, 3)
         label = PlainLabel("center")
         label.setToolTip(CENTER_TIP)

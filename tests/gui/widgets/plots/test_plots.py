@@ -1,10 +1,14 @@
-"""The axes of plots, whatever their height."""
+"""The axes of plots, whatever their height, and arrays of lines, of which no memory is lost."""
+
+import tracemalloc
 
 import numpy as np
+from PyQt6.QtCore import QLineF
 from PyQt6.QtGui import QColor, QPainter, QPixmap
 
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart, Plot
+from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
 
 def labels(chart):
@@ -32,3 +36,20 @@ def test_the_numbers_of_a_low_plot_do_not_overlap(show):
             assert all(not one.intersects(other) for i, one in enumerate(rects) for other in rects[:i])
             assert not any("-" in text for text in texts)
             assert (low < 0) == any(MINUS in text for text in texts)
+
+
+def test_no_memory_is_lost_while_numbers_change():
+    lines = Primitives(QLineF, 4)
+    sizes = np.random.default_rng(0).integers(1, 30, 3000)
+    lines.resize(30)
+    for size in range(1, 31):
+        lines.resize(size)
+        lines.drawargs()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for size in sizes.tolist():
+        lines.resize(size)
+        lines.drawargs()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 20_000  # a view for each would be 200 000
