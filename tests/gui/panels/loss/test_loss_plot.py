@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from hands import ask_for_menu
 from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QContextMenuEvent
 from PyQt6.QtWidgets import QApplication
 
 from core import HistoryEntry, Settings
@@ -429,6 +431,9 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     assert requests == [60, None, 0]  # the change was clicked, and nothing else
     qtbot.waitUntil(lambda: reads("", QPoint(2, 2)))
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.RightButton, pos=at(60, -15))
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    QApplication.activePopupWidget().close()
+    ask_for_menu(plot, plot.rect().center(), QContextMenuEvent.Reason.Keyboard)
     qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
     QApplication.activePopupWidget().close()
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hands import LEFT, NO_KEY, send_mouse
-from PyQt6.QtCore import QEvent, QPointF, Qt
+from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtWidgets import QApplication
 
 from core import Settings
@@ -86,6 +86,24 @@ def test_a_handle_follows_the_mouse_and_shows_its_number(qtbot, plot):
     assert at(plot, 2).y() == pytest.approx(start.y() - up, abs=0.6)  # the handle is under the mouse
     release(qtbot, plot, start - QPointF(0, up))
     assert plot.weights == received[-1]
+
+
+def test_no_edge_cuts_the_number_of_the_first_or_the_last_weight(qtbot, modes):
+    box = modes.canvas.getPlotItem().getViewBox()
+    for handle in range(len(modes.weights)):
+        press(qtbot, modes, at(modes, handle))
+        release(qtbot, modes, at(modes, handle))
+        number = modes.canvas._number.mapRectToScene(modes.canvas._number.boundingRect())
+        edges = box.sceneBoundingRect()
+        assert edges.left() - 1 <= number.left() and number.right() <= edges.right() + 1
+
+
+def test_an_empty_panel_has_no_handles(qtbot, bare):
+    assert bare.canvas.target_at(QPointF(200, 150)) is None
+    qtbot.mouseClick(bare.canvas.viewport(), LEFT, pos=QPoint(200, 150))
+    qtbot.keyClick(bare.canvas, Qt.Key.Key_Right)
+    qtbot.keyClick(bare.canvas, Qt.Key.Key_Up)
+    assert bare.weights == ()
 
 
 @pytest.mark.parametrize(("handle", "pixels", "end", "barrier"), [(2, -90, 0.5, 3), (2, 90, 0.05, 1)])
@@ -276,6 +294,10 @@ def test_bars_are_as_high_as_the_logarithms(plot):
     heights = plot.canvas.picture.heights
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2]) != pytest.approx(0.0)
     assert heights[3] == 0
+    plot.set_state(replace(SHOWN, weights=WEIGHTS[:2]))
+    assert len(plot.canvas.picture.shares) == 2
+    alphas = [brush.color().alpha() for brush in plot.canvas._bars.opts["brushes"]]
+    assert alphas[0] == alphas[1] > alphas[2] == alphas[3]  # those that are to go are faint
 
 
 @pytest.fixture
