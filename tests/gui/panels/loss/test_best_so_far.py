@@ -140,6 +140,7 @@ def test_the_default_shows_the_line_of_the_final_objective_over_seconds(qtbot, b
     assert np.ptp(np.flatnonzero(blue.any(axis=1))) > 0.4 * box.height()
     assert [name.toPlainText() for name in best_plot._spans.names.shown] == ["fine levels", "rotations"]
     assert best_plot._spans._ticks.xvals == pytest.approx([0.3, 0.7, 0.9, 1.2])
+    assert best_plot._spans._shade.opts["x0"] == pytest.approx([1.5, 0.0])  # what is not on the axis
     assert not best_plot._phases.names.shown
 
 
@@ -223,6 +224,8 @@ def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(best_plo
     assert table.isVisible() and names()[:2] == ["rigid, grown", "closed form, cut"]
     table.sortByColumn(LOSS, Qt.SortOrder.AscendingOrder)
     assert names()[0] == "closed form, cut" and model.index(0, LOSS).data() == "−1.3010"
+    losses = [float(model.index(row, LOSS).data().replace("−", "-")) for row in range(model.rowCount())]
+    assert losses == sorted(losses)
     assert model.index(0, 0).data(Qt.ItemDataRole.FontRole).bold()
     table.entered.emit(model.index(0, 0))
     shown = best_plot._curves._highlight

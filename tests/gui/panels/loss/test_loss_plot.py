@@ -467,5 +467,6 @@ def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot):
         places = sorted((box.left(), box.right()) for box in boxes)
         assert all(right <= left for (_, right), (left, _) in itertools.pairwise(places))
         assert places[-1][1] <= plot.plot_widget.getPlotItem().getViewBox().sceneBoundingRect().right() + 1
+        assert len(plot._phases._lines.xvals) == 14 + 3 + 1
         words = {text.toPlainText() for text in shown}
         assert any(word.startswith("rota") for word in words) and "refine" in words

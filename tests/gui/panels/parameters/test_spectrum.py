@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QApplication
 
 from core import Settings
 from core.foundation import DEPTHS, WNN
-from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_plot import (
     ALONG,
     KEYS_HINT,
@@ -298,6 +298,8 @@ def test_bars_are_as_high_as_the_logarithms(plot):
     assert len(plot.canvas.picture.shares) == 2
     alphas = [brush.color().alpha() for brush in plot.canvas._bars.opts["brushes"]]
     assert alphas[0] == alphas[1] > alphas[2] == alphas[3]  # those that are to go are faint
+    plot.setPalette(palette(LIGHT))
+    assert plot.canvas._line.opts["pen"].color().name() == LIGHT.residual
 
 
 @pytest.fixture
