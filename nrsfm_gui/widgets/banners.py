@@ -40,8 +40,6 @@ class Urgency(IntEnum):
 class Banners(QWidget):
     """Shows one banner at the bottom of a widget, above its buttons, or in its middle.
 
-    A banner is as wide as it wants to be, where there is room.
-
     A banner is shown and hidden by its owner as any widget; one that is not hidden waits here while a more
     urgent one is seen. Where there is none, the mouse reaches what is below.
     """

@@ -8,7 +8,7 @@ scrolls the panel around it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PyQt6.QtCore import QRect, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QGuiApplication, QPalette, QStandardItem, QStandardItemModel
@@ -287,6 +287,14 @@ class Choice(ComboBox):
         """Choose a key."""
         self.setCurrentIndex(self.findData(key))
 
+    def value(self) -> str:
+        """Return the chosen key, as any editor does its value."""
+        return self.key
+
+    def set_value(self, value: Any, /) -> None:
+        """Choose a key."""
+        self.set_key(value)
+
     def choose(self, key: str) -> None:
         """Choose a key as a person does in the list."""
         self.set_key(key)
@@ -348,7 +356,7 @@ class NumberField(QLineEdit):
         self._integer, self._optional = integer, optional
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(56)
-        self.textEdited.connect(lambda _text: self.edited.emit())
+        self.textEdited.connect(self.edited)
 
     def set_value(self, value: float | None) -> None:
         """Show a number, unless the text already has this value (the caret then stays)."""
@@ -365,10 +373,7 @@ class NumberField(QLineEdit):
         self.dragged.emit()
 
     def value(self) -> float | int | None:
-        """Return the number; None where the field is optional and empty.
-
-        Raises ValueError with a sentence, where the text is not a number.
-        """
+        """Return the number, None of an optional field that is empty. Raises ValueError where it is none."""
         text = self.text().strip().replace(",", ".")
         if not text and self._optional:
             return None
@@ -419,7 +424,7 @@ class PairField(QWidget):
         self.first, self.second = NumberField(integer=integer), NumberField(integer=integer)
         for field, name in zip((self.first, self.second), names, strict=True):
             with_tip(field, name, name)
-            field.textChanged.connect(lambda _text: self.edited.emit())
+            field.textChanged.connect(self.edited)
         filled(QHBoxLayout(self), (self.first, 1), PlainLabel(between), (self.second, 1), spacing=6)
 
     def set_values(self, values: tuple[float, float]) -> None:

@@ -91,10 +91,7 @@ class FocalLengthEditor(QWidget):
             self._show()
 
     def focal_length(self) -> float:
-        """Return the focal length in pixels.
-
-        Raises ValueError with a sentence, where what is typed is not a focal length.
-        """
+        """Return the focal length in pixels. Raises ValueError where what is typed is none."""
         if self._focal is not None:
             return self._focal
         shown = self._number.value()

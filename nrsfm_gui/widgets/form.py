@@ -5,14 +5,14 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
-from nrsfm_gui.widgets.fields import filled, grid_layout, tool_button
+from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider, scale_of
+from nrsfm_gui.widgets.fields import NumberField, filled, grid_layout, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import set_property
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from core.foundation import Parameter
-    from nrsfm_gui.widgets.drag_number import Scale
-    from nrsfm_gui.widgets.fields import NumberField
 
 LABEL_WIDTH = 100  # of the labels at least
 FIELD_CHARACTERS = 9  # that a field with a slider shows at once
@@ -51,53 +49,26 @@ class Form(QWidget):
         self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         self._grid.setColumnStretch(1, 1)
         self._rows: dict[str, _FormRow] = {}
-        self._defaults: dict[str, float | None] = {}
-        self._tips: dict[str, tuple[str, str]] = {}
+        self._defaults: dict[str, Any] = {}
+        self._described: dict[str, tuple[str, str, Any]] = {}  # by tip, details and default
 
     @property
     def spacing(self) -> int:
         """Pixels between two rows; the space of the sentence below a row is always included."""
         return 2 * self._grid.verticalSpacing()
 
-    def add(self, name: str, label: str, editor: QWidget, *, tip: str, details: str = "") -> None:
+    def add(
+        self, name: str, label: str, editor: QWidget, *, tip: str, details: str = "",
+        slider: DragSlider | None = None,
+    ) -> None:  # fmt: skip
         """Append a row; `tip` gives meaning, unit and range, `details` more for its explanation."""
-        self._append(name, label, PlainLabel(label), editor, None)
-        self.set_tip(name, tip, details=details)
-
-    def add_draggable(
-        self,
-        name: str,
-        label: str,
-        field: NumberField,
-        scale: Scale,
-        *,
-        tip: str,
-        default: float | None,
-        details: str = "",
-    ) -> None:
-        """Append a row whose number can be dragged; a double click on its label sets the default.
-
-        Where that is None the field is empty then, and the slider begins in the middle of its scale.
-        """
-        slider = DragSlider(scale)
-        if default is None:
-            slider.set_number(scale.value(scale.steps / 2))
-        slider.setObjectName(f"drag {name}")
-        slider.setAccessibleName(label)
-        caption = DragLabel(label, slider)
-        caption.setObjectName(f"drag label {name}")
-        field.setFixedWidth(FIELD_CHARACTERS * field.fontMetrics().horizontalAdvance("0") + FIELD_MARGIN)
-        slider.moved.connect(field.drag_to)
-        caption.reset.connect(lambda: field.drag_to(self._defaults[name]))
-        field.textChanged.connect(lambda _text: _follow(slider, field))
-        self._defaults[name] = default
-        self._append(name, label, caption, field, slider)
-        self.set_tip(name, tip, details=details)
-
-    def _append(
-        self, name: str, label: str, caption: QLabel, editor: QWidget, slider: DragSlider | None
-    ) -> None:
         row = 2 * len(self._rows)
+        caption = PlainLabel(label)
+        if slider is not None:
+            caption = drag_label = DragLabel(label, slider)
+            drag_label.reset.connect(lambda: self._reset(name))
+            drag_label.setObjectName(f"drag label {name}")
+            self._grid.addWidget(slider, row, 1)
         caption.setBuddy(editor)
         editor.setObjectName(name)
         editor.setAccessibleName(label)
@@ -105,13 +76,36 @@ class Form(QWidget):
         note.setObjectName(f"{name}_note")
         note.hide()
         self._grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        if slider is None:
-            self._grid.addWidget(editor, row, 1, 1, 2)
-        else:
-            self._grid.addWidget(slider, row, 1)
-            self._grid.addWidget(editor, row, 2)
+        self._grid.addWidget(editor, row, 1 if slider is None else 2, 1, -1)
         self._grid.addWidget(note, row + 1, 0, 1, 3)
         self._rows[name] = _FormRow(caption, editor, note, slider)
+        self.set_tip(name, tip, details=details)
+
+    def add_parameter(self, described: Parameter, editor: QWidget, default: Any) -> None:
+        """Append the row of a parameter; where it has a slider, its label is dragged, too.
+
+        A double click on that label sets the default, where it is None an empty field. Without a default the
+        slider begins in the middle of its scale.
+        """
+        name, slider = described.name, None
+        self._defaults[name] = default
+        if isinstance(editor, NumberField) and described.slider is not None:
+            slider = _slider_of(editor, described)
+            if default is None:
+                slider.set_number(slider.scale.value(slider.scale.steps / 2))
+        details = value_details(described, default)
+        self.add(name, described.title, editor, tip=described.tip, details=details, slider=slider)
+
+    def _reset(self, name: str) -> None:
+        """Set a number to its default, which applies at once."""
+        field = self._rows[name].editor
+        assert isinstance(field, NumberField)  # only numbers have sliders
+        field.drag_to(self._defaults[name])
+
+    def describe(self, described: Parameter, default: Any) -> None:
+        """Describe a row anew: of the parameter that has this name now."""
+        self._defaults[described.name] = default
+        self.set_tip(described.name, described.tip, details=value_details(described, default))
 
     def __contains__(self, name: str) -> bool:
         return name in self._rows
@@ -125,10 +119,10 @@ class Form(QWidget):
 
     def set_tip(self, name: str, tip: str, *, details: str = "") -> None:
         """Set the tip of a row, and its explanation: the label, the tip and the details."""
-        if self._tips.get(name) == (tip, details):
+        row, default = self._rows[name], self._defaults.get(name)
+        if self._described.get(name) == (tip, details, default):
             return  # the rows of a form are described again at every key
-        self._tips[name] = tip, details
-        row = self._rows[name]
+        self._described[name] = tip, details, default
         explanation = f"<p><b>{html.escape(row.caption.text())}</b></p>" + "".join(
             f"<p>{html.escape(text)}</p>" for text in (tip, details) if text
         )
@@ -136,18 +130,10 @@ class Form(QWidget):
             part.setWhatsThis(explanation)
         row.editor.setToolTip(tip)
         if row.slider is not None:
-            default = self._defaults[name]
             words = "automatic" if default is None else format_number(default)
             tip += f"\n{DRAG_TIP}\nA double click on the label: {words}."
             row.slider.setToolTip(tip)
         row.caption.setToolTip(tip)
-
-    def set_default(self, name: str, default: float) -> None:
-        """Set the default of a row that can be dragged."""
-        if default != self._defaults[name]:
-            self._defaults[name] = default
-            tip, details = self._tips.pop(name)
-            self.set_tip(name, tip, details=details)
 
     def set_automatic(self, name: str, text: str, number: float | None) -> None:
         """Show what stands for the number of a row that is empty, from which its slider then begins."""
@@ -217,14 +203,24 @@ def value_details(described: Parameter, default: object) -> str:
     return f"{accepted}By default: {shown}."
 
 
-def _follow(slider: DragSlider, field: NumberField) -> None:
-    """Move a slider to the number in its field, if there is one."""
-    try:
-        number = field.value()
-    except ValueError:
-        return
-    if number is not None and math.isfinite(number):
-        slider.set_number(float(number))
+def _slider_of(field: NumberField, described: Parameter) -> DragSlider:
+    """Return a slider that sets the number in a field, and follows it where there is one."""
+    slider = DragSlider(scale_of(described))
+    slider.setObjectName(f"drag {described.name}")
+    slider.setAccessibleName(described.title)
+
+    def follow(_text: str) -> None:
+        try:
+            number = field.value()
+        except ValueError:
+            return
+        if number is not None and math.isfinite(number):
+            slider.set_number(float(number))
+
+    field.setFixedWidth(FIELD_CHARACTERS * field.fontMetrics().horizontalAdvance("0") + FIELD_MARGIN)
+    field.textChanged.connect(follow)
+    slider.moved.connect(field.drag_to)
+    return slider
 
 
 class FoldedSections(QWidget):

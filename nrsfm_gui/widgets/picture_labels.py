@@ -47,10 +47,7 @@ def paint_legend(
     *,
     horizontal_to: float,
 ) -> QRectF:
-    """Paint entries from (x, y) on, in rows up to another x.
-
-    Returns their area, an empty rectangle where there are none.
-    """
+    """Paint entries from (x, y) on, in rows up to another x; return their area, which may be empty."""
     metrics, area = QFontMetricsF(painter.font()), QRectF()
     for entry, text, place in place_legend(entries, metrics, x, y, horizontal_to=horizontal_to):
         middle = place.center().y()
@@ -115,10 +112,7 @@ def _paint_sign(painter: QPainter, entry: LegendEntry, x: float, middle: float) 
 
 
 def paint_point_numbers(painter: QPainter, points: Collection[int], pixels: Floats, theme: Theme) -> None:
-    """Paint 1-based numbers next to points.
-
-    `pixels`: (N, 2) where the points are seen; NaN for those that are not.
-    """
+    """Paint 1-based numbers next to points seen at pixels (N, 2), NaN for those that are not."""
     metrics = QFontMetricsF(painter.font())
     digit, height = metrics.horizontalAdvance("0"), metrics.ascent() - metrics.descent() + 1
     known = np.isfinite(pixels).all(axis=1)

@@ -31,8 +31,8 @@ from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.panels.parameters.kind_editors import PenaltyEditor
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.parameters.penalty_editor import PenaltyEditor
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.panels.parameters.weights_list import WeightsList
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
@@ -169,7 +169,7 @@ def print_trace(
 def place_of(plot: SpectrumPlot) -> QPointF:
     """Return where the last handle is, in the coordinates of the canvas."""
     last = len(plot.weights) - 1
-    return plot.canvas.pixel(last + 1, float(plot.canvas.parts.shares[last]))
+    return plot.canvas.pixel(last + 1, float(plot.canvas.picture.shares[last]))
 
 
 def send(canvas: object, kind: QEvent.Type, position: QPointF, *, pressed: bool = True) -> None:

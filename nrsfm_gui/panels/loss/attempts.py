@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QBrush, QColor, QFont, QStandardItem, QStandardItemModel
+from PyQt6.QtCore import QSortFilterProxyModel, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QFont, QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.foundation import PhaseKind
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 GIVEN_UP = "given up"
 OF_ROTATIONS = "candidate for the rotations, whose losses are of another objective than those of the others"
 NAME, LOSS, AGREES = range(3)
+SORTED_BY, ATTEMPT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1  # of the cells
 WIDTHS = (62, 60)  # pixels of the columns after the name, at least
 DIGITS = 4
 COLUMNS = (  # titles and tips
@@ -80,53 +81,6 @@ def attempts_of(history: History, last: Iterate | None) -> tuple[Attempt, ...]:
     return tuple(found)
 
 
-class AttemptsModel(QStandardItemModel):
-    """A table of attempts; the order of its rows is its own."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.attempts: tuple[Attempt, ...] = ()  # in the order of time
-        self.rows: list[Attempt] = []
-        self._by, self._descending = -1, False  # in the order of time
-        self.best = self.muted = QBrush()
-        self._bold = QFont()
-        self._bold.setBold(True)
-        for column, (title, tip) in enumerate(COLUMNS):
-            heading = QStandardItem(title)
-            heading.setToolTip(f"{tip}. Click: sort.")
-            self.setHorizontalHeaderItem(column, heading)
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Put the rows in the order of a column, with -1 in that of time; what is missing comes last."""
-        self._by, self._descending = column, order == Qt.SortOrder.DescendingOrder
-        self.fill()
-
-    def fill(self) -> None:
-        """Show the attempts, in the order that was chosen."""
-        self.rows = list(self.attempts)
-        if self._by in (NAME, AGREES):
-            key = "name" if self._by == NAME else "agrees"
-            self.rows.sort(key=lambda attempt: str(getattr(attempt, key)), reverse=self._descending)
-        elif self._by == LOSS:
-            sign = -1.0 if self._descending else 1.0
-            missing = float("inf")
-            self.rows.sort(key=lambda t: missing if t.log_loss is None else sign * t.log_loss)
-        self.setRowCount(0)
-        for attempt in self.rows:
-            loss = NONE if attempt.log_loss is None else signed(attempt.log_loss, DIGITS)
-            cells = [QStandardItem(text) for text in (attempt.name, loss, attempt.agrees)]
-            cells[LOSS].setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            for cell in cells:
-                cell.setToolTip(
-                    plain_tip(f"{attempt.name}: {attempt.note}" if attempt.note else attempt.name)
-                )
-                if attempt.best:
-                    cell.setFont(self._bold)
-                if attempt.best or attempt.candidate:
-                    cell.setForeground(self.best if attempt.best else self.muted)
-            self.appendRow(cells)
-
-
 class AttemptsTable(Themed, QTableView):
     """Shows attempts, and signals the one under the mouse."""
 
@@ -134,8 +88,15 @@ class AttemptsTable(Themed, QTableView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._model = AttemptsModel()
-        self.setModel(self._model)
+        self._attempts: tuple[Attempt, ...] = ()
+        self._cells, model = QStandardItemModel(0, len(COLUMNS)), QSortFilterProxyModel(self)
+        for column, (title, tip) in enumerate(COLUMNS):
+            heading = QStandardItem(title)
+            heading.setToolTip(f"{tip}. Click: sort.")
+            self._cells.setHorizontalHeaderItem(column, heading)
+        model.setSourceModel(self._cells)
+        model.setSortRole(SORTED_BY)
+        self.setModel(model)
         self.setAccessibleName("Candidates and starts")
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setMouseTracking(True)
@@ -147,12 +108,7 @@ class AttemptsTable(Themed, QTableView):
             needed = header.fontMetrics().horizontalAdvance(COLUMNS[column][0]) + 4 * ROW_PADDING
             header.resizeSection(column, max(width, needed))
         self._follow_theme()
-        self.entered.connect(lambda index: self.hovered.emit(self._model.rows[index.row()]))
-
-    @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """What is shown, in the order of time."""
-        return self._model.attempts
+        self.entered.connect(lambda index: self.hovered.emit(index.data(ATTEMPT)))
 
     @property
     def full_width(self) -> int:
@@ -163,9 +119,9 @@ class AttemptsTable(Themed, QTableView):
 
     def set_attempts(self, attempts: tuple[Attempt, ...]) -> None:
         """Show other attempts, in the same kind of order."""
-        if attempts != self._model.attempts:
-            self._model.attempts = attempts
-            self._model.fill()
+        if attempts != self._attempts:
+            self._attempts = attempts
+            self._fill(self._theme)
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Signal that no row is under the mouse."""
@@ -173,5 +129,27 @@ class AttemptsTable(Themed, QTableView):
         self.hovered.emit(None)
 
     def _apply_theme(self, theme: Theme) -> None:
-        self._model.best, self._model.muted = QBrush(QColor(theme.accent)), QBrush(QColor(theme.muted))
-        self._model.fill()
+        self._fill(theme)
+
+    def _fill(self, theme: Theme) -> None:
+        bold = QFont()
+        bold.setBold(True)
+        self._cells.setRowCount(0)
+        for attempt in self._attempts:
+            loss = NONE if attempt.log_loss is None else signed(attempt.log_loss, DIGITS)
+            cells = []
+            for text, value in (
+                (attempt.name, attempt.name), (loss, attempt.log_loss), (attempt.agrees, attempt.agrees)
+            ):  # fmt: skip
+                cell = QStandardItem(text)
+                cell.setData(value, SORTED_BY)
+                cell.setData(attempt, ATTEMPT)
+                tip = f"{attempt.name}: {attempt.note}" if attempt.note else attempt.name
+                cell.setToolTip(plain_tip(tip))
+                if attempt.best:
+                    cell.setFont(bold)
+                if attempt.best or attempt.candidate:
+                    cell.setForeground(QColor(theme.accent if attempt.best else theme.muted))
+                cells.append(cell)
+            cells[LOSS].setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            self._cells.appendRow(cells)

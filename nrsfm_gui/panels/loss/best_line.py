@@ -23,10 +23,7 @@ BELOW = 0.25  # share of what it is widened by that lies below the values, which
 
 
 def line_starts(values: Floats) -> Bools:
-    """Return at which records a line begins: after none, or above the one before.
-
-    `values`: (N,) the lowest so far of a stage, NaN where unknown.
-    """
+    """Return where lines of the lowest values (N,), NaN if unknown, begin: after none, or above the last."""
     known = np.isfinite(values)
     begins = known.copy()
     if len(values):
@@ -87,21 +84,17 @@ def best_range(seconds: Floats, values: Floats, begins: Bools) -> tuple[float, f
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
         return None
-    lasting = np.diff(seconds, append=seconds[-1])[known]
-    first = np.searchsorted(known, np.flatnonzero(begins))  # of each line, among those known
-    spent = np.concatenate(([0.0], np.cumsum(lasting)))
-    ends = np.append(first[1:], len(known))
-    # A line falls, so that its values are above all later ones: the first of its time is left out.
-    since = spent[first] + (1 - SEEN) * (spent[ends] - spent[first])
-    places = np.clip(np.searchsorted(spent, since, side="right") - 1, first, ends - 1)
-    places = np.where(spent[ends] > spent[first], places, first)
-    return float(values[known].min()), float(values[known][places].max())
+    lasting = np.diff(seconds, append=seconds[-1])
+    highest = -np.inf
+    for line in np.split(known, np.searchsorted(known, np.flatnonzero(begins)[1:])):
+        # It falls, so that its values are above all later ones: the first of its time is left out.
+        spent = np.cumsum(lasting[line])
+        since = int(np.searchsorted(spent, (1 - SEEN) * spent[-1], side="right")) if spent[-1] > 0 else 0
+        highest = max(highest, float(values[line[since]]))
+    return float(values[known].min()), highest
 
 
 def widened(low: float, high: float, least: float = 0.0) -> tuple[float, float]:
-    """Return a range about values that is wide enough for two numbers of few digits; more above than below.
-
-    `least`: the least span of its unit.
-    """
+    """Return a range, of `least` at least, that has room for two numbers of few digits; more above."""
     more = max(least, FLAT_SHARE * max(abs(low), abs(high))) - (high - low)
     return (low - BELOW * more, high + (1 - BELOW) * more) if more > 0 else (low, high)

@@ -18,6 +18,7 @@ from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsItem
 
 from core.foundation import WNN
+from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.best_line import FLAT, best_line, best_range, line_starts, widened
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
@@ -43,10 +44,7 @@ LEAST_LOSS = 1e-300  # a loss of zero has no logarithm
 
 
 def below_names(low: float, high: float, height: float) -> tuple[float, float]:
-    """Return the range that leaves room for the names of the phases above values.
-
-    `height`: of the plot, pixels.
-    """
+    """Return the range with room for the names of phases above values, in a plot of a height in pixels."""
     room = min(NAMES_ROOM / max(height, 1.0), MOST_ROOM)
     return low - MARGIN * (high - low), high + room / (1 - room) * (1 + MARGIN) * (high - low)
 
@@ -115,14 +113,10 @@ class LossCurves:
         self._curves: dict[int, _Curve] = {}
         self._current: int | None = None
         self._compared: int | None = None
-        self.until: int | None = (
-            None  # the record at which the line of the current run ends, None for its last
-        )
+        self.until: int | None = None  # the last record of the line of the current run, None for its last
         self.trying = False  # whether what the current run tries is shown
-        self.marked: tuple[int, int] | None = (
-            None  # records of the current run, between which it is highlighted
-        )
-        self._theme: Theme | None = None
+        self.marked: tuple[int, int] | None = None  # from which record on to which one it is highlighted
+        self._theme = DARK
         self._others = _OtherStages(plot)
         self._others_drawn: object = None  # what they show
         self._ghost = pg.PlotDataItem(connect="all", antialias=False)
@@ -319,8 +313,6 @@ class LossCurves:
         item.setVisible(True)
 
     def _color(self) -> None:
-        if self._theme is None:
-            return
         for number, curve in self._curves.items():
             front, beside = number == self._current, number == self._compared
             opacity = EARLIER_OPACITY if self._compared is None else FAINT_OPACITY
@@ -411,8 +403,8 @@ class RightCurve:
         plot.getViewBox().sigResized.connect(self._on_resized)
         plot.getViewBox().sigXRangeChanged.connect(self._fit)
         self._shown: RightValues | None = None
-        self._theme: Theme | None = None
         self._box.hide()
+        self.set_colors(DARK)
 
     def show(self, values: RightValues | None) -> None:
         """Draw values, or nothing."""
@@ -422,24 +414,19 @@ class RightCurve:
         if values is not None:
             self.item.setData(values.x, values.y, connect=values.joined)
             self._end.setData(values.x[-1:], values.y[-1:])
-            self._color()
             self._on_resized()
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        self._theme = theme
-        self._color()
-
-    def _color(self) -> None:
-        if self._theme is not None:
-            self.item.setPen(pg.mkPen(self._theme.residual, width=1))
-            self._end.setPen(None)
-            self._end.setBrush(pg.mkBrush(self._theme.residual))
-            self._on_resized()
+        self._color = theme.residual
+        self.item.setPen(pg.mkPen(self._color, width=1))
+        self._end.setPen(None)
+        self._end.setBrush(pg.mkBrush(self._color))
+        self._on_resized()
 
     def _on_resized(self, *_: object) -> None:
-        if self._shown is not None and self._theme is not None:
-            name_axis(self._plot, "right", self._shown.labels, self._theme.residual)
+        if self._shown is not None:
+            name_axis(self._plot, "right", self._shown.labels, self._color)
             self._fit()
 
     def _fit(self, *_: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,106 +35,89 @@ COMPARISON = "rotations"
 START = "start (WNN)"  # of a run whose depths are refined, its WNN problem
 
 
-class _Mark:
-    """A line or a span of a plot, and its name at the upper end."""
-
-    def __init__(self, plot: pg.PlotItem, item: pg.GraphicsObject, anchor: tuple[float, float]) -> None:
-        self.item, self.text = item, pg.TextItem(anchor=anchor)
-        for each in (self.item, self.text):
-            each.setZValue(BEHIND)
-            plot.addItem(each, ignoreBounds=True)
-
-    def set_name(self, name: str, x: float, top: float) -> None:
-        self.text.setVisible(bool(name))
-        if name and self.text.toPlainText() != name:
-            self.text.setPlainText(name)
-        self.text.setPos(x, top)
-
-
-class _Marks(ABC):
-    """The marks of a plot: as many as were ever needed."""
+class _Names:
+    """Names at the upper end of a plot: as many texts as were ever needed."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot = plot
-        self._marks: list[_Mark] = []
-        self._theme = DARK
+        self._texts: list[pg.TextItem] = []
+        self._color = DARK.muted
+        text = pg.TextItem()
+        document = text.textItem.document()
+        self.metrics, self.margins = QFontMetricsF(document.defaultFont()), 2 * document.documentMargin()
 
     @property
-    def names(self) -> list[pg.TextItem]:
-        """The names that are shown."""
-        return [mark.text for mark in self._marks if mark.text.isVisible()]
+    def shown(self) -> list[pg.TextItem]:
+        """The texts that are seen."""
+        return [text for text in self._texts if text.isVisible()]
+
+    def show(self, names: Sequence[tuple[str, float]], anchor: float) -> None:
+        """Write names, each at an x; `anchor`: which part of it is there, from 0 to 1."""
+        while len(self._texts) < len(names):
+            text = pg.TextItem(anchor=(anchor, 0), color=self._color)
+            text.setZValue(BEHIND)
+            self._plot.addItem(text, ignoreBounds=True)
+            self._texts.append(text)
+        top = self._plot.getViewBox().viewRange()[1][1]
+        for k, text in enumerate(self._texts):
+            name, x = names[k] if k < len(names) else ("", 0.0)
+            text.setVisible(bool(name))
+            if name and text.toPlainText() != name:
+                text.setPlainText(name)
+            text.setPos(x, top)
+
+    def set_color(self, color: str) -> None:
+        """Write in a color."""
+        self._color = color
+        for text in self._texts:
+            text.setColor(color)
+
+    def elided(self, name: str, room: float) -> str:
+        """Return a name as it fits into so many pixels."""
+        return str(self.metrics.elidedText(name, Qt.TextElideMode.ElideRight, room))
+
+
+def _ticks(plot: pg.PlotItem, length: float) -> pg.VTickGroup:
+    """Return ticks of a share of the height of a plot, from its lower end on."""
+    ticks = pg.VTickGroup(yrange=[0.0, length])
+    ticks.setZValue(BEHIND)
+    plot.addItem(ticks, ignoreBounds=True)
+    return ticks
+
+
+class PhaseMarks:
+    """The lines and names of phases in a plot; names never overlap."""
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        self._plot, self.names, self._lines = plot, _Names(plot), _ticks(plot, 1.0)
+
+    def place(self, history: History | None, x: Floats) -> None:
+        """Put lines where phases of a history with records at x (N,) begin, and names that have room."""
+        phases = [] if history is None else short_phases(history)
+        self._lines.setVisible(len(phases) > 1)
+        starts = x[[first for first, _ in phases]] if phases else np.zeros(0)
+        self._lines.setXVals(starts)
+        box = self._plot.getViewBox()
+        (left, right), _ = box.viewRange()
+        pixel = (right - left) / max(box.width(), 1.0)
+        shown = self._fitting([name for _, name in phases], (starts - left) / pixel)
+        self.names.show([(name, float(starts[k])) for k, name in shown.items()], 0.0)
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        self._theme = theme
-        for mark in self._marks:
-            self.color_mark(mark)
+        self.names.set_color(theme.muted)
+        self._lines.setPen(pg.mkPen(theme.grid, width=1))
 
-    def _prepare(self, count: int) -> list[_Mark]:
-        """Return so many marks; hide the others."""
-        while len(self._marks) < count:
-            self._marks.append(self._new_mark())
-            self.color_mark(self._marks[-1])
-        for mark in self._marks[count:]:
-            mark.item.setVisible(False)
-            mark.text.setVisible(False)
-        return self._marks[:count]
-
-    def _range(self) -> tuple[float, float, float, float]:
-        """Return the left, right and upper end of the plot, and what a pixel is of its width."""
-        box = self._plot.getViewBox()
-        (left, right), (_bottom, top) = box.viewRange()
-        return left, right, top, (right - left) / max(box.width(), 1.0)
-
-    @abstractmethod
-    def _new_mark(self) -> _Mark:
-        """Return a further mark in the plot."""
-
-    def color_mark(self, mark: _Mark) -> None:
-        """Use the colors of the theme."""
-        mark.text.setColor(self._theme.muted)
-
-
-class PhaseMarks(_Marks):
-    """The lines and names of phases in a plot; names never overlap."""
-
-    def place(self, history: History | None, x: Floats) -> None:
-        """Put a line where each phase of a history begins, if any, and the names that there is space for.
-
-        `x` (N,) is where the plot has its records.
-        """
-        phases = [] if history is None else short_phases(history)
-        marks = self._prepare(len(phases))
-        if not marks:
-            return
-        left, _right, top, pixel = self._range()
-        starts = x[[first for first, _ in phases]]
-        width = self._plot.getViewBox().width()
-        shown = self._names([name for _, name in phases], (starts - left) / pixel, width)
-        for k, mark in enumerate(marks):
-            mark.item.setValue(float(starts[k]))
-            mark.item.setVisible(len(phases) > 1)
-            mark.set_name(shown.get(k, ""), float(starts[k]), top)
-
-    def _new_mark(self) -> _Mark:
-        return _Mark(self._plot, pg.InfiniteLine(angle=90, movable=False), (0, 0))
-
-    def color_mark(self, mark: _Mark) -> None:
-        """Use the colors of the theme."""
-        super().color_mark(mark)
-        mark.item.setPen(pg.mkPen(self._theme.grid, width=1))
-
-    def _names(self, names: list[str], starts: Floats, width: float) -> dict[int, str]:
-        """Return what to write at which phase; `starts` (N,) and `width` are in pixels.
+    def _fitting(self, names: list[str], starts: Floats) -> dict[int, str]:
+        """Return what to write at which phase; `starts` (N,) in pixels.
 
         Names that are not numbers go first, those of long phases before short ones, elided where another name
         begins; numbers are added where they fit without elision.
         """
-        document = self._marks[0].text.textItem.document()
-        metrics, margins = QFontMetricsF(document.defaultFont()), 2 * document.documentMargin()
+        width = self._plot.getViewBox().width()
         words = [k for k, name in enumerate(names) if not name.isdigit()]
         ends = np.clip([*starts[words[1:]], width], 0.0, width)
-        lengths = dict(zip(words, ends - np.clip(starts[words], 0.0, width), strict=True))
+        lengths = dict(zip(words, ends - np.clip(starts[words], 0.0, width), strict=False))
         numbers = [k for k in range(len(names)) if k not in lengths]
         shown: dict[int, str] = {}
         occupied: list[tuple[float, float]] = []
@@ -144,11 +126,11 @@ class PhaseMarks(_Marks):
             if start < 0 or any(low - GAP < start < high + GAP for low, high in occupied):
                 continue
             free = min([width, *(low - GAP for low, _ in occupied if low > start)]) - start
-            needed = metrics.horizontalAdvance(name) + margins
+            needed = self.names.metrics.horizontalAdvance(name) + self.names.margins
             if needed > free:
                 if k not in lengths or free < LEAST_NAME:
                     continue
-                name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, free - margins)
+                name = self.names.elided(name, free - self.names.margins)
             shown[k] = name
             occupied.append((start, start + min(needed, free)))
         return shown
@@ -177,18 +159,18 @@ def short_phases(history: History) -> list[tuple[int, str]]:
     return result
 
 
-class SpanMarks(_Marks):
+class SpanMarks:
     """The stages of a run with their names, and ticks where a candidate or a start ended.
 
     Those that are not on the axis at the left are shaded, and so is the comparison of rotations.
     """
 
     def __init__(self, plot: pg.PlotItem) -> None:
-        super().__init__(plot)
-        self._ticks = pg.VTickGroup(yrange=[0.0, TICK_LENGTH])
-        self._ticks.setZValue(BEHIND)
+        self._plot, self.names, self._ticks = plot, _Names(plot), _ticks(plot, TICK_LENGTH)
         self._ticks.setData(INTERACTIVE_ONLY, True)
-        plot.addItem(self._ticks, ignoreBounds=True)
+        self._shade = pg.BarGraphItem(x0=[], x1=[], height=0.0, pen=pg.mkPen(None))
+        self._shade.setZValue(BEHIND)
+        plot.getViewBox().addItem(self._shade, ignoreBounds=True)  # no data of the plot
 
     def place(self, history: History | None, x: Floats, stage: RunStage | None, *, named: bool) -> None:
         """Mark the spans of a history, of nothing with None, and if `named` their names and the ticks.
@@ -196,34 +178,30 @@ class SpanMarks(_Marks):
         `x` (N,) is where its records are; `stage` is that of the axis at the left.
         """
         found = [] if history is None or stage is None else spans(history, stage)
-        left, right, top, pixel = self._range()
-        for mark, (first, last, name, shaded) in zip(self._prepare(len(found)), found, strict=True):
-            start, end = float(x[first]), float(x[min(last + 1, len(x) - 1)])
-            mark.item.setVisible(shaded)
-            mark.item.setRegion((start, end))
+        ends = [(float(x[first]), float(x[min(last + 1, len(x) - 1)])) for first, last, *_ in found]
+        shaded = [span for span, (*_, shaded) in zip(ends, found, strict=True) if shaded]
+        starts, stops = np.array(shaded).reshape(-1, 2).T
+        box = self._plot.getViewBox()
+        (left, right), (bottom, top) = box.viewRange()
+        self._shade.setOpts(x0=starts, x1=stops, y0=bottom, height=top - bottom)
+        pixel = (right - left) / max(box.width(), 1.0)
+        names = []
+        for (start, end), (_first, _last, name, _shaded) in zip(ends, found, strict=True):
             start, end = max(start, left), min(end, right)
-            metrics, room = QFontMetricsF(mark.text.textItem.document().defaultFont()), (end - start) / pixel
-            if room > LEAST_NAME:
-                name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - GAP)
-            fits = metrics.horizontalAdvance(name) + GAP <= room
-            mark.set_name(name if named and fits else "", (start + end) / 2, top)
+            room = (end - start) / pixel
+            name = self.names.elided(name, room - GAP) if room > LEAST_NAME else name
+            if self.names.metrics.horizontalAdvance(name) + GAP <= room:
+                names.append((name, (start + end) / 2))
+        self.names.show(names if named else [], 0.5)
         self._ticks.setVisible(named and history is not None)
         if history is not None:
             self._ticks.setXVals([float(x[last]) for _first, last in attempt_parts(history).values()])
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        super().set_colors(theme)
+        self.names.set_color(theme.muted)
         self._ticks.setPen(pg.mkPen(theme.muted, width=1))
-
-    def _new_mark(self) -> _Mark:
-        region = pg.LinearRegionItem(movable=False, pen=pg.mkPen(None))
-        return _Mark(self._plot, region, (0.5, 0))
-
-    def color_mark(self, mark: _Mark) -> None:
-        """Use the colors of the theme."""
-        super().color_mark(mark)
-        mark.item.setBrush(pg.mkBrush(qcolor(self._theme.grid, SPAN_OPACITY)))
+        self._shade.setOpts(brush=pg.mkBrush(qcolor(theme.grid, SPAN_OPACITY)))
 
 
 def spans(history: History, stage: RunStage) -> list[tuple[int, int, str, bool]]:
@@ -267,10 +245,7 @@ class ChangeTicks(QObject):
         plot.addItem(self._item, ignoreBounds=True)
 
     def show(self, history: History | None, x: Floats, places: Callable[[Ints], Floats]) -> None:
-        """Show the changes of a history, none without one.
-
-        `x`: (N,) where its records are; `places` returns where records are on the vertical axis.
-        """
+        """Show the changes of a history with records at x (N,), whose heights `places` returns."""
         ticks = [] if history is None else [tick for tick in history.ticks if tick.first < len(x)]
         self.texts = [tick.text for tick in ticks]
         ends = [(tick.first, min(tick.last, len(x) - 1)) for tick in ticks]

@@ -470,12 +470,8 @@ class LossPlot(Themed, QWidget):
         if self._curves.stage is not None and self._curves.stage.objective == DEPTHS:
             menu.addAction("energy, always linear").setEnabled(False)  # type: ignore[union-attr]
         menu.addSeparator()
-        fit = QAction("Fit", menu)
-        fit.triggered.connect(lambda _checked: self.set_all(False))
-        menu.addAction(fit)
-        save = QAction("Save as a figure…", menu)
-        save.triggered.connect(lambda _checked: self.figure_requested.emit())
-        menu.addAction(save)
+        menu.addAction("Fit", lambda: self.set_all(False))
+        menu.addAction("Save as a figure…", self.figure_requested.emit)
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
@@ -495,10 +491,7 @@ class LossPlot(Themed, QWidget):
 
 
 def _errors(history: History, x: Floats, trace: ErrorTrace) -> RightValues | None:
-    """Return the errors of what was shown since there is a loss of the final objective; None for a point.
-
-    `x`: (N,) where the records are.
-    """
+    """Return the errors of what was shown at records x (N,) of the final objective; None for a point."""
     known = trace.records < len(history)
     records, errors = trace.records[known], trace.errors[known]
     entries = [history.records[record] for record in records.tolist()]

@@ -26,25 +26,24 @@ from core.reconstruction import (
 )
 from core.solvers import PROBLEMS
 from nrsfm_gui.model.changes import Difference, differences
-from nrsfm_gui.panels.parameters.method_editor import METHOD_TIP, MethodEditor
-from nrsfm_gui.panels.parameters.penalty_editor import FIRST, PenaltyEditor
+from nrsfm_gui.panels.parameters.kind_editors import FIRST, METHOD_TIP, MethodEditor, PenaltyEditor
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.panels.parameters.value_editors import (
+    EditorGroup,
     GivenIntrinsics,
     ModesField,
     SourceChoice,
     TextField,
-    WordChoice,
+    editor_of,
 )
-from nrsfm_gui.widgets.drag_number import scale_of
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.form import ROW_GAP, FoldedSections, Form, align, value_details
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-Editor = NumberField | TextField | WordChoice | SourceChoice  # of the value of a setting
+Editor = NumberField | TextField | Choice | SourceChoice  # of the value of a setting
 CUSTOM, SAVE, REMOVE = "custom", "save...", "remove..."  # entries of the list of presets besides their names
 PRESET_TIPS = {
     "recommended": "the bilinear solution, then the depths along the rays from it and from other rotations",
@@ -159,12 +158,9 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
     return reasons
 
 
-class ParameterForm(QWidget):
+class ParameterForm(EditorGroup):
     """An editor for every setting."""
 
-    edited = pyqtSignal()
-    dragged = pyqtSignal()
-    chosen = pyqtSignal()
     folded_changed = pyqtSignal(str)  # the names of what is folded and not as in the preset
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -176,7 +172,7 @@ class ParameterForm(QWidget):
         self.method = MethodEditor()
         tip = "an .npz file that holds R (F, 3, 3)"
         self.rotations = SourceChoice(ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip=tip)
-        self.camera_model = WordChoice(CAMERA_MODELS, titles=CAMERA_TITLES)
+        self.camera_model = Choice(CAMERA_MODELS, titles=CAMERA_TITLES)
         self.given, tip = GivenIntrinsics(), "a file that holds K (3, 3)"
         self.intrinsics = SourceChoice(
             INTRINSICS_SOURCES, titles=INTRINSICS_TITLES, file_tip=tip, numbers=self.given
@@ -185,16 +181,12 @@ class ParameterForm(QWidget):
         self.objective = Choice(
             {**OBJECTIVES, LOWRANK: PROBLEMS["lowrank"]}, titles=OBJECTIVE_TITLES, explained=True
         )
-        self.loss = WordChoice(LOSSES, titles=LOSS_TITLES)
+        self.loss = Choice(LOSSES, titles=LOSS_TITLES)
         self.spectrum_plot = SpectrumPlot()
         self.sections = self._build()
         self._align()
-        for source in (self.rotations, self.intrinsics, self.method, self.penalty):
-            source.edited.connect(self.edited)
-        self.method.chosen.connect(self.chosen)
-        for choice in (self.camera_model, self.loss):
-            choice.chosen.connect(lambda _key: self.chosen.emit())
-        self.penalty.moved.connect(self.dragged)
+        for editor in (self.method, self.penalty, *self.editors.values()):
+            self.watch(editor)
 
     def set_noise_estimate(self, noise: float | None, unit: str) -> None:
         """Show the noise that the last refinement estimated, in the units of the tracks; None for none."""
@@ -276,16 +268,18 @@ class ParameterForm(QWidget):
     def _build(self) -> FoldedSections:
         model, norm, depths, cameras = Form(), Form(), Form(), Form()
         self.set_own_presets({})
-        self._add(model, "preset", "preset", self.preset)
-        self._add(model, "objective", "objective", self.objective)
-        for name in ("rank", "eta"):
-            self._add_setting(norm, name)
-        self._add_text(depths, "mode_weights", "weights", ModesField(ALIKE))
-        for name, described in SETTINGS.items():
-            if described.section == "Depths":
-                self._add_setting(depths, name)
-        for name in USUAL_CAMERAS:
-            self._add_setting(cameras, name)
+        for form, name, label, field in (
+            (model, "preset", "preset", self.preset),
+            (model, "objective", "objective", self.objective),
+            (depths, "mode_weights", "weights", ModesField(ALIKE)),
+        ):
+            form.add(name, label, field, tip=TIPS[name], details=DETAILS.get(name, ""))
+            self.forms[name] = form
+            if isinstance(field, ModesField):
+                self.editors[name] = field
+        self._add_settings(norm, ("rank", "eta"))
+        self._add_settings(depths, _of_section("Depths"))
+        self._add_settings(cameras, USUAL_CAMERAS)
         self._norm = QWidget()  # of the weighted nuclear norm, as objective or as start
         self._of_norm = (self.method.usual, norm, self.penalty.usual)
         filled(QVBoxLayout(self._norm), self.method, norm, self.penalty, spacing=2 * ROW_GAP)
@@ -296,9 +290,7 @@ class ParameterForm(QWidget):
         forms += [self.method.rare, self.penalty.rare]
         for title in FOLDED[1:]:
             form = Form()
-            for name, described in SETTINGS.items():
-                if described.section == title and name not in USUAL_CAMERAS:
-                    self._add_setting(form, name)
+            self._add_settings(form, [name for name in _of_section(title) if name not in USUAL_CAMERAS])
             content[title] = (form,)
             forms.append(form)
         inner = {title: QWidget() for title in content}
@@ -313,38 +305,17 @@ class ParameterForm(QWidget):
         self._all_forms = tuple(forms)
         return folded
 
-    def _add_setting(self, form: Form, name: str) -> None:
-        described = SETTINGS[name]
-        if described.choices or name in SOURCES:  # an attribute has its name
-            self.editors[name] = getattr(self, name)
-            self._add(form, name, described.title, getattr(self, name))
-        elif described.text:
-            self._add_text(form, name, described.title, TextField(described.absent))
-        else:
-            self._add_number(form, name)
+    def _add_settings(self, form: Form, names: Iterable[str]) -> None:
+        """Append rows of settings that are described, in their order."""
+        own = {name: getattr(self, name) for name in ("camera_model", "loss", *SOURCES)}
+        for name in names:
+            described = SETTINGS[name]
+            editor = own.get(name) or editor_of(described)
+            if isinstance(editor, NumberField) and described.optional and described.slider is not None:
+                editor.setPlaceholderText(AUTOMATIC)
+            form.add_parameter(described, editor, getattr(Settings(), name))
+            self.editors[name], self.forms[name] = editor, form
 
-    def _add_text(self, form: Form, name: str, label: str, field: TextField) -> None:
-        field.textEdited.connect(lambda _text: self.edited.emit())
-        self.editors[name] = field
-        self._add(form, name, label, field)
 
-    def _add(self, form: Form, name: str, label: str, editor: QWidget) -> None:
-        form.add(name, label, editor, tip=TIPS[name], details=DETAILS.get(name, ""))
-        self.forms[name] = form
-
-    def _add_number(self, form: Form, name: str) -> None:
-        described = SETTINGS[name]
-        field = NumberField(integer=described.integer, optional=described.optional)
-        if described.optional:
-            field.setPlaceholderText(described.absent if described.slider is None else AUTOMATIC)
-        field.edited.connect(self.edited)
-        field.dragged.connect(self.dragged)
-        self.editors[name] = field
-        if described.slider is None:
-            self._add(form, name, described.title, field)
-            return
-        form.add_draggable(
-            name, described.title, field, scale_of(described), tip=described.tip,
-            default=getattr(Settings(), name), details=DETAILS[name],
-        )  # fmt: skip
-        self.forms[name] = form
+def _of_section(title: str) -> list[str]:
+    return [name for name, described in SETTINGS.items() if described.section == title]

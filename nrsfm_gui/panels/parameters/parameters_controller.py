@@ -7,11 +7,12 @@ other one; that which it comes from shows it already.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core import ExplicitWeights, Settings
+from core import ExplicitWeights, Settings, WeightedNuclearNorm
 from core.cameras import Calibration
 from core.foundation import DEPTHS
 from core.penalties import penalty_name
@@ -27,8 +28,8 @@ from nrsfm_gui.engine.throttle import (
 from nrsfm_gui.model.changes import one_gesture, parameters, unapplied
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.undo import UndoEntry
+from nrsfm_gui.panels.parameters.kind_editors import FIRST, derive_weights
 from nrsfm_gui.panels.parameters.parameter_form import PRESET_TIPS, REMOVE, SAVE
-from nrsfm_gui.panels.parameters.penalty_editor import FIRST, derive_weights
 from nrsfm_gui.panels.parameters.spectrum_plot import MOST_MODES, SpectrumState, mode_count, modes_state
 from nrsfm_gui.panels.parameters.weights_list import enforce_order, suppress_behind
 from nrsfm_gui.scene.comparison import relative_movement
@@ -47,6 +48,16 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.run_errors import RunErrors
 
 MANY_FRAMES = 150  # singular values of more take longer than a panel may take from the window
+
+
+@dataclass(frozen=True)
+class ParameterNotes:
+    """What the panel says beside the parameters."""
+
+    movement: str  # how far the shape has moved since the parameters began to
+    noise: float | None  # that the refinement of the shown run has estimated
+    unit: str  # of the noise
+    calibration: Calibration | None  # K of the shown run, where the present parameters would give it
 
 
 class ParametersController(QObject):
@@ -80,16 +91,13 @@ class ParametersController(QObject):
         )
         self._jobs = Jobs(self, Order.NEWEST)
         self._values = PanelUpdater(lambda: session.seen, self._find_spectrum, self)
-        self._movement = PanelUpdater(self._resolve_movement, plot.set_note, self)
         self._diamonds = PanelUpdater(
             self._resolve_plot, plot.set_state, self, milliseconds=FRAME_MILLISECONDS
         )
-        differs = panel.differs
+        self._notes = PanelUpdater(self._resolve_notes, self._show_notes, self)
         self._difference = PanelUpdater(
-            self._resolve_difference, lambda state: differs.set_difference(*state), self
+            self._resolve_difference, lambda state: panel.differs.set_difference(*state), self
         )
-        self._noise = PanelUpdater(self._resolve_noise, lambda known: panel.set_noise_estimate(*known), self)
-        self._camera = PanelUpdater(self._resolve_camera, panel.set_calibration, self)
         self._settled = Debounce(self._difference.run, TYPING_MILLISECONDS, self)
         self._drag = Debounce(self._on_plot_dragged, 0, self)  # all mouse events that wait are one change
         self._announced = False  # whether it was reported that a preset makes a run of its own
@@ -107,16 +115,13 @@ class ParametersController(QObject):
         panel.sections.toggled.connect(lambda: store.set_open_sections(panel.sections.open))
         session.sequence_changed.connect(self._on_sequence_changed)
         session.settings_changed.connect(self._on_settings_changed)
+        session.shown_changed.connect(self._on_shown_changed)
         for signal in (session.sequence_changed, session.shown_changed, session.run_changed):
-            signal.connect(self._noise.request)
-            signal.connect(self._camera.request)
+            signal.connect(self._notes.request)
         for signal in (session.runs_changed, session.shown_changed, session.moment_changed):
             signal.connect(self._values.request)
             signal.connect(self._difference.request)
         session.run_changed.connect(self._values.request)
-        session.run_changed.connect(self._movement.request)
-        session.shown_changed.connect(self._on_shown_changed)
-        session.settings_changed.connect(self._movement.request)
         session.live_changed.connect(self._difference.request)
         control.ended.connect(self._difference.request)
         self._diamonds.request()
@@ -306,7 +311,6 @@ class ParametersController(QObject):
     def _on_shown_changed(self, run: Run | None) -> None:
         if run is None or not run.state.alive:  # it was selected, and follows nothing
             self._began = None
-        self._movement.request()
 
     def _on_settings_changed(self, settings: Settings) -> None:
         now, keys = time.perf_counter(), parameters(self._settings, settings)
@@ -318,8 +322,8 @@ class ParametersController(QObject):
         else:
             self._show_settings(settings)
         self._diamonds.request()
+        self._notes.request()
         self._settled.request()
-        self._camera.request()
 
     def _show_settings(self, settings: Settings) -> None:
         self._form.forget()  # settings may come back to what the form showed before
@@ -341,14 +345,14 @@ class ParametersController(QObject):
 
     def _show_spectrum(self, seen: Iterate | None) -> None:
         """Show the singular values of what is looked at; the weights of a penalty follow from its start's."""
-        self._spectrum_of = seen
+        self._spectrum_of, reference = seen, None
         start = None if seen is None else seen.alternatives.get(BILINEAR_START, seen)
-        if start is None:
-            self._panel.set_spectrum(None, None, None)
-        else:
-            # While the rotations are chosen, the weights are those of the comparison, not of the settings.
-            settings = start.settings if start.rotations_chosen else None
-            self._panel.set_spectrum(settings, start.spectrum.weights, start.spectrum.values)
+        # While the rotations are chosen, the weights are those of the comparison, not of the settings.
+        if start is not None and start.rotations_chosen:
+            penalty = start.settings.penalty
+            if isinstance(penalty, WeightedNuclearNorm):
+                reference = penalty.reference(start.spectrum.weights)
+        self._panel.penalty.set_spectrum(reference, None if start is None else start.spectrum.values)
         self._diamonds.request()
 
     @property
@@ -379,7 +383,15 @@ class ParametersController(QObject):
             self._columns = mode_count(values, settings)
         return modes_state(values, settings, self._columns)
 
-    def _resolve_movement(self) -> str:
+    def _resolve_notes(self) -> ParameterNotes:
+        return ParameterNotes(self._movement(), *self._noise(), self._camera())
+
+    def _show_notes(self, notes: ParameterNotes) -> None:
+        self._panel.spectrum_plot.set_note(notes.movement)
+        self._panel.set_noise_estimate(notes.noise, notes.unit)
+        self._panel.set_calibration(notes.calibration)
+
+    def _movement(self) -> str:
         """Return how far the shape has moved since the parameters began to move, "" where they did not.
 
         It is found when the hand rests: of many frames and points it takes as long as a picture.
@@ -389,7 +401,7 @@ class ParametersController(QObject):
         if run is None or seen is None or began is None or seen is began or not run.steered:
             return ""
         if PANEL_TURNS.dragging:
-            self._movement.request()
+            self._notes.request()
             return ""
         if seen.settings.objective != session.settings.objective:
             return ""
@@ -397,7 +409,7 @@ class ParametersController(QObject):
         known = None if self._errors is None else self._errors.of_run(run)
         return moved_text(share, None if known is None else known.errors)
 
-    def _resolve_noise(self) -> tuple[float | None, str]:
+    def _noise(self) -> tuple[float | None, str]:
         """Return the noise that the refinement of the shown run has estimated, and its unit."""
         session = self._session
         last = None if session.shown is None else session.shown.last
@@ -406,7 +418,7 @@ class ParametersController(QObject):
             return None, unit
         return last.noise, unit
 
-    def _resolve_camera(self) -> Calibration | None:
+    def _camera(self) -> Calibration | None:
         """Return K of the shown run, where it is one that an estimate under the present parameters gave."""
         session = self._session
         last = None if session.shown is None else session.shown.last

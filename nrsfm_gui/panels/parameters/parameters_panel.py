@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QEvent, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QScrollArea, QWidget
 
-from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings, WeightedNuclearNorm
+from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings
 from core.cameras import image_size_of, resolve_intrinsics
 from core.data import parse_hidden
 from core.foundation import DEPTHS, WNN
@@ -17,6 +17,7 @@ from core.io.readers import named_path
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, gives_depths, suited_penalty
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
+from nrsfm_gui.panels.parameters.kind_editors import TITLES as PENALTY_TITLES
 from nrsfm_gui.panels.parameters.parameter_form import (
     DETAILS,
     LOWRANK,
@@ -28,7 +29,6 @@ from nrsfm_gui.panels.parameters.parameter_form import (
     tips,
     without_effect,
 )
-from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 from nrsfm_gui.panels.parameters.value_editors import SourceChoice
 from nrsfm_gui.text.import_text import calibration_text
 from nrsfm_gui.widgets.command_palette import PaletteEntry
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from core import Sequence
     from core.cameras import Calibration
-    from core.foundation import Floats
 
 LEAST_WIDTH = 300
 LINE_MARGIN = 2  # pixels above and below the line under the parameters
@@ -207,7 +206,8 @@ class ParametersPanel(QScrollArea):
     def set_sequence(self, sequence: Sequence) -> None:
         """Gray out what this sequence does not have, and mark what it does not allow."""
         if sequence is not self._sequence:
-            self.penalty.set_spectrum(None, None)  # of another sequence
+            self.penalty.reference = None  # of another sequence
+            self.penalty.set_spectrum(None, None)
         self._sequence = sequence
         rotations, intrinsics = self._form.rotations.choice, self._form.intrinsics.choice
         for choice, key, there, what in (
@@ -219,23 +219,6 @@ class ParametersPanel(QScrollArea):
         self._form.camera_model.setItemText(0, f"auto: {sequence.camera.value}")
         self._form.given.set_side(max(image_size_of(sequence)[0]))
         self._read()
-
-    def set_spectrum(
-        self, settings: Settings | None, weights: Floats | None, singular_values: Floats | None
-    ) -> None:
-        """Show the singular values of a run, and derive the reference values from its weights.
-
-        The values of an earlier run of the sequence are kept where this one has none.
-
-        `settings`: of the run, None without one, or while its rotations are not chosen; `weights`: (K,) that
-        it used; `singular_values`: (K,) of its reconstruction, largest first.
-        """
-        reference = None
-        if settings is not None and weights is not None and isinstance(settings.penalty, WeightedNuclearNorm):
-            reference = settings.penalty.reference(weights)
-        if reference is None:
-            reference = self.penalty.reference
-        self.penalty.set_spectrum(reference, singular_values)
 
     def set_calibration(self, calibration: Calibration | None) -> None:
         """Set the K that the shown run was made with under these parameters; None where there is none."""
@@ -275,7 +258,8 @@ class ParametersPanel(QScrollArea):
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
         editor = self._form.editors.get(name)
-        field = editor if isinstance(editor, NumberField) else self.penalty.fields[name]
+        field = self.penalty.fields[name] if editor is None else editor
+        assert isinstance(field, NumberField)
         field.drag_to(value)
 
     def choose_penalty(self, kind: str) -> None:

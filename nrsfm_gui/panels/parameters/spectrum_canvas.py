@@ -1,7 +1,4 @@
-"""The plot of singular values and weights: its items, and its mouse and key events.
-
-The items are created once; later changes only set their data.
-"""
+"""The plot of singular values and weights: its items, and its mouse and key events."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QFocusEvent, QMouseEvent, QPen
+    from PyQt6.QtGui import QFocusEvent, QMouseEvent
     from PyQt6.QtWidgets import QWidget
 
     from core.foundation import Floats
@@ -46,167 +43,24 @@ STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
 CHOICES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
-class SpectrumItems:
-    """The items of a plot whose vertical axis is 0 to 1."""
+@dataclass(frozen=True, eq=False)
+class SpectrumPicture:
+    """What is drawn; heights are 0 to 1 of the picture, columns and handles are counted from 0."""
 
-    def __init__(self, plot: pg.PlotItem) -> None:
-        self._plot = plot
-        self._bars = pg.BarGraphItem(x=[], height=[], width=BAR_WIDTH, pen=pg.mkPen(None))
-        self._line = pg.PlotCurveItem()
-        self._handles = pg.ScatterPlotItem(symbol="d", size=HANDLE)
-        self._ghost = QGraphicsRectItem()
-        self._level = pg.InfiniteLine(angle=0, label="", labelOpts={"position": 0.98, "anchors": LABEL_PLACE})
-        self._plus = pg.TextItem("+", anchor=(0.5, 0.5))
-        self._number = pg.TextItem("", anchor=(0.5, 1.3))
-        for depth, item in enumerate(
-            (self._bars, self._level, self._ghost, self._plus, self._line, self._handles, self._number)
-        ):
-            item.setZValue(depth)
-            plot.addItem(item, ignoreBounds=True)
-        for item in (self._ghost, self._plus):
-            item.setData(INTERACTIVE_ONLY, True)
-        self._number.hide()
-        self._level.hide()
-        self.grows = True  # whether there is a place for one more
-        self.heights = np.zeros(0)  # (N,) how high the bars are, 0 to 1
-        self.shares = np.zeros(0)  # (K,) the heights of the handles, 0 to 1
-        self._kept = 0
-        self._pointed: int | None = None  # a bar, 0-based
-        self._active: int | None = None  # a handle
-        self.barrier: int | None = None  # a handle that stopped another one
-        self.set_colors(DARK)
-
-    @property
-    def number(self) -> str:
-        """The number next to a handle, "" where there is none."""
-        return self._number.toPlainText() if self._number.isVisible() else ""
+    heights: Floats  # (N,) of the bars
+    shares: Floats  # (K,) heights of the handles
+    kept: int = 0  # how many bars are not faint
+    pointed: int | None = None  # the bar under the mouse: those up to it would be kept
+    level: float | None = None  # height of a line across the bars
+    meaning: str = ""  # of this line
+    active: int | None = None  # the handle that is marked
+    number: str = ""  # next to it
+    barrier: int | None = None  # the handle that stopped another one
 
     @property
     def columns(self) -> int:
         """How many there are, without the place for one more."""
         return max(len(self.heights), len(self.shares))
-
-    def set_bars(self, heights: Floats, kept: int) -> None:
-        """Show bars; those from `kept` on are to be dropped."""
-        self.heights, self._kept = heights, kept
-        self._draw_bars()
-        self.place_ghost()
-
-    def set_handles(self, shares: Floats) -> None:
-        """Show handles."""
-        others = len(shares) != len(self.shares)
-        self.shares = shares
-        self._draw_handles()
-        if others:
-            self.place_ghost()
-
-    def set_level(self, height: float | None, text: str = "") -> None:
-        """Show a line across the bars at a height, 0 to 1, with its meaning; None shows none."""
-        self._level.setVisible(height is not None)
-        if height is not None:
-            self._level.setPos(height)
-            self._level.label.setFormat(text)
-
-    def point_at(self, bar: int | None) -> None:
-        """Show the bases that a click on a bar would keep; None shows those that are kept."""
-        if bar != self._pointed:
-            self._pointed = bar
-            self._draw_bars()
-            self._ghost.setPen(self._ghost_pen(bar == self.columns and bar is not None))
-
-    def set_active(self, handle: int | None, text: str = "") -> None:
-        """Mark a handle and show a number next to it."""
-        changed = handle != self._active
-        self._active = handle
-        there = handle is not None and handle < len(self.shares)
-        self._number.setVisible(there)
-        if handle is not None and there:
-            share = float(self.shares[handle])
-            self._number.setText(text)
-            self._number.setPos(handle + 1, share)
-            self._number.setAnchor((self._inside(handle + 1), 1.3 if share < NEAR_TOP else -0.3))
-        if changed:
-            self._draw_handles()
-
-    def _inside(self, k: float) -> float:
-        """Return where the number, 0 to 1 of its width, is at component k, so that no edge cuts it."""
-        box, width = self._plot.getViewBox(), self._number.boundingRect().width()
-        low, high = box.viewRange()[0]
-        at = (k - low) / (high - low) * box.width()
-        return float((at - np.clip(at - width / 2, 0.0, max(box.width() - width, 0.0))) / width)
-
-    def set_barrier(self, handle: int | None) -> None:
-        """Mark a handle that stopped another one."""
-        if handle != self.barrier:
-            self.barrier = handle
-            self._draw_handles()
-
-    def set_colors(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        opacities = (KEPT, DROPPED, POINTED)
-        self._brushes = {each: pg.mkBrush(qcolor(theme.estimate, each)) for each in opacities}
-        self._colors = {
-            "handle": pg.mkBrush(theme.residual),
-            "active": pg.mkBrush(theme.selection),
-            "barrier": pg.mkBrush(theme.warning),
-        }
-        self._edge = pg.mkPen(theme.panel)
-        self._line.setPen(pg.mkPen(theme.residual, width=1))
-        self._muted = pg.mkColor(theme.muted)
-        self._accent = pg.mkColor(theme.accent)
-        self._ghost.setPen(self._ghost_pen(False))
-        self._plus.setColor(theme.muted)
-        self._level.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DotLine))
-        self._level.label.setColor(theme.muted)
-        self._number.setColor(theme.text)
-        self._number.fill = pg.mkBrush(theme.raised)
-        self._number.border = pg.mkPen(theme.border)
-        self._draw_bars()
-        self._draw_handles()
-
-    def _ghost_pen(self, pointed: bool) -> QPen:
-        color = self._accent if pointed else self._muted
-        pen: QPen = pg.mkPen(color, width=1, style=Qt.PenStyle.DashLine)
-        return pen
-
-    def _draw_bars(self) -> None:
-        count = len(self.heights)
-        kept = self._kept if self._pointed is None else self._pointed + 1
-        pointed = self._pointed is not None
-        brushes = [
-            self._brushes[(POINTED if pointed else KEPT) if k < kept else DROPPED] for k in range(count)
-        ]
-        self._bars.setOpts(
-            x=np.arange(1, count + 1), y0=np.zeros(count), height=self.heights, brushes=brushes
-        )
-
-    def _draw_handles(self) -> None:
-        count = len(self.shares)
-        k = np.arange(1, count + 1)
-        marks = [
-            "barrier" if i == self.barrier else "active" if i == self._active else "handle" for i in k - 1
-        ]
-        self._handles.setData(
-            x=k,
-            y=self.shares,
-            brush=[self._colors[mark] for mark in marks],
-            size=[HANDLE if mark == "handle" else ACTIVE_HANDLE for mark in marks],
-            pen=self._edge,
-        )
-        self._line.setData(k, self.shares)
-
-    def place_ghost(self) -> None:
-        """Put the place for one more behind the last bar, wide enough for the mouse."""
-        there = self.columns > 0 and self.grows
-        self._ghost.setVisible(there)
-        self._plus.setVisible(there)
-        rest = max(self._plot.getViewBox().width() - GHOST_WIDTH, 1.0)
-        width = max(GHOST_WIDTH * (self.columns + 0.2) / rest, 1.0)  # in columns
-        left = self.columns + 0.5
-        width = width if self.grows else 0.1
-        self._ghost.setRect(QRectF(left, 0.0, width, GHOST_HEIGHT).adjusted(MARGIN, 0.0, -MARGIN, 0.0))
-        self._plus.setPos(left + width / 2, GHOST_HEIGHT / 2)
-        self._plot.setRange(xRange=(0.4, left + width + 0.1), yRange=(0.0, 1.0 + HEADROOM), padding=0)
 
 
 @dataclass(frozen=True)
@@ -241,9 +95,25 @@ class SpectrumCanvas(PlainPlot):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        plot: pg.PlotItem = self.getPlotItem()
-        plot.setMouseEnabled(x=False, y=False)
-        self.parts = SpectrumItems(plot)
+        self._plot: pg.PlotItem = self.getPlotItem()
+        self._plot.setMouseEnabled(x=False, y=False)
+        self._bars = pg.BarGraphItem(x=[], height=[], width=BAR_WIDTH, pen=pg.mkPen(None))
+        self._level = pg.InfiniteLine(angle=0, label="", labelOpts={"position": 0.98, "anchors": LABEL_PLACE})
+        self._ghost = QGraphicsRectItem()
+        self._plus = pg.TextItem("+", anchor=(0.5, 0.5))
+        self._line = pg.PlotCurveItem()
+        self._handles = pg.ScatterPlotItem(symbol="d", size=HANDLE)
+        self._number = pg.TextItem("", anchor=(0.5, 1.3))
+        for depth, item in enumerate(
+            (self._bars, self._level, self._ghost, self._plus, self._line, self._handles, self._number)
+        ):
+            item.setZValue(depth)
+            self._plot.addItem(item, ignoreBounds=True)
+        for item in (self._ghost, self._plus):
+            item.setData(INTERACTIVE_ONLY, True)
+        self._theme = DARK
+        self._grows = True  # whether there is a place for one more
+        self.picture = SpectrumPicture(np.zeros(0), np.zeros(0))
         self.target: Target | None = None  # what is under the mouse
         self.dragged_handle: int | None = None  # the handle that is being dragged
         self._y = 0.0  # of the mouse when it last moved the handle, in pixels
@@ -251,31 +121,112 @@ class SpectrumCanvas(PlainPlot):
         self._labels = {"left": ("", ""), "right": ("", "")}  # of the axes, short and in full
         self._ticks: dict[str, list[tuple[float, str]]] = {}  # heights and texts of both vertical axes
         self._marked: dict[str, list[tuple[float, str]]] = {}  # places and texts that the axes show
+        self.set_colors(DARK)
         self._adapt_axes()
-        plot.getViewBox().sigResized.connect(self._adapt_axes)
+        self._plot.getViewBox().sigResized.connect(self._adapt_axes)
         self.setMinimumHeight(LEAST_HEIGHT)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    @property
+    def number(self) -> str:
+        """The number next to a handle, "" where there is none."""
+        return self._number.toPlainText() if self._number.isVisible() else ""
+
+    # -- drawing --------------------------------------------------------------------------------------------
+
+    def draw(self, picture: SpectrumPicture) -> None:
+        """Draw bars, handles and the line across the bars."""
+        others = picture.columns != self.picture.columns
+        self.picture = picture
+        if others:
+            self._place_ghost()
+        self._draw_bars()
+        self._draw_handles()
+        self._level.setVisible(picture.level is not None)
+        if picture.level is not None:
+            self._level.setPos(picture.level)
+            self._level.label.setFormat(picture.meaning)
+
+    def set_colors(self, theme: Theme) -> None:
+        """Use the colors of a theme."""
+        self._theme = theme
+        self._line.setPen(pg.mkPen(theme.residual, width=1))
+        self._plus.setColor(theme.muted)
+        self._level.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DotLine))
+        self._level.label.setColor(theme.muted)
+        self._number.setColor(theme.text)
+        self._number.fill = pg.mkBrush(theme.raised)
+        self._number.border = pg.mkPen(theme.border)
+        self.draw(self.picture)
+
+    def _draw_bars(self) -> None:
+        """Draw the bars that are kept, or that a click on the one under the mouse would keep."""
+        picture, theme = self.picture, self._theme
+        kept, full = (picture.kept, KEPT) if picture.pointed is None else (picture.pointed + 1, POINTED)
+        k = np.arange(len(picture.heights))
+        brushes = [pg.mkBrush(qcolor(theme.estimate, full if i < kept else DROPPED)) for i in k]
+        self._bars.setOpts(x=k + 1, y0=np.zeros(len(k)), height=picture.heights, brushes=brushes)
+        ghost = theme.accent if picture.pointed == picture.columns else theme.muted
+        self._ghost.setPen(pg.mkPen(ghost, width=1, style=Qt.PenStyle.DashLine))
+
+    def _draw_handles(self) -> None:
+        picture, theme, shares = self.picture, self._theme, self.picture.shares
+        marks = {picture.active: theme.selection, picture.barrier: theme.warning}
+        k = np.arange(len(shares))
+        self._handles.setData(
+            x=k + 1,
+            y=shares,
+            brush=[pg.mkBrush(marks.get(i, theme.residual)) for i in k.tolist()],
+            size=[ACTIVE_HANDLE if i in marks else HANDLE for i in k.tolist()],
+            pen=pg.mkPen(theme.panel),
+        )
+        self._line.setData(k + 1, shares)
+        active = picture.active
+        self._number.setVisible(active is not None)
+        if active is not None:
+            self._number.setText(picture.number)
+            self._number.setPos(active + 1, shares[active])
+            self._number.setAnchor((self._inside(active + 1), 1.3 if shares[active] < NEAR_TOP else -0.3))
+
+    def _inside(self, k: float) -> float:
+        """Return where the number, 0 to 1 of its width, is at component k, so that no edge cuts it."""
+        box, width = self._plot.getViewBox(), self._number.boundingRect().width()
+        low, high = box.viewRange()[0]
+        at = (k - low) / (high - low) * box.width()
+        return float((at - np.clip(at - width / 2, 0.0, max(box.width() - width, 0.0))) / width)
+
+    def _place_ghost(self) -> None:
+        """Put the place for one more behind the last bar, wide enough for the mouse."""
+        columns, grows = self.picture.columns, self._grows
+        self._ghost.setVisible(columns > 0 and grows)
+        self._plus.setVisible(columns > 0 and grows)
+        rest = max(self._plot.getViewBox().width() - GHOST_WIDTH, 1.0)
+        width = max(GHOST_WIDTH * (columns + 0.2) / rest, 1.0) if grows else 0.1  # in columns
+        left = columns + 0.5
+        self._ghost.setRect(QRectF(left, 0.0, width, GHOST_HEIGHT).adjusted(MARGIN, 0.0, -MARGIN, 0.0))
+        self._plus.setPos(left + width / 2, GHOST_HEIGHT / 2)
+        self._plot.setRange(xRange=(0.4, left + width + 0.1), yRange=(0.0, 1.0 + HEADROOM), padding=0)
 
     def sizeHint(self) -> QSize:
         """Return the least height; the width is given by the layout."""
         return QSize(200, LEAST_HEIGHT)
 
     def _adapt_axes(self) -> None:
-        self.parts.place_ghost()
+        self._place_ghost()
         for side in self._ticks:
             self._show_ticks(side)
         self.show_columns()
         for side, (short, full) in self._labels.items():
-            axis = self.getPlotItem().getAxis(side)  # whose plot would show it with the label
+            axis = self._plot.getAxis(side)  # whose plot would show it with the label
             label = full if self.height() >= (TALL if side == "bottom" else ROOMY) else short
             if axis.labelText != label:
                 axis.setLabel(label or None)
 
     def set_columns(self, labels: dict[str, tuple[str, str]], *, grows: bool) -> None:
         """Name the axes, in short and in full. Where it does not grow, the last column is of all others."""
-        if (labels, grows) != (self._labels, self.parts.grows):
-            self._labels, self.parts.grows = labels, grows
+        if (labels, grows) != (self._labels, self._grows):
+            self._labels, self._grows = labels, grows
             self._adapt_axes()
 
     def set_ticks(self, side: str, ticks: list[tuple[float, str]]) -> None:
@@ -291,32 +242,32 @@ class SpectrumCanvas(PlainPlot):
 
     def show_columns(self) -> None:
         """Show the numbers of the columns: as many of them as there is room for."""
-        columns = self.parts.columns
+        columns = self.picture.columns
         width = self.pixel(2, 0.0).x() - self.pixel(1, 0.0).x()
         every = math.ceil(self.fontMetrics().horizontalAdvance(f" {columns} ") / max(width, 1.0))
-        last = columns + 1 if self.parts.grows else columns - every + 1
+        last = columns + 1 if self._grows else columns - every + 1
         ticks: list[tuple[float, str]] = [(k, str(k)) for k in range(1, last, every)]
-        self._mark_axis("bottom", ticks if self.parts.grows else [*ticks, (columns, f"{columns}…")])
+        self._mark_axis("bottom", ticks if self._grows else [*ticks, (columns, f"{columns}…")])
 
     def _mark_axis(self, side: str, ticks: list[tuple[float, str]]) -> None:
         """Set the ticks of an axis where they are others: it is drawn anew then."""
         if ticks != self._marked.get(side):
             self._marked[side] = ticks
-            self.getPlotItem().getAxis(side).setTicks([ticks])
+            self._plot.getAxis(side).setTicks([ticks])
 
     def pixel(self, column: float, share: float) -> QPointF:
         """Return where a place of the plot is, in pixels of this widget."""
-        scene = self.getPlotItem().getViewBox().mapViewToScene(QPointF(column, share))
+        scene = self._plot.getViewBox().mapViewToScene(QPointF(column, share))
         return QPointF(self.mapFromScene(scene))
 
     def target_at(self, position: QPointF) -> Target | None:
         """Return what is at a place of this widget."""
-        place = self.getPlotItem().getViewBox().mapSceneToView(self.mapToScene(position.toPoint()))
-        count = self.parts.columns
+        place = self._plot.getViewBox().mapSceneToView(self.mapToScene(position.toPoint()))
+        count = self.picture.columns
         column = min(round(place.x()) - 1, count)  # that of one more is wider where there are many
-        if not 0 <= column < count + self.parts.grows or place.y() > 1 or count == 0:
+        if not 0 <= column < count + self._grows or place.y() > 1 or count == 0:
             return None
-        near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(self.parts.shares)]
+        near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(self.picture.shares)]
         distances = {k: self._distance(position, k) for k in near}
         closest = min(distances, key=lambda k: distances[k], default=None)
         if closest is not None and distances[closest] <= REACH:
@@ -326,7 +277,7 @@ class SpectrumCanvas(PlainPlot):
         return Target("bar", column) if place.y() < LOW else None
 
     def _distance(self, position: QPointF, k: int) -> float:
-        apart = position - self.pixel(k + 1, float(self.parts.shares[k]))
+        apart = position - self.pixel(k + 1, float(self.picture.shares[k]))
         return float((apart.x() ** 2 + apart.y() ** 2) ** 0.5)
 
     # -- mouse ----------------------------------------------------------------------------------------------
@@ -339,7 +290,7 @@ class SpectrumCanvas(PlainPlot):
         self._update_target(event.position())
         if self.target is not None and self.target.kind == "handle":
             self.dragged_handle = self.target.index
-            self._y, self._share = event.position().y(), float(self.parts.shares[self.dragged_handle])
+            self._y, self._share = event.position().y(), float(self.picture.shares[self.dragged_handle])
             self._show_cursor()
             self.handle_pressed.emit(self.dragged_handle)
 
@@ -421,7 +372,7 @@ class SpectrumCanvas(PlainPlot):
         if (
             isinstance(event, QKeyEvent)
             and event.type() is QEvent.Type.ShortcutOverride
-            and len(self.parts.shares)
+            and len(self.picture.shares)
             and (event.key() in STEPS or event.key() in CHOICES or event.key() == Qt.Key.Key_Escape)
         ):
             event.accept()

@@ -19,9 +19,9 @@ from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxL
 from core import PENALTIES, Settings
 from core.foundation import DEPTHS, WNN
 from core.penalties import EXPLICIT, extend_last
-from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
-from nrsfm_gui.panels.parameters.penalty_editor import TITLES
-from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, SpectrumCanvas, Target
+from nrsfm_gui.engine.throttle import Debounce
+from nrsfm_gui.panels.parameters.kind_editors import TITLES
+from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, SpectrumCanvas, SpectrumPicture, Target
 from nrsfm_gui.panels.parameters.weights_list import (
     MODE_WEIGHTS,
     SUPPRESSED,
@@ -212,10 +212,11 @@ class SpectrumPlot(Themed, QWidget):
         self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
         self._base: tuple[float, ...] = ()  # and had when the drag began
         self._moves_others = False
-        self._active: int | None = None
+        self._active: int | None = None  # the handle that keys move, or under the mouse
+        self._pointed: int | None = None  # the bar under the mouse
+        self._barrier: int | None = None  # the handle that stopped another one
         self.canvas = SpectrumCanvas()
         self.canvas.setAccessibleName("singular values and their weights")
-        self._items = self.canvas.parts
         self._empty = EmptyLabel(WORDS[WNN].empty, self.canvas)
         self._hint = ElidedLabel(role="muted")
         self._note = ""
@@ -225,7 +226,6 @@ class SpectrumPlot(Themed, QWidget):
         self._by.setMenu(self._penalties())
         self.back = tool_button("↺", "", "To the rule")
         self.back.clicked.connect(lambda _checked: self.rule_requested.emit(self._state.rule))
-        self._flash = Debounce(partial(self._items.set_barrier, None), IDLE_MILLISECONDS, self)
         self._limit = Debounce(self._end_limit, SENTENCE_MILLISECONDS, self)
         canvas = self.canvas
         canvas.target_changed.connect(self._on_target_changed)
@@ -308,7 +308,7 @@ class SpectrumPlot(Themed, QWidget):
         plot = self.canvas.getPlotItem()
         for side, color in (("left", theme.estimate), ("right", theme.residual)):
             plot.getAxis(side).setTextPen(color)
-        self._items.set_colors(theme)
+        self.canvas.set_colors(theme)
 
     # -- drawing --------------------------------------------------------------------------------------------
 
@@ -327,13 +327,34 @@ class SpectrumPlot(Themed, QWidget):
         self._hint.setVisible(not empty)
         self._by.setVisible(not empty and self._state.objective == DEPTHS)
         self._fit_scales(weights)
-        heights = np.zeros(0) if self._singular is None else self._left.shares(self._singular)
-        smallest = None if self._singular is None else self._state.smallest
-        level = None if smallest is None else float(self._left.shares(np.array([smallest]))[0])
-        self._items.set_level(level, "smallest movement" if self.canvas.height() >= ROOMY else "")
-        self._items.set_bars(heights, self._kept)
-        self._show_handles()
+        self._draw()
         self.canvas.show_columns()
+
+    def _draw(self) -> None:
+        focused = self._active is None and self.canvas.hasFocus()
+        handle = 0 if focused else self._active
+        if handle is not None and handle >= len(self.weights):
+            handle = None
+        self._active = handle
+        text = "" if handle is None else f"{self._name(handle)} = {short(self.weights[handle])}"
+        self.canvas.setAccessibleDescription(text)
+        bars, smallest, level = np.zeros(0), self._state.smallest, None
+        if self._singular is not None:
+            bars = self._left.shares(self._singular)
+            level = None if smallest is None else float(self._left.shares(np.array([smallest]))[0])
+        self.canvas.draw(
+            SpectrumPicture(
+                heights=bars,
+                shares=self._right.shares(np.asarray(self.weights)),
+                kept=self._kept,
+                pointed=self._pointed,
+                level=level,
+                meaning="smallest movement" if self.canvas.height() >= ROOMY else "",
+                active=handle,
+                number=text,
+                barrier=self._barrier,
+            )
+        )
 
     @property
     def _kept(self) -> int:
@@ -360,22 +381,13 @@ class SpectrumPlot(Themed, QWidget):
                 self._right = wanted
             self.canvas.set_ticks("right", self._right.ticks())
 
-    def _show_handles(self) -> None:
-        self._items.set_handles(self._right.shares(np.asarray(self.weights)))
-        self._mark(0 if self._active is None and self.canvas.hasFocus() else self._active)
-
     def _mark(self, handle: int | None) -> None:
-        if handle is not None and handle >= len(self.weights):
-            handle = None
         self._active = handle
-        text = "" if handle is None else f"{self._name(handle)} = {short(self.weights[handle])}"
-        self._items.set_active(handle, text)
-        self.canvas.setAccessibleDescription(text)
+        self._draw()
 
     def _name(self, handle: int) -> str:
         """Return the symbol of a weight: "a2", or of the last one of the modes "w6…"."""
-        others = self._state.objective == DEPTHS and handle + 1 == len(self.weights)
-        return f"{self._words.letter}{handle + 1}{'…' * others}"
+        return f"{self._words.letter}{handle + 1}{'…' * self._is_of_others(handle)}"
 
     @property
     def _resting_hint(self) -> str:
@@ -391,30 +403,38 @@ class SpectrumPlot(Themed, QWidget):
     # -- mouse and keys ------------------------------------------------------------------------------------
 
     def _on_target_changed(self, target: Target | None) -> None:
-        bar = target.index if target is not None and target.kind != "handle" else None
-        self._items.point_at(bar)
+        self._pointed = target.index if target is not None and target.kind != "handle" else None
         if target is None:
-            self._mark(self._active if self.canvas.hasFocus() else None)
+            self._active = self._active if self.canvas.hasFocus() else None
             self._rest()
         elif target.kind == "handle":
-            self._mark(target.index)
-            others = self._state.objective == DEPTHS and target.index + 1 == len(self.weights)
+            self._active = target.index
+            others = self._is_of_others(target.index)
             self._set_hint(
                 f"Of mode {target.index + 1} and all smaller ones." if others else self._words.handle
             )
-        elif self._state.objective == DEPTHS:
-            self._set_hint(self._bar_hint(target.index + 1))
-        elif target.kind == "more":
-            self._set_hint(f"Click to add one: rank {target.index + 1}.")
-        elif target.index + 1 == len(self.weights):
-            kept = "The only one is" if target.index == 0 else f"All {target.index + 1} are"
-            fewer = "" if target.index == 0 else " Click in a bar to the left to keep fewer."
-            self._set_hint(f"{kept} kept.{fewer}")
         else:
-            these = "this one alone" if target.index == 0 else f"these {target.index + 1}"
-            self._set_hint(f"Click to keep {these}: rank {target.index + 1}.")
+            count, more = target.index + 1, target.kind == "more"
+            modes = self._state.objective == DEPTHS
+            self._set_hint(self._mode_hint(count) if modes else self._rank_hint(count, more=more))
+        self._draw()
 
-    def _bar_hint(self, count: int) -> str:
+    def _is_of_others(self, handle: int) -> bool:
+        """Return whether a weight is of all smaller modes, too."""
+        return self._state.objective == DEPTHS and handle + 1 == len(self.weights)
+
+    def _rank_hint(self, count: int, *, more: bool) -> str:
+        """Return what a click into the bar of a singular value does."""
+        if more:
+            return f"Click to add one: rank {count}."
+        if count < len(self.weights):
+            return f"Click to keep {f'these {count}' if count > 1 else 'this one alone'}: rank {count}."
+        if count == 1:
+            return "The only one is kept."
+        return f"All {count} are kept. Click in a bar to the left to keep fewer."
+
+    def _mode_hint(self, count: int) -> str:
+        """Return what a click into the bar of a mode does."""
         if count not in (self._kept, len(self.weights)):
             return f"Click to suppress the modes behind {count}."
         return "Click to give the others back." if self._kept < len(self.weights) else "None is suppressed."
@@ -466,35 +486,34 @@ class SpectrumPlot(Themed, QWidget):
             wanted, barrier = limit_weight(base, handle, wanted)
         moved = (*base[:handle], wanted, *base[handle + 1 :])
         weights = enforce_order(moved, handle) if move_others else moved
+        self._barrier = barrier
         if barrier is None:
-            self._items.set_barrier(None)
             self._set_hint(ALONG if move_others else self._note or self._words.handle)
         else:
-            self._items.set_barrier(barrier)
-            self._flash.request()
             self._limit.request()
             key = "Ctrl" if self.canvas.dragged_handle is None else "Shift"
             limit = describe_limit(base, handle, barrier, self._words.letter)
             self._set_hint(f"{limit} {key} moves both.", role="warning")
-        if weights != self._weights:
-            self._weights = weights
-            self._active = handle
-            self._show_handles()
+        changed = weights != self._weights
+        if changed:
+            self._weights, self._active = weights, handle
+        self._draw()
+        if changed:
             self.weights_edited.emit(weights)
 
     def _end_limit(self) -> None:
         """Clear what was shown of a weight that could go no further."""
         self._limit.cancel()
-        self._items.set_barrier(None)
+        self._barrier = None
+        self._draw()
         if self._hint.property("role") == "warning":
             self._rest()
 
     def _on_focus_changed(self, focused: bool) -> None:
         """Mark the handle that the keys would move."""
-        if focused and self._active is None and self.weights:
-            self._mark(0)
-        elif not focused and self.canvas.dragged_handle is None:
-            self._mark(None)
+        if not focused and self.canvas.dragged_handle is None:
+            self._active = None
+        self._draw()
         if self.hint in (self._words.hint, KEYS_HINT):
             self._rest()
 

@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from core import Settings
 from core.foundation import printable
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.dialogs import ask_for_path
-from nrsfm_gui.widgets.fields import Choice, NumberField, filled, with_tip
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled, grid_layout, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from core.foundation import Parameter
 
 Intrinsics = tuple[float, float, float, float]
 
@@ -31,9 +33,12 @@ FILE, NUMBERS = "\0file", "\0numbers"
 class TextField(QLineEdit):
     """A line for a text, which is None where it is empty."""
 
+    edited = pyqtSignal()
+
     def __init__(self, absent: str) -> None:
         super().__init__()
         self.setPlaceholderText(absent)
+        self.textEdited.connect(self.edited)
 
     def value(self) -> object:
         """Return what was typed, None where nothing was."""
@@ -43,6 +48,34 @@ class TextField(QLineEdit):
         """Show a text; where it is the same, the cursor stays."""
         if self.text() != (value or ""):
             self.setText(value or "")
+
+
+def editor_of(described: Parameter, *, optional: bool = False) -> NumberField | TextField | Choice:
+    """Return the editor of a parameter; an `optional` number may be left empty."""
+    if described.choices:
+        return Choice(dict.fromkeys(described.choices, described.tip))
+    if described.text:
+        return TextField(described.absent)
+    field = NumberField(integer=described.integer, optional=optional or described.optional)
+    field.setPlaceholderText(described.absent)
+    return field
+
+
+class EditorGroup(QWidget):
+    """Editors that are read together."""
+
+    edited = pyqtSignal()  # something was typed
+    dragged = pyqtSignal()  # a number was dragged: it counts at once
+    chosen = pyqtSignal()  # something was chosen from a list
+
+    def watch(self, editor: QWidget) -> None:
+        """Signal what a person does with an editor, or with those of another group."""
+        if isinstance(editor, Choice | EditorGroup):
+            editor.chosen.connect(self.chosen)
+        if isinstance(editor, NumberField | EditorGroup):
+            editor.dragged.connect(self.dragged)
+        if isinstance(editor, NumberField | TextField | SourceChoice | EditorGroup):
+            editor.edited.connect(self.edited)
 
 
 class ModesField(TextField):
@@ -66,18 +99,6 @@ class ModesField(TextField):
             self.setText("" if value == Settings().mode_weights else ", ".join(map(format_number, value)))
 
 
-class WordChoice(Choice):
-    """A choice of one word of a few."""
-
-    def value(self) -> str:
-        """Return the word."""
-        return self.key
-
-    def set_value(self, value: Any, /) -> None:
-        """Show a word."""
-        self.set_key(value)
-
-
 class GivenIntrinsics(QWidget):
     """Edits fx, fy, cx and cy; the ratio of fx and fy stays what it is."""
 
@@ -91,10 +112,7 @@ class GivenIntrinsics(QWidget):
         self._focal = FocalLengthEditor()
         self._cx, self._cy = NumberField(), NumberField()
         self.set_side = self._focal.set_side
-        layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setHorizontalSpacing(6)
-        layout.setVerticalSpacing(4)
+        layout = grid_layout(self, 6, 4)
         layout.addWidget(self._focal, 0, 0, 1, 3)
         label = PlainLabel("center")
         label.setToolTip(CENTER_TIP)
@@ -122,10 +140,7 @@ class GivenIntrinsics(QWidget):
         self.known = False
 
     def value(self) -> Intrinsics:
-        """Return fx, fy, cx and cy.
-
-        Raises ValueError with a sentence, where something that is typed is not accepted.
-        """
+        """Return fx, fy, cx and cy. Raises ValueError where something that is typed is not accepted."""
         if self._focals is None:
             focal, root = self._focal.focal_length(), math.sqrt(self._ratio)
             fx, fy = focal / root, focal * root
@@ -189,10 +204,7 @@ class SourceChoice(QWidget):
         self._show_numbers()
 
     def value(self) -> str | Path | Intrinsics:
-        """Return the key, the file or the four numbers.
-
-        Raises ValueError with a sentence, where what is typed is not accepted.
-        """
+        """Return the key, the file or the four numbers. Raises ValueError where these are refused."""
         if self.choice.key == FILE:
             assert self._file is not None  # only `_show_file` leaves this entry chosen
             return self._file

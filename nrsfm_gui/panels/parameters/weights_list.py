@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import Scale
-from nrsfm_gui.widgets.fields import NumberField, filled, with_tip
+from nrsfm_gui.widgets.fields import NumberField, filled, grid_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -73,13 +73,10 @@ class WeightsList(QWidget):
         self._rows: list[tuple[PlainLabel, PlainLabel, NumberField]] = []
         self._note = PlainLabel(role="muted", wraps=True)
         self._warning = PlainLabel(role="warning", wraps=True)
-        self._note.hide()
-        self._warning.hide()
+        for label in (self._note, self._warning):
+            label.hide()
         self._table = QWidget()
-        self._grid = QGridLayout(self._table)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(3)
+        self._grid = grid_layout(self._table, 10, 3)
         self._grid.setColumnStretch(2, 1)
         for column, (title, tip) in enumerate(HEADINGS):
             heading = PlainLabel(title, role="muted")
@@ -120,13 +117,11 @@ class WeightsList(QWidget):
         self._table.setVisible(bool(self._rows))
         if values and len(values) != len(self._rows) > 0:
             note = f"{note} σ is of the run shown, which has {len(values)} of them.".strip()
-        self._note.setText(note)
-        self._note.setVisible(bool(note))
+        self._note.show_text(note)
 
     def set_warning(self, sentence: str) -> None:
         """Show why the weights are refused, "" where they are not."""
-        self._warning.setText(sentence)
-        self._warning.setVisible(bool(sentence))
+        self._warning.show_text(sentence)
 
     def _rebuild(self, count: int) -> None:
         for row in self._rows:

@@ -23,7 +23,7 @@ from nrsfm_gui.widgets.plots.plot_style import (
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sized
 
     from PyQt6.QtGui import QColor
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
@@ -98,14 +98,8 @@ class FrameChart(Themed, PlainPlot):
             for curves, style in styles
             for values, pen in zip(curves, colors, strict=False)
         ]
-        while len(self._curves) < len(lines):
-            self._curves.append(pg.PlotCurveItem(connect="finite"))
-            self._plot.addItem(self._curves[-1])
-        for curve in self._curves[len(lines) :]:
-            curve.hide()
         spots = []
-        for curve, (values, pen, style) in zip(self._curves, lines, strict=False):
-            curve.show()
+        for curve, (values, pen, style) in zip(self._shown(self._curves, lines), lines, strict=True):
             curve.setData(np.arange(1, len(values) + 1), values, pen=pg.mkPen(pen, width=1, style=style))
             spots += _lone_values(values, pen, filled=style == Qt.PenStyle.SolidLine)
         self._lone.setData(spots=spots)
@@ -119,18 +113,21 @@ class FrameChart(Themed, PlainPlot):
             for values, std, color in zip(plot.curves, plot.stds, colors, strict=False)
             for width, opacity in BAND_OPACITIES.items()
         ]
-        while len(self._bands) < len(bands):
-            self._bands.append(pg.PlotCurveItem(pen=None, fillLevel="enclosed"))
-            self._bands[-1].setZValue(-5)
-            self._plot.addItem(self._bands[-1], ignoreBounds=True)
-        for item in self._bands[len(bands) :]:
-            item.hide()
-        for item, (values, half, color) in zip(self._bands, bands, strict=False):
-            item.show()
+        for item, (values, half, color) in zip(self._shown(self._bands, bands), bands, strict=True):
             known = np.flatnonzero(np.isfinite(values) & np.isfinite(half))
             there = np.concatenate([known, known[::-1]])
             edge = np.concatenate([(values + half)[known], (values - half)[known[::-1]]])
-            item.setData(there + 1.0, edge, brush=pg.mkBrush(color), fillLevel="enclosed")
+            item.setData(there + 1.0, edge, pen=None, brush=pg.mkBrush(color), fillLevel="enclosed")
+            item.setZValue(-5)
+
+    def _shown(self, items: list[pg.PlotCurveItem], wanted: Sized) -> list[pg.PlotCurveItem]:
+        """Return as many items as are wanted; there are as many as were ever needed, the others hidden."""
+        while len(items) < len(wanted):
+            items.append(pg.PlotCurveItem(connect="finite"))
+            self._plot.addItem(items[-1], ignoreBounds=items is self._bands)
+        for k, item in enumerate(items):
+            item.setVisible(k < len(wanted))
+        return items[: len(wanted)]
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame, 0-based."""

@@ -189,10 +189,7 @@ class StackedFigure:
 
 
 def save_figure(figure: Figure, path: Path, size: FigureSize) -> None:
-    """Write a figure in the format that the suffix names.
-
-    Raises InputError where the suffix is none of FIGURE_FORMATS, or the file cannot be written.
-    """
+    """Write a figure in the format that the suffix names. Raises InputError where that is not possible."""
     writer = FIGURE_FORMATS.get(path.suffix.lower())
     if writer is None:
         raise InputError(
@@ -211,10 +208,7 @@ def figure_svg(figure: Figure, size: QSize, *, name: str) -> str:
 
 
 def save_image(image: QImage, path: Path) -> None:
-    """Write an image; PNG by its suffix.
-
-    Raises InputError where the suffix is not `.png`, or the file cannot be written.
-    """
+    """Write an image as PNG. Raises InputError for another suffix, or where it cannot be written."""
     if path.suffix.lower() != ".png":
         raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for pictures is .png")
     if image.isNull():

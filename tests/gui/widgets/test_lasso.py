@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hands import drag, send_mouse, turn_wheel
+from hands import drag, send_mouse
 from PyQt6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
-from PyQt6.QtGui import QPainterPath, QPolygonF
+from PyQt6.QtGui import QImage, QPainter, QPainterPath, QPolygonF
 from reconstructions import build_shapes
 
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.widgets.lasso import inside
+from nrsfm_gui.widgets.picture_labels import _FreeSpace, paint_point_numbers
 from nrsfm_gui.widgets.plots.dots2d import INK, MOST_SEGMENTS, _longest_seen
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -55,19 +56,19 @@ def around(view, points, margin=10.0):
     return [QPoint(round(x), round(y)) for x, y in corners]
 
 
-@pytest.mark.parametrize("adding", [False, True])
-def test_a_lasso_selects_the_points_inside_and_moves_nothing(view, qtbot, adding):
+def test_a_lasso_selects_the_points_inside_and_moves_nothing(view, qtbot):
     before, chosen = view._box.viewRange(), [6, 7, 8]
     corners = around(view, chosen)
-    with qtbot.waitSignal(view.points_selected) as caught:
-        drag(view.plot_widget.viewport(), *corners, keys=CONTROL | SHIFT if adding else CONTROL)
-    points, added = caught.args
+    for keys in (CONTROL, CONTROL | SHIFT):
+        with qtbot.waitSignal(view.points_selected) as caught:
+            drag(view.plot_widget.viewport(), *corners, keys=keys)
+        points, added = caught.args
+        assert added == (keys != CONTROL)
     pixels = view._to_pixels(view._scene.measured)
     low, high = corners[0], corners[2]
     expected = ((pixels > (low.x(), low.y())) & (pixels < (high.x(), high.y()))).all(axis=1)
     assert points.tolist() == np.flatnonzero(expected).tolist()
     assert set(chosen) <= set(points.tolist())
-    assert added == adding
     assert view._box.viewRange() == before
 
 
@@ -149,20 +150,7 @@ def test_of_very_many_residuals_the_longest_that_are_seen_are_drawn():
     assert len(short) == MOST_SEGMENTS
 
 
-def test_the_wheel_zooms_around_the_mouse(view):
-    where = QPointF(400, 150)
-    before, width = view._box.mapSceneToView(where), np.ptp(view._box.viewRange()[0])
-    turn_wheel(view.plot_widget.viewport(), 120, where)
-    after = view._box.mapSceneToView(where)
-    assert np.ptp(view._box.viewRange()[0]) < 0.95 * width
-    assert (after.x(), after.y()) == pytest.approx((before.x(), before.y()), abs=0.02 * width)
-
-
 def test_numbers_of_points_never_overlap_and_are_of_the_first_ones(view, near):
-    from PyQt6.QtGui import QImage, QPainter
-
-    from nrsfm_gui.widgets.picture_labels import MOST_LABELS, _FreeSpace, paint_point_numbers
-
     rng = np.random.default_rng(4)
     space, places = _FreeSpace(40.0, 20.0), []
     for x, y, width in zip(*rng.uniform(0, 300, (2, 900)), rng.uniform(5, 40, 900), strict=True):
@@ -180,7 +168,6 @@ def test_numbers_of_points_never_overlap_and_are_of_the_first_ones(view, near):
     assert yellow[:, 50:100].any()
     assert yellow[:, 250:300].any()
     assert not yellow[:, 100:250].any()
-    assert MOST_LABELS >= 20
 
 
 def test_the_number_of_hidden_points_is_shown(view, near):

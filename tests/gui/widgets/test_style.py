@@ -3,8 +3,8 @@
 from PyQt6.QtCore import QCoreApplication, QEvent
 from PyQt6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
-from nrsfm_gui.widgets.style import Themed, apply_theme, palette, set_property, theme_of
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.widgets.style import Themed, apply_theme, set_property
 
 
 class Painted(Themed, QWidget):
@@ -18,10 +18,6 @@ class Painted(Themed, QWidget):
 
     def _apply_theme(self, theme):
         self.taken.append(theme.name)
-
-
-def test_a_palette_is_of_one_theme(qapp):
-    assert [theme_of(palette(theme)) for theme in THEMES.values()] == list(THEMES.values())
 
 
 def test_a_widget_applies_the_colors_of_a_theme_once_per_change(qtbot, qapp):
@@ -40,16 +36,6 @@ def test_a_widget_applies_the_colors_of_a_theme_once_per_change(qtbot, qapp):
     outer.hide()
     apply_theme(qapp, DARK)
     assert inner.taken == ["dark", "light", "dark", "light", "dark"]
-
-
-def test_a_widget_with_a_palette_of_its_own_keeps_it(qtbot, qapp):
-    apply_theme(qapp, DARK)
-    alone = Painted()
-    qtbot.addWidget(alone)
-    alone.setPalette(palette(LIGHT))
-    apply_theme(qapp, LIGHT)
-    apply_theme(qapp, DARK)
-    assert alone._theme is LIGHT and alone.taken == ["dark", "light"]
 
 
 def test_a_property_that_the_sheet_uses_changes_the_color(qtbot, qapp, near):

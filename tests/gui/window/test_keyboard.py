@@ -474,11 +474,11 @@ def test_arrow_keys_on_the_plot_of_the_weights_do_not_step_through_the_frames(qt
     with qtbot.waitActive(window):
         window.activateWindow()
     canvas = window.parameters_panel.spectrum_plot.canvas
-    qtbot.waitUntil(lambda: canvas.parts.columns > 1)
+    qtbot.waitUntil(lambda: canvas.picture.columns > 1)
     canvas.setFocus()
     qtbot.keyClick(canvas, Qt.Key.Key_Right)
     assert window.session.frame == 0
-    assert canvas.parts.number == "a2 = 0.01"
+    assert canvas.number == "a2 = 0.01"
     qtbot.keyClick(canvas, Qt.Key.Key_Escape)
     qtbot.keyClick(window, Qt.Key.Key_Right)
     assert window.session.frame == 1

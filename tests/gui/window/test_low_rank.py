@@ -65,7 +65,7 @@ def test_a_low_rank_run_continues_another_and_starts_anew_after_a_non_rigid_one(
         "nonrigid",
     ]
     assert first.last.best.loss == pytest.approx(shown.last.best.loss, rel=1e-6)
-    qtbot.waitUntil(lambda: window.parameters_panel.spectrum_plot.canvas.parts.heights.size == 2)
+    qtbot.waitUntil(lambda: window.parameters_panel.spectrum_plot.canvas.picture.heights.size == 2)
 
 
 def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_window, rigid_scene):

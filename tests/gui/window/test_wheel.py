@@ -138,7 +138,7 @@ def test_the_wheel_over_a_field_scrolls_the_parameters(parameters):
 def test_the_wheel_over_a_weight_changes_nothing(parameters):
     learned = Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.5))
     parameters.set_settings(learned)
-    parameters.set_spectrum(learned, np.array([0.025, 0.1, 0.5]), np.array([19.0, 4.0, 0.5]))
+    parameters.penalty.set_spectrum(np.array([20.0, 5.0, 1.0]), np.array([19.0, 4.0, 0.5]))
     fields = [each for each in fields_of(parameters) if each.accessibleName().startswith("weight ")]
     assert len(fields) == 3
     assert changed_by_the_wheel(parameters) == []

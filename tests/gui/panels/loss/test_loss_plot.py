@@ -10,19 +10,16 @@ import pytest
 from hands import ask_for_menu
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QContextMenuEvent
-from PyQt6.QtWidgets import QApplication, QToolButton
+from PyQt6.QtWidgets import QApplication
 
 from core import HistoryEntry, Settings
 from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
+from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.loss_marks import short_phases, spans
 from nrsfm_gui.panels.loss.loss_plot import BEST
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
-from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure
 from nrsfm_gui.widgets.plots.plot_style import log_ticks
-from nrsfm_gui.widgets.style import palette
 
 REFINE, OTHER = Phase(PhaseKind.REFINE), Phase(PhaseKind.START, 1, name="other")
 ADMM = Phase(PhaseKind.MATRIX, name="ADMM")
@@ -45,26 +42,19 @@ def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
     assert made.phases == [(0, REFINE), (1000, OTHER)]
 
 
-def test_a_tick_is_put_at_the_record_where_the_settings_changed(history):
-    made = history(10)
-    made.tick(7, "rank 6 → 2", before=Settings())
-    made.extend_tick(8, "rank 6 → 1")
-    assert [(tick.first, tick.text, tick.before) for tick in made.ticks] == [(7, "rank 6 → 1", Settings())]
-
-
-@pytest.mark.parametrize("count", [1, 5, 8, 10])
-def test_the_beginning_of_a_history_stays_what_it_was(history, count):
-    made = history(10)
-    made.tick(7, "rank 6 → 2", before=Settings())
-    first = made.until(count)
-    made.extend(HistoryEntry(k, 0.01 * k, 9.0, OTHER, primal=0.1, dual=0.1) for k in range(10, 600))
-    made.tick(400, "rank 2 → 3", before=Settings())
-    assert len(first) == count and first.iterations.tolist() == list(range(count))
-    np.testing.assert_array_equal(first.values, made.values[:count])
-    np.testing.assert_array_equal(first.lowest, made.lowest[:count])
-    assert [tick.first for tick in first.ticks] == ([7] if count > 7 else [])
-    assert [phase for _, phase in first.phases] == [REFINE]
-    assert made.has_residuals and not first.has_residuals
+def test_the_beginning_of_a_history_stays_what_it_was(history):
+    for count in (5, 8):
+        made = history(10)
+        made.tick(7, "rank 6 → 2", before=Settings())
+        first = made.until(count)
+        made.extend(HistoryEntry(k, 0.01 * k, 9.0, OTHER, primal=0.1, dual=0.1) for k in range(10, 600))
+        made.tick(400, "rank 2 → 3", before=Settings())
+        assert len(first) == count and first.iterations.tolist() == list(range(count))
+        np.testing.assert_array_equal(first.values, made.values[:count])
+        np.testing.assert_array_equal(first.lowest, made.lowest[:count])
+        assert [tick.first for tick in first.ticks] == ([7] if count > 7 else [])
+        assert [phase for _, phase in first.phases] == [REFINE]
+        assert made.has_residuals and not first.has_residuals
 
 
 ROTATIONS = [Phase(PhaseKind.ROTATIONS, k, 2, "tracks", rank) for k, rank in ((1, 1), (1, 2), (2, 1))]
@@ -75,27 +65,18 @@ FINE = [Phase(PhaseKind.FINE, part=part, parts=6) for part in (1, 2)]
 SUBSET = [Phase(PhaseKind.START, k, name=f"{k} (subset)", subset=True) for k in (1, 2)]
 
 
-@pytest.mark.parametrize(
-    ("phases", "names"),
-    [
-        (
-            [*ROTATIONS, *STARTS, REFINE],
-            {0: "rotations 1 of 2", 2: "2", 3: "start 1 of 3", 5: "2", 6: "refine"},
-        ),
-        (
-            [REFINE, *DEPTHS, MIRROR, *FINE],
-            {0: "refine", 1: "depth, start 1 of 2", 3: "2", 4: "mirror", 5: "fine"},
-        ),
-        (
-            [*SUBSET, replace(REFINE, subset=True), REFINE],
-            {0: "start 1 (subset)", 1: "2", 2: "refine (subset)", 3: "refine"},
-        ),
-    ],
-)
-def test_phases_have_short_names_and_their_parts_are_merged(phases, names):
-    made = History()
-    made.extend(HistoryEntry(k, k, 1.0, phase) for k, phase in enumerate(phases))
-    assert dict(short_phases(made)) == names
+def test_phases_have_short_names_and_their_parts_are_merged():
+    grown = {0: "rotations 1 of 2", 2: "2", 3: "start 1 of 3", 5: "2", 6: "refine"}
+    refined = {0: "refine", 1: "depth, start 1 of 2", 3: "2", 4: "mirror", 5: "fine"}
+    subset = {0: "start 1 (subset)", 1: "2", 2: "refine (subset)", 3: "refine"}
+    for phases, names in (
+        ([*ROTATIONS, *STARTS, REFINE], grown),
+        ([REFINE, *DEPTHS, MIRROR, *FINE], refined),
+        ([*SUBSET, replace(REFINE, subset=True), REFINE], subset),
+    ):
+        made = History()
+        made.extend(HistoryEntry(k, k, 1.0, phase) for k, phase in enumerate(phases))
+        assert dict(short_phases(made)) == names
 
 
 def refined_history():
@@ -254,23 +235,16 @@ def test_another_run_is_drawn_under_its_newest_parameters(plot):
     assert y.tolist() == [-9.0, -9.3]
 
 
-def test_a_run_that_goes_on_from_a_refined_shape_minimizes_a_loss_until_its_own_search():
-    record = HistoryEntry(3, 0.1, 0.05, REFINE, energy=-3.0, best=0.05)
-    assert (record.value, record.candidate, record.stage.name) == (0.05, 0.05, "WNN")
-    before = HistoryEntry(3, 0.1, 0.05, Phase(PhaseKind.FINEST), best=0.04)  # of a file without phases
-    assert (before.value, before.candidate, before.stage.name) == (0.05, 0.04, "WNN")
-
-
-def test_a_flat_line_has_two_ticks_of_few_digits(qtbot, plot):
-    for value, energy in ((0.17211, None), (0.17211, -3.34456), (0.17211, -14.14973), (0.17211, 0.0)):
+def test_a_flat_line_has_two_ticks_of_few_digits(plot):
+    plot.set_mode(BEST)
+    for value, energy in ((0.17211, None), (0.17211, -14.14973), (0.17211, 0.0)):
         phase = REFINE if energy is None else Phase(PhaseKind.FINEST)
         made = History()
-        made.extend(HistoryEntry(k, 0.1 * k, value, phase, energy=energy, best=value) for k in range(50))
-        plot.set_mode(BEST)
+        made.extend(HistoryEntry(k, 0.1 * k, value, phase, energy=energy, best=value) for k in range(9))
         plot.set_histories({1: made}, 1)
-        for height in (150, 360, 900):
+        for height in (150, 900):
             plot.resize(640, height)
-            qtbot.wait(10)
+            QApplication.processEvents()
             axis = plot.plot_widget.getPlotItem().getAxis("left")
             low, high = axis.range
             levels = axis.tickValues(low, high, axis.size().height())
@@ -304,18 +278,6 @@ def test_losses_are_drawn_as_they_are_or_by_their_logarithm_and_energies_always_
     menu.close()
 
 
-def test_a_right_click_opens_the_menu_and_so_does_its_key(qtbot, plot):
-    plot.set_histories({1: refined_history()}, 1)
-    qtbot.wait(30)
-    view = plot.plot_widget.viewport()
-    qtbot.mouseClick(view, Qt.MouseButton.RightButton, pos=view.rect().center())
-    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
-    QApplication.activePopupWidget().close()
-    ask_for_menu(plot, plot.rect().center(), QContextMenuEvent.Reason.Keyboard)
-    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
-    QApplication.activePopupWidget().close()
-
-
 def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, plot):
     plot.set_histories({1: refined_history()}, 1)
     plot.resize(380, 190)
@@ -324,7 +286,7 @@ def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, pl
     item = plot.plot_widget.getPlotItem()
     axis, box = item.getAxis("left"), item.getViewBox()
     assert axis.labelText == "energy (nats)" and axis.label.boundingRect().width() < box.height()
-    names = [text.sceneBoundingRect() for text in plot._phases.names]
+    names = [text.sceneBoundingRect() for text in plot._phases.names.shown]
     at = np.array([0, 20, 30])
     highest = [
         box.mapViewToScene(QPointF(x, y)).y() for x, y in zip(at, plot._curves.places(at), strict=True)
@@ -332,29 +294,10 @@ def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, pl
     assert len(names) == 2 and max(name.center().y() for name in names) < min(highest)
 
 
-def test_an_exported_plot_has_the_axis_and_the_curve_of_the_energy(plot, tmp_path):
-    plot.set_histories({1: refined_history()}, 1)
-    save_figure(plot.figure, tmp_path / "plot.svg", FigureSize())
-    text = (tmp_path / "plot.svg").read_text("utf-8")
-    assert "energy per point and frame (nats)" in text and PAPER.accent in text.lower()
-
-
-def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, legend_of, history):
-    runs = {number: history(40, top=10.0**number) for number in (1, 2, 3)}
-    plot.set_histories({1: runs[1]}, 1, {1: "LM, NN"})
-    assert legend_of(plot) == []  # nothing to tell apart
-    plot.set_histories(runs, 3, {1: "LM, NN", 2: "ADMM, NN", 3: "AGD, NN"})
-    plot.set_all(True)
-    assert legend_of(plot) == ["3 AGD, NN", "2 ADMM, NN", "1 LM, NN"]
-    qtbot.wait(50)
-    picture = plot.plot_widget.grab().toImage()
-    for color in (DARK.runs[1], DARK.runs[2], DARK.accent):
-        assert near(picture, color, tolerance=60).sum() > 30
-    assert len({*DARK.runs, DARK.accent}) == len(DARK.runs) + 1
-
-
 def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtbot, plot, legend_of, history):
     runs = {number: history(40, top=10.0**number) for number in range(1, 8)}
+    plot.set_histories({1: runs[1]}, 1, {1: "LM"})
+    assert legend_of(plot) == []  # nothing to tell apart
     plot.set_histories(runs, 7, dict.fromkeys(runs, "LM"))
     plot.set_all(True)
     names = [f"{number} LM" for number in reversed(runs)]
@@ -364,6 +307,7 @@ def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtb
         count = len(legend_of(plot))
         assert legend_of(plot) == names[:count]
         assert 1 <= count < 7 if width == 250 else count == 7
+        assert len({color for _name, color in plot._seen_names()}) > 4
         assert plot._names.sizeHint().width() <= width
         assert plot._names.geometry().bottom() < plot.plot_widget.geometry().top()
     plot.set_histories(runs, 7, {**dict.fromkeys(runs, "LM"), 7: "isometry 0.5, " * 12})
@@ -389,60 +333,38 @@ def test_all_runs_are_shown_together_on_request(plot, history):
     assert ranges(plot)[1][1] < 2
 
 
-def test_the_axis_counts_iterations_or_seconds(plot, history):
-    plot.set_histories({1: history(1001)}, 1)
-    curve = plot.plot_widget.getPlotItem().listDataItems()[-1]
-    assert curve.getOriginalDataset()[0][-1] == 1000
-    plot.set_axis("seconds")
-    assert curve.getOriginalDataset()[0][-1] == pytest.approx(10.0)
-
-
-def test_a_logarithmic_axis_has_about_ten_round_numbers():
+def test_a_logarithmic_axis_has_about_ten_round_numbers_where_there_are_some():
     assert log_ticks(-1.2, 1.1) == [
         (pytest.approx(math.log10(value)), format_number(value)) for value in (0.1, 0.2, 0.5, 1, 2, 5, 10)
     ]
     assert [name for _place, name in log_ticks(-4, 2)] == ["1e-4", "0.001", "0.01", "0.1", "1", "10", "100"]
-
-
-def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot, history):
-    plot.set_histories({1: history(9)}, 1, {1: "bilinear"})
-    plot.set_axis("log seconds")
-    for left, right in ((-1e3, 1e3), (400.0, 500.0), (-1e300, 1e300), (1e9, 1e9 + 1)):
-        plot.plot_widget.getPlotItem().setXRange(left, right, padding=0)
-        plot.refresh()
+    for left, right in ((-1e3, 1e3), (400.0, 500.0), (-1e300, 1e300)):
         assert all(abs(place) <= 301 for place, _name in log_ticks(left, right))
 
 
 def test_residuals_of_admm_are_drawn_on_request(qtbot, show, plot, near, history):
-    plain = history(50)
-    made = History()
+    plain, made = history(50), History()
     made.extend([HistoryEntry(0, 0.0, 1.0, ADMM, math.inf, math.inf)])
     made.extend(HistoryEntry(k, 0.1 * k, 1.0, ADMM, 10.0**-k, 10.0 ** -(k / 2)) for k in range(1, 9))
     made.extend([HistoryEntry(9, 1.0, 1.0, REFINE)])
-    assert (plain.has_residuals, made.has_residuals) == (False, True)
     assert np.isnan(made.log_residuals[:, [0, 9]]).all()
     np.testing.assert_allclose(made.log_residuals[:, 1:9], [-np.arange(1.0, 9), -np.arange(1.0, 9) / 2])
     show(plot.header)
-    plot.set_histories({1: plain}, 1)
-    button = next(each for each in plot.header.findChildren(QToolButton) if each.text() == "Residuals")
-    assert not button.isVisibleTo(plot.header)
+    button = plot.header.residuals
     plot.set_histories({1: plain, 2: made}, 2)
-    assert button.isVisibleTo(plot.header)
-    assert ranges(plot)[1][0] > -1
+    assert button.isVisibleTo(plot.header) and ranges(plot)[1][0] > -1
     button.click()
-    assert ranges(plot)[1][0] < -8
-    qtbot.wait(50)
+    qtbot.wait(30)
     assert near(plot.plot_widget.grab().toImage(), DARK.residual, tolerance=60).sum() > 50
     plot.set_all(True)
     assert ranges(plot)[1][0] < -8
     plot.set_histories({1: plain, 2: made}, 1)  # the run in front has none
-    assert not button.isVisibleTo(plot.header)
-    assert ranges(plot)[1][0] > -8
+    assert not button.isVisibleTo(plot.header) and ranges(plot)[1][0] > -8
 
 
 def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(plot, monkeypatch, history):
-    made = history(20_000)
-    plot.set_histories({1: made, 2: history(20_000)}, 1)
+    made = history(200)
+    plot.set_histories({1: made, 2: history(200)}, 1)
     given, set_data = [], pg.PlotDataItem.setData
     monkeypatch.setattr(
         pg.PlotDataItem,
@@ -450,19 +372,10 @@ def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(pl
         lambda item, *args, **named: (given.append(item), set_data(item, *args, **named)),
     )
     for k in range(3):
-        made.extend([HistoryEntry(20_000 + k, 200.0 + k, 1e-5, REFINE)])
+        made.extend([HistoryEntry(200 + k, 2.0 + k, 1e-5, REFINE)])
         plot.refresh()
     first, second = plot.plot_widget.getPlotItem().listDataItems()[-2:]
     assert [each for each in given if each in (first, second)] == [first] * 3
-
-
-def test_a_run_of_another_sequence_with_the_same_number_replaces_the_curve(plot, history):
-    plot.set_histories({1: history(640)}, 1)
-    plot.set_histories({1: history(20)}, 1)
-    assert ranges(plot)[0][1] < 25
-    items = plot.plot_widget.getPlotItem().listDataItems()
-    curves = [item for item in items if isinstance(item, pg.PlotDataItem)]
-    assert [len(curve.getOriginalDataset()[0]) for curve in curves] == [20]
 
 
 def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near, history, edges):
@@ -481,6 +394,8 @@ def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near
     assert len(plot.plot_widget.getPlotItem().listDataItems()) == 3  # both runs, and the ticks
     plot.set_histories({1: long, 2: history(4)}, 1)
     assert ranges(plot)[0][1] > 638
+    plot.set_histories({1: history(20)}, 1)  # of another sequence
+    assert ranges(plot)[0][1] < 25
 
 
 def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtbot, plot, history):
@@ -495,9 +410,8 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
         return view.mapFromScene(where) + QPoint(0, away)
 
     requests: list[object] = []
-    changes: list[int] = []
     plot.moment_requested.connect(requests.append)
-    plot.change_chosen.connect(changes.append)
+    plot.change_chosen.connect(requests.append)
 
     moves = itertools.count()
 
@@ -514,9 +428,14 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     assert requests == [60, None]  # the newest
     qtbot.mouseMove(view.viewport(), at(30))
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(30))
-    assert changes == [0]
-    assert requests == [60, None]  # the tick was clicked, and nothing else
+    assert requests == [60, None, 0]  # the change was clicked, and nothing else
     qtbot.waitUntil(lambda: reads("", QPoint(2, 2)))
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.RightButton, pos=at(60, -15))
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    QApplication.activePopupWidget().close()
+    ask_for_menu(plot, plot.rect().center(), QContextMenuEvent.Reason.Keyboard)
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    QApplication.activePopupWidget().close()
 
 
 def test_zooming_with_the_mouse_is_kept_until_another_run_starts(plot, history):
@@ -533,36 +452,21 @@ def test_zooming_with_the_mouse_is_kept_until_another_run_starts(plot, history):
     assert 49 <= ranges(plot)[0][1] < 55
 
 
-@pytest.mark.parametrize("width", [260, 420, 640, 1500])
-def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, width):
+def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot):
     made = History()
     phases = [Phase(PhaseKind.ROTATIONS, k + 1, 14, "tracks", rank=1) for k in range(14) for _ in range(12)]
     phases += [Phase(PhaseKind.START, k, 3) for k, count in ((1, 3), (2, 40), (3, 40)) for _ in range(count)]
     phases += [REFINE] * 300
     made.extend(HistoryEntry(k, k, 1.0 / (1 + k), phase) for k, phase in enumerate(phases))
     plot.set_histories({1: made}, 1)
-    plot.resize(width, 300)
-    qtbot.wait(30)
-    shown = plot._phases.names
-    boxes = sorted(
-        (text.mapRectToScene(text.boundingRect()).left(), text.mapRectToScene(text.boundingRect()).right())
-        for text in shown
-    )
-    assert all(right <= left for (_, right), (left, _) in itertools.pairwise(boxes))
-    assert boxes[-1][1] <= plot.plot_widget.getPlotItem().getViewBox().sceneBoundingRect().right() + 1
-    words = [text.toPlainText() for text in shown]
-    assert words[0].startswith("rota")
-    assert "refine" in words
-
-
-def test_singular_values_and_weights_are_drawn_in_both_themes(qtbot, show, near):
-    spectrum = SpectrumPlot()
-    show(spectrum, 400, 300)
-    spectrum.set_state(SpectrumState(singular_values=(10.0, 3.0, 0.0), run_weights=(0.0, 0.02, 0.5)))
-    for theme in (DARK, LIGHT):
-        spectrum.setPalette(palette(theme))
-        qtbot.wait(30)
-        assert near(spectrum.canvas.grab().toImage(), theme.residual).sum() > 20
-    spectrum.set_state(SpectrumState())
-    qtbot.wait(30)
-    assert near(spectrum.canvas.grab().toImage(), LIGHT.residual).sum() == 0
+    for width in (260, 640, 1500):
+        plot.resize(width, 300)
+        qtbot.wait(10)
+        shown = plot._phases.names.shown
+        boxes = [text.mapRectToScene(text.boundingRect()) for text in shown]
+        places = sorted((box.left(), box.right()) for box in boxes)
+        assert all(right <= left for (_, right), (left, _) in itertools.pairwise(places))
+        assert places[-1][1] <= plot.plot_widget.getPlotItem().getViewBox().sceneBoundingRect().right() + 1
+        assert len(plot._phases._lines.xvals) == 14 + 3 + 1
+        words = {text.toPlainText() for text in shown}
+        assert any(word.startswith("rota") for word in words) and "refine" in words

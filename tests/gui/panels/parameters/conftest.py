@@ -50,8 +50,7 @@ class Form:
     def learn(self):
         """Tell the panel what a run with its rotations chosen knows."""
         self.panel.set_settings(self.LEARNED)
-        weights = self.LEARNED.penalty.weights(3, self.REFERENCE)
-        self.panel.set_spectrum(self.LEARNED, weights, np.array([19.0, 4.0, 0.5]))
+        self.panel.penalty.set_spectrum(self.REFERENCE, np.array([19.0, 4.0, 0.5]))
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def drag_widgets(panel, name):
     return slider, label
 
 
-@pytest.mark.parametrize("name", ["eta", "xi", "gamma"])
+@pytest.mark.parametrize("name", ["eta", "gamma"])
 def test_a_drag_on_a_label_goes_a_decade_in_a_hundred_pixels_and_counts_in_the_next_turn(
     qtbot, panel, form, name
 ):

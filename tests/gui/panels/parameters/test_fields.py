@@ -8,20 +8,8 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
-from core import (
-    MCP,
-    PENALTIES,
-    PRESETS,
-    CameraModel,
-    ExplicitWeights,
-    NuclearNorm,
-    RampWeights,
-    SchattenNorm,
-    Settings,
-    TruncatedNuclearNorm,
-)
+from core import PRESETS, ExplicitWeights, NuclearNorm, SchattenNorm, Settings, TruncatedNuclearNorm
 from core.cameras import Calibration, IntrinsicsOrigin
-from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.fields import Choice, NumberField, stepped
 
 
@@ -31,51 +19,29 @@ def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):
     assert changed.args == [Settings().with_changes(rank=12)]  # one signal: not first for a rank of 1
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
+def test_an_invalid_value_is_explained_next_to_its_field(panel, form):
+    emitted = []
+    panel.settings_changed.connect(emitted.append)
+    for name, text, words in (
         ("eta", "2", "eta is 2; accepted is a number above 0 and at most 1"),
-        ("eta", "0", "eta is 0"),
         ("eta", "five", "'five' is not a number"),
         ("rank", "0", "rank is 0"),
         ("rank", "2.5", "'2.5' is not a whole number"),
-        ("starts", "-1", "starts is -1"),
-        ("tolerance", "1", "tolerance is 1"),
-        ("max_iterations", "0", "max_iterations is 0"),
-        ("seed", "-3", "seed is -3"),
         ("rotation_rank", "0", "rotation_rank is 0"),
-        ("xi", "-1", "xi is -1"),
         ("gamma", "0", "gamma is 0"),
         ("xi", "nan", "xi is nan"),
-    ],
-)
-def test_an_invalid_value_is_explained_next_to_its_field(panel, form, name, text, words):
-    emitted = []
-    panel.settings_changed.connect(emitted.append)
-    form.write(name, text)
-    assert words in form.note(name)
-    assert panel.refusal
-    assert form.field(name).property("invalid") is True
-    panel.flush()
-    assert emitted == []
-    assert panel.settings == Settings()
-    panel.set_settings(Settings())
-    assert not panel.refusal
-    assert form.note(name) == ""
-
-
-def test_an_invalid_field_unfolds_its_section(panel, form):
-    form.field("seed").setText("x")
-    panel.sections.set_open(())
-    panel.flush()
-    assert panel.sections.open == ("Search",)
-    assert "'x' is not a whole number" in form.note("seed")
+    ):
+        form.write(name, text)
+        assert words in form.note(name) and panel.refusal
+        assert form.field(name).property("invalid") is True
+        panel.flush()
+        assert emitted == [] and panel.settings == Settings()
+        panel.set_settings(Settings())
+        assert not panel.refusal and form.note(name) == ""
 
 
 def test_an_empty_field_is_only_accepted_where_it_means_something(qtbot, panel, form):
-    target = form.field("rank")
-    target.selectAll()
-    qtbot.keyClick(target, Qt.Key.Key_Delete)
+    form.write("rank", "")
     assert "whole number" in form.note("rank")
     panel.set_settings(Settings(rotation_rank=3))
     target = form.field("rotation_rank")
@@ -85,45 +51,30 @@ def test_an_empty_field_is_only_accepted_where_it_means_something(qtbot, panel, 
     assert changed.args == [Settings(rotation_rank=None)]
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
+def test_settings_shown_are_settings_read(panel):
+    for settings in (
         *PRESETS.values(),
         Settings(penalty=NuclearNorm(mu=0.02), rotations="tracks", rotation_rank=3),
         Settings(penalty=TruncatedNuclearNorm(mu=0.5, free=2), method="lm", intrinsics="calibrated"),
         Settings(penalty=ExplicitWeights((0.1, 0.2)), rank=2, intrinsics=(1400.0, 1400.0, 640.0, 480.0)),
-        *(Settings(penalty=kind()) for kind in PENALTIES.values()),
+        Settings(method="r-bmm", options=(("rho", 3.0), ("growth", 1.7))),
+        Settings(method="agd", options=(("acceptance", "nonmonotone"),)),
         Settings(penalty=SchattenNorm(mu=0.3, p=0.125, epsilon=1e-9)),
-        Settings(penalty=MCP(mu=0.0, theta=250.0)),
-        Settings(penalty=RampWeights(mu=0.5, free=0)),
-    ],
-)
-def test_settings_shown_are_settings_read(panel, settings):
-    panel.set_settings(settings)
-    panel.flush()
-    assert panel.settings == settings
-    assert not panel.refusal
+    ):
+        panel.set_settings(settings)
+        panel.flush()
+        assert panel.settings == settings and not panel.refusal
 
 
-def test_a_preset_sets_everything_and_a_change_makes_it_custom(qtbot, panel, form):
-    with qtbot.waitSignal(panel.preset_chosen) as changed:
-        form.choose("preset", "paper")
-    assert changed.args == ["paper"] and panel.settings == PRESETS["paper"]
-    form.write("rank", "3")
-    qtbot.waitUntil(lambda: panel.settings.rank == 3)
-    assert panel.findChild(Choice, "preset").key == "custom"
-
-
-@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e308", "5e-324", "-1", "0"])
-def test_arrow_keys_leave_numbers_alone_that_have_no_next(qtbot, text):
+def test_arrow_keys_leave_numbers_alone_that_have_no_next(qtbot):
     field = NumberField()
     qtbot.addWidget(field)
-    for key in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
-        field.setText(text)
-        for _ in range(5):
-            qtbot.keyClick(field, key)
-        value = field.value()
-        assert field.text() == text or 0 < value < math.inf
+    for text in ("nan", "-inf", "1e308", "5e-324", "-1", "0"):
+        for key in (Qt.Key.Key_Up, Qt.Key.Key_PageDown):
+            field.setText(text)
+            for _ in range(5):
+                qtbot.keyClick(field, key)
+            assert field.text() == text or 0 < field.value() < math.inf
 
 
 def test_arrow_keys_step_by_a_tenth_of_a_decade_and_return_leaves_the_field(qtbot, form):
@@ -148,17 +99,6 @@ def test_steps_are_round_numbers_over_many_decades():
     assert value == 1.0
     assert stepped(1.0, -1) == 0.8
     assert stepped(0.005, 10) == 0.05
-
-
-def test_numbers_are_written_short():
-    assert [format_number(value) for value in (0.5, 5e-3, 1e-6, 1e-14, 0, 250.0)] == [
-        "0.5",
-        "0.005",
-        "1e-6",
-        "1e-14",
-        "0",
-        "250",
-    ]
 
 
 def test_sources_that_a_sequence_does_not_have_are_grayed_out(panel, known):
@@ -212,13 +152,6 @@ def test_a_file_of_rotations_is_kept_until_another_source_is_chosen(qtbot, panel
     qtbot.waitUntil(lambda: panel.settings.rotations == "best")
 
 
-def test_eta_does_not_apply_to_orthogonal_tracks(panel, form, known):
-    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
-    assert not form.field("eta").isEnabled()
-    panel.set_sequence(known.sequence)
-    assert form.field("eta").isEnabled()
-
-
 def test_intrinsics_in_a_file_on_another_computer_are_read_when_a_run_begins(panel, form, known):
     panel.set_sequence(known.sequence)
     panel.set_settings(Settings(intrinsics="/elsewhere/K.txt"))
@@ -238,13 +171,9 @@ def test_given_intrinsics_are_edited_as_focal_length_and_principal_point(qtbot, 
     panel.set_settings(Settings(intrinsics=(1000.0, 1000.0, 320.0, 240.0)))
     form.write("focal length", "900")
     qtbot.waitUntil(lambda: panel.settings.intrinsics == (900.0, 900.0, 320.0, 240.0))
-
-
-def test_the_ratio_of_given_focal_lengths_stays(qtbot, panel, form):
     panel.set_settings(Settings(intrinsics=(1000.0, 1210.0, 320.0, 240.0)))
-    form.write("focal length", "2200")
-    qtbot.waitUntil(lambda: panel.settings.intrinsics[0] == pytest.approx(2000.0))
-    assert panel.settings.intrinsics[1] == pytest.approx(2420.0)
+    form.write("focal length", "2200")  # the ratio of the two stays
+    qtbot.waitUntil(lambda: panel.settings.intrinsics[:2] == pytest.approx((2000.0, 2420.0)))
 
 
 def test_the_camera_model_is_a_parameter_and_names_that_of_the_sequence(panel, form, known):

@@ -9,6 +9,7 @@ from PyQt6.QtWidgets import QInputDialog
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
+from nrsfm_gui.widgets.drag_number import DragSlider
 from nrsfm_gui.widgets.fields import Choice, NumberField
 
 
@@ -74,7 +75,8 @@ def test_the_noise_that_the_shown_run_has_estimated_is_in_the_form(
     for run, shown in ((plain, "auto"), (refined, "0.42 px")):
         session.set_shown(run)
         controller.flush()
-        assert field.placeholderText() == shown
+        assert field.placeholderText() == shown and field.value() is None
+    assert panel.findChild(DragSlider, "drag noise").number == 0.42  # it begins there
     refined.last = replace(refined.last, settings=Settings(noise=0.42))
     session.report_run(refined)
     controller.flush()
@@ -82,15 +84,19 @@ def test_the_noise_that_the_shown_run_has_estimated_is_in_the_form(
 
 
 @pytest.fixture
-def refined(session, controller, known, add_solved_run):
-    """Return a shown run whose depths are refined."""
+def refined(session, controller, known, make_iterate, add_run):
+    """Return a shown run that ended with refined depths."""
     settings = Settings(rank=2, starts=1, rotations="truth", objective="depths")
-    run = add_solved_run(session, known.sequence, settings)
+    session.set_settings(settings)
+    session.set_sequence(known.sequence)
+    end = make_iterate(known, noise=0.1)
+    end = replace(end, record=replace(end.record, energy=-2.0), settings=settings)
+    run = add_run(session, end, settings)
+    session.set_shown(run)
     controller.flush()
     return run
 
 
-@pytest.mark.slow
 def test_the_bars_are_the_modes_of_the_refined_shape(session, controller, plot, refined):
     values = 100 * refined.last.spectrum.values
     count = len(plot.weights)

@@ -1,10 +1,16 @@
-"""The penalties in the form of parameters: each with numbers of its own."""
+"""The penalties in the form of parameters: each with numbers of its own, and the single weights."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hands import type_into
 
-from core import PENALTIES, LogPenalty, Settings
+from core import PENALTIES, ExplicitWeights, LogPenalty, Settings
 from core.foundation import parameters_of
+from nrsfm_gui.panels.parameters.weights_list import WEIGHTS
+from nrsfm_gui.widgets.drag_number import Scale
+from nrsfm_gui.widgets.fields import NumberField
 
 
 def shown_numbers(form):
@@ -12,34 +18,28 @@ def shown_numbers(form):
     return [name for name in names if form.field(name).isVisibleTo(form.panel)]
 
 
-@pytest.mark.parametrize("kind", PENALTIES)
-def test_every_penalty_can_be_chosen_and_shows_its_own_numbers_and_tips(panel, form, kind):
-    form.choose("penalty", kind)
-    assert sorted(shown_numbers(form)) == sorted(parameters_of(PENALTIES[kind]))
-    for name, described in parameters_of(PENALTIES[kind]).items():
-        assert form.field(name).toolTip() == described.tip
-    panel.flush()
-    assert panel.settings.penalty == (Settings().penalty if kind == "wnn" else PENALTIES[kind]())
+def test_every_penalty_can_be_chosen_and_shows_its_own_numbers_and_tips(panel, form):
+    for kind, penalty in PENALTIES.items():
+        form.choose("penalty", kind)
+        assert sorted(shown_numbers(form)) == sorted(parameters_of(penalty))
+        for name, described in parameters_of(penalty).items():
+            assert form.field(name).toolTip() == described.tip
+        panel.flush()
+        assert panel.settings.penalty == (Settings().penalty if kind == "wnn" else penalty())
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "text", "words"),
-    [
+def test_a_number_that_a_penalty_refuses_shows_why_next_to_it(panel, form):
+    for kind, name, text, words in (
         ("schatten", "p", "1", "p is 1; accepted is a number above 0 and below 1"),
-        ("schatten", "epsilon", "0", "epsilon is 0; accepted is a number above 0"),
         ("log", "mu", "-1", "mu is -1"),
-        ("mcp", "theta", "0", "theta is 0"),
         ("ramp", "free", "1.5", "'1.5' is not a whole number"),
         ("rank", "mu", "inf", "mu is inf"),
-    ],
-)
-def test_a_number_that_a_penalty_refuses_shows_why_next_to_it(panel, form, kind, name, text, words):
-    form.choose("penalty", kind)
-    form.write(name, text)
-    assert words in form.note(name)
-    assert panel.refusal
-    form.choose("penalty", "nn")
-    assert not panel.refusal
+    ):
+        form.choose("penalty", kind)
+        form.write(name, text)
+        assert words in form.note(name) and panel.refusal
+        form.choose("penalty", "nn")
+        assert not panel.refusal
 
 
 def test_each_penalty_remembers_its_numbers(panel, form):
@@ -60,7 +60,7 @@ def test_weights_of_a_concave_penalty_are_its_slopes_at_the_singular_values(qtbo
     assert form.weights() == []
     assert "follow the singular values" in form.texts()
     for sigma in (np.array([19.0, 4.0, 0.5]), np.array([18.0, 5.0, 0.0])):
-        panel.set_spectrum(settings, np.ones(3), sigma)
+        panel.penalty.set_spectrum(None, sigma)
         shown = panel.penalty.weights_list.weights
         assert shown == pytest.approx(tuple(0.2 / (sigma + 0.5)), rel=1e-6)
     assert "slopes of the penalty" in form.texts()
@@ -72,3 +72,87 @@ def test_weights_of_a_concave_penalty_are_its_slopes_at_the_singular_values(qtbo
     penalty = changed.args[0].penalty
     assert penalty.a[:2] == pytest.approx(shown[:2])
     assert penalty.a[2] == 2.0
+
+
+def test_a_weight_that_is_typed_makes_the_penalty_explicit(qtbot, panel, form):
+    weights = np.array([0.01, 0.05, 0.1, 0.5, 1.0, 2.0])
+    reference = panel.settings.penalty.reference(weights)
+    panel.penalty.set_spectrum(reference, np.array([30.0, 9, 4, 1, 0.5, 0.1]))
+    field = form.weights()[2]
+    field.setFocus()
+    field.selectAll()
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        qtbot.keyClicks(field, "0.2")
+    assert changed.args[0].penalty == ExplicitWeights((0.01, 0.05, 0.2, 0.5, 1.0, 2.0))
+    for name in ("xi", "gamma"):
+        assert form.field(name).isVisibleTo(panel)
+        assert not form.field(name).isEnabled()
+    form.choose("penalty", "wnn")
+    assert form.field("xi").isEnabled()
+
+
+def test_a_decreasing_weight_that_is_typed_is_refused_with_the_reason(qtbot, panel, form):
+    panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.5, 1.0))))
+    typed = next(f for f in panel.findChildren(NumberField) if f.accessibleName() == "weight 1")
+    type_into(typed, "2")
+    qtbot.waitUntil(lambda: bool(panel.refusal))
+    assert "weights decrease from 2 (weight 1) to 1 (weight 2)" in form.texts()
+
+
+def test_weights_of_a_run_predict_those_of_another_strength(panel, form):
+    form.learn()
+    form.field("xi").setText("0.05")
+    panel.flush()
+    shown = [f.value() for f in panel.findChildren(NumberField) if f.accessibleName().startswith("weight ")]
+    assert shown == pytest.approx(0.05 / form.REFERENCE, rel=0.01)
+
+
+def test_a_scale_spans_its_range_and_zero_and_gives_back_what_it_is_given():
+    assert WEIGHTS.value(0) == 0.0
+    assert WEIGHTS.value(1) == WEIGHTS.lowest
+    assert WEIGHTS.value(WEIGHTS.steps) == WEIGHTS.highest
+    assert WEIGHTS.position(0) == 0
+    for weight in (1e-5, 3e-3, 0.4, 27.0):
+        assert WEIGHTS.value(WEIGHTS.position(weight)) == pytest.approx(weight, rel=1e-3)
+        assert WEIGHTS.value(round(WEIGHTS.position(weight)) + 1) / weight == pytest.approx(1.01, abs=0.006)
+    for scale in (Scale(0.01, 0.99, logarithmic=False), Scale(1e-3, 1.0), Scale(0, 12, integer=True)):
+        assert (scale.value(0), scale.value(scale.steps)) == (scale.lowest, scale.highest)
+        for value in (0.02, 0.5, 0.75) if not scale.integer else (3.0, 7.0):
+            assert scale.value(scale.position(value)) == pytest.approx(value, rel=1e-3)
+
+
+def test_known_weights_stay_while_another_run_compares_rotations(panel, form, known):
+    panel.set_sequence(known.sequence)
+    panel.set_settings(form.LEARNED)
+    assert form.weights() == []
+    assert "a run shows them once it iterates" in form.texts()
+    form.learn()
+    assert len(form.weights()) == 3
+    shown = panel.penalty.weights_list.weights
+    panel.penalty.set_spectrum(None, None)  # the next run has begun
+    panel.penalty.set_spectrum(None, np.array([3.0, 2.0, 1.0]))  # it compares
+    assert len(form.weights()) == 3
+    assert all(field.isEnabled() for field in form.weights())
+    assert panel.penalty.weights_list.weights == shown
+    assert "a run shows them once it iterates" not in form.texts()
+
+
+def test_weights_of_one_sequence_are_not_used_for_another(panel, form, known):
+    panel.set_sequence(known.sequence)
+    form.learn()
+    panel.set_sequence(replace(known.sequence, name="another"))
+    assert form.weights() == []
+    assert "a run shows them once it iterates" in form.texts()
+
+
+def test_a_weight_is_given_back_to_the_rule_and_brings_others_along(qtbot, panel, form):
+    form.learn()
+    before = panel.penalty.weights_list.weights
+    panel.set_settings(panel.settings.with_changes(penalty=ExplicitWeights((0.3, 0.3, 0.5))))
+    panel.penalty.reset_weight(1)
+    qtbot.waitUntil(lambda: panel.settings.penalty.a[1] == pytest.approx(before[1], rel=1e-6))
+    assert panel.settings.penalty.a == pytest.approx((before[1], before[1], 0.5), rel=1e-6)
+    panel.set_settings(form.LEARNED)
+    panel.penalty.reset_weight(1)  # of weights that follow the rule
+    panel.flush()
+    assert panel.settings == form.LEARNED

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QApplication
 
 from core import Settings
 from core.foundation import DEPTHS, WNN
-from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_plot import (
     ALONG,
     KEYS_HINT,
@@ -49,7 +49,7 @@ def plot(bare):
 
 
 def at(plot, handle):
-    return plot.canvas.pixel(handle + 1, float(plot.canvas.parts.shares[handle]))
+    return plot.canvas.pixel(handle + 1, float(plot.canvas.picture.shares[handle]))
 
 
 def move(plot, position, keys=NO_KEY, *, pressed=True):
@@ -82,7 +82,7 @@ def test_a_handle_follows_the_mouse_and_shows_its_number(qtbot, plot):
     move(plot, start - QPointF(0, up))
     assert received[-1][2] == pytest.approx(0.1 * 10 ** (up / decade), rel=5e-3)
     assert received[-1][:2] + received[-1][3:] == (0.01, 0.05, 0.5)
-    assert plot.canvas.parts.number == f"a3 = {received[-1][2]:.3g}"
+    assert plot.canvas.number == f"a3 = {received[-1][2]:.3g}"
     assert at(plot, 2).y() == pytest.approx(start.y() - up, abs=0.6)  # the handle is under the mouse
     release(qtbot, plot, start - QPointF(0, up))
     assert plot.weights == received[-1]
@@ -93,18 +93,17 @@ def test_no_edge_cuts_the_number_of_the_first_or_the_last_weight(qtbot, modes):
     for handle in range(len(modes.weights)):
         press(qtbot, modes, at(modes, handle))
         release(qtbot, modes, at(modes, handle))
-        number = modes.canvas.parts._number.mapRectToScene(modes.canvas.parts._number.boundingRect())
+        number = modes.canvas._number.mapRectToScene(modes.canvas._number.boundingRect())
         edges = box.sceneBoundingRect()
         assert edges.left() - 1 <= number.left() and number.right() <= edges.right() + 1
 
 
-def test_a_hint_on_the_others_ends_with_the_drag(qtbot, plot):
-    start = at(plot, 2)
-    press(qtbot, plot, start)
-    move(plot, start - QPointF(0, 400), SHIFT)
-    assert plot.hint == ALONG
-    release(qtbot, plot, start - QPointF(0, 400))
-    assert plot.hint in (HINT, KEYS_HINT)
+def test_an_empty_panel_has_no_handles(qtbot, bare):
+    assert bare.canvas.target_at(QPointF(200, 150)) is None
+    qtbot.mouseClick(bare.canvas.viewport(), LEFT, pos=QPoint(200, 150))
+    qtbot.keyClick(bare.canvas, Qt.Key.Key_Right)
+    qtbot.keyClick(bare.canvas, Qt.Key.Key_Up)
+    assert bare.weights == ()
 
 
 @pytest.mark.parametrize(("handle", "pixels", "end", "barrier"), [(2, -90, 0.5, 3), (2, 90, 0.05, 1)])
@@ -119,7 +118,7 @@ def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
         move(plot, start + QPointF(0, share * pixels))
     assert received[-1][handle] == end
     assert all(np.all(np.diff(weights) >= 0) for weights in received)
-    assert plot.canvas.parts.barrier == barrier
+    assert plot.canvas.picture.barrier == barrier
     sign = "≤" if pixels < 0 else "≥"
     assert plot.hint.startswith(f"a{handle + 1} {sign} a{barrier + 1} = {end:g}. Shift moves both")
     assert plot._hint.property("role") == "warning"
@@ -128,7 +127,7 @@ def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
     assert received[-1][handle] == end
     move(plot, start)
     assert received[-1] == pytest.approx(WEIGHTS, rel=1e-3)
-    assert plot.canvas.parts.barrier is None
+    assert plot.canvas.picture.barrier is None
     release(qtbot, plot, start)
 
 
@@ -144,7 +143,7 @@ def test_the_reason_for_a_stop_goes_with_the_next_change_or_after_a_while(qtbot,
         plot.set_state(SHOWN)
     qtbot.waitUntil(lambda: plot._hint.property("role") == "muted")
     assert plot.hint in (HINT, KEYS_HINT)
-    assert plot.canvas.parts.barrier is None
+    assert plot.canvas.picture.barrier is None
 
 
 def test_the_numbers_of_many_columns_do_not_touch(plot):
@@ -175,6 +174,10 @@ def test_with_shift_the_others_move_with_the_handle_and_back(qtbot, plot):
     move(plot, start - QPointF(0, 1.5 * decade), SHIFT)
     move(plot, start - QPointF(0, 1.4 * decade))
     assert received[-1][1] < received[-1][2] == received[-1][3] == pytest.approx(pivot, rel=1e-3)
+    move(plot, start - QPointF(0, 400), SHIFT)
+    assert plot.hint == ALONG
+    release(qtbot, plot, start - QPointF(0, 400))
+    assert plot.hint in (HINT, KEYS_HINT)
 
 
 def test_control_is_fine_and_the_bottom_is_zero(qtbot, plot):
@@ -188,15 +191,15 @@ def test_control_is_fine_and_the_bottom_is_zero(qtbot, plot):
     assert at(plot, 0).y() < plot.canvas.height()
 
 
-@pytest.mark.parametrize("rank", [2, 12, 24])
-def test_the_place_for_one_more_can_be_pressed_at_every_rank(plot, rank):
-    values = tuple(np.linspace(1.0, 0.1, rank))
-    plot.set_state(replace(SHOWN, singular_values=values, weights=values[::-1]))
-    QApplication.processEvents()
-    middle = plot.canvas.pixel(rank + 1, 0.1)
-    found = [plot.canvas.target_at(QPointF(x, middle.y())) for x in range(plot.canvas.width())]
-    more = [target.index for target in found if target is not None and target.kind == "more"]
-    assert len(more) >= 24 and set(more) == {rank}
+def test_the_place_for_one_more_can_be_pressed_at_every_rank(plot):
+    for rank in (2, 24):
+        values = tuple(np.linspace(1.0, 0.1, rank))
+        plot.set_state(replace(SHOWN, singular_values=values, weights=values[::-1]))
+        QApplication.processEvents()
+        middle = plot.canvas.pixel(rank + 1, 0.1)
+        found = [plot.canvas.target_at(QPointF(x, middle.y())) for x in range(plot.canvas.width())]
+        more = [target.index for target in found if target is not None and target.kind == "more"]
+        assert len(more) >= 24 and set(more) == {rank}
 
 
 def test_a_click_low_in_a_bar_keeps_so_many_and_the_ghost_adds_one(qtbot, plot):
@@ -217,22 +220,14 @@ def test_a_click_low_in_a_bar_keeps_so_many_and_the_ghost_adds_one(qtbot, plot):
     assert plot.hint == HINT or "choose a weight" in plot.hint
 
 
-def test_bars_that_are_to_go_are_faint_and_handles_stay_on_those_that_are_kept(plot):
-    plot.set_state(replace(SHOWN, weights=WEIGHTS[:2]))
-    parts = plot.canvas.parts
-    assert len(parts.heights) == 4 and len(parts.shares) == 2
-    alphas = [brush.color().alpha() for brush in parts._bars.opts["brushes"]]
-    assert alphas[0] == alphas[1] > alphas[2] == alphas[3]
-
-
 def test_keys_choose_a_handle_and_move_it(qtbot, plot):
     with qtbot.waitActive(plot):
         plot.activateWindow()
     canvas = plot.canvas
     canvas.setFocus()
-    assert canvas.parts.number == "a1 = 0.01"
+    assert canvas.number == "a1 = 0.01"
     qtbot.keyClick(canvas, Qt.Key.Key_Right)
-    assert canvas.parts.number == "a2 = 0.05"
+    assert canvas.number == "a2 = 0.05"
     qtbot.keyClick(canvas, Qt.Key.Key_Up)
     assert plot.weights[1] == pytest.approx(0.0505)
     qtbot.keyClick(canvas, Qt.Key.Key_Down, SHIFT)
@@ -244,7 +239,7 @@ def test_keys_choose_a_handle_and_move_it(qtbot, plot):
     qtbot.keyClick(canvas, Qt.Key.Key_Up, SHIFT | CONTROL)
     assert plot.weights == pytest.approx((0.01, 0.11, 0.11, 0.5))
     qtbot.keyClick(canvas, Qt.Key.Key_Escape)
-    assert not canvas.hasFocus() and canvas.parts.number == ""
+    assert not canvas.hasFocus() and canvas.number == ""
 
 
 def test_scales_stay_while_values_move_and_follow_when_they_leave():
@@ -275,48 +270,36 @@ def test_a_weight_is_held_by_its_neighbors_or_brings_them_along():
         assert along[k] == wanted and np.all(np.diff(along) >= 0)
 
 
-def test_an_empty_panel_has_no_handles(qtbot, bare):
-    assert bare.canvas.target_at(QPointF(200, 150)) is None
-    qtbot.mouseClick(bare.canvas.viewport(), LEFT, pos=QPoint(200, 150))
-    qtbot.keyClick(bare.canvas, Qt.Key.Key_Right)
-    qtbot.keyClick(bare.canvas, Qt.Key.Key_Up)
-    assert bare.weights == ()
-
-
-def test_the_place_for_one_more_can_be_pointed_at_before_there_is_a_theme(bare):
-    bare.set_state(SHOWN)
-    QApplication.processEvents()
-    move(bare, bare.canvas.pixel(5, 0.1), pressed=False)
-    assert "add one: rank 5" in bare.hint
-
-
-@pytest.mark.parametrize(
-    ("sigma", "weights"),
-    [
-        ([np.nan] * 3, [np.nan] * 3),
-        ([np.inf, 1.0, 0.0], [0.0, 1.0, np.inf]),
-        ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
-        ([1e300, 1.0, 1e-300], [1e-300, 1.0, 1e300]),
-        ([5.0], [1e-3]),
-    ],
-)
-def test_whatever_a_run_comes_to_is_drawn(plot, sigma, weights):
-    plot.set_state(SpectrumState("mcp", "mcp", (), tuple(sigma), tuple(weights)))
-    QApplication.processEvents()
-    for handle in range(len(weights)):
-        move(plot, at(plot, handle), pressed=False)
-    plot.grab()
-    parts = plot.canvas.parts
-    for shares in (parts.shares, parts.heights):
-        assert np.isfinite(shares).all() and (shares >= 0).all() and (shares <= 1).all()
+def test_whatever_a_run_comes_to_is_drawn(plot):
+    for sigma, weights in (
+        ((np.nan,) * 3, (np.nan,) * 3),
+        ((np.inf, 1.0, 0.0), (0.0, 1.0, np.inf)),
+        ((0.0,) * 3, (0.0,) * 3),
+        ((1e300, 1.0, 1e-300), (1e-300, 1.0, 1e300)),
+        ((5.0,), (1e-3,)),
+    ):
+        plot.set_state(SpectrumState("mcp", "mcp", (), sigma, weights))
+        QApplication.processEvents()
+        for handle in range(len(weights)):
+            move(plot, at(plot, handle), pressed=False)
+        plot.grab()
+        picture = plot.canvas.picture
+        for shares in (picture.shares, picture.heights):
+            assert np.isfinite(shares).all() and (shares >= 0).all() and (shares <= 1).all()
 
 
 def test_bars_are_as_high_as_the_logarithms(plot):
     plot.set_state(SpectrumState("mcp", "mcp", (), (100.0, 10.0, 1.0, 0.0), (0.0, 0.1, 1.0, 1.0)))
     QApplication.processEvents()
-    heights = plot.canvas.parts.heights
+    heights = plot.canvas.picture.heights
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2]) != pytest.approx(0.0)
     assert heights[3] == 0
+    plot.set_state(replace(SHOWN, weights=WEIGHTS[:2]))
+    assert len(plot.canvas.picture.shares) == 2
+    alphas = [brush.color().alpha() for brush in plot.canvas._bars.opts["brushes"]]
+    assert alphas[0] == alphas[1] > alphas[2] == alphas[3]  # those that are to go are faint
+    plot.setPalette(palette(LIGHT))
+    assert plot.canvas._line.opts["pen"].color().name() == LIGHT.residual
 
 
 @pytest.fixture
@@ -332,9 +315,9 @@ def test_the_modes_have_their_own_axes_and_the_line_of_the_smallest_movement(mod
     assert "deviation (%" in axes.getAxis("left").labelText
     assert axes.getAxis("right").labelText == "weight w"
     assert [text for _k, text in axes.getAxis("bottom")._tickLevels[0]][-1] == "4…"
-    level = modes.canvas.parts._level
+    level = modes.canvas._level
     assert level.isVisible()
-    heights = modes.canvas.parts.heights
+    heights = modes.canvas.picture.heights
     assert heights[3] > level.value() > 0 and heights[0] > heights[1] > heights[2]
     assert "object's size" in modes.canvas.toolTip() and "object's size" in modes.canvas.whatsThis()
     modes.set_state(SHOWN)
@@ -356,10 +339,15 @@ def test_a_weight_of_a_mode_follows_the_mouse_and_the_last_one_is_of_all_smaller
     press(qtbot, modes, start)
     move(modes, start - QPointF(0, round(decade)))
     assert received[-1][:3] == (1.0,) * 3 and received[-1][3] == pytest.approx(10.0, rel=0.1)
-    assert modes.canvas.parts.number.startswith("w4… = ")
+    assert modes.canvas.number.startswith("w4… = ")
     move(modes, start + QPointF(0, 400), SHIFT)
     assert received[-1][3] == 0.1  # all smaller modes cost something
     release(qtbot, modes, start)
+    second = at(modes, 1)
+    press(qtbot, modes, second)
+    move(modes, second - QPointF(0, 30))  # of equal weights those behind come along, without a key
+    release(qtbot, modes, second - QPointF(0, 30))
+    assert 0.1 < received[-1][1] == received[-1][3] and modes.canvas.picture.barrier is None
     move(modes, at(modes, 3), pressed=False)
     assert modes.hint == "Of mode 4 and all smaller ones."
 
@@ -392,21 +380,16 @@ def test_a_click_on_a_mode_says_what_it_does_and_there_is_no_place_for_one_more(
     assert {target.kind for target in right if target is not None} <= {"bar", "handle"}
 
 
-@pytest.mark.parametrize(
-    ("weights", "kept", "then"),
-    [
+def test_modes_behind_a_bar_are_suppressed_and_given_back():
+    for weights, kept, then in (
         ((1.0, 1.0, 1.0), 1, (1.0, 20.0, 20.0)),
-        ((1.0, 20.0, 20.0), 1, (1.0, 1.0, 1.0)),
         ((1.0, 20.0, 20.0), 3, (1.0, 1.0, 1.0)),
         ((1.0, 20.0, 20.0), 2, (1.0, 1.0, 20.0)),
         ((0.0, 2.0, 3.0), 1, (0.0, 20.0, 20.0)),
         ((0.0, 2.0, 20.0), 2, (0.0, 2.0, 2.0)),
         ((1.0, 2.0, 50.0), 1, (1.0, 20.0, 50.0)),
-        ((1.0, 1.0, 1.0), 3, (1.0, 1.0, 1.0)),
-    ],
-)
-def test_modes_behind_a_bar_are_suppressed_and_given_back(weights, kept, then):
-    assert suppress_behind(weights, kept) == then
+    ):
+        assert suppress_behind(weights, kept) == then
 
 
 def test_what_a_drag_has_moved_is_said_until_something_is_pointed_at(modes):
@@ -419,15 +402,3 @@ def test_what_a_drag_has_moved_is_said_until_something_is_pointed_at(modes):
     assert modes.hint == "Moved 0.3 mm by this change."
     modes.set_note("")
     assert modes.hint == WORDS[DEPTHS].hint
-
-
-def test_modes_of_equal_weights_are_dragged_without_a_key_and_those_behind_come_along(qtbot, modes):
-    edited = []
-    modes.weights_edited.connect(edited.append)
-    start = modes.canvas.pixel(2, float(modes.canvas.parts.shares[1]))
-    press(qtbot, modes, start)
-    move(modes, start - QPointF(0, 30))
-    release(qtbot, modes, start - QPointF(0, 30))
-    first, *others = edited[-1]
-    assert first == 1.0 and len(set(others)) == 1 and others[0] > 1.0
-    assert modes.canvas.parts.barrier is None

@@ -132,15 +132,10 @@ def test_text_stays_text(qapp):
 
     painted(device, draw)
     root = ElementTree.fromstring(device.svg)
-    assert root.get("viewBox") == "0 0 200 120"
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "a <page>"
     texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
     assert "".join(text.text for text in texts) == 'σ < 5 & "x"'
+    look = {"font-size": "20", "font-weight": "700", "font-style": "italic", "fill": RED.name()}
+    look["transform"] = "matrix(0,1,-1,0,0,0)"
     for text in texts:
-        assert (text.get("font-size"), text.get("font-weight"), text.get("font-style")) == (
-            "20",
-            "700",
-            "italic",
-        )
-        assert text.get("fill") == RED.name() and text.get("font-family").endswith(", sans-serif")
-        assert text.get("transform") == "matrix(0,1,-1,0,0,0)"
+        assert look.items() <= text.attrib.items() and text.get("font-family").endswith(", sans-serif")
