@@ -155,7 +155,7 @@ class Autosaving:
         self._autosave = Autosave(folder, lambda: self._sessions[self._version], lambda: 0.001, self._app)
         self._autosave.saved.connect(self._loop.quit)
         self._autosave.failed.connect(self._refuse)
-        self._autosave.not_kept.connect(lambda _saved, *why: self._refuse(*why))
+        self._autosave.not_kept.connect(self._refuse)
 
     def _refuse(self, sentence: str, details: str) -> None:
         self._refusals.append(sentence + details)

@@ -72,15 +72,13 @@ class SessionWindow(QMainWindow):
 
 @pytest.fixture
 def make_session_window(qtbot, store, work):
-    """Make windows of a session; each is closed after the test."""
+    """Make windows of a session, which are not shown; each is closed after the test."""
     made: list[SessionWindow] = []
 
     def make(sequence=None, *, settings=None, **options):
         window = SessionWindow(store, **{"work": work} | options)
         made.append(window)
-        window.resize(640, 800)
-        with qtbot.waitExposed(window):
-            window.show()
+        window.resize(320, 500)
         if settings is not None:
             window.session.set_settings(settings)
         if sequence is not None:
@@ -102,14 +100,24 @@ def sequence(tmp_path):
     return read_sequence(path)
 
 
+def ended_run(solve_once, sequence, settings=QUICK):
+    """Return a run that the solver has finished."""
+    run = Run(1, sequence, settings, state=RunState.FINISHED)
+    for index, iterate in enumerate(solve_once(sequence, settings)):
+        run.history.extend([iterate.record])
+        run.snapshots.add(index, iterate)
+        run.last = iterate
+    return run
+
+
 @pytest.fixture
-def solved(qtbot, make_session_window, sequence):
+def solved(make_session_window, sequence, solve_once):
     """Make windows with a run that is done."""
 
     def make(settings=QUICK):
         window = make_session_window(sequence, settings=settings)
-        run = window.run_control.start(warm=False)
-        qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+        run = ended_run(solve_once, sequence, settings)
+        window.session.append_run(run)
         window.display.refresh()  # a first picture moves the camera to where all is seen
         return window, run
 
@@ -119,11 +127,8 @@ def solved(qtbot, make_session_window, sequence):
 @pytest.fixture
 def kept(sequence, solve_once):
     """A session with one run, made without a window."""
-    run = Run(1, sequence, QUICK, state=RunState.FINISHED)
-    for iterate in solve_once(sequence, QUICK):
-        run.history.extend([iterate.record])
-        run.last = iterate
-    return SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1, QUICK),), 0)
+    run = SavedRun.of(ended_run(solve_once, sequence))
+    return SavedSession((SavedSequence(sequence, (run,), 1, QUICK),), 0)
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def losses_of_copies(window, tmp_path, text_of, run=here):
     [
         pytest.param(QUICK, in_a_shell, marks=pytest.mark.slow),
         (QUICK.with_changes(penalty=ExplicitWeights((0.02, 1 / 3))), here),
-        (LOW_RANK, here),
+        pytest.param(LOW_RANK, here, marks=pytest.mark.slow),
     ],
     ids=["bilinear", "explicit weights", "low rank"],
 )
