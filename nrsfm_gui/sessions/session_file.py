@@ -47,7 +47,7 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.orbit_camera import Orbit
-from nrsfm_gui.sessions.archive import LARGEST_RATIO, ArchiveReader, ArchiveWriter
+from nrsfm_gui.sessions.archive import LARGEST_RATIO, ArchiveWriter, read_archive
 from nrsfm_gui.sessions.session_data import StoredSequence, sequence_of, stored_sequence
 from nrsfm_gui.sessions.session_records import HistoryEntries, Note, SessionRecords
 
@@ -263,7 +263,7 @@ def write_session(session: SavedSession, path: Path, *, private: bool = False) -
             "sequence": RECORDS.write(stored_sequence(saved.sequence, archive)),
             "settings": RECORDS.write(saved.settings),
             "shown": saved.shown,
-            "runs": SessionRecords(archive, saved.sequence).write(saved.runs),
+            "runs": SessionRecords(saved.sequence, archive.name, {}).write(saved.runs),
         }
 
     about = {"format": FORMAT, "version": VERSION, "versions": versions()}
@@ -279,8 +279,8 @@ def read_session(path: Path) -> SavedSession:
     Raises InputError where the file is absent, damaged, of another version, has impossible values, or leaves
     a large sequence to a file that is gone or has changed.
     """
-    with refusing_damage(path), ArchiveReader(path) as archive:
-        document = archive.document
+    with refusing_damage(path):
+        document, arrays = read_archive(path)
         if document.get("format") != FORMAT:
             raise InputError(f"{path}: is not a session: its format is not {FORMAT!r}")
         if document.get("version") != VERSION:
@@ -293,8 +293,8 @@ def read_session(path: Path) -> SavedSession:
         def read_sequence(_kind: type, value: Any, where: str) -> SavedSequence:
             entry = RECORDS.read(dict[str, Any], value, where)
             stored = RECORDS.read(StoredSequence, entry.get("sequence"), f"{where}.sequence")
-            sequence, change = sequence_of(stored, archive, allowance)
-            records = SessionRecords(archive, sequence)
+            sequence, change = sequence_of(stored, arrays, path, allowance)
+            records = SessionRecords(sequence, str, arrays)
             return SavedSequence(
                 sequence,
                 records.read(tuple[SavedRun, ...], entry.get("runs"), f"{where}.runs"),
@@ -315,17 +315,17 @@ def session_summary(path: Path) -> str:
 
     Raises InputError where the file cannot be read.
     """
-    with ArchiveReader(path) as archive:
-        sequences = archive.document.get("sequences") or ()
+    document, _arrays = read_archive(path, arrays=False)
     counts: list[tuple[int, str]] = []
     try:
-        for entry in sequences:
-            count, stored = len(entry["runs"]), entry["sequence"]
+        for entry in document.get("sequences") or ():
+            stored = entry["sequence"]
             name = (stored["texts"] or {}).get("name") or Path(stored["source"]).stem
-            if count or len(sequences) == 1:
-                counts.append((count, name))
+            counts.append((len(entry["runs"]), name))
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: is not a session that can be read ({error})") from error
+    if len(counts) > 1:
+        counts = [each for each in counts if each[0]]
     total = sum(count for count, _name in counts)
     runs = f"{total} run" if total == 1 else f"{total} runs"
     if len(counts) < 2:
