@@ -135,10 +135,7 @@ class RunControl(QObject):
         self._threads[run].step()
 
     def cancel(self, *, replaced: bool = False) -> None:
-        """Stop the present run after its current iteration; it keeps what it has.
-
-        One that follows changes, and is `replaced` by another run, has come to a shape as any other has.
-        """
+        """Stop the present run after its current iteration; it keeps what it has."""
         run = self.current
         if run in self._unconfirmed:
             self._withdraw(run)
@@ -446,10 +443,7 @@ class TimeLeft:
         self._share = self._growth = self._grown_at = 0.0  # at the last step: the share, its growth, the time
 
     def update(self, now: float, share: float, *, running: bool = True) -> float | None:
-        """Return the seconds that are left, None where nothing is known.
-
-        `now`: reading of a clock, seconds.
-        """
+        """Return the seconds that are left, None where nothing is known."""
         step = now - self._at if self._at is not None and running else 0.0
         self._at = now
         self._elapsed += step

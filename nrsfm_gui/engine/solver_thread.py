@@ -130,8 +130,7 @@ class SolverThread(QThread):
     def change(self, settings: Settings, rest: float = 0.0) -> bool:
         """Continue from the current iterate under other settings; False where the run has already ended.
 
-        `rest` is how many seconds ago they were changed before. Of changes that come faster than they are
-        applied, the longest rest is kept.
+        `rest`: seconds since they were changed before; of changes that come fast, the longest is kept.
         """
         with self._condition:
             if self._over:

@@ -41,10 +41,7 @@ SOURCES = {"rotations": "the file of the rotations", "intrinsics": "the file of 
 
 
 class InputFiles:
-    """The files that a session consists of, which no export may replace, by the sequences they belong to.
-
-    Tracks, pictures behind them, results, triangulations.
-    """
+    """The files that a session consists of, which no export may replace, by the sequences they belong to."""
 
     def __init__(self) -> None:
         self._files: dict[str, set[Path]] = {}  # by `Sequence.content`
@@ -312,10 +309,9 @@ class Session(QObject):
         self.set_shown(run)
 
     def everything(self, *, without_runs: bool = False) -> tuple[tuple[Sequence, list[Run], Run | None], ...]:
-        """Return the open sequence, its runs and the shown one; then those that were left.
+        """Return each sequence with its runs and the shown one: the open one, then those that were left.
 
-        One that was left without runs is there only where no file has it, as the tracks of a video, or where
-        those `without_runs` are asked for.
+        One that was left without runs only where it is asked for, or no file has it, as tracks of a video.
         """
         left = [
             (kept.sequence, kept.runs, kept.shown)
@@ -356,10 +352,7 @@ class Session(QObject):
     def with_run(
         self, number: int, act: Callable[[Run], object], *, sequence: Sequence | None = None
     ) -> None:
-        """Do something with a run of the open sequence, or of one that was left, if it is still there.
-
-        A list that hangs open, or a name that is being typed, may be of a run that was forgotten meanwhile.
-        """
+        """Do something with a run of the open sequence, or of one that was left, if it is still there."""
         run = _numbered(self.runs if sequence is None else self.runs_of(sequence), number)
         if run is not None:
             act(run)
@@ -374,10 +367,7 @@ class Session(QObject):
             self.shown_changed.emit(run)
 
     def set_compared(self, run: Run | None, solution: str = OWN) -> None:
-        """Compare a second run with the one that is shown, or none.
-
-        With a run itself another one of its solutions can be compared.
-        """
+        """Compare a second run, or another solution of the shown one, with what is shown; None compares none."""
         run = None if run is self.shown and solution == OWN else run
         if run is not self.compared or (run is not None and solution != self.compared_solution):
             self.compared, self.compared_solution = run, solution

@@ -57,10 +57,7 @@ class ArchiveWriter:
         return name
 
     def write(self, path: Path, document: Mapping[str, Any], *, private: bool = False) -> None:
-        """Write the file in place of the one that is there, or leave that one as it is.
-
-        Raises InputError where it cannot be written.
-        """
+        """Write the file in place of the one that is there, or leave that one as it is."""
         text = json.dumps(document, separators=(",", ":")).encode()  # ASCII: a path need not be UTF-8
         with replacing(path, private=private) as temporary, temporary.open("wb") as stream:
             with zipfile.ZipFile(stream, "w") as archive:
@@ -78,10 +75,7 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes | memoryview, *, co
 
 
 def read_archive(path: Path, *, arrays: bool = True) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the document of a file, and its arrays by name, read-only; none where they are not asked for.
-
-    Raises InputError where the file is absent, is no such archive, is damaged, or has impossible sizes.
-    """
+    """Return the document of a file, and its arrays by name, read-only; none where they are not asked for."""
     try:
         with opened_archive(path, path, ratio=LARGEST_RATIO) as archive, naming(path):
             return _document(archive), _arrays(archive) if arrays else {}

@@ -50,10 +50,7 @@ class LockedFile:
         return self._lock.tryLock(milliseconds)
 
     def lock_first(self) -> None:
-        """Acquire the lock before the file exists, so that no other process treats the file as lost.
-
-        Raises InputError where the lock cannot be made.
-        """
+        """Acquire the lock before the file exists, so that no other process treats the file as lost."""
         make_folder(self.path.parent)
         if not self._lock.isLocked() and not self.lock():
             raise InputError(f"no file can be made in {self.path.parent}")
@@ -77,10 +74,7 @@ class LockedFile:
 
 
 class Autosave(QObject):
-    """Writes the session in the background.
-
-    `snapshot`: returns what is to be saved, None where there is nothing to save.
-    """
+    """Writes the session in the background."""
 
     saved = pyqtSignal()  # the session is in the file of this process
     # Why nothing could be saved, and the traceback of a defect: only for the first of several failures.
@@ -177,10 +171,7 @@ class Autosave(QObject):
         return self.own.path.is_file() and self._written == self._changes
 
     def keep(self) -> None:
-        """Keep the open session as the last one, in this thread; a failure changes nothing.
-
-        Raises InputError, OSError where the last session cannot be written.
-        """
+        """Keep the open session as the last one, in this thread; a failure changes nothing."""
         self._jobs.wait()
         saved = self._snapshot()
         if saved is not None:

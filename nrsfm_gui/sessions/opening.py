@@ -152,11 +152,7 @@ class SequenceOpening(QObject):
         )
 
     def open(self, path: str | Path, reading: Mapping[str, Any] | None = None) -> None:
-        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".
-
-        A file is a sequence, a session or a result. `reading` are options of `read_sequence`; without any, a
-        file that was imported before is read as it was then.
-        """
+        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME"."""
         known = None if reading else self._store.imported(Path(path))
         how = StoredImport(reading or {}) if known is None else known
         asks = self.asks and known is None
@@ -310,10 +306,7 @@ class SequenceOpening(QObject):
 
 
 def _read(path: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
-    """Return what a path holds and its first readable sequence; for a sample, all samples.
-
-    `tracks`: whether points may be followed in what is a video, or else pictures.
-    """
+    """Return what a path holds and its first readable sequence; for a sample, all samples."""
     if str(path).startswith(SAMPLE):
         return bundled_samples(), read_sequence(path)
     folder = _sweep_folder(Path(path))
@@ -433,12 +426,7 @@ def is_result(path: Path) -> bool:
 
 
 def read_opened_result(path: Path) -> Run:
-    """Read a result as a run that has ended, whose number the session gives.
-
-    Its sequence is that of its file where that is as it was, else it is made of the result itself.
-
-    Raises InputError where the result cannot be read, or not gone on from.
-    """
+    """Read a result as a run that has ended, whose number the session gives."""
     with refusing_damage(path):
         return _opened(load_result(path), path)
 

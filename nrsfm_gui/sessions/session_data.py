@@ -64,10 +64,7 @@ class StoredSequence:
         return read_sequence(path, **self.reading)
 
     def read_unchanged(self, path: Path) -> Sequence | None:
-        """Return the sequence of a file, read as it was.
-
-        None where the file is gone, or it or what is read with it has changed.
-        """
+        """Return the sequence of a file, read as it was."""
         if not os.path.isfile(path) or digest(read_bytes(path)) != self.digest:
             return None
         sequence = self.read(path)
@@ -101,13 +98,7 @@ def stored_sequence(sequence: Sequence, archive: ArchiveWriter) -> StoredSequenc
 def sequence_of(
     stored: StoredSequence, arrays: Mapping[str, Array], session: Path, allowance: Allowance
 ) -> tuple[Sequence, str]:
-    """Return a sequence and a sentence on a change of its file, "" where there is none.
-
-    Its arrays are counted, because it copies them: a session can have one array as that of many sequences.
-
-    Raises InputError where the entry is not what it should be, or the file that alone has the tracks is gone
-    or changed.
-    """
+    """Return a sequence and a sentence on a change of its file, "" where there is none."""
     file = None if stored.source is None else str(stored.source)
     if stored.arrays is None or stored.texts is None:
         if file is None or not stored.digest:

@@ -211,10 +211,7 @@ class ViewState:
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> ViewState:
-        """Return what `as_plain` gave.
-
-        Raises InputError where an entry is absent or is not what it should be.
-        """
+        """Return what `as_plain` gave."""
         state: ViewState = _VIEW.read(cls, values, "the view")
         return state
 
@@ -250,12 +247,7 @@ _VIEW = Records(
 
 
 def write_session(session: SavedSession, path: Path, *, private: bool = False) -> Path:
-    """Write a session, completely or not at all, and return its path.
-
-    With `private`, nobody but its owner may read the file.
-
-    Raises InputError where the file cannot be written.
-    """
+    """Write a session, `private` or for all, completely or not at all, and return its path."""
     archive = ArchiveWriter()
 
     def write_sequence(saved: SavedSequence) -> dict[str, Any]:
@@ -274,11 +266,7 @@ def write_session(session: SavedSession, path: Path, *, private: bool = False) -
 
 
 def read_session(path: Path) -> SavedSession:
-    """Read a session.
-
-    Raises InputError where the file is absent, damaged, of another version, has impossible values, or leaves
-    a large sequence to a file that is gone or has changed.
-    """
+    """Read a session."""
     with refusing_damage(path):
         document, arrays = read_archive(path)
         if document.get("format") != FORMAT:
@@ -311,10 +299,7 @@ def read_session(path: Path) -> SavedSession:
 
 
 def session_summary(path: Path) -> str:
-    """Return what a session file holds, without its arrays: "2 sequences, 3 runs: 2 of back and 1 of face".
-
-    Raises InputError where the file cannot be read.
-    """
+    """Return what a session file holds, without its arrays: "2 sequences, 3 runs: 2 of a and 1 of b"."""
     document, _arrays = read_archive(path, arrays=False)
     counts: list[tuple[int, str]] = []
     try:

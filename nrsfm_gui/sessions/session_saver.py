@@ -230,10 +230,7 @@ class SessionSaver(QObject):
         self.session_shown.emit(path)
 
     def show_result(self, run: Run, path: Path | None) -> None:
-        """Show a result that was read, as one more run of its sequence; `path` is a recent file then.
-
-        Where the sequence is open already, its frame and what is seen of it stay.
-        """
+        """Show a result that was read, as one more run of its sequence; `path` is a recent file then."""
         session = self._session
         if session.is_open(run.sequence) and session.sequence is not None:
             self._control.cancel()
@@ -312,10 +309,7 @@ class SessionSaver(QObject):
             )
 
     def end(self, *, ask: bool) -> bool:
-        """Keep a session that was not saved as the last one; return whether the window may close.
-
-        Where it can be written nowhere, a dialog asks, and closes the window after its answer.
-        """
+        """Keep a session that was not saved as the last one; return whether the window may close."""
         if self._ended:
             return True
         self._jobs.wait()

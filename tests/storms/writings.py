@@ -42,16 +42,10 @@ class Writing(Protocol):
         """Put version 0 into a folder, by copying."""
 
     def write(self, folder: Path, version: int) -> None:
-        """Write a version; called in a process of its own.
-
-        Raises InputError where it could not be written.
-        """
+        """Write a version; called in a process of its own."""
 
     def versions_in(self, folder: Path) -> set[int]:
-        """Return which versions are there, as a whole.
-
-        Raises HalfWritten, Lost where something is neither old nor new, or nothing is there.
-        """
+        """Return which versions are there, as a whole."""
 
 
 def written(folder: Path, *, frames: int = 12, points: int = 30) -> tuple[Writing, ...]:
@@ -104,10 +98,7 @@ class SessionSaving:
 
 
 def version_of(path: Path) -> int:
-    """Return which version a session is.
-
-    Raises HalfWritten, Lost where it cannot be read, or is not there.
-    """
+    """Return which version a session is."""
     if not path.exists():
         raise Lost(f"{path.name} is not there")
     try:

@@ -295,6 +295,17 @@ def test_a_run_keeps_snapshots_and_continues_from_the_shown_one(qtbot, controls,
     assert session.moment is None
 
 
+def test_settings_that_are_only_gone_back_to_are_not_followed(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    control.ignore_settings(wnn(eta=0.3))
+    session.set_settings(wnn(eta=0.3))
+    assert session.runs == [run]
+    session.set_settings(wnn(eta=0.31))
+    assert len(session.runs) == 2
+
+
 def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, make_stream, monkeypatch):
     session, control = controls(make_stream(length=10, pause=0.01))
     runs = []
