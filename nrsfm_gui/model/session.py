@@ -367,7 +367,7 @@ class Session(QObject):
             self.shown_changed.emit(run)
 
     def set_compared(self, run: Run | None, solution: str = OWN) -> None:
-        """Compare a second run, or another solution of the shown one, with what is shown; None compares none."""
+        """Compare a second run, or another solution of the shown one, with what is shown; None: nothing."""
         run = None if run is self.shown and solution == OWN else run
         if run is not self.compared or (run is not None and solution != self.compared_solution):
             self.compared, self.compared_solution = run, solution

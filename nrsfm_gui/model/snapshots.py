@@ -39,7 +39,7 @@ class _KeptIterate:
 
 
 class Snapshots:
-    """Snapshots of a run, ordered by the index of their record: at most so many, or two, and so many bytes."""
+    """Snapshots of a run, ordered by their records: at most so many, or two, and so many bytes."""
 
     def __init__(self, *, most: int = MOST, largest: int = LARGEST) -> None:
         self._most, self._largest = most, largest
