@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -368,80 +369,26 @@ def test_where_nobody_answers_a_session_that_cannot_be_kept_is_written_to_the_te
         assert copy.stat().st_mode & 0o777 == 0o600
 
 
-SEVERAL = """
-import sys
-from pathlib import Path
-from PyQt6.QtWidgets import QApplication
-from nrsfm_gui.sessions.autosave import Autosave
-from nrsfm_gui.sessions.recovery import lost_sessions
-from nrsfm_gui.sessions.session_file import read_session
-app = QApplication([])
-folder = Path(sys.argv[1])
-if len(sys.argv) == 3:
-    kept = read_session(Path(sys.argv[2]))
-    autosave = Autosave(folder, lambda: kept, lambda: 0.01, app)
-    autosave.saved.connect(app.quit)
-    autosave.schedule_save()
-    app.exec()
-print("ready", flush=True)
-sys.stdin.readline()
-if len(sys.argv) == 3:
-    autosave.keep()
-    autosave.shut_down(discard=True)
-else:
-    found = lost_sessions(folder)  # the locks are held as long as these are
-    print(*(lost.path.name for lost in found), flush=True)
-    sys.stdin.readline()
-"""
-
-
-def start_several(arguments):
-    """Start a process for each list of arguments; return them when all wait for a line."""
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", SEVERAL, *map(str, each)],
-            env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )
-        for each in arguments
-    ]  # fmt: skip
-    for process in processes:
-        assert process.stdout.readline() == "ready\n"
-    return processes
-
-
-def let_go_on(processes):
-    for process in processes:
-        process.stdin.write("\n")
-        process.stdin.flush()
-
-
-def end(processes):
-    for process in processes:
-        process.communicate(timeout=PATIENCE)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("killed", [(), (1,)])
-def test_the_sessions_of_three_windows_can_all_be_recovered(tmp_path, kept, killed):
-    folder, names = tmp_path / "data", ["first", "second", "third"]
-    sources = [write_session(renamed(kept, name), tmp_path / f"{name}.nrsfm") for name in names]
-    windows = start_several([(folder, source) for source in sources])
-    assert len(list(folder.glob(f"{PREFIX}*.nrsfm"))) == 3
-    assert lost_sessions(folder) == []
-    for index in killed:
-        windows[index].kill()
-    closed = [window for index, window in enumerate(windows) if index not in killed]
-    let_go_on(closed)  # all of them at the same time
-    end(windows)
-    later = start_several([(folder,)] * 3)  # three windows that look for lost sessions
-    let_go_on(later)
-    offered = [process.stdout.readline().split() for process in later]
-    end(later)
-    found = [folder / name for names_of_one in offered for name in names_of_one]
-    last = [folder / LAST] * bool(closed)
-    assert len(found) == len(set(found)) == 3 - len(last)  # none is offered twice
-    assert sorted(titles(path)[0] for path in found + last) == names
+def test_the_sessions_of_three_windows_that_close_together_can_all_be_recovered(qapp, qtbot, kept, tmp_path):
+    names = ["first", "second", "third"]
+    windows = [Autosave(tmp_path, partial(renamed, kept, name), lambda: 30.0, qapp) for name in names]
+    for window in windows:
+        window.schedule_save()
+        window.save()
+    qtbot.waitUntil(lambda: all(window.up_to_date for window in windows))
+    assert lost_sessions(tmp_path) == []
+    threads = [threading.Thread(target=window.keep) for window in windows]
+    for thread in threads:
+        thread.start()
+    for window, thread in zip(windows, threads, strict=True):
+        thread.join(PATIENCE)
+        window.shut_down(discard=True)
+        window.deleteLater()
+    found = lost_sessions(tmp_path)
+    assert lost_sessions(tmp_path) == []  # none is offered twice
+    assert sorted(titles(path)[0] for path in (tmp_path / LAST, *(lost.path for lost in found))) == names
+    for lost in found:
+        lost.release()
 
 
 KILLED = """
