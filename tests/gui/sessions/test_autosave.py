@@ -163,7 +163,7 @@ def test_a_session_that_is_opened_while_another_is_being_written_is_not_written_
         return write_session(saved, path, **options)
 
     monkeypatch.setattr("nrsfm_gui.sessions.autosave.write_session", write)
-    lost = lose(renamed(kept, "recovered"), tmp_path / "data")
+    lost, left = lose(renamed(kept, "recovered"), tmp_path / "data"), autosave.own.path
     autosave.schedule_save()
     autosave.save()
     threading.Timer(0.1, go_on.set).start()
@@ -171,6 +171,7 @@ def test_a_session_that_is_opened_while_another_is_being_written_is_not_written_
     assert not lost.exists() and titles(autosave.own.path) == ["recovered"]
     qtbot.waitUntil((tmp_path / "data" / LAST).is_file)
     assert titles(tmp_path / "data" / LAST) == ["left"]
+    qtbot.waitUntil(lambda: not left.exists())
 
 
 def test_a_full_disk_costs_neither_the_session_that_is_left_nor_the_one_that_is_opened(
