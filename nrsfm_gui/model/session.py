@@ -22,7 +22,7 @@ from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.model.undo import SettingsChange, UndoEntry, UndoStack, ViewChange
+from nrsfm_gui.model.undo import Change, UndoEntry, UndoStack, settings_change, values_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -137,14 +137,9 @@ class Session(QObject):
         self._change.timeout.connect(self.changed)
         for edited in (self.runs_changed, self.settings_changed):
             edited.connect(self._count_edit)
-        for signal in (
-            self.sequence_changed, self.settings_changed, self.runs_changed, self.run_changed,
-            self.shown_changed, self.frame_changed, self.point_changed, self.selection_changed,
-            self.hidden_changed, self.frame_range_changed, self.moment_changed, self.compared_changed,
-            self.alignment_changed, self.appearance_changed, self.background_changed, self.live_changed,
-            self.compare_mode_changed, self.theme_changed, self.sweep_changed,
-        ):  # fmt: skip
-            signal.connect(self._schedule_changed)
+        for name, signal in vars(Session).items():
+            if isinstance(signal, pyqtSignal) and name.endswith("_changed"):
+                getattr(self, name).connect(self._schedule_changed)
 
     def set_sequence(self, sequence: Sequence, settings: Settings | None = None) -> None:
         """Show a sequence, with the runs and the parameters that it had when it was left."""
@@ -188,7 +183,8 @@ class Session(QObject):
             self._derived_penalty = settings.penalty
         if settings != self.settings:
             if undoable:
-                self.undo_stack.add(self.settings, settings, time.perf_counter())
+                change = settings_change(self.settings, settings, partial(self.set_settings, undoable=False))
+                self.undo_stack.add(change, time.perf_counter())
             before, self.settings = self._suited_mirror(), settings
             self.settings_changed.emit(settings)
             if self._suited_mirror() is not before:
@@ -208,37 +204,33 @@ class Session(QObject):
         entry = self.undo_stack.undo()
         if entry is None:
             self.notifier.show_status("Nothing is left to undo")
-        elif isinstance(entry, SettingsChange):
-            followed = self.shown is not None and any(
-                tick.before == entry.before for tick in self.shown.history.ticks
-            )
-            self.set_settings(entry.before, undoable=False)
+            return
+        what = entry.description
+        if isinstance(entry, UndoEntry):
+            self.notifier.clear()  # one of the messages has a button that undoes the same
+        elif isinstance(entry.before, Settings):
+            ticks = [] if self.shown is None else self.shown.history.ticks
+            followed = any(tick.before == entry.before for tick in ticks)
             curve = "; a triangle on the loss curve leads to the run as it was then" if followed else ""
-            self.notifier.show_status(f"Undone: back to {entry.values_before}{curve}")
-        else:
-            if isinstance(entry, UndoEntry):
-                self.notifier.clear()  # one of the messages has a button that undoes the same
-            entry.undo()
-            self.notifier.show_status(f"Undone: {entry.description}")
+            what = f"back to {values_before(entry.before, entry.after)}{curve}"
+        entry.undo()
+        self.notifier.show_status(f"Undone: {what}")
 
     def redo(self) -> None:
         """Redo what was undone last."""
         entry = self.undo_stack.redo()
         if entry is None:
             self.notifier.show_status("Nothing was undone")
-            return
-        if isinstance(entry, SettingsChange):
-            self.set_settings(entry.after, undoable=False)
         else:
             entry.redo()
-        self.notifier.show_status(f"Done again: {entry.description}")
+            self.notifier.show_status(f"Done again: {entry.description}")
 
     def record_view_change(
         self, part: str, description: str, before: _T, after: _T, apply: Callable[[_T], object]
     ) -> None:
         """Let a change of what is seen be undone."""
-        change = ViewChange(part, description, before, after, apply)
-        self.undo_stack.add_view_change(change, time.perf_counter())
+        change = Change(frozenset({part}), before, after, apply, lambda *_: description)
+        self.undo_stack.add(change, time.perf_counter())
 
     def report_removal(self, sentence: str, entry: UndoEntry) -> None:
         """Report what was removed, and let it be restored by a button and by the key of undo."""

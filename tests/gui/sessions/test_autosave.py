@@ -80,6 +80,8 @@ def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
         pass
     with qtbot.waitSignal(autosave.saved):
         autosave.save_when_idle()
+    if os.name == "posix":  # nobody else can read it
+        assert autosave.own.path.stat().st_mode & 0o777 == 0o600
 
 
 def test_nothing_is_saved_by_itself_where_that_is_switched_off(qtbot, solved, store):
