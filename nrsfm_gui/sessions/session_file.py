@@ -65,6 +65,8 @@ VERSION = 1
 ABOUT = ("format", "version", "versions", "saved")  # entries besides those of the session
 # Fields that a run and what is saved of it have in common.
 SAME = ("number", "settings", "warm_from", "shown_before", "message", "title", "note", "pinned")
+# Fields that a session and its view have in common.
+SEEN = ("frame", "point", "selection", "frame_range", "alignment", "appearance", "background")
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,17 +182,11 @@ class ViewState:
     def of(cls, session: Session, orbit: Orbit, saved_views: Mapping[str, Orbit]) -> ViewState:
         """Return that of a session whose 3-D view is seen from somewhere."""
         return cls(
-            session.frame,
-            session.point,
-            session.selection,
-            tuple(sorted(session.hidden)),
-            session.frame_range,
-            session.alignment,
-            session.theme.name,
-            orbit,
-            session.appearance,
-            session.background,
-            dict(saved_views),
+            **{name: getattr(session, name) for name in SEEN},
+            hidden=tuple(sorted(session.hidden)),
+            theme=session.theme.name,
+            orbit=orbit,
+            saved_views=dict(saved_views),
         )
 
     def __post_init__(self) -> None:

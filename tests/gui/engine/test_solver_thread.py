@@ -9,8 +9,8 @@ from patience import PATIENCE
 
 from core import InputError, Settings
 from core.foundation import Phase, PhaseKind
-from nrsfm_gui.engine.mailbox import Outcome
 from nrsfm_gui.engine.solver_thread import STEP_EVERY, SolverThread
+from nrsfm_gui.model.run import RunState
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_every_record_arrives_and_only_the_newest_update(threads, make_stream):
     records, _changes, last, ending = drained(thread)
     assert [record.iteration for record in records] == list(range(1000))
     assert last.record == records[-1]
-    assert ending.outcome is Outcome.FINISHED
+    assert ending.state is RunState.FINISHED
 
 
 def test_a_paused_run_does_nothing_and_pause_followed_at_once_by_resume_continues(threads, make_stream):
@@ -141,15 +141,15 @@ def test_a_refusal_and_a_defect_end_as_values(threads):
         yield from ()
         raise RuntimeError("a defect")
 
-    for stream, outcome, sentence in (
-        (refuse, Outcome.REFUSED, "the tracks are not there"),
-        (break_down, Outcome.CRASHED, "RuntimeError: a defect"),
+    for stream, sentence, defect in (
+        (refuse, "the tracks are not there", False),
+        (break_down, "RuntimeError: a defect", True),
     ):
         thread = threads(stream)
         thread.start()
         ending = drained(thread)[3]
-        assert (ending.outcome, ending.sentence) == (outcome, sentence)
-        assert ("Traceback" in ending.details) is (outcome is Outcome.CRASHED)
+        assert (ending.state, ending.sentence) == (RunState.FAILED, sentence)
+        assert ("Traceback" in ending.details) is defect
 
 
 def test_slow_motion_waits_between_iterations_and_cancel_does_not_wait_for_it(threads, make_stream):
