@@ -140,7 +140,7 @@ def test_a_result_is_shown_as_a_run_and_continued(
     path = save_result(result, tmp_path / "result.npz")
     if not there:
         sequence.source.unlink()
-    window = make_session_window()
+    window = make_session_window(parameters=True)
     opened(qtbot, window, path)
     qtbot.waitUntil(lambda: bool(window.session.runs))
     window.parameters_controller.flush()

@@ -35,7 +35,7 @@ LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNu
 def test_a_session_is_the_same_in_another_window(
     qtbot, make_session_window, solved, tmp_path, settings, saved_to, opened, text_of
 ):
-    window, run = solved(settings)
+    window, run = solved(settings, parameters=True)
     before, camera = window.session, window.scene_view.camera
     before.set_live(False)
     before.rename_run(run, "the good one")
@@ -51,7 +51,7 @@ def test_a_session_is_the_same_in_another_window(
     traces = window.display.errors.traces
     qtbot.waitUntil(lambda: traces.is_complete(run))
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    other = make_session_window()
+    other = make_session_window(parameters=True)
     opened(qtbot, other, path)
     session, (again,) = other.session, other.session.runs
     assert again.last.best.loss == run.last.best.loss
