@@ -116,10 +116,10 @@ class Autosave(QObject):
 
     def _wait(self, most: float = math.inf) -> None:
         """Save what is not saved after the time of the preferences, or so many milliseconds."""
-        wait = min(1000 * self._seconds(), most)
-        if self._written == self._changes or wait <= 0 or self._over:
+        if self._written == self._changes or self._over or 0 <= self._timer.remainingTime() <= most:
             return
-        if not self._timer.isActive() or self._timer.remainingTime() > wait:
+        wait = min(1000 * self._seconds(), most)
+        if wait > 0:
             self._timer.start(round(wait))
 
     def save(self) -> None:
