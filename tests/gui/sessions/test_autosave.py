@@ -216,14 +216,14 @@ def test_a_file_whose_lock_is_of_another_machine_is_not_offered(tmp_path):
     assert lost_sessions(tmp_path) == []
 
 
-def test_what_was_closed_without_saving_is_offered_once(qtbot, make_session_window, kept, known):
+def test_what_was_closed_without_saving_is_offered_once(qtbot, make_session_window, kept, sequence):
     window = make_session_window()
     window.session_saver.folder.mkdir(parents=True)
     write_session(kept, window.session_saver.folder / LAST)
     for expected in (True, False):
         window.session_saver.begin(scripted=False)
         with qtbot.waitSignal(window.sequence_opening.shown):
-            window.sequence_opening.open("sample:balloon/circle")
+            window.sequence_opening.open(sequence.source)
         offered = "closed without having been saved: 1 run of balloon circle" in window.message_bar.text
         assert offered is expected
         window.message_bar.hide()

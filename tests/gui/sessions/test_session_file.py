@@ -396,11 +396,11 @@ def test_nothing_is_unpickled_and_no_file_unpacks_to_more_than_its_size_allows(w
         archive_of(whole, parts | {name: content})
         with pytest.raises(InputError, match=r"a\.nrsfm: is not a session, or only a part"):
             read_session(whole)
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr(DOCUMENT, parts[DOCUMENT])
         archive.writestr("arrays/0.npy", bytes(80_000_000))
     with pytest.raises(
-        InputError, match=r"needs 80 MB of memory; accepted of a file of this size are 6\d MB"
+        InputError, match=r"needs 80 MB of memory; accepted of a file of this size are \d\d MB"
     ):
         read_session(whole)
 
