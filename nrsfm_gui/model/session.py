@@ -40,31 +40,6 @@ INPUT = "a file of what is open"
 SOURCES = {"rotations": "the file of the rotations", "intrinsics": "the file of the intrinsics"}
 
 
-class InputFiles:
-    """The files that a session consists of, which no export may replace, by the sequences they belong to."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, set[Path]] = {}  # by `Sequence.content`
-
-    def add(self, sequences: Iterable[Sequence], files: Iterable[Path]) -> None:
-        """Add files that were read for some sequences."""
-        found = [file.absolute() for file in files]
-        for sequence in sequences:
-            self._files.setdefault(sequence.content, set()).update(found)
-
-    def of(self, opened: Iterable[tuple[Sequence, Settings | None]]) -> dict[Path, str]:
-        """Return the files of sequences and of their parameters, with what a sentence calls each."""
-        uses: dict[Path, str] = {}
-        for sequence, settings in opened:
-            own = {file for file in (sequence.source, sequence.video) if file is not None}
-            uses |= dict.fromkeys(own | self._files.get(sequence.content, set()), INPUT)
-            for name, use in SOURCES.items():
-                source = getattr(settings, name, None)
-                if isinstance(source, Path):
-                    uses[source] = use
-        return uses
-
-
 @dataclass(eq=False, repr=False)
 class _Kept:
     """What is shown again when a sequence is opened once more."""
@@ -126,7 +101,7 @@ class Session(QObject):
         self.compare_mode = "overlay"  # how a second run is shown: "overlay", "side" or "difference"
         self.sweep: Path | None = None  # folder of the sweep whose window was opened last
         self.undo_stack = UndoStack()
-        self.input_files = InputFiles()
+        self._files: dict[str, set[Path]] = {}  # that were read, by `Sequence.content`
         self.edits = 0  # how often runs or settings have changed
         self._made = 0  # the largest number that a run of this sequence was given
         self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
@@ -252,10 +227,23 @@ class Session(QObject):
             return self.settings
         return self._kept.get(_key(sequence), _Kept(sequence)).settings
 
+    def add_files(self, sequences: Iterable[Sequence], files: Iterable[Path]) -> None:
+        """Note files that were read for some sequences: tracks, pictures, results, triangulations."""
+        found = [file.absolute() for file in files]
+        for sequence in sequences:
+            self._files.setdefault(sequence.content, set()).update(found)
+
     def inputs(self) -> dict[Path, str]:
-        """Return the files that the sequences consist of, each with what a sentence calls it."""
-        opened = [sequence for sequence, _runs, _shown in self.everything()]
-        return self.input_files.of((sequence, self.settings_of(sequence)) for sequence in opened)
+        """Return the files that no export may replace, each with what a sentence calls it."""
+        uses: dict[Path, str] = {}
+        for sequence, _runs, _shown in self.everything():
+            own = {file for file in (sequence.source, sequence.video) if file is not None}
+            uses |= dict.fromkeys(own | self._files.get(sequence.content, set()), INPUT)
+            for name, use in SOURCES.items():
+                source = getattr(self.settings_of(sequence), name, None)
+                if isinstance(source, Path):
+                    uses[source] = use
+        return uses
 
     @property
     def rule(self) -> Penalty:
