@@ -22,7 +22,7 @@ from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.model.undo import Change, UndoEntry, UndoStack, settings_change, values_before
+from nrsfm_gui.model.undo import UndoChange, UndoEntry, UndoStack, settings_change, values_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -204,7 +204,7 @@ class Session(QObject):
         self, part: str, description: str, before: _T, after: _T, apply: Callable[[_T], object]
     ) -> None:
         """Let a change of what is seen be undone."""
-        change = Change(frozenset({part}), before, after, apply, lambda *_: description)
+        change = UndoChange(frozenset({part}), before, after, apply, lambda *_: description)
         self.undo_stack.add(change, time.perf_counter())
 
     def report_removal(self, sentence: str, entry: UndoEntry) -> None:

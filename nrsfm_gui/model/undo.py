@@ -16,7 +16,7 @@ MOST_ENTRIES = 200  # that can be undone
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class UndoChange:
     """A change of the parameters, or of what is seen: all changes of one gesture."""
 
     parts: frozenset[str]  # that it is of; changes of the same ones in quick succession are one gesture
@@ -39,9 +39,9 @@ class Change:
         self.apply(self.after)
 
 
-def settings_change(before: Settings, after: Settings, apply: Callable[[Settings], object]) -> Change:
+def settings_change(before: Settings, after: Settings, apply: Callable[[Settings], object]) -> UndoChange:
     """Return a change of the parameters."""
-    return Change(parameters(before, after), before, after, apply, named)
+    return UndoChange(parameters(before, after), before, after, apply, named)
 
 
 def values_before(before: Settings, after: Settings) -> str:
@@ -59,7 +59,7 @@ class UndoEntry:
     redo: Callable[[], object]
 
 
-Undoable = Change | UndoEntry
+Undoable = UndoChange | UndoEntry
 
 
 class UndoStack:
@@ -74,10 +74,10 @@ class UndoStack:
         """Forget everything."""
         self._undone, self._done, self._at = [], [], 0.0
 
-    def add(self, change: Change, now: float) -> None:
+    def add(self, change: UndoChange, now: float) -> None:
         """Add a change at a time in seconds; it joins the last one where both are one gesture."""
         last = self._done[-1] if self._done and not self._undone else None
-        if isinstance(last, Change) and one_gesture(last.parts, change.parts, now - self._at):
+        if isinstance(last, UndoChange) and one_gesture(last.parts, change.parts, now - self._at):
             self._done.pop()
             change = replace(change, parts=last.parts | change.parts, before=last.before)
         if change.before != change.after:

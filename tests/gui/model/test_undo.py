@@ -2,7 +2,7 @@
 
 from core import Alignment, Settings
 from core.evaluation import Kind
-from nrsfm_gui.model.undo import MOST_ENTRIES, Change, UndoStack, settings_change
+from nrsfm_gui.model.undo import MOST_ENTRIES, UndoChange, UndoStack, settings_change
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
@@ -54,7 +54,7 @@ def test_the_stack_is_bounded():
 
 
 def view_change(part, before, after, shown):
-    return Change(frozenset({part}), before, after, shown.append, lambda *_: f"{part} {after}")
+    return UndoChange(frozenset({part}), before, after, shown.append, lambda *_: f"{part} {after}")
 
 
 def test_quick_changes_of_one_part_of_the_view_are_undone_together():
