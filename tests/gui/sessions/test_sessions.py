@@ -59,9 +59,13 @@ def test_a_session_is_the_same_in_another_window(
         each.display.refresh()
     assert other.display.errors.of_run(again) == window.display.errors.of_run(run)
     ours, theirs = traces.of(run), other.display.errors.traces.of(again)
-    assert len(again.snapshots) == 1 < len(ours.records)  # so they could not be computed again
-    assert (theirs.name, theirs.unit) == (ours.name, ours.unit)
-    assert (theirs.records.tolist(), theirs.errors.tolist()) == (ours.records.tolist(), ours.errors.tolist())
+    if settings is QUICK:  # an uncalibrated shape has no 3-D error
+        assert len(again.snapshots) == 1 < len(ours.records)  # so they could not be computed again
+        assert (theirs.name, theirs.unit) == (ours.name, ours.unit)
+        assert (theirs.records.tolist(), theirs.errors.tolist()) == (
+            ours.records.tolist(),
+            ours.errors.tolist(),
+        )
     assert again.title == "the good one" and session.shown is again
     assert (session.frame, session.selection, session.point) == (5, (2, 4), 4)
     assert (session.hidden, session.frame_range) == ({7}, (3, 9))
