@@ -37,7 +37,7 @@ class Job(QThread):
     """One function call in a thread."""
 
     progressed = pyqtSignal(int, int)  # steps that are done, and all of them
-    found = pyqtSignal(object)  # a part of the result, as the function reports it
+    found = pyqtSignal(object)  # a part of the result, which the function emits
     done = pyqtSignal(object)
     failed = pyqtSignal(str, str)
     cancelled = pyqtSignal()
@@ -75,10 +75,6 @@ class Job(QThread):
         if total and (now - self._progress_at >= PROGRESS_SECONDS or done == total):
             self._progress_at = now
             self.progressed.emit(done, total)
-
-    def report(self, part: object) -> None:
-        """Send a part of the result; called in the thread of the function."""
-        self.found.emit(part)
 
     def run(self) -> None:
         """Call the function and report."""

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core import HistoryEntry, Iterate, Settings
-
-
-class Outcome(Enum):
-    """How a run ended."""
-
-    FINISHED = "finished"  # the stream came to its end
-    STOPPED = "stopped"  # cancelled; what it had is kept
-    REFUSED = "refused"  # the settings or the sequence were refused with a sentence
-    CRASHED = "crashed"  # any other exception: a defect
+    from nrsfm_gui.model.run import RunState
 
 
 @dataclass(frozen=True)
 class Ending:
     """How a run ended, and why."""
 
-    outcome: Outcome
-    sentence: str = ""  # of the refusal, or the last line of the traceback
-    details: str = ""  # the traceback
+    state: RunState  # one that is over
+    sentence: str = ""  # of a refusal of the settings or the sequence, or the last line of the traceback
+    details: str = ""  # the traceback of a defect
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 from core.foundation import DEPTHS, WNN, phase_text
-from nrsfm_gui.engine.mailbox import MailboxContent, Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PANEL_TURNS
 from nrsfm_gui.model.changes import (
@@ -35,7 +34,7 @@ from nrsfm_gui.model.undo import UndoEntry
 
 if TYPE_CHECKING:
     from core import Settings
-    from nrsfm_gui.engine.mailbox import Change
+    from nrsfm_gui.engine.mailbox import Change, MailboxContent
     from nrsfm_gui.model.session import Session
 
 QUEUED = Qt.ConnectionType.QueuedConnection
@@ -44,15 +43,6 @@ ANSWER_SECONDS = 0.025  # that the window leaves to the solver for the first ite
 SLOW_SECONDS = 0.1  # after every iteration in slow motion
 LINGER = 0.4  # seconds without a change after which a run in live mode ends
 ALL_SNAPSHOTS = 256_000_000  # bytes of the snapshots of all runs; above, runs that are not shown keep fewer
-
-ENDINGS = {
-    Outcome.FINISHED: RunState.FINISHED,
-    Outcome.STOPPED: RunState.STOPPED,
-    Outcome.REFUSED: RunState.FAILED,
-    Outcome.CRASHED: RunState.FAILED,
-}
-
-
 SMOOTHING = 2.0  # seconds
 LEAST_SHARE = 0.02  # that must be done before anything is estimated
 LEAST_SECONDS = 1.0  # that must have passed before
@@ -135,10 +125,7 @@ class RunControl(QObject):
         self._threads[run].step()
 
     def cancel(self, *, replaced: bool = False) -> None:
-        """Stop the present run after its current iteration; it keeps what it has.
-
-        One that follows changes, and is `replaced` by another run, has come to a shape as any other has.
-        """
+        """Stop the present run after its current iteration; it keeps what it has."""
         run = self.current
         if run in self._unconfirmed:
             self._withdraw(run)
@@ -325,23 +312,24 @@ class RunControl(QObject):
         if content.iterate is not None:
             run.last = content.iterate
             run.message = phase_text(content.iterate.phase)
-        if content.ending is not None:
-            if run.state.alive or content.ending.outcome is not Outcome.STOPPED:
-                run.state = ENDINGS[content.ending.outcome]
-            run.message = content.ending.sentence or run.message
-        if content.iterate is not None or content.ending is not None or content.refusal:
+        ending = content.ending
+        if ending is not None:
+            if run.state.alive or ending.state is not RunState.STOPPED:
+                run.state = ending.state
+            run.message = ending.sentence or run.message
+        if content.iterate is not None or ending is not None or content.refusal:
             self._session.report_run(run)
         if content.refusal:
             self._ignored_settings = self._session.settings
             if run in self._unconfirmed:
                 self._withdraw(run)
             self.refused.emit(content.refusal)
-        if content.ending is not None and content.ending.outcome is Outcome.REFUSED:
+        if ending is not None and ending.details:
+            self.crashed.emit(ending.sentence, ending.details)
+        elif ending is not None and ending.state is RunState.FAILED:
             if not len(run.history):
                 self._session.drop_run(run)
-            self.refused.emit(content.ending.sentence)
-        if content.ending is not None and content.ending.outcome is Outcome.CRASHED:
-            self.crashed.emit(content.ending.sentence, content.ending.details)
+            self.refused.emit(ending.sentence)
 
     def _show_waiting(self, run: Run, settings: Settings) -> None:
         """Show which parameters a live run does not follow."""
@@ -446,10 +434,7 @@ class TimeLeft:
         self._share = self._growth = self._grown_at = 0.0  # at the last step: the share, its growth, the time
 
     def update(self, now: float, share: float, *, running: bool = True) -> float | None:
-        """Return the seconds that are left, None where nothing is known.
-
-        `now`: reading of a clock, seconds.
-        """
+        """Return the seconds that are left, None where nothing is known."""
         step = now - self._at if self._at is not None and running else 0.0
         self._at = now
         self._elapsed += step

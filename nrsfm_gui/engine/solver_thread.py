@@ -26,7 +26,8 @@ from PyQt6.QtCore import QThread, pyqtSignal
 from core import InputError
 from core.foundation import PhaseKind
 from core.reconstruction import count_shift, shift_counts
-from nrsfm_gui.engine.mailbox import Change, Ending, MailboxContent, Outcome
+from nrsfm_gui.engine.mailbox import Change, Ending, MailboxContent
+from nrsfm_gui.model.run import RunState
 
 if TYPE_CHECKING:
     from core import HistoryEntry, Iterate, Sequence, Settings
@@ -130,8 +131,7 @@ class SolverThread(QThread):
     def change(self, settings: Settings, rest: float = 0.0) -> bool:
         """Continue from the current iterate under other settings; False where the run has already ended.
 
-        `rest` is how many seconds ago they were changed before. Of changes that come faster than they are
-        applied, the longest rest is kept.
+        `rest`: seconds since they were changed before; of changes that come fast, the longest is kept.
         """
         with self._condition:
             if self._over:
@@ -169,15 +169,15 @@ class SolverThread(QThread):
         try:
             ending = Ending(self._drain())
         except InputError as refusal:
-            ending = Ending(Outcome.REFUSED, str(refusal))
+            ending = Ending(RunState.FAILED, str(refusal))
         except Exception as defect:
-            ending = Ending(Outcome.CRASHED, f"{type(defect).__name__}: {defect}", traceback.format_exc())
+            ending = Ending(RunState.FAILED, f"{type(defect).__name__}: {defect}", traceback.format_exc())
         with self._condition:
             self._over = True
             self._ending = ending
             self._condition.notify_all()
 
-    def _drain(self) -> Outcome:
+    def _drain(self) -> RunState:
         stream = self._work(self._sequence, self._settings, self._start)
         try:
             while self._wait_while_paused():
@@ -199,8 +199,8 @@ class SolverThread(QThread):
                     self._step_seconds = self._stepped_at - began
                     self._post(iterate)
                 elif self._is_over():
-                    return Outcome.FINISHED
-            return Outcome.STOPPED
+                    return RunState.FINISHED
+            return RunState.STOPPED
         finally:
             _close(stream)
 

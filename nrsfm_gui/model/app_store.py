@@ -42,10 +42,7 @@ LOCK_MILLISECONDS = 1000  # for which another window may write
 
 @dataclass(frozen=True)
 class StoredImport:
-    """How a file was imported: the options of `read_sequence`, and what was answered about its camera.
-
-    The answer is values of `Settings`; there are none where the file gives the camera.
-    """
+    """How a file was imported: the options of `read_sequence`, and what was answered about its camera."""
 
     reading: Mapping[str, Any] = field(default_factory=dict)
     intrinsics: str | tuple[float, float, float, float] | None = None
@@ -276,10 +273,7 @@ def usual_file() -> Path:
 
 
 class SettingsFile:
-    """Texts by their names. Several windows can have the same file; a change by one is seen by the others.
-
-    What cannot be written is kept in memory, and written with the next change.
-    """
+    """Texts by their names. Several windows can have the same file; a change by one is seen by the others."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -68,10 +68,7 @@ PARTS = {  # names of fields, where they are others
 
 @dataclass(frozen=True)
 class Appearance:
-    """Layers, colors, trails, mesh, sizes and the scale of the loss.
-
-    Raises InputError for a value that is none of the accepted ones.
-    """
+    """Layers, colors, trails, mesh, sizes and the scale of the loss."""
 
     layers: frozenset[str] = DEFAULT_LAYERS  # keys of LAYERS
     color_by: str = "role"  # a key of COLORINGS

@@ -91,11 +91,7 @@ def live_settings(run: Settings, requested: Settings) -> Settings:
 
 
 def unapplied(run: Settings, requested: Settings) -> tuple[str, ...]:
-    """Return the names of the requested settings that a run was not made with.
-
-    That a run has mirrored frames asks for nothing: the next one mirrors none. Nor do the units and the
-    orientation, in which all runs are shown.
-    """
+    """Return the names of the requested settings that a run was not made with."""
     run = run.shown_as(requested)
     if requested.mirror is None:
         run = run.with_changes(mirror=None)

@@ -54,10 +54,7 @@ def _file_triangulation(sequence: Sequence) -> Triangulation:
 def chosen_mesh(
     sequence: Sequence, source: str, loaded: Triangulation | None, found: Triangulation | None = None
 ) -> Triangulation:
-    """Return the mesh of a key of `appearance.MESH_SOURCES`.
-
-    `loaded`: the one of a file of its own, None where there is none.
-    """
+    """Return the mesh of a key of `appearance.MESH_SOURCES`."""
     if source == "tracks":
         return track_triangulation(sequence)
     if source == "loaded" and loaded is not None and loaded.points == sequence.point_count:

@@ -57,10 +57,7 @@ MOST_WEIGHTS = 4  # in a name
 
 @lru_cache(maxsize=256)  # every panel asks for it at every update
 def run_name(settings: Settings) -> str:
-    """Return the nearest preset and what differs from it: "bilinear, rank 8".
-
-    What differs from the recommended preset stands alone: "rank 8". Other runs change nothing.
-    """
+    """Return the nearest preset and what differs from it: "bilinear, rank 8"."""
     preset = nearest_preset(settings)
     base = PRESETS[preset].with_changes(method=settings.method)  # with the refinement that it brings
     parts = [] if base.method == PRESETS[preset].method else [SHORT_METHODS[base.method]]

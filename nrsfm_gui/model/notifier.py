@@ -13,10 +13,7 @@ Actions = Action | tuple[Action, ...]
 
 
 class Notifier(QObject):
-    """Sends messages to whoever shows them.
-
-    Names of files in them are escaped where they cannot be printed, and what is far too long is cut.
-    """
+    """Sends messages to whoever shows them."""
 
     status_changed = pyqtSignal(str)  # what is going on, for the status bar; "" for what the solver does
     # A sentence that may disappear by itself, and its actions; it replaces the one before.
@@ -36,10 +33,7 @@ class Notifier(QObject):
         self.status_changed.emit(printable_name(sentence, LONGEST_SENTENCE))
 
     def inform(self, sentence: str, *, action: Actions = ()) -> None:
-        """Show a sentence for a few seconds.
-
-        `action`: one (text, callback) or a tuple of them: buttons next to the sentence.
-        """
+        """Show a sentence for a few seconds."""
         if not self._closed:
             self.informed.emit(printable_name(sentence, LONGEST_SENTENCE), action)
 

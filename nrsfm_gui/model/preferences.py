@@ -47,10 +47,7 @@ class Preferences:
 
 
 def from_texts(read: Callable[[str], str]) -> tuple[Preferences, tuple[str, ...]]:
-    """Return preferences from a function that gives the text of a field, "" where there is none.
-
-    A text that is not accepted counts as absent; the names of these are returned, too.
-    """
+    """Return preferences from a function that gives the text of a field, "" where there is none."""
     result, refused = Preferences(), []
     for field in fields(Preferences):
         text = read(field.name)

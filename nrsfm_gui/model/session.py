@@ -22,7 +22,7 @@ from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.model.undo import SettingsChange, UndoEntry, UndoStack, ViewChange
+from nrsfm_gui.model.undo import UndoChange, UndoEntry, UndoStack, settings_change, values_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -38,34 +38,6 @@ OWN = "own"  # the shape of a run itself, not another solution that it holds
 
 INPUT = "a file of what is open"
 SOURCES = {"rotations": "the file of the rotations", "intrinsics": "the file of the intrinsics"}
-
-
-class InputFiles:
-    """The files that a session consists of, which no export may replace, by the sequences they belong to.
-
-    Tracks, pictures behind them, results, triangulations.
-    """
-
-    def __init__(self) -> None:
-        self._files: dict[str, set[Path]] = {}  # by `Sequence.content`
-
-    def add(self, sequences: Iterable[Sequence], files: Iterable[Path]) -> None:
-        """Add files that were read for some sequences."""
-        found = [file.absolute() for file in files]
-        for sequence in sequences:
-            self._files.setdefault(sequence.content, set()).update(found)
-
-    def of(self, opened: Iterable[tuple[Sequence, Settings | None]]) -> dict[Path, str]:
-        """Return the files of sequences and of their parameters, with what a sentence calls each."""
-        uses: dict[Path, str] = {}
-        for sequence, settings in opened:
-            own = {file for file in (sequence.source, sequence.video) if file is not None}
-            uses |= dict.fromkeys(own | self._files.get(sequence.content, set()), INPUT)
-            for name, use in SOURCES.items():
-                source = getattr(settings, name, None)
-                if isinstance(source, Path):
-                    uses[source] = use
-        return uses
 
 
 @dataclass(eq=False, repr=False)
@@ -129,7 +101,7 @@ class Session(QObject):
         self.compare_mode = "overlay"  # how a second run is shown: "overlay", "side" or "difference"
         self.sweep: Path | None = None  # folder of the sweep whose window was opened last
         self.undo_stack = UndoStack()
-        self.input_files = InputFiles()
+        self._files: dict[str, set[Path]] = {}  # that were read, by `Sequence.content`
         self.edits = 0  # how often runs or settings have changed
         self._made = 0  # the largest number that a run of this sequence was given
         self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
@@ -140,14 +112,9 @@ class Session(QObject):
         self._change.timeout.connect(self.changed)
         for edited in (self.runs_changed, self.settings_changed):
             edited.connect(self._count_edit)
-        for signal in (
-            self.sequence_changed, self.settings_changed, self.runs_changed, self.run_changed,
-            self.shown_changed, self.frame_changed, self.point_changed, self.selection_changed,
-            self.hidden_changed, self.frame_range_changed, self.moment_changed, self.compared_changed,
-            self.alignment_changed, self.appearance_changed, self.background_changed, self.live_changed,
-            self.compare_mode_changed, self.theme_changed, self.sweep_changed,
-        ):  # fmt: skip
-            signal.connect(self._schedule_changed)
+        for name, signal in vars(Session).items():
+            if isinstance(signal, pyqtSignal) and name.endswith("_changed"):
+                getattr(self, name).connect(self._schedule_changed)
 
     def set_sequence(self, sequence: Sequence, settings: Settings | None = None) -> None:
         """Show a sequence, with the runs and the parameters that it had when it was left."""
@@ -191,7 +158,8 @@ class Session(QObject):
             self._derived_penalty = settings.penalty
         if settings != self.settings:
             if undoable:
-                self.undo_stack.add(self.settings, settings, time.perf_counter())
+                change = settings_change(self.settings, settings, partial(self.set_settings, undoable=False))
+                self.undo_stack.add(change, time.perf_counter())
             before, self.settings = self._suited_mirror(), settings
             self.settings_changed.emit(settings)
             if self._suited_mirror() is not before:
@@ -211,37 +179,33 @@ class Session(QObject):
         entry = self.undo_stack.undo()
         if entry is None:
             self.notifier.show_status("Nothing is left to undo")
-        elif isinstance(entry, SettingsChange):
-            followed = self.shown is not None and any(
-                tick.before == entry.before for tick in self.shown.history.ticks
-            )
-            self.set_settings(entry.before, undoable=False)
+            return
+        what = entry.description
+        if isinstance(entry, UndoEntry):
+            self.notifier.clear()  # one of the messages has a button that undoes the same
+        elif isinstance(entry.before, Settings):
+            ticks = [] if self.shown is None else self.shown.history.ticks
+            followed = any(tick.before == entry.before for tick in ticks)
             curve = "; a triangle on the loss curve leads to the run as it was then" if followed else ""
-            self.notifier.show_status(f"Undone: back to {entry.values_before}{curve}")
-        else:
-            if isinstance(entry, UndoEntry):
-                self.notifier.clear()  # one of the messages has a button that undoes the same
-            entry.undo()
-            self.notifier.show_status(f"Undone: {entry.description}")
+            what = f"back to {values_before(entry.before, entry.after)}{curve}"
+        entry.undo()
+        self.notifier.show_status(f"Undone: {what}")
 
     def redo(self) -> None:
         """Redo what was undone last."""
         entry = self.undo_stack.redo()
         if entry is None:
             self.notifier.show_status("Nothing was undone")
-            return
-        if isinstance(entry, SettingsChange):
-            self.set_settings(entry.after, undoable=False)
         else:
             entry.redo()
-        self.notifier.show_status(f"Done again: {entry.description}")
+            self.notifier.show_status(f"Done again: {entry.description}")
 
     def record_view_change(
         self, part: str, description: str, before: _T, after: _T, apply: Callable[[_T], object]
     ) -> None:
         """Let a change of what is seen be undone."""
-        change = ViewChange(part, description, before, after, apply)
-        self.undo_stack.add_view_change(change, time.perf_counter())
+        change = UndoChange(frozenset({part}), before, after, apply, lambda *_: description)
+        self.undo_stack.add(change, time.perf_counter())
 
     def report_removal(self, sentence: str, entry: UndoEntry) -> None:
         """Report what was removed, and let it be restored by a button and by the key of undo."""
@@ -263,10 +227,23 @@ class Session(QObject):
             return self.settings
         return self._kept.get(_key(sequence), _Kept(sequence)).settings
 
+    def add_files(self, sequences: Iterable[Sequence], files: Iterable[Path]) -> None:
+        """Note files that were read for some sequences: tracks, pictures, results, triangulations."""
+        found = [file.absolute() for file in files]
+        for sequence in sequences:
+            self._files.setdefault(sequence.content, set()).update(found)
+
     def inputs(self) -> dict[Path, str]:
-        """Return the files that the sequences consist of, each with what a sentence calls it."""
-        opened = [sequence for sequence, _runs, _shown in self.everything()]
-        return self.input_files.of((sequence, self.settings_of(sequence)) for sequence in opened)
+        """Return the files that no export may replace, each with what a sentence calls it."""
+        uses: dict[Path, str] = {}
+        for sequence, _runs, _shown in self.everything():
+            own = {file for file in (sequence.source, sequence.video) if file is not None}
+            uses |= dict.fromkeys(own | self._files.get(sequence.content, set()), INPUT)
+            for name, use in SOURCES.items():
+                source = getattr(self.settings_of(sequence), name, None)
+                if isinstance(source, Path):
+                    uses[source] = use
+        return uses
 
     @property
     def rule(self) -> Penalty:
@@ -312,10 +289,9 @@ class Session(QObject):
         self.set_shown(run)
 
     def everything(self, *, without_runs: bool = False) -> tuple[tuple[Sequence, list[Run], Run | None], ...]:
-        """Return the open sequence, its runs and the shown one; then those that were left.
+        """Return each sequence with its runs and the shown one: the open one, then those that were left.
 
-        One that was left without runs is there only where no file has it, as the tracks of a video, or where
-        those `without_runs` are asked for.
+        One that was left without runs only where it is asked for, or no file has it, as tracks of a video.
         """
         left = [
             (kept.sequence, kept.runs, kept.shown)
@@ -356,10 +332,7 @@ class Session(QObject):
     def with_run(
         self, number: int, act: Callable[[Run], object], *, sequence: Sequence | None = None
     ) -> None:
-        """Do something with a run of the open sequence, or of one that was left, if it is still there.
-
-        A list that hangs open, or a name that is being typed, may be of a run that was forgotten meanwhile.
-        """
+        """Do something with a run of the open sequence, or of one that was left, if it is still there."""
         run = _numbered(self.runs if sequence is None else self.runs_of(sequence), number)
         if run is not None:
             act(run)
@@ -374,10 +347,7 @@ class Session(QObject):
             self.shown_changed.emit(run)
 
     def set_compared(self, run: Run | None, solution: str = OWN) -> None:
-        """Compare a second run with the one that is shown, or none.
-
-        With a run itself another one of its solutions can be compared.
-        """
+        """Compare a second run, or another solution of the shown one, with what is shown; None: nothing."""
         run = None if run is self.shown and solution == OWN else run
         if run is not self.compared or (run is not None and solution != self.compared_solution):
             self.compared, self.compared_solution = run, solution

@@ -39,11 +39,7 @@ class _KeptIterate:
 
 
 class Snapshots:
-    """Snapshots of a run, ordered by the index of their record.
-
-    `most`, `largest`: the bounds: snapshots, and bytes of their points. Two snapshots are kept whatever their
-    size.
-    """
+    """Snapshots of a run, ordered by their records: at most so many, or two, and so many bytes."""
 
     def __init__(self, *, most: int = MOST, largest: int = LARGEST) -> None:
         self._most, self._largest = most, largest
@@ -59,10 +55,7 @@ class Snapshots:
         return tuple(moment.index for moment in self._kept)
 
     def add(self, index: int, iterate: Iterate) -> None:
-        """Add an iterate as the newest snapshot.
-
-        Raises ValueError where there is a snapshot of that record or of a later one.
-        """
+        """Add an iterate as the newest snapshot."""
         if self._kept and index <= self._kept[-1].index:
             raise ValueError(f"record {self._kept[-1].index} has a snapshot; {index} does not follow it")
         if self._kept and self._kept[-1].iterate.phase != iterate.phase:
@@ -79,10 +72,7 @@ class Snapshots:
             self._kept[place].priority = _Priority.PROTECTED
 
     def at(self, index: int) -> tuple[int, Iterate]:
-        """Return the nearest record with a snapshot, and the iterate of that snapshot.
-
-        Raises IndexError where there is none.
-        """
+        """Return the nearest record with a snapshot, and the iterate of that snapshot."""
         if not self._kept:
             raise IndexError("no moment is kept")
         place = bisect_left(self.indices, index)

@@ -13,26 +13,41 @@ if TYPE_CHECKING:
     from core import Settings
 
 MOST_ENTRIES = 200  # that can be undone
-VIEW_GESTURE = 1.0  # seconds without a change of the same part of the view that end a gesture
 
 
-@dataclass(frozen=True)
-class SettingsChange:
-    """A change of the parameters: all changes of one gesture."""
+@dataclass(frozen=True, eq=False)
+class UndoChange:
+    """A change of the parameters, or of what is seen: all changes of one gesture."""
 
-    before: Settings
-    after: Settings
+    parts: frozenset[str]  # that it is of; changes of the same ones in quick succession are one gesture
+    before: Any
+    after: Any
+    apply: Callable[[Any], object]  # sets one of both
+    describe: Callable[[Any, Any], str]  # "rank 2 → 3", "trails shown"
 
     @property
     def description(self) -> str:
         """What changed, from what to what."""
-        return named(self.before, self.after)
+        return self.describe(self.before, self.after)
 
-    @property
-    def values_before(self) -> str:
-        """What changed, as it was: "xi 0.5, rank 6"."""
-        found = differences(self.before, self.after)
-        return ", ".join(f"{difference.name} {difference.before}" for difference in found) or "before"
+    def undo(self) -> None:
+        """Set what was there before."""
+        self.apply(self.before)
+
+    def redo(self) -> None:
+        """Set what was there after."""
+        self.apply(self.after)
+
+
+def settings_change(before: Settings, after: Settings, apply: Callable[[Settings], object]) -> UndoChange:
+    """Return a change of the parameters."""
+    return UndoChange(parameters(before, after), before, after, apply, named)
+
+
+def values_before(before: Settings, after: Settings) -> str:
+    """Return what changed, as it was: "xi 0.5, rank 6"."""
+    found = differences(before, after)
+    return ", ".join(f"{difference.name} {difference.before}" for difference in found) or "before"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,26 +59,7 @@ class UndoEntry:
     redo: Callable[[], object]
 
 
-@dataclass(frozen=True, eq=False)
-class ViewChange:
-    """A change of what is seen: all changes of one gesture. Nothing is solved when it is undone."""
-
-    part: str  # of the view; changes of the same part in quick succession are one gesture
-    description: str  # "trails shown"
-    before: Any
-    after: Any
-    apply: Callable[[Any], object]  # shows one of both
-
-    def undo(self) -> None:
-        """Show what was there before."""
-        self.apply(self.before)
-
-    def redo(self) -> None:
-        """Show what was there after."""
-        self.apply(self.after)
-
-
-Undoable = SettingsChange | UndoEntry | ViewChange
+Undoable = UndoChange | UndoEntry
 
 
 class UndoStack:
@@ -78,48 +74,26 @@ class UndoStack:
         """Forget everything."""
         self._undone, self._done, self._at = [], [], 0.0
 
-    def add(self, before: Settings, after: Settings, now: float) -> None:
+    def add(self, change: UndoChange, now: float) -> None:
         """Add a change at a time in seconds; it joins the last one where both are one gesture."""
-        keys = parameters(before, after)
-        last = self._last
-        if isinstance(last, SettingsChange) and one_gesture(
-            parameters(last.before, last.after), keys, now - self._at
-        ):
+        last = self._done[-1] if self._done and not self._undone else None
+        if isinstance(last, UndoChange) and one_gesture(last.parts, change.parts, now - self._at):
             self._done.pop()
-            before = last.before
-        if before != after:
-            self._append(SettingsChange(before, after))
-        self._undone.clear()
-        self._at = now
-
-    def add_view_change(self, change: ViewChange, now: float) -> None:
-        """Add a change of the view at a time in seconds; it joins the last one of the same gesture."""
-        last = self._last
-        if isinstance(last, ViewChange) and last.part == change.part and now - self._at < VIEW_GESTURE:
-            self._done.pop()
-            change = replace(change, before=last.before)
+            change = replace(change, parts=last.parts | change.parts, before=last.before)
         if change.before != change.after:
-            self._append(change)
+            self.push(change)
         self._undone.clear()
         self._at = now
 
-    def push(self, entry: UndoEntry) -> None:
-        """Add something that is no change of the parameters or the view."""
-        self._append(entry)
+    def push(self, entry: Undoable) -> None:
+        """Add something that joins nothing."""
+        self._done = [*self._done, entry][-MOST_ENTRIES:]
         self._undone.clear()
 
     def drop(self, entry: UndoEntry) -> None:
         """Forget an entry that was undone by other means."""
         self._done = [other for other in self._done if other is not entry]
         self._undone = [other for other in self._undone if other is not entry]
-
-    @property
-    def _last(self) -> Undoable | None:
-        """The entry that a change may join."""
-        return self._done[-1] if self._done and not self._undone else None
-
-    def _append(self, entry: Undoable) -> None:
-        self._done = [*self._done, entry][-MOST_ENTRIES:]
 
     def undo(self) -> Undoable | None:
         """Return the last entry, which is undone from now on; None where there is none."""

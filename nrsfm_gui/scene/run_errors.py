@@ -181,7 +181,7 @@ class ErrorTraces(QObject):
                     request = SceneRequest(sequence, iterate, alignment, scale=scale)
                     known[point] = error_of(find_quality(request), sequence)
                 if (error := known[point]) is not None:
-                    job.report((record, error))
+                    job.found.emit((record, error))
 
         def resume_later() -> None:
             notes.complete = -1

@@ -9,6 +9,7 @@ while this one was open is not replaced: it becomes a file like that of a proces
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import stat
@@ -21,7 +22,7 @@ from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 from core import InputError
 from core.foundation import make_folder
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
+from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS
 from nrsfm_gui.sessions.session_file import SUFFIX, write_session
 
 if TYPE_CHECKING:
@@ -49,18 +50,9 @@ class LockedFile:
         return self._lock.tryLock(milliseconds)
 
     def lock_first(self) -> None:
-        """Acquire the lock before the file exists, so that no other process treats the file as lost.
-
-        Raises InputError where the lock cannot be made.
-        """
-        if self._lock.isLocked() and os.path.exists(self._lock.fileName()):
-            return
+        """Acquire the lock before the file exists, so that no other process treats the file as lost."""
         make_folder(self.path.parent)
-        if self._lock.isLocked():  # somebody has removed the folder with all that is in it
-            with suppress(OSError):
-                self.path.with_suffix(".lock").touch()  # Qt warns where there is nothing to remove
-            self.release()
-        if not self.lock():
+        if not self._lock.isLocked() and not self.lock():
             raise InputError(f"no file can be made in {self.path.parent}")
 
     def release(self) -> None:
@@ -82,17 +74,13 @@ class LockedFile:
 
 
 class Autosave(QObject):
-    """Writes the session in the background.
-
-    `snapshot`: returns what is to be saved, None where there is nothing to save.
-    """
+    """Writes the session in the background."""
 
     saved = pyqtSignal()  # the session is in the file of this process
     # Why nothing could be saved, and the traceback of a defect: only for the first of several failures.
     failed = pyqtSignal(str, str)
-    # A `SavedSession` that was left for another one and could not be kept as the last one, why not, and the
-    # traceback of a defect.
-    not_kept = pyqtSignal(object, str, str)
+    # Why a session that was left for another one could not be kept as the last one, and the same.
+    not_kept = pyqtSignal(str, str)
     works_again = pyqtSignal()  # saving succeeded after a failure
 
     def __init__(
@@ -108,47 +96,42 @@ class Autosave(QObject):
         self._seconds = seconds
         self.own = _new_file(folder)  # of this process; locked with the first saving
         self._known_last = mark_of(folder / LAST)  # of the last session that this window may replace
-        self._changed = self._failing = self._over = False
-        self._changes = self._written = 0  # of the open session; how many of them the own file has
-        self._job: Job | None = None  # that writes the own file
+        self._failing = self._over = False
+        self._changes = self._written = 0  # of the open session; how many of them are in a file
         self._jobs = Jobs(self)
+        self._jobs.ended.connect(self._wait)
         self._timer = QTimer(self)  # no Throttle: its interval is a preference, and 0 is never
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.save)
-        self._rest = Debounce(self.save, IDLE_MILLISECONDS, self)
 
     def schedule_save(self) -> None:
         """Save the change after the time of the preferences."""
-        self._count_change()
+        self._changes += 1
         self._wait()
 
-    def _wait(self) -> None:
-        if self._timer.isActive() or self._over:
-            return
-        seconds = self._seconds()
-        if seconds > 0:
-            self._timer.start(round(1000 * seconds))
-
     def save_when_idle(self) -> None:
-        """Save a run that has ended, once nothing follows it."""
-        self._count_change()
-        if self._seconds() > 0 and not self._over:
-            self._rest.request()
+        """Save a run that has ended, soon."""
+        self._changes += 1
+        self._wait(IDLE_MILLISECONDS)
+
+    def _wait(self, most: float = math.inf) -> None:
+        """Save what is not saved after the time of the preferences, or so many milliseconds."""
+        if self._written == self._changes or self._over or 0 <= self._timer.remainingTime() <= most:
+            return
+        wait = min(1000 * self._seconds(), most)
+        if wait > 0:
+            self._timer.start(round(wait))
 
     def save(self) -> None:
         """Save now, in the background, where something has changed."""
-        if self._job is not None or not self._changed or self._over:
+        if self._jobs or self._written == self._changes or self._over:
             return
-        saved = self._snapshot()
-        self._changed = False
         self._timer.stop()
-        self._rest.cancel()
-        if saved is None:
-            return
-        changes = self._changes
-        self._job = Job(lambda _job: self._write_own(saved, changes), done=self._on_saved, failed=self._fail)
-        self._job.finished.connect(self._end_job)
-        self._jobs.start(self._job)
+        saved, changes = self._snapshot(), self._changes
+        if saved is not None:
+            self._jobs.start(
+                Job(lambda _job: self._write_own(saved, changes), done=self._on_saved, failed=self._fail)
+            )
 
     def begin_session(self, path: Path | None, *, keep: bool) -> bool:
         """Leave the open session for another one; with `keep`, the one that is left becomes the last one.
@@ -159,20 +142,14 @@ class Autosave(QObject):
         that is opened again always has a file. None where there is none.
         """
         saved = self._snapshot() if keep else None
-        self._stop_waiting()
-        self._jobs.wait()  # what is being written is of the session before
+        self._stop()  # what is being written is of the session before
         left, self.own = self.own, _new_file(self._folder)
         adopted = path is not None and self._adopt(path)
         if saved is None:
             left.remove()
             left.release()
         else:
-            self._jobs.start(
-                Job(
-                    lambda _job: self._keep(saved, left),
-                    failed=lambda why, details: self.not_kept.emit(saved, why, details),
-                )
-            )
+            self._jobs.start(Job(lambda _job: self._keep(saved, left), failed=self.not_kept))
         return adopted
 
     def _adopt(self, path: Path) -> bool:
@@ -181,30 +158,20 @@ class Autosave(QObject):
             path.replace(self.own.path)
         except (InputError, OSError):
             return False
-        self._written = self._changes
         return True
 
     def forget(self) -> None:
         """Delete the file of this process: its content is saved elsewhere, or not needed."""
-        self._stop_waiting()
-        self._jobs.wait()
+        self._stop()
         self.own.remove()
-
-    @property
-    def has_copy(self) -> bool:
-        """Whether there is a file of this process."""
-        return self.own.path.is_file()
 
     @property
     def up_to_date(self) -> bool:
         """Whether the file of this process holds every change of the open session."""
-        return self.has_copy and self._written == self._changes
+        return self.own.path.is_file() and self._written == self._changes
 
     def keep(self) -> None:
-        """Keep the open session as the last one, in this thread; a failure changes nothing.
-
-        Raises InputError where the last session cannot be written.
-        """
+        """Keep the open session as the last one, in this thread; a failure changes nothing."""
         self._jobs.wait()
         saved = self._snapshot()
         if saved is not None:
@@ -214,17 +181,17 @@ class Autosave(QObject):
         """Stop; the file of this process stays without `discard`, and is offered at the next start."""
         if self._over:
             return
-        self._stop_waiting()
-        self._jobs.wait()
+        self._stop()
         self._over = True
         if discard:
             self.own.remove()
         self.own.release()
 
-    def _stop_waiting(self) -> None:
-        self._changed = False
+    def _stop(self) -> None:
+        """End what is being written, and wait for no time: all that there is needs no saving."""
         self._timer.stop()
-        self._rest.cancel()
+        self._jobs.wait()
+        self._written = self._changes
 
     def _keep(self, saved: SavedSession, own: LockedFile) -> None:
         """Write a session as the last one; its own file goes when that is done."""
@@ -248,25 +215,15 @@ class Autosave(QObject):
             found = mark_of(last.path)
             if found is not None and found != self._known_last:
                 last.path.replace(_new_file(self._folder).path)
-            self._write(saved, last.path)
+            write_session(saved, last.path, private=True)
             self._known_last = mark_of(last.path)
-        except OSError as error:
-            raise InputError(f"{last.path} cannot be written: {error.strerror or error}") from error
         finally:
             last.release()
 
-    def _count_change(self) -> None:
-        self._changed = True
-        self._changes += 1
-
     def _write_own(self, saved: SavedSession, changes: int) -> None:
         self.own.lock_first()
-        self._write(saved, self.own.path)
+        write_session(saved, self.own.path, private=True)  # the user chose neither its place nor its content
         self._written = changes
-
-    def _write(self, saved: SavedSession, path: Path) -> None:
-        make_folder(self._folder)
-        write_session(saved, path, private=True)  # the user chose neither its place nor its content
 
     def _on_saved(self, _value: object) -> None:
         if self._failing:
@@ -275,15 +232,9 @@ class Autosave(QObject):
         self.saved.emit()
 
     def _fail(self, sentence: str, details: str) -> None:
-        self._changed = True  # it is tried again
-        if not self._failing:
+        if not self._failing:  # it is tried again
             self._failing = True
             self.failed.emit(sentence, details)
-
-    def _end_job(self) -> None:
-        self._job = None
-        if self._changed:
-            self._wait()
 
 
 def _new_file(folder: Path) -> LockedFile:

@@ -7,7 +7,7 @@ so again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +44,9 @@ from core.reconstruction import RECORDS, start_from
 from core.tracking import PICTURE_SUFFIXES, list_pictures, matching_pictures
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.app_store import StoredImport
-from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.session_data import StoredSequence
-from nrsfm_gui.sessions.session_file import SUFFIX, SavedRun, SavedSession, read_session
-from nrsfm_gui.sessions.session_records import Note
+from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, read_session
 from nrsfm_gui.text.import_text import asks_for_camera, without_options
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 
@@ -60,9 +59,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.app_store import AppStore
 
 # What was listed, and what was read.
-Read = tuple[
-    tuple["SequenceEntry", ...], "Sequence | FileContents | SavedSession | OpenedResult | NoSequence"
-]
+Read = tuple[tuple["SequenceEntry", ...], "Sequence | FileContents | SavedSession | Run | NoSequence"]
 SAMPLE = "sample:"
 RUNS_SUFFIX = ".jsonl"  # of the files of a sweep
 RESULT_ARRAYS = {"B", "C", "weights", "meta"}  # which no sequence file has
@@ -85,14 +82,6 @@ def file_filters() -> str:
             "All files (*)",
         )
     )
-
-
-@dataclass(frozen=True, eq=False)
-class OpenedResult:
-    """A result in the form that the session needs."""
-
-    sequence: Sequence
-    run: SavedRun  # its number is given by the session
 
 
 @dataclass(frozen=True)
@@ -121,9 +110,9 @@ class SequenceOpening(QObject):
     opened = pyqtSignal(object)  # it has been read
     # A tuple of `SequenceEntry`: what was found in all that was opened, in that order.
     listed = pyqtSignal(object)
-    # The file was a session, or a result; None for one that is no recent file.
+    # The file was a session, or a result in the form of a run; None for one that is no recent file.
     session_read = pyqtSignal(object, object)
-    result_read = pyqtSignal(object, object, object)
+    result_read = pyqtSignal(object, object)
     sweep_found = pyqtSignal(object)  # the folder holds the runs of a sweep
     video_found = pyqtSignal(object)  # the path is a video or pictures, whose points are to be followed
     # All of what was asked for is on view: of a session or a result with its runs and parameters, too.
@@ -163,11 +152,7 @@ class SequenceOpening(QObject):
         )
 
     def open(self, path: str | Path, reading: Mapping[str, Any] | None = None) -> None:
-        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".
-
-        A file is a sequence, a session or a result. `reading` are options of `read_sequence`; without any, a
-        file that was imported before is read as it was then.
-        """
+        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME"."""
         known = None if reading else self._store.imported(Path(path))
         how = StoredImport(reading or {}) if known is None else known
         asks = self.asks and known is None
@@ -177,9 +162,9 @@ class SequenceOpening(QObject):
         """Open a result as a run with a title, which is no recent file; its name says what is read."""
 
         def read() -> Read:
-            opened = read_opened_result(path)
-            run = replace(opened.run, title=title)
-            return _entries_of_source(opened.sequence), OpenedResult(opened.sequence, run)
+            run = read_opened_result(path)
+            run.title = title
+            return _entries_of_source(run.sequence), run
 
         self._start(read, Request(str(path), recent=False), name=name)
 
@@ -264,8 +249,8 @@ class SequenceOpening(QObject):
             self.list_entries(entries)
         if isinstance(found, SavedSession):
             self.session_read.emit(found, Path(what))
-        elif isinstance(found, OpenedResult):
-            self.result_read.emit(found.sequence, found.run, Path(what) if asked.recent else None)
+        elif isinstance(found, Run):
+            self.result_read.emit(found, Path(what) if asked.recent else None)
         elif isinstance(found, NoSequence):
             self._store.add_recent(found.path)
             (self.video_found if found.is_video else self.sweep_found).emit(found.path)
@@ -321,10 +306,7 @@ class SequenceOpening(QObject):
 
 
 def _read(path: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
-    """Return what a path holds and its first readable sequence; for a sample, all samples.
-
-    `tracks`: whether points may be followed in what is a video, or else pictures.
-    """
+    """Return what a path holds and its first readable sequence; for a sample, all samples."""
     if str(path).startswith(SAMPLE):
         return bundled_samples(), read_sequence(path)
     folder = _sweep_folder(Path(path))
@@ -443,44 +425,31 @@ def is_result(path: Path) -> bool:
         return False
 
 
-def read_opened_result(path: Path) -> OpenedResult:
-    """Read a result and its sequence: from its file where that is as it was, else from the result itself.
-
-    Raises InputError where the result cannot be read, or not gone on from.
-    """
+def read_opened_result(path: Path) -> Run:
+    """Read a result as a run that has ended, whose number the session gives."""
     with refusing_damage(path):
         return _opened(load_result(path), path)
 
 
-def _opened(result: Result, path: Path) -> OpenedResult:
+def _opened(result: Result, path: Path) -> Run:
     sequence = _from_its_file(result, path) or _from_itself(result, path)
     iterate = start_from(result, sequence, path)
     energies = {} if result.energy_history is None else dict(result.energy_history[:, ::2].tolist())
     lowest = [None] * len(result.history) if result.best_losses is None else result.best_losses.tolist()
-    begun = RECORDS.read(list[tuple[int, Phase]], result.meta.get("phases", []), "meta.phases")
-    phases, phase = dict(begun), iterate.phase
-    records: list[HistoryEntry] = []
-    for (iteration, seconds, loss), best in zip(result.history.tolist(), lowest, strict=True):
-        phase = phases.get(len(records), phase)
+    phases = dict(RECORDS.read(list[tuple[int, Phase]], result.meta.get("phases", []), "meta.phases"))
+    phase, title, message = iterate.phase, f"opened: {path.stem}", phase_text(iterate.phase)
+    state = RunState.FINISHED
+    run = Run(1, sequence, iterate.settings, state=state, last=iterate, message=message, title=title)
+    for index, ((iteration, seconds, loss), best) in enumerate(
+        zip(result.history.tolist(), lowest, strict=True)
+    ):
+        phase = phases.get(index, phase)
         known = None if best is None or np.isnan(best) else best
         energy = energies.get(iteration)
-        records.append(HistoryEntry(int(iteration), seconds, loss, phase, energy=energy, best=known))
-    run = SavedRun(
-        number=1,
-        settings=iterate.settings,
-        warm_from=None,
-        shown_before=None,
-        state=RunState.FINISHED,
-        message=phase_text(iterate.phase),
-        title=f"opened: {path.stem}",
-        note=Note(""),
-        pinned=False,
-        dismissed=(),
-        records=tuple(records),
-        ticks=(),
-        iterate=iterate,
-    )
-    return OpenedResult(sequence, run)
+        run.history.extend([HistoryEntry(int(iteration), seconds, loss, phase, energy=energy, best=known)])
+    if len(run.history):
+        run.snapshots.add(len(run.history) - 1, iterate)
+    return run
 
 
 def _from_its_file(result: Result, path: Path) -> Sequence | None:

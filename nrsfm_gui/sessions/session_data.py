@@ -29,9 +29,11 @@ from core.io.readers import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core import Sequence
     from core.io.readers import Allowance
-    from nrsfm_gui.sessions.archive import ArchiveReader, ArchiveWriter
+    from nrsfm_gui.sessions.archive import ArchiveWriter, Array
 
 ELSEWHERE = "is on another computer or leads out of the folder, and is not looked at"
 LARGE = 50_000_000  # bytes of a sequence's arrays, above which only the file is named
@@ -57,20 +59,13 @@ class StoredSequence:
         if not all(isinstance(text, str) for text in texts.values()):
             raise InputError(f"texts are {texts}; accepted are texts")
 
-    def are_bytes_of(self, path: Path) -> bool:
-        """Return whether a file is there with the bytes that were read."""
-        return os.path.isfile(path) and digest(read_bytes(path)) == self.digest
-
     def read(self, path: Path) -> Sequence:
         """Read a file in the same way."""
         return read_sequence(path, **self.reading)
 
     def read_unchanged(self, path: Path) -> Sequence | None:
-        """Return the sequence of a file, read as it was.
-
-        None where the file is gone, or it or what is read with it has changed.
-        """
-        if not self.are_bytes_of(path):
+        """Return the sequence of a file, read as it was."""
+        if not os.path.isfile(path) or digest(read_bytes(path)) != self.digest:
             return None
         sequence = self.read(path)
         return sequence if self.content == sequence.content else None
@@ -100,23 +95,22 @@ def stored_sequence(sequence: Sequence, archive: ArchiveWriter) -> StoredSequenc
     return replace(stored, texts=texts, arrays=arrays)
 
 
-def sequence_of(stored: StoredSequence, archive: ArchiveReader, allowance: Allowance) -> tuple[Sequence, str]:
-    """Return a sequence and a sentence on a change of its file, "" where there is none.
-
-    Its arrays are counted, because it copies them: a session can have one array as that of many sequences.
-
-    Raises InputError where the entry is not what it should be, or the file that alone has the tracks is gone
-    or changed.
-    """
-    session, file = archive.path, None if stored.source is None else str(stored.source)
+def sequence_of(
+    stored: StoredSequence, arrays: Mapping[str, Array], session: Path, allowance: Allowance
+) -> tuple[Sequence, str]:
+    """Return a sequence and a sentence on a change of its file, "" where there is none."""
+    file = None if stored.source is None else str(stored.source)
     if stored.arrays is None or stored.texts is None:
         if file is None or not stored.digest:
             raise InputError(f"{session}: holds neither the tracks of a sequence nor the file they are in")
         return _read_from_file(session, file, stored), ""
-    arrays = {key: archive.array(name) for key, name in stored.arrays.items()}
+    missing = set(stored.arrays.values()) - set(arrays)
+    if missing:
+        raise InputError(f"{session}: lacks the array {min(missing)} of a sequence")
+    entries = {key: arrays[name] for key, name in stored.arrays.items()}
     with naming(session):
-        allowance.use(sum(array.nbytes for array in arrays.values()))
-        made = sequence_from(stored.texts | arrays)
+        allowance.use(sum(array.nbytes for array in entries.values()))
+        made = sequence_from(stored.texts | entries)
     video = None if made.video is None else named_path(str(made.video), session)
     path = None if file is None else _resolved(file, session)
     sequence = replace(made, source=path, digest=stored.digest, reading=stored.reading, video=video)
@@ -129,23 +123,20 @@ def sequence_of(stored: StoredSequence, archive: ArchiveReader, allowance: Allow
 
 def _read_from_file(session: Path, file: str, stored: StoredSequence) -> Sequence:
     """Read a large sequence from its file, or from one of that name in the folder of the session."""
-    path, known = _resolved(file, session), stored.digest
-    beside = session.parent / Path(file).name
-    movable = path is None or challenge_file(path) is None  # else it is read with what lies around it there
-    for candidate in filter(None, (path, beside) if movable else (path,)):
+    path, places = _resolved(file, session), ["there"]
+    candidates = [] if path is None else [path]
+    if path is None or challenge_file(path) is None:  # else it is read with what lies around it there
+        candidates.append(session.parent / Path(file).name)
+        places.append("in the folder of the session")
+    for candidate in candidates:
         sequence = stored.read_unchanged(candidate)
         if sequence is not None:
             return sequence
-    where = "there or in the folder of the session" if movable else "there"
-    became, what = "which has changed since", f"the file as it was (SHA-256 {known[:12]}…) {where}"
-    if path is None:
-        became, where = f"which {ELSEWHERE}", "in the folder of the session"
-        what = f"the file as it was (SHA-256 {known[:12]}…) {where}"
-    elif not os.path.exists(path):
-        became = "which is not there"
-    elif stored.are_bytes_of(path):
-        became, what = "beside which something that is read with it has changed since", "that as it was"
-    raise InputError(f"{session}: contains no copy of the tracks of {file}, {became}; put {what}")
+    became = ELSEWHERE if path is None else "is gone or has changed"
+    raise InputError(
+        f"{session}: contains no copy of the tracks of {file}, which {became}; put the file as it was "
+        f"(SHA-256 {stored.digest[:12]}…) {' or '.join(places[path is None :])}"
+    )
 
 
 def _change(path: Path, stored: StoredSequence, name: str) -> str:
@@ -157,14 +148,13 @@ def _change(path: Path, stored: StoredSequence, name: str) -> str:
         return ""
     try:
         content = read_bytes(path)
-        if digest(content) != stored.digest:
-            return f"{path} has changed since: {shown}"
+        same = digest(content) == stored.digest
         # Reading a large table takes seconds, and what has no other files has not changed with these bytes.
-        if not is_self_contained(content) and stored.read(path).content != stored.content:
-            return f"What is read with {path} has changed since: {shown}"
+        if same and not is_self_contained(content):
+            same = stored.read(path).content == stored.content
     except InputError as error:
         return f"{error}: {shown}"
-    return ""
+    return "" if same else f"{path} has changed since, or what is read with it: {shown}"
 
 
 def _resolved(file: str, session: Path) -> Path | None:

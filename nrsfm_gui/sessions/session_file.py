@@ -47,7 +47,7 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.orbit_camera import Orbit
-from nrsfm_gui.sessions.archive import LARGEST_RATIO, ArchiveReader, ArchiveWriter
+from nrsfm_gui.sessions.archive import LARGEST_RATIO, ArchiveWriter, read_archive
 from nrsfm_gui.sessions.session_data import StoredSequence, sequence_of, stored_sequence
 from nrsfm_gui.sessions.session_records import HistoryEntries, Note, SessionRecords
 
@@ -65,6 +65,8 @@ VERSION = 1
 ABOUT = ("format", "version", "versions", "saved")  # entries besides those of the session
 # Fields that a run and what is saved of it have in common.
 SAME = ("number", "settings", "warm_from", "shown_before", "message", "title", "note", "pinned")
+# Fields that a session and its view have in common.
+SEEN = ("frame", "point", "selection", "frame_range", "alignment", "appearance", "background")
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,17 +182,11 @@ class ViewState:
     def of(cls, session: Session, orbit: Orbit, saved_views: Mapping[str, Orbit]) -> ViewState:
         """Return that of a session whose 3-D view is seen from somewhere."""
         return cls(
-            session.frame,
-            session.point,
-            session.selection,
-            tuple(sorted(session.hidden)),
-            session.frame_range,
-            session.alignment,
-            session.theme.name,
-            orbit,
-            session.appearance,
-            session.background,
-            dict(saved_views),
+            **{name: getattr(session, name) for name in SEEN},
+            hidden=tuple(sorted(session.hidden)),
+            theme=session.theme.name,
+            orbit=orbit,
+            saved_views=dict(saved_views),
         )
 
     def __post_init__(self) -> None:
@@ -211,10 +207,7 @@ class ViewState:
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> ViewState:
-        """Return what `as_plain` gave.
-
-        Raises InputError where an entry is absent or is not what it should be.
-        """
+        """Return what `as_plain` gave."""
         state: ViewState = _VIEW.read(cls, values, "the view")
         return state
 
@@ -250,12 +243,7 @@ _VIEW = Records(
 
 
 def write_session(session: SavedSession, path: Path, *, private: bool = False) -> Path:
-    """Write a session, completely or not at all, and return its path.
-
-    With `private`, nobody but its owner may read the file.
-
-    Raises InputError where the file cannot be written.
-    """
+    """Write a session, `private` or for all, completely or not at all, and return its path."""
     archive = ArchiveWriter()
 
     def write_sequence(saved: SavedSequence) -> dict[str, Any]:
@@ -263,7 +251,7 @@ def write_session(session: SavedSession, path: Path, *, private: bool = False) -
             "sequence": RECORDS.write(stored_sequence(saved.sequence, archive)),
             "settings": RECORDS.write(saved.settings),
             "shown": saved.shown,
-            "runs": SessionRecords(archive, saved.sequence).write(saved.runs),
+            "runs": SessionRecords(saved.sequence, archive.name, {}).write(saved.runs),
         }
 
     about = {"format": FORMAT, "version": VERSION, "versions": versions()}
@@ -274,13 +262,9 @@ def write_session(session: SavedSession, path: Path, *, private: bool = False) -
 
 
 def read_session(path: Path) -> SavedSession:
-    """Read a session.
-
-    Raises InputError where the file is absent, damaged, of another version, has impossible values, or leaves
-    a large sequence to a file that is gone or has changed.
-    """
-    with refusing_damage(path), ArchiveReader(path) as archive:
-        document = archive.document
+    """Read a session."""
+    with refusing_damage(path):
+        document, arrays = read_archive(path)
         if document.get("format") != FORMAT:
             raise InputError(f"{path}: is not a session: its format is not {FORMAT!r}")
         if document.get("version") != VERSION:
@@ -293,8 +277,8 @@ def read_session(path: Path) -> SavedSession:
         def read_sequence(_kind: type, value: Any, where: str) -> SavedSequence:
             entry = RECORDS.read(dict[str, Any], value, where)
             stored = RECORDS.read(StoredSequence, entry.get("sequence"), f"{where}.sequence")
-            sequence, change = sequence_of(stored, archive, allowance)
-            records = SessionRecords(archive, sequence)
+            sequence, change = sequence_of(stored, arrays, path, allowance)
+            records = SessionRecords(sequence, str, arrays)
             return SavedSequence(
                 sequence,
                 records.read(tuple[SavedRun, ...], entry.get("runs"), f"{where}.runs"),
@@ -311,21 +295,18 @@ def read_session(path: Path) -> SavedSession:
 
 
 def session_summary(path: Path) -> str:
-    """Return what a session file holds, without its arrays: "2 sequences, 3 runs: 2 of back and 1 of face".
-
-    Raises InputError where the file cannot be read.
-    """
-    with ArchiveReader(path) as archive:
-        sequences = archive.document.get("sequences") or ()
+    """Return what a session file holds, without its arrays: "2 sequences, 3 runs: 2 of a and 1 of b"."""
+    document, _arrays = read_archive(path, arrays=False)
     counts: list[tuple[int, str]] = []
     try:
-        for entry in sequences:
-            count, stored = len(entry["runs"]), entry["sequence"]
+        for entry in document.get("sequences") or ():
+            stored = entry["sequence"]
             name = (stored["texts"] or {}).get("name") or Path(stored["source"]).stem
-            if count or len(sequences) == 1:
-                counts.append((count, name))
+            counts.append((len(entry["runs"]), name))
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: is not a session that can be read ({error})") from error
+    if len(counts) > 1:
+        counts = [each for each in counts if each[0]]
     total = sum(count for count, _name in counts)
     runs = f"{total} run" if total == 1 else f"{total} runs"
     if len(counts) < 2:

@@ -58,9 +58,10 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.run_errors import StoredErrors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from core import CameraModel, Sequence
+    from nrsfm_gui.sessions.archive import Array
 
 LARGEST_NUMBER = 1e50  # of arrays that are computed with: squares and products of it are finite
 LONGEST_NOTE = 20_000  # characters
@@ -132,10 +133,10 @@ COMPUTED_WITH = (StoredProblem, DepthPoint, Iterate, StoredErrors)  # their arra
 class SessionRecords(Records):
     """Writes or reads the runs of a sequence; equal entries are one object, as when they were written."""
 
-    def __init__(self, archive: Any, sequence: Sequence) -> None:
-        """`archive`: an `ArchiveWriter`, or an `ArchiveReader`."""
+    def __init__(self, sequence: Sequence, name: Callable[[Array], str], arrays: Mapping[str, Array]) -> None:
+        """`name`: returns the name of an array that is written; `arrays`: those to read, by name."""
         hooks = {
-            np.ndarray: Hook(lambda array: archive.name(array), self._read_array),
+            np.ndarray: Hook(name, self._read_array),
             Note: Hook(str, lambda _kind, value, where: _read_note(value, where)),
             Iterate: Hook(self._write_iterate, self._read_iterate),
             Problem: Hook(self._write_problem, self._read_problem),
@@ -144,7 +145,7 @@ class SessionRecords(Records):
             ),
         }
         super().__init__(RECORDS.hooks | hooks, NAMES, LEFT_OUT)
-        self._archive, self._sequence = archive, sequence
+        self._arrays, self._sequence = arrays, sequence
         self._calibrated: tuple[Floats, CameraModel] = np.eye(3), sequence.camera  # of the present iterate
         self._known: dict[tuple[object, ...], Any] = {}
 
@@ -177,9 +178,9 @@ class SessionRecords(Records):
 
     def _read_array(self, kind: Any, value: Any, where: str) -> Any:
         letter, name = KINDS[get_args(get_args(kind)[1])[0]]
-        if not isinstance(value, str):
-            raise refused(where, value, "the name of an array")
-        array = self._archive.array(value)
+        if not isinstance(value, str) or value not in self._arrays:
+            raise refused(where, value, "the name of an array in the file")
+        array = self._arrays[value]
         if array.dtype.kind != letter:
             raise InputError(f"{where} is {array.dtype}; accepted are {name}")
         return array

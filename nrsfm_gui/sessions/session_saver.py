@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QByteArray, QObject, Qt, pyqtSignal
@@ -35,13 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from PyQt6.QtWidgets import QMainWindow, QWidget
+    from PyQt6.QtWidgets import QAbstractButton, QMainWindow
 
     from core import Sequence
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.log_records import Logbook
-    from nrsfm_gui.model.notifier import Actions
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.display import Display
@@ -52,10 +52,6 @@ ONCE = Qt.ConnectionType.SingleShotConnection
 CHANGED = "has been written by another window or program since; it is not replaced"
 NOT_KEPT = "The session that was closed without being saved is not kept as the last one"
 FILTER = f"Sessions (*{SUFFIX})"
-TITLE = "The session is not saved"
-NOTHING = "Neither the session nor an automatic copy of it could be written."
-OLDER = "The session could not be written, and its automatic copy is older."
-SAVE, CLOSE, CANCEL = "Save elsewhere…", "Close without saving", "Cancel"
 
 
 class SessionView(Protocol):
@@ -110,7 +106,9 @@ class SessionSaver(QObject):
                 f"The session is not saved by itself at the moment: {sentence.rstrip('.')}.", details
             )
         )
-        self.autosave.not_kept.connect(self._on_not_kept)
+        self.autosave.not_kept.connect(
+            lambda sentence, details: self._notifier.fail(f"{NOT_KEPT}: {sentence}.", details)
+        )
         self.autosave.saved.connect(
             lambda: logbook.add(Level.DETAIL, "files", "The session was saved by itself")
         )
@@ -147,7 +145,7 @@ class SessionSaver(QObject):
 
     def save_as(self) -> None:
         """Ask for a file, and save there."""
-        self._ask("Save the session", self.save_to)
+        self._ask(self.save_to)
 
     def save_to(
         self, path: Path, *, then: Callable[[], object] = lambda: None, over_others: bool = True
@@ -157,46 +155,39 @@ class SessionSaver(QObject):
         if saved is None:
             self._notifier.fail(f"{path} is not written: nothing is open", "")
             return
-        opened, edits = self._opened, self._session.edits
+        opened, edits, inputs = self._opened, self._session.edits, self._session.inputs()
 
-        def finish(_path: object) -> None:
-            self._finish_saving(path, opened, edits)
-            then()
-
-        def write(*, replacing: bool) -> None:
-            if not replacing and self._known[0] == path and mark_of(path) not in (None, self._known[1]):
+        def write(_job: Job) -> None:
+            if not over_others and self._known[0] == path and mark_of(path) not in (None, self._known[1]):
                 raise InputError(f"{path} {CHANGED}")
-            write_session(saved, path)
+            with protecting(inputs):
+                write_session(saved, path)
             if opened == self._opened:
                 self._known = path, mark_of(path)
 
+        def finish(_value: object) -> None:
+            if opened == self._opened:  # no other session was opened meanwhile
+                self.file, self._saved_edits, self._recovered = path, edits, False
+                if not self.modified:
+                    self.autosave.forget()
+            self._store.add_recent(path)
+            self._store.set_writing_folder(path.parent)
+            self._notifier.inform(f"Saved {path}")
+            self.show_title()
+            then()
+
         def fail(reason: str, details: str) -> None:
-            elsewhere = ("Save elsewhere…", lambda: self._ask("Save the session", self.save_to))
-            over = ("Replace it", lambda: self._write(lambda: write(replacing=True), finish))
-            actions = (elsewhere, over) if reason.endswith(CHANGED) else (elsewhere,)
-            self._notifier.fail(reason, details, action=actions)
+            over = [("Replace it", lambda: self.save_to(path, then=then))] if reason.endswith(CHANGED) else []
+            self._notifier.fail(reason, details, action=(("Save elsewhere…", self.save_as), *over))
 
-        self._write(lambda: write(replacing=over_others), finish, failed=fail)
+        self._jobs.start(Job(write, done=finish, failed=fail))
 
-    def _write(
-        self,
-        write: Callable[[], object],
-        done: Callable[[object], object],
-        *,
-        failed: Callable[[str, str], object] | None = None,
-    ) -> None:
-        inputs = self._session.inputs()
-
-        def write_protected(_job: Job) -> None:
-            with protecting(inputs):
-                write()
-
-        self._jobs.start(Job(write_protected, done=done, failed=failed or self._notifier.fail))
-
-    def _ask(self, title: str, then: Callable[[Path], object]) -> None:
+    def _ask(self, then: Callable[[Path], object]) -> None:
         stem = summaries.file_stem(self._session.sequence, "session")
         start = self.file or self._store.writing_folder() / f"{stem}{SUFFIX}"
-        ask_for_path(self._window, title, then, kind=PathKind.NEW_FILE, start=start, filters=FILTER)
+        ask_for_path(
+            self._window, "Save the session", then, kind=PathKind.NEW_FILE, start=start, filters=FILTER
+        )
 
     def last_session(self) -> tuple[Path, str] | None:
         """Return the session that was closed without being saved, and its content, or None."""
@@ -218,8 +209,6 @@ class SessionSaver(QObject):
         adopted = self.autosave.begin_session(
             path if automatic and self._enabled else None, keep=self.modified and self._saves_automatically
         )
-        if adopted:
-            self.recovery.follow(self.autosave.own.path)
         self._opened += 1
         self._known = known
         self._recovered = automatic
@@ -240,21 +229,18 @@ class SessionSaver(QObject):
                 self._offer_file(each)
         self.session_shown.emit(path)
 
-    def show_result(self, sequence: Sequence, saved: SavedRun, path: Path | None) -> None:
-        """Show a result that was read, as one more run of its sequence; `path` is a recent file then.
-
-        Where the sequence is open already, its frame and what is seen of it stay.
-        """
+    def show_result(self, run: Run, path: Path | None) -> None:
+        """Show a result that was read, as one more run of its sequence; `path` is a recent file then."""
         session = self._session
-        if session.is_open(sequence) and session.sequence is not None:
+        if session.is_open(run.sequence) and session.sequence is not None:
             self._control.cancel()
             self._notifier.clear()
-            sequence = session.sequence
+            run.sequence = session.sequence
         else:
-            self._opening.open_sequence(sequence)
+            self._opening.open_sequence(run.sequence)
         fits = session.shown is None
-        session.append_run(saved.run(sequence))
-        session.set_settings(saved.settings)
+        session.append_run(run)
+        session.set_settings(run.settings)
         self._display.refresh()
         if fits:
             self._fit()
@@ -270,8 +256,6 @@ class SessionSaver(QObject):
         return saved.sequence, saved.settings, runs, shown
 
     def _show_view(self, saved: SavedSession, path: Path) -> None:
-        if self.recovery.cautious:
-            return
         show_layout(self._window, saved.layout)
         if not saved.view:  # written by a script
             return
@@ -325,43 +309,45 @@ class SessionSaver(QObject):
             )
 
     def end(self, *, ask: bool) -> bool:
-        """Keep a session that was not saved as the last one; return whether the window may close.
-
-        Where it can be written nowhere, a dialog asks, and closes the window after its answer.
-        """
+        """Keep a session that was not saved as the last one; return whether the window may close."""
         if self._ended:
             return True
         self._jobs.wait()
         failures: list[tuple[str, str]] = []
         if self.modified and self._saves_automatically:
-            keeping = Job(lambda _job: self.autosave.keep())
-            keeping.failed.connect(lambda *failure: failures.append(failure))
-            keeping.run()  # in this thread
+            Job(lambda _job: self.autosave.keep(), failed=lambda *why: failures.append(why)).run()
         for reason, details in failures:
+            rest = self.autosave.own.describe_rest()
             if ask and not self.autosave.up_to_date:
-                self._ask_what_becomes(reason)
+                self._ask_what_becomes(f"{reason.rstrip('.')}. {rest}.")
                 return False
-            rest = self.autosave.own.describe_rest() if self.autosave.up_to_date else self.write_copy()
-            self._report_not_kept(f"{reason.rstrip('.')}. {rest}", details)
+            rest = rest if self.autosave.up_to_date else self.write_copy()
+            sentence = f"{NOT_KEPT}: {reason.rstrip('.')}. {rest}."
+            self._notifier.fail(sentence, details)
+            report(sentence)  # the window closes, and nobody sees it anymore
         self._close(discard=not failures)
         return True
 
     def _ask_what_becomes(self, reason: str) -> None:
-        rest = self.autosave.own.describe_rest()
-        sentences = printable(f"{reason.rstrip('.')}. {rest}.")
-        UnsavedDialog(
-            sentences,
-            self._window,
-            copied=self.autosave.has_copy,
-            save=lambda: self._ask(
-                "Save the session", lambda path: self.save_to(path, then=self._window.close)
-            ),
-            close=self._close_without_saving,
-        ).open()
+        """Ask what becomes of a session that could not be kept; the window stays open meanwhile."""
+        buttons = QMessageBox.StandardButton
+        box = QMessageBox(
+            QMessageBox.Icon.Warning, PROGRAM, "The session is not saved.",
+            buttons.Save | buttons.Discard | buttons.Cancel, self._window,
+        )  # fmt: skip
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setTextFormat(Qt.TextFormat.PlainText)  # names of files are not markup
+        box.setInformativeText(printable(reason))
 
-    def _close_without_saving(self) -> None:
-        self._close(discard=False)
-        self._window.close()
+        def answer(button: QAbstractButton) -> None:
+            if button is box.button(buttons.Save):
+                self._ask(partial(self.save_to, then=self._window.close))
+            elif button is box.button(buttons.Discard):
+                self._close(discard=False)
+                self._window.close()
+
+        box.buttonClicked.connect(answer)
+        box.open()
 
     def _close(self, *, discard: bool) -> None:
         self._ended = True
@@ -429,36 +415,6 @@ class SessionSaver(QObject):
         listed = tuple(dict.fromkeys(str(entry.place) for entry in self._opening.entries))
         return SavedSession(saved, 0, view, layout_of(self._window), listed, file or self.file)
 
-    def _finish_saving(self, path: Path, opened: int, edits: int) -> None:
-        """Store the file of a session: the `opened`-th of this window, after so many edits."""
-        if opened == self._opened:  # no other session was opened meanwhile
-            self.file, self._saved_edits, self._recovered = path, edits, False
-            if not self.modified:
-                self.autosave.forget()
-        self._store.add_recent(path)
-        self._store.set_writing_folder(path.parent)
-        self._notifier.inform(f"Saved {path}")
-        self.show_title()
-
-    def _on_not_kept(self, saved: SavedSession, reason: str, details: str) -> None:
-        """Offer to save a session elsewhere that was left for another one."""
-
-        def save() -> None:
-            self._ask("Save the session before", write)
-
-        def write(path: Path) -> None:
-            self._write(
-                lambda: write_session(saved, path), lambda _done: self._notifier.inform(f"Saved {path}")
-            )
-
-        self._report_not_kept(reason, details, action=("Save it elsewhere…", save))
-
-    def _report_not_kept(self, reason: str, details: str, *, action: Actions = ()) -> None:
-        sentence = f"{NOT_KEPT}: {reason.rstrip('.')}."
-        self._notifier.fail(sentence, details, action=action)
-        if not action:  # the window closes, and nobody sees it anymore
-            report(sentence)
-
 
 def _mark_before(file: Path | None, copy: Path) -> Mark | None:
     """Return the mark of the file of a session, None where it was written after an automatic copy of that."""
@@ -478,28 +434,3 @@ def show_layout(window: QMainWindow, layout: Mapping[str, str]) -> None:
     """Restore the layout of the panels; what does not fit is not changed."""
     if "docks" in layout:
         restore_docks(window, QByteArray.fromBase64(layout["docks"].encode("ascii", "replace")))
-
-
-class UnsavedDialog(QMessageBox):
-    """Asks what becomes of a session that could not be kept; the window stays open meanwhile."""
-
-    def __init__(
-        self,
-        reason: str,
-        parent: QWidget,
-        *,
-        copied: bool,
-        save: Callable[[], object],
-        close: Callable[[], object],
-    ) -> None:
-        super().__init__(QMessageBox.Icon.Warning, TITLE, OLDER if copied else NOTHING, parent=parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setTextFormat(Qt.TextFormat.PlainText)  # names of files are not markup
-        self.setInformativeText(reason)
-        roles = QMessageBox.ButtonRole
-        titles = {SAVE: roles.AcceptRole, CLOSE: roles.DestructiveRole, CANCEL: roles.RejectRole}
-        self.answers = {title: self.addButton(title, role) for title, role in titles.items()}
-        self.setDefaultButton(self.answers[SAVE])
-        self.setEscapeButton(self.answers[CANCEL])
-        functions = {self.answers[SAVE]: save, self.answers[CLOSE]: close}
-        self.buttonClicked.connect(lambda button: functions.get(button, lambda: None)())

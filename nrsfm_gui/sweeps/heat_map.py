@@ -20,8 +20,7 @@ from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
-    from PyQt6.QtCore import QEvent, QObject
-    from PyQt6.QtGui import QMouseEvent
+    from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
@@ -87,10 +86,8 @@ class HeatMap(Themed, QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget)
-        viewport = self._widget.viewport()
-        assert viewport is not None
-        viewport.setMouseTracking(True)
-        viewport.installEventFilter(self)
+        self._widget.scene().sigMouseClicked.connect(self._on_clicked)
+        self._widget.scene().sigMouseMoved.connect(self._on_moved)
         self._follow_theme()
 
     @property
@@ -117,16 +114,6 @@ class HeatMap(Themed, QWidget):
 
     # -- mouse and keys -------------------------------------------------------------------------------------
 
-    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Choose the cell that is clicked, and name the one below the pointer."""
-        if event is not None and self.state is not None:
-            kind = event.type()
-            if kind == event.Type.MouseButtonPress:
-                self._on_pressed(event)  # type: ignore[arg-type]  # by its type
-            elif kind == event.Type.MouseMove:
-                self._on_hovered(event)  # type: ignore[arg-type]
-        return super().eventFilter(watched, event)
-
     def keyPressEvent(self, event: QKeyEvent | None) -> None:
         """Arrows choose a cell, Enter shows its run."""
         assert event is not None
@@ -151,23 +138,25 @@ class HeatMap(Themed, QWidget):
             cells = cells[along > 0][np.lexsort((along[along > 0], beside[along > 0]))]
         return (int(cells[0][0]), int(cells[0][1])) if len(cells) else None
 
-    def _on_pressed(self, event: QMouseEvent) -> None:
-        cell = self._cell_at(event.position())
+    def _on_clicked(self, event: MouseClickEvent) -> None:
+        """Choose the cell that is clicked."""
+        cell = self._cell_at(event.scenePos())
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         if cell is not None and event.button() == Qt.MouseButton.LeftButton:
             self.set_cell(cell)
             self.cell_requested.emit(*cell)
 
-    def _on_hovered(self, event: QMouseEvent) -> None:
-        cell = self._cell_at(event.position())
+    def _on_moved(self, place: QPointF) -> None:
+        """Name the cell below the pointer."""
+        cell = self._cell_at(place)
         tip = "" if cell is None or self.state is None else self.state.tip(*cell)
         self._widget.setToolTip(plain_tip(tip))
 
     def _cell_at(self, place: QPointF) -> tuple[int, int] | None:
-        """Return the cell at a place of the plot, None outside and where there is no run."""
-        assert self.state is not None
-        box = self._plot.getViewBox()
-        point = box.mapSceneToView(self._widget.mapToScene(place.toPoint()))
+        """Return the cell at a place of the scene, None outside and where there is no run."""
+        if self.state is None:
+            return None
+        point = self._plot.getViewBox().mapSceneToView(place)
         column, row = int(np.floor(point.x())), int(np.floor(point.y()))
         rows, columns = self.state.values.shape
         inside = 0 <= row < rows and 0 <= column < columns

@@ -252,7 +252,7 @@ class TrackingDialog(QDialog):
             )  # fmt: skip
             with closing(following):
                 for step in following:
-                    job.report(step)
+                    job.found.emit(step)
                     job.watch(step.done, step.total)
             return _followed(step)
 

@@ -84,9 +84,8 @@ def _start(path: Path, options: tuple[str, ...]) -> str:
 def _opened_result(path: Path, options: tuple[str, ...]) -> str:
     if not is_result(path):
         return ""
-    found = read_opened_result(path)
-    run = found.run.run(found.sequence)
-    return f"{found.sequence.content} {found.sequence} {run.message} {run.title}"
+    run = read_opened_result(path)
+    return f"{run.sequence.content} {run.sequence} {run.message} {run.title}"
 
 
 def _session(path: Path, options: tuple[str, ...]) -> str:

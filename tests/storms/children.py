@@ -35,10 +35,7 @@ FILE_EVENTS = frozenset(
 
 
 class Child:
-    """A process that calls a function, which gets one to report with.
-
-    `function`: what is called; it ends the process where it raises; `log`: the file of what it prints.
-    """
+    """A process that calls a function, which gets one to report with."""
 
     def __init__(self, function: Callable[[Report], object], log: Path) -> None:
         self._log = log
@@ -80,10 +77,7 @@ class Child:
         os.kill(self.pid, signal.SIGKILL)
 
     def end(self, seconds: float) -> tuple[int, list[str], str]:
-        """Wait for the end, and return the exit code, what was reported, and what was printed.
-
-        Raises Wrong where it had to be killed because the time was over.
-        """
+        """Wait for the end, and return the exit code, what was reported, and what was printed."""
         deadline = time.monotonic() + seconds
         lines = self.lines(sys.maxsize, seconds)  # until the child has closed its end
         late = time.monotonic() >= deadline
@@ -97,10 +91,7 @@ class Child:
 
 
 class FileOperations:
-    """Counts what this process does to files, and kills it before one of these operations.
-
-    `killed_at`: the number of the operation, from 1; 0 for none.
-    """
+    """Counts what this process does to files, and kills it before one of these operations."""
 
     def __init__(self, killed_at: int = 0) -> None:
         self.count = 0

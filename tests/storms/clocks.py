@@ -61,10 +61,7 @@ def library() -> Path | None:
 
 
 class Clock:
-    """The time of day of other processes.
-
-    `file`: which says it; `choice`: of the jumps.
-    """
+    """The time of day of other processes."""
 
     def __init__(self, file: Path, choice: random.Random) -> None:
         self._file, self._choice = file, choice
@@ -94,11 +91,7 @@ class Clock:
 
 
 def jump_while_sweeping(sweep: Sweep, moments: int, seed: int, folder: Path) -> StormRow:
-    """Run sweeps, one after the other, until the clock has jumped often enough; they must be as any other.
-
-    `sweep`: what is run; `moments`: how many jumps there are at least; `seed`: of the jumps; `folder`: an
-    empty one.
-    """
+    """Run sweeps, one after the other, until the clock has jumped often enough; they must be as any other."""
     row = StormRow("clock jumps: sweep")
     clock = Clock(folder / "clock", random.Random(f"{seed} sweep"))
     jumps = 0
@@ -124,12 +117,7 @@ def jump_while_sweeping(sweep: Sweep, moments: int, seed: int, folder: Path) -> 
 
 
 def jump_while_writing(writing: Writing, materials: Path, moments: int, seed: int, folder: Path) -> StormRow:
-    """Kill what writes version after version while its clock jumps, and read it by the right time.
-
-    `writing`: what is written; `materials`: an empty folder, for what is needed for that; `moments`: how many
-    jumps there are at least; `seed`: of the jumps, and of the times of the files of sessions; `folder`: an
-    empty one.
-    """
+    """Kill what writes version after version while its clock jumps, and read it by the right time."""
     row = StormRow(f"clock jumps: {writing.name}")
     choice = random.Random(f"{seed} {writing.name}")
     clock = Clock(folder / "clock", choice)

@@ -35,10 +35,7 @@ NAMESPACE = "NRSFM_STORMS_NAMESPACE"  # environment variable of a process that m
 
 
 def in_namespace(arguments: list[str]) -> int | None:
-    """Run a script again where it may mount a disk that only it sees; return its exit code.
-
-    `arguments`: of this script. Returns None where this process may, or the system does not let any.
-    """
+    """Run a script again where it may mount a disk that only it sees; return its exit code."""
     words = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     if NAMESPACE in os.environ or shutil.which("unshare") is None:
         return None
@@ -51,10 +48,7 @@ def in_namespace(arguments: list[str]) -> int | None:
 
 
 class SmallDisk:
-    """A folder in which little can be written; a context manager.
-
-    `folder`: where it is mounted, an empty one.
-    """
+    """A folder in which little can be written; a context manager."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -99,11 +93,7 @@ class SmallDisk:
 
 
 def fill_while_writing(writing: Writing, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
-    """Write a version over version 0 where there is room for more and more, until it is written.
-
-    `writing`: what is written; `moments`: how often, at most; `disk`: where; `logs`: the folder of what is
-    printed.
-    """
+    """Write a version over version 0 where there is room for more and more, until it is written."""
     row = StormRow(f"full disk: {writing.name}")
     for pages in range(disk.least, disk.least + moments):
         folder = disk.folder / f"{writing.name}-{pages}"
@@ -130,10 +120,7 @@ def fill_while_writing(writing: Writing, moments: int, disk: SmallDisk, logs: Pa
 
 
 def fill_while_sweeping(sweep: Sweep, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
-    """Run a sweep where there is room for more and more; go on each time where there is room for all.
-
-    `sweep`: what is run; `moments`: how often, at most; `disk`: where; `logs`: the folder of what is printed.
-    """
+    """Run a sweep where there is room for more and more; go on each time where there is room for all."""
     row = StormRow("full disk: sweep")
     row.notes.append(disk.kind)
     for pages in range(disk.least, disk.least + moments):
@@ -167,19 +154,13 @@ def fill_while_sweeping(sweep: Sweep, moments: int, disk: SmallDisk, logs: Path)
 
 
 def check_end(code: int, printed: str) -> None:
-    """Check how a process ended.
-
-    Raises Wrong where it was by an exception.
-    """
+    """Check how a process ended."""
     if code or "Traceback" in printed:
         raise Wrong(f"it ended with {code}: {printed[-500:]}")
 
 
 def check_said(sentence: str) -> None:
-    """Check what is said about a full disk.
-
-    Raises Wrong where nothing is said, or too much.
-    """
+    """Check what is said about a full disk."""
     if not sentence or len(sentence.split(" / ")) > MOST_LINES:
         raise Wrong(f"what is said is {sentence!r}")
 

@@ -27,11 +27,7 @@ LONGEST = 60.0  # seconds until the measured ones are written
 
 
 def kill_while_writing(writing: Writing, moments: int, seed: int, folder: Path) -> StormRow:
-    """Kill a process that writes version after version, and read what there is then.
-
-    `writing`: what it writes; `moments`: how often it is killed; `seed`: of the moments; `folder`: an empty
-    one.
-    """
+    """Kill a process that writes version after version, and read what there is then."""
     row = StormRow(f"kill -9: {writing.name}")
     seconds, operations = _measure(writing, folder / "measured")
     row.notes.append(f"{1000 * seconds:.0f} ms and {operations} file operations a time")
@@ -55,10 +51,7 @@ def kill_while_writing(writing: Writing, moments: int, seed: int, folder: Path) 
 
 
 def kill_sweeps(sweep: Sweep, moments: int, seed: int, folder: Path) -> StormRow:
-    """Kill a sweep, and begin it again, until it has ended; then the next one. The last moment kills nothing.
-
-    `sweep`: what is killed; `moments`: how often it begins; `seed`: of the moments; `folder`: an empty one.
-    """
+    """Kill a sweep, and begin it again, until it has ended; then the next one; at last without killing it."""
     row = StormRow("kill -9: sweep")
     ended = 0
     known: set[str] = set()
@@ -88,10 +81,7 @@ def kill_sweeps(sweep: Sweep, moments: int, seed: int, folder: Path) -> StormRow
 
 
 def check_whole(writing: Writing, folder: Path, accepted: set[int]) -> None:
-    """Read what there is as the next start of the program does.
-
-    Raises HalfWritten, Lost, Wrong where it is not one of the accepted versions, or files are left.
-    """
+    """Read what there is as the next start of the program does."""
     found = writing.versions_in(folder)
     if not found & accepted:
         raise Lost(f"found are the versions {sorted(found)}; accepted are {sorted(accepted)}")

@@ -21,11 +21,7 @@ LONGEST = 120.0  # seconds, for what takes a few where nothing else runs
 
 
 class Command:
-    """A command of Python in a session of its own, whose processes are known by that.
-
-    `words`: after `python`; `log`: the file of what it prints; `environment`: in addition to that of this
-    process.
-    """
+    """A command of Python in a session of its own, whose processes are known by that."""
 
     def __init__(self, words: list[str], log: Path, environment: dict[str, str]) -> None:
         self._log = log
@@ -47,10 +43,7 @@ class Command:
         return self._log.read_text(errors="replace")
 
     def wait_until(self, condition: Callable[[], bool]) -> bool:
-        """Wait until something is so, or the command has ended; return whether it still runs.
-
-        Raises Wrong where neither happens.
-        """
+        """Wait until something is so, or the command has ended; return whether it still runs."""
         deadline = time.monotonic() + LONGEST
         while self.code is None and not condition():
             if time.monotonic() > deadline:
@@ -76,20 +69,14 @@ class Command:
         self._process.send_signal(number)
 
     def end(self) -> int:
-        """Wait for its end, and return its exit code.
-
-        Raises Wrong where it does not end.
-        """
+        """Wait for its end, and return its exit code."""
         try:
             return self._process.wait(LONGEST)
         except subprocess.TimeoutExpired:
             raise Wrong(f"it did not end in {LONGEST:g} s: {self.printed[-500:]}") from None
 
     def seconds_until_gone(self, most: float) -> float:
-        """Return how long the other processes of its session still run.
-
-        Raises Wrong where they run longer than so many seconds.
-        """
+        """Return how long the other processes of its session still run."""
         began = time.monotonic()
         while left := processes_of(self.pid):
             if time.monotonic() - began > most:

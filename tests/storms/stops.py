@@ -36,12 +36,7 @@ STOPPED = "stopped; the best so far is in"
 
 @dataclass(frozen=True)
 class Stopping:
-    """A command that is stopped.
-
-    `prepare` gets an empty folder and returns the words after `python` and the environment; `observe`, where
-    something is saved while the command runs, is called before the signal and returns how much that is, and
-    `check` is called with it and with what was printed.
-    """
+    """A command that is stopped."""
 
     name: str
     prepare: Callable[[Path], tuple[list[str], dict[str, str]]]
@@ -114,12 +109,7 @@ def stopped(folder: Path, sweep: Sweep) -> tuple[Stopping, ...]:
 
 
 def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path) -> StormRow:
-    """Send one of the signals at random moments, from the first at which the command can hear it.
-
-    Where something is saved meanwhile, every second moment comes after the first time.
-
-    `stopping`: what is stopped; `moments`: how often; `seed`: of the moments; `folder`: an empty one.
-    """
+    """Send one of the signals at random moments, from the first at which the command can hear it."""
     row = StormRow(f"SIGTERM, SIGINT, SIGHUP: {stopping.name}")
     longest = _seconds_of_start(folder)
     ended = before = 0
@@ -155,11 +145,7 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
 
 
 def kill_parents(sweep: Sweep, moments: int, seed: int, folder: Path, *, most: float) -> StormRow:
-    """kill -9 at random moments of commands that have started processes, which then end.
-
-    `sweep`: one that takes some time; `moments`: how often; `seed`: of the moments; `folder`: an empty one;
-    `most`: seconds that the processes may take.
-    """
+    """kill -9 at random moments of commands that have started processes, which then end."""
     row = StormRow("kill -9: what its workers do")
     arrays = folder / "tracks.h5"
     with h5py.File(arrays, "w") as file:

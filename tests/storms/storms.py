@@ -14,7 +14,6 @@ import signal
 import sys
 import tempfile
 import time
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,12 +37,10 @@ WORKERS_END = 2.0  # seconds after their parent
 def kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
     """kill -9 at random moments of writing files."""
     writings = [writing for writing in written(folder) if writing.name not in SEVERAL]
-    for number, (writing, count) in enumerate(
-        zip(writings, shares_of(moments, [1] * len(writings)), strict=True)
-    ):
-        place = folder / f"kills-{number}"
+    for writing in writings:
+        place = folder / writing.name
         place.mkdir()
-        yield kill_while_writing(writing, count, seed, place)
+        yield kill_while_writing(writing, max(1, moments // len(writings)), seed, place)
 
 
 def sweep_kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
@@ -71,12 +68,10 @@ def sweep_full_disk(folder: Path, _seed: int, moments: int) -> Iterator[StormRow
 def signals(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
     """SIGTERM, SIGINT and SIGHUP at random moments."""
     stoppings = stopped(folder, Sweep(folder, seeds=500, jobs=2, finish=False))
-    for number, (stopping, count) in enumerate(
-        zip(stoppings, shares_of(moments, [1] * len(stoppings)), strict=True)
-    ):
-        place = folder / f"signals-{number}"
+    for stopping in stoppings:
+        place = folder / stopping.name
         place.mkdir()
-        yield stop_while_running(stopping, count, seed, place)
+        yield stop_while_running(stopping, max(1, moments // len(stoppings)), seed, place)
 
 
 def workers(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
@@ -93,20 +88,14 @@ def clocks(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
         yield row
         return
     writings = [each for each in written(folder) if each.name in JUMPING]
-    *shares, last = shares_of(moments, [1] * (len(writings) + 1))
-    for number, (writing, count) in enumerate(zip(writings, shares, strict=True)):
-        place = folder / f"clocks-{number}"
+    share = max(1, moments // (len(writings) + 1))
+    for writing in writings:
+        place = folder / writing.name
         place.mkdir()
-        yield jump_while_writing(writing, folder / f"materials-{number}", count, seed, place)
-    place = folder / "clocks-sweep"
+        yield jump_while_writing(writing, folder / f"materials of {writing.name}", share, seed, place)
+    place = folder / "jumps"
     place.mkdir()
-    yield jump_while_sweeping(Sweep(folder, seeds=3, jobs=2), last, seed, place)
-
-
-def shares_of(moments: int, weights: list[float]) -> list[int]:
-    """Return moments in proportion to weights, at least 1 each."""
-    ends = [round(moments * end / sum(weights)) for end in accumulate(weights)]
-    return [max(1, end - begin) for begin, end in pairwise([0, *ends])]
+    yield jump_while_sweeping(Sweep(folder, seeds=3, jobs=2), share, seed, place)
 
 
 STORMS: dict[str, tuple[Callable[[Path, int, int], Iterator[StormRow]], int]] = {

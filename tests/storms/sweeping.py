@@ -28,12 +28,7 @@ SETTINGS = "--rotations truth --objective wnn --starts 1".split()
 
 
 class Sweep:
-    """`nrsfm sweep` of a small object, which several processes compute.
-
-    `folder`: of its data, and of the rows that it has where nothing disturbs it; `seeds`: how many runs it
-    has for each of two cameras; `jobs`: how many processes; `finish`: whether it is run once as a whole, to
-    which others are compared.
-    """
+    """`nrsfm sweep` of a small object, which several processes compute."""
 
     def __init__(self, folder: Path, *, seeds: int, jobs: int, finish: bool = True) -> None:
         self.data = folder / "data"
@@ -60,11 +55,7 @@ class Sweep:
     def start(
         self, output: Path, log: Path, *, killed_at: int = 0, first: Callable[[], object] = lambda: None
     ) -> Child:
-        """Return a process that runs the command, and reports its exit code and its file operations.
-
-        `output`: the folder of the sweep; `log`: the file of what it prints; `killed_at`: the number of the
-        file operation before which it kills itself; `first`: what it calls before that.
-        """
+        """Return a process that runs the command, and reports its exit code and its file operations."""
 
         def run(report: Report) -> None:
             report("begun")
@@ -76,10 +67,7 @@ class Sweep:
         return Child(run, log)
 
     def check(self, output: Path, known: set[str]) -> set[str]:
-        """Return which runs have a row, in a sweep that may have been killed at any moment.
-
-        Raises HalfWritten, Lost where a line or an array is damaged, or a row is gone that was there before.
-        """
+        """Return which runs have a row, in a sweep that may have been killed at any moment."""
         keys = set()
         path = output / RUNS
         for line in read_lines(path) if path.exists() else ():
@@ -98,10 +86,7 @@ class Sweep:
         return keys
 
     def check_finished(self, output: Path) -> None:
-        """Compare a sweep that has ended with the one that nothing disturbed.
-
-        Raises Lost, Wrong where rows are missing or differ, or temporary files are left.
-        """
+        """Compare a sweep that has ended with the one that nothing disturbed."""
         rows = rows_of(output)
         if len(rows) < len(self._rows):
             raise Lost(f"{len(self._rows) - len(rows)} of {len(self._rows)} runs")

@@ -42,16 +42,10 @@ class Writing(Protocol):
         """Put version 0 into a folder, by copying."""
 
     def write(self, folder: Path, version: int) -> None:
-        """Write a version; called in a process of its own.
-
-        Raises InputError where it could not be written.
-        """
+        """Write a version; called in a process of its own."""
 
     def versions_in(self, folder: Path) -> set[int]:
-        """Return which versions are there, as a whole.
-
-        Raises HalfWritten, Lost where something is neither old nor new, or nothing is there.
-        """
+        """Return which versions are there, as a whole."""
 
 
 def written(folder: Path, *, frames: int = 12, points: int = 30) -> tuple[Writing, ...]:
@@ -104,10 +98,7 @@ class SessionSaving:
 
 
 def version_of(path: Path) -> int:
-    """Return which version a session is.
-
-    Raises HalfWritten, Lost where it cannot be read, or is not there.
-    """
+    """Return which version a session is."""
     if not path.exists():
         raise Lost(f"{path.name} is not there")
     try:
@@ -155,7 +146,7 @@ class Autosaving:
         self._autosave = Autosave(folder, lambda: self._sessions[self._version], lambda: 0.001, self._app)
         self._autosave.saved.connect(self._loop.quit)
         self._autosave.failed.connect(self._refuse)
-        self._autosave.not_kept.connect(lambda _saved, *why: self._refuse(*why))
+        self._autosave.not_kept.connect(self._refuse)
 
     def _refuse(self, sentence: str, details: str) -> None:
         self._refusals.append(sentence + details)

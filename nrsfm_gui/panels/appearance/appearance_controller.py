@@ -125,7 +125,7 @@ class AppearanceController(QObject):
         except InputError as error:
             self._notifier.fail(str(error), "")
             return
-        self._session.input_files.add([sequence], [path])
+        self._session.add_files([sequence], [path])
         mode = self._session.appearance.mesh_mode
         appearance = self._session.appearance.changed(mesh_source="loaded", triangulation=found)
         self._session.set_appearance(appearance.with_mesh_mode("both" if mode == "off" else mode))

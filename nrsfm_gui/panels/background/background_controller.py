@@ -182,7 +182,7 @@ class BackgroundController(QObject):
         self._show()
         sequence, pictures = self._session.sequence, self._reader.pictures
         if sequence is not None and pictures is not None:
-            self._session.input_files.add([sequence], pictures.files)
+            self._session.add_files([sequence], pictures.files)
         doubt = "" if sequence is None else doubts(sequence, size)
         if doubt:
             self._notifier.inform(doubt)

@@ -80,7 +80,7 @@ def solve_series(sequence: Sequence, start: Iterate, series: HeldOutSeries, job:
     plan, found = series.plan, []
     for widened in (False, True):
         for trial in sweep(sequence, start, series.settings, plan, watch=job.watch):
-            job.report((trial, _error_3d(sequence, start, trial)))
+            job.found.emit((trial, _error_3d(sequence, start, trial)))
             found.append(replace(trial, solution=None, refined=None))
         more = () if widened else beyond(gather_curve(found, plan.parameter), plan)
         if not more:

@@ -54,7 +54,7 @@ class SequencesController(QObject):
         self._given: Settings | None = None  # of the sequence that is opened next
         self._known = False  # whether the parameters of the open sequence are those that it had before
         opening.started.connect(self._on_reading_started)
-        opening.files_read.connect(session.input_files.add)
+        opening.files_read.connect(session.add_files)
         opening.opened.connect(self._on_opened)
         opening.listed.connect(panel.set_entries)
         opening.camera_known.connect(self._on_camera_known)

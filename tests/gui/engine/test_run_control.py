@@ -12,7 +12,7 @@ from nrsfm_gui.engine.solver_thread import SolverThread
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.summaries import duration, time_left
+from nrsfm_gui.scene.summaries import time_left
 from nrsfm_gui.text.run_numbers import numbers as panel_numbers
 from nrsfm_gui.text.run_rows import run_row
 from nrsfm_gui.text.status_text import activity
@@ -24,9 +24,10 @@ def wnn(**changes):
 
 
 @pytest.fixture
-def controls(qapp, known):
+def controls(qapp, known, monkeypatch):
     """Make (session, control) on a small sequence; every control is shut down."""
     made = []
+    monkeypatch.setattr("nrsfm_gui.engine.run_control.LINGER", 0.05)
 
     def make(stream):
         session = Session()
@@ -59,22 +60,12 @@ def numbers(run):
     return [record.iteration for record in run.history.records]
 
 
-def test_a_finished_run_has_every_record(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=3000))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    assert numbers(run) == list(range(3000))
-    assert run.last.record == run.history.records[-1]
-    assert control.current is None
-    assert session.shown is run
-
-
 def test_a_change_is_followed_at_once_as_soon_as_a_run_is_over(qtbot, controls, make_stream, monkeypatch):
     run_thread = SolverThread.run
 
     def run_and_end_late(thread):
         run_thread(thread)
-        time.sleep(0.2)  # as where another process has the processor
+        time.sleep(0.1)  # as where another process has the processor
 
     monkeypatch.setattr(SolverThread, "run", run_and_end_late)
     session, control = controls(make_stream(length=10))
@@ -212,7 +203,7 @@ def test_run_right_after_a_change_continues_from_the_shown_iteration(qtbot, cont
 
 @pytest.mark.parametrize("stopped", [False, True])
 def test_a_live_run_is_stopped_by_stop_and_not_by_run(qtbot, controls, make_stream, stopped):
-    session, control = controls(make_stream(length=100, pause=0.01))
+    session, control = controls(make_stream(length=60, pause=0.005))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED and not control._threads)
     session.set_settings(wnn(rank=3))
@@ -220,7 +211,7 @@ def test_a_live_run_is_stopped_by_stop_and_not_by_run(qtbot, controls, make_stre
     qtbot.waitUntil(lambda: len(live.history) > 3)
     control.cancel() if stopped else control.start(warm=True)
     qtbot.waitUntil(lambda: live not in control._threads)
-    assert len(live.history) < 100 and ("stopped" in run_row(live, None).origin) is stopped
+    assert len(live.history) < 60 and ("stopped" in run_row(live, None).origin) is stopped
     assert activity(live).startswith("Stopped" if stopped else "Done") and "· start ·" in activity(live)
 
 
@@ -310,14 +301,13 @@ def test_settings_that_are_only_gone_back_to_are_not_followed(qtbot, controls, m
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     control.ignore_settings(wnn(eta=0.3))
     session.set_settings(wnn(eta=0.3))
-    qtbot.wait(30)
     assert session.runs == [run]
     session.set_settings(wnn(eta=0.31))
-    qtbot.waitUntil(lambda: len(session.runs) == 2 and len(session.shown.history) == 10)
+    assert len(session.runs) == 2
 
 
 def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, make_stream, monkeypatch):
-    session, control = controls(make_stream(length=40, pause=0.004))
+    session, control = controls(make_stream(length=10, pause=0.01))
     runs = []
     for _ in range(3):
         runs.append(control.start(warm=False))
@@ -338,7 +328,7 @@ def test_without_live_parameters_a_run_under_way_stays_so_until_they_are_live(qt
     qtbot.waitUntil(lambda: len(run.history) > 3)
     session.set_settings(wnn(eta=0.2))
     count = len(run.history)
-    qtbot.waitUntil(lambda: len(run.history) > count + 20)
+    qtbot.waitUntil(lambda: len(run.history) > count + 5)
     assert run.settings == wnn() and not run.history.ticks
     session.set_live(True)
     qtbot.waitUntil(lambda: run.settings == wnn(eta=0.2))
@@ -346,24 +336,13 @@ def test_without_live_parameters_a_run_under_way_stays_so_until_they_are_live(qt
 
 
 def test_a_change_after_stop_is_followed_once_the_last_iteration_is_done(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=10, pause=0.2))
+    session, control = controls(make_stream(length=10, pause=0.05))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 0)
     control.cancel()
     session.set_settings(wnn(eta=0.2))
     assert session.runs == [run]  # its thread computes yet
     qtbot.waitUntil(lambda: session.shown is not run and session.shown.settings == wnn(eta=0.2))
-
-
-def test_stop_alone_stops(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=10, pause=0.1))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(run.history) > 0)
-    with qtbot.waitSignal(control.ended):
-        control.cancel()
-    qtbot.wait(50)
-    assert session.runs == [run] and control.current is None
-    assert run.state is RunState.STOPPED and run.last.record == run.history.records[-1]
 
 
 def test_a_refused_start_fails_with_its_sentence(qtbot, controls):
@@ -425,35 +404,6 @@ def test_a_change_while_rotations_are_compared_shows_that_it_starts_again(qtbot,
     session.set_settings(wnn(rank=5))
     qtbot.waitUntil(lambda: len(run.history.ticks) == 2)
     assert run.history.ticks[1].text == "rank 4 → 5"
-
-
-def test_status_and_numbers_count_the_iterations_and_seconds_of_the_run(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=40))
-    first = control.start(warm=False)
-    qtbot.waitUntil(lambda: first.state is RunState.FINISHED)
-    second = control.start(warm=True, paused=True)
-    assert second.last is first.last  # there is a reconstruction, but nothing was computed for it yet
-    assert counts(second) == ("–", "–")
-    for _ in range(3):
-        control.step()
-    qtbot.waitUntil(lambda: len(second.history) == 3)
-    session.set_settings(wnn(rank=4))
-    control.step()
-    qtbot.waitUntil(lambda: len(second.history.ticks) == 1)
-    control.step()
-    qtbot.waitUntil(lambda: len(second.history) == 5)
-    record = second.history.records[-1]
-    assert record.iteration == 4
-    iterations, seconds = counts(second)
-    assert iterations == "4"
-    assert seconds == duration(record.seconds)
-    assert f"{iterations} iterations in {seconds}" in activity(second)
-
-
-def counts(run):
-    found = incumbent_of(run, run.last, None)
-    shown = {number.label: number.value for number in panel_numbers(run, found, run.sequence)}
-    return shown["iterations"], shown["computing time"]
 
 
 @pytest.mark.parametrize(

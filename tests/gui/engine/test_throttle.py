@@ -8,7 +8,6 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QTimer
 from nrsfm_gui.engine.throttle import (
     DRAG_RESTS,
     PANEL_TURNS,
-    READING_MILLISECONDS,
     SERIES_MILLISECONDS,
     TURN_MILLISECONDS,
     Debounce,
@@ -20,7 +19,7 @@ from nrsfm_gui.engine.throttle import (
 def test_the_first_request_is_served_at_once_and_of_many_the_last(qtbot):
     owner, now = QObject(), []
     value = 0
-    throttle = Throttle(lambda: now.append(value), owner)
+    throttle = Throttle(lambda: now.append(value), owner, milliseconds=30)
     throttle.request()
     assert now == [0]
     for value in range(1, 50):  # noqa: B007
@@ -28,44 +27,32 @@ def test_the_first_request_is_served_at_once_and_of_many_the_last(qtbot):
     assert now == [0]
     qtbot.waitUntil(lambda: len(now) == 2)
     assert now == [0, 49]
-    qtbot.wait(3 * READING_MILLISECONDS)
+    qtbot.wait(60)
     assert now == [0, 49]  # nothing was requested since
     throttle.request()
-    assert now == [0, 49, 49]
-
-
-def test_what_is_shown_now_need_not_be_shown_again(qtbot):
-    owner, now = QObject(), []
-    throttle = Throttle(lambda: now.append(1), owner)
     throttle.request()
-    throttle.request()
-    throttle.run()
-    assert now == [1, 1]
-    qtbot.wait(3 * READING_MILLISECONDS)
-    assert now == [1, 1]
+    throttle.run()  # what is shown now need not be shown again
+    assert now == [0, 49, 49, 49]
+    qtbot.wait(60)
+    assert now == [0, 49, 49, 49]
 
 
-def test_many_changes_are_one_update_of_a_panel(qtbot):
+def test_a_panel_is_updated_once_for_many_changes_and_not_where_it_shows_what_there_is(qtbot):
     owner, shown = QObject(), []
     value = 0
     updater = PanelUpdater(lambda: value, shown.append, owner)
+    updater.flush()
     for value in range(1, 50):  # noqa: B007
         updater.request()
-    assert shown == []
-    qtbot.waitUntil(lambda: len(shown) == 1)
-    assert shown == [49]
-
-
-def test_a_panel_is_not_drawn_again_where_it_shows_what_there_is(qtbot):
-    owner, shown = QObject(), []
-    updater = PanelUpdater(lambda: (1, 2), shown.append, owner)
-    updater.run()
+    assert shown == []  # never within the request
+    qtbot.waitUntil(lambda: shown == [49])
     updater.request()
-    qtbot.wait(3 * READING_MILLISECONDS)
-    assert shown == [(1, 2)]
+    updater.flush()
+    assert shown == [49]
     updater.forget()
     updater.request()
-    qtbot.waitUntil(lambda: len(shown) == 2)
+    updater.flush()
+    assert shown == [49, 49]
 
 
 def test_of_a_panel_the_parts_that_differ_are_drawn_in_order():
@@ -89,55 +76,27 @@ def test_of_a_panel_the_parts_that_differ_are_drawn_in_order():
     assert shown[3:] == [("imag", 2.0), ("real", 3.0)]
 
 
-def test_a_requested_update_can_be_done_at_once():
-    owner, shown = QObject(), []
-    updater = PanelUpdater(lambda: 7, shown.append, owner)
-    updater.flush()
-    assert shown == []  # nothing was requested
-    updater.request()
-    updater.flush()
-    assert shown == [7]
-
-
 def test_updates_of_a_panel_are_an_interval_apart(qtbot):
     owner, at = QObject(), []
     state = [0]
     updater = PanelUpdater(lambda: state[0], lambda _: at.append(time.perf_counter()), owner, milliseconds=80)
-    for state[0] in range(1, 30):
+    for state[0] in range(1, 20):
         updater.request()
         qtbot.wait(10)
     assert len(at) >= 2
     assert min(late - early for early, late in itertools.pairwise(at)) > 0.07
 
 
-def test_a_delayed_call_is_never_made_within_the_request(qtbot):
-    owner, now = QObject(), []
-    throttle = Throttle(lambda: now.append(1), owner, delay=READING_MILLISECONDS)
-    throttle.request()
-    throttle.request()
-    assert now == []
-    qtbot.waitUntil(lambda: now == [1])
-    throttle.request()
-    throttle.cancel()
-    qtbot.wait(3 * READING_MILLISECONDS)
-    assert now == [1]
-
-
 def test_a_call_waits_until_requests_rest(qtbot):
     owner, rests, last = QObject(), [], 0.0
     debounce = Debounce(lambda: rests.append(time.perf_counter() - last), 80, owner)
-    for _ in range(20):
+    for _ in range(10):
         last = time.perf_counter()
         debounce.request()
         qtbot.wait(10)
     qtbot.waitUntil(lambda: not debounce.isActive())
     assert min(rests) > 0.05
-    assert len(rests) < 20
-    rests.clear()
-    debounce.request()
-    debounce.cancel()
-    qtbot.wait(160)
-    assert rests == []
+    assert len(rests) < 10
 
 
 def test_panels_follow_a_drag_one_by_one(qtbot):
@@ -195,8 +154,7 @@ def test_a_debounce_of_no_time_follows_the_events_that_wait_and_leaves_timers_th
     assert order[:last].count("tick") >= 5
     debounce.request()
     debounce.cancel()
-    assert not debounce.isActive()
-    qtbot.wait(20)
+    qtbot.wait(10)
     assert order.count("called") == 20
     debounce.request()
     debounce.flush()

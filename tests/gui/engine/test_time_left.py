@@ -32,15 +32,6 @@ def test_steps_of_the_share_do_not_make_it_jump():
     np.testing.assert_allclose(found[known], TICK * (600 - ticks[known]), atol=0.5)
 
 
-def test_a_phase_that_is_slower_than_those_before_changes_it_smoothly():
-    seconds = TICK * np.arange(700)
-    found = shown(np.interp(seconds, [0, 20, 70], [0, 0.5, 1.0]))  # the second half takes 50 s, the first 20
-    assert found[199] == pytest.approx(20.0, abs=0.2)
-    assert np.abs(np.diff(found[11:])).max() < 3 * TICK
-    right = 70 - seconds
-    assert (np.abs(found - right)[300:] < 0.6 * right[300:] + 1).all()
-
-
 def test_where_nothing_gets_done_the_time_left_grows():
     found = shown(np.concatenate([np.arange(100) / 200, np.full(200, 0.5)]))
     assert found[299] > found[150] > found[105]

@@ -86,13 +86,6 @@ def test_bytes_are_bounded_at_the_largest_size(make_iterate):
     assert len(snapshots) == fitting
 
 
-def test_two_are_kept_though_each_is_too_large(make_iterate):
-    snapshots = Snapshots(largest=10)
-    for index in range(9):
-        snapshots.add(index, make_iterate(index))
-    assert snapshots.indices == (0, 8)
-
-
 def test_ends_of_phases_outlive_the_rest(make_iterate):
     snapshots = Snapshots(most=10)
     for index in range(400):
@@ -101,31 +94,12 @@ def test_ends_of_phases_outlive_the_rest(make_iterate):
     assert len(snapshots) <= 10
 
 
-def test_more_phases_than_moments_are_thinned_too(make_iterate):
-    snapshots = Snapshots(most=10)
-    for index in range(100):
-        snapshots.add(index, make_iterate(index, index))
-    assert len(snapshots) <= 10
-    assert snapshots.indices[0] == 0
-    assert snapshots.indices[-1] == 99
-    assert largest_gap(snapshots.indices) <= 32
-
-
-def test_what_is_held_outlives_ends_of_phases(make_iterate):
-    snapshots = Snapshots(most=10)
-    for index in range(100):
-        snapshots.add(index, make_iterate(index, index))
-        if index == 50:
-            snapshots.protect(50)
-    assert 50 in snapshots.indices
-
-
-def test_what_is_held_is_the_last_one_before(make_iterate):
+def test_what_is_held_is_the_last_one_before_and_dropped_last(make_iterate):
     snapshots = Snapshots(most=6)
     for index in range(0, 200, 7):
         if index == 49:
             snapshots.protect(44)  # 42 was seen, 44 was not
-        snapshots.add(index, make_iterate(index))
+        snapshots.add(index, make_iterate(index, index))  # and outlives the ends of phases
     assert 42 in snapshots.indices
     Snapshots().protect(3)  # nothing there is nothing to hold
 

@@ -2,7 +2,7 @@
 
 from core import Alignment, Settings
 from core.evaluation import Kind
-from nrsfm_gui.model.undo import MOST_ENTRIES, UndoStack, ViewChange
+from nrsfm_gui.model.undo import MOST_ENTRIES, UndoChange, UndoStack, settings_change
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
@@ -11,13 +11,17 @@ def changed(**changes):
     return QUICK.with_changes(**changes)
 
 
+def add(stack, before, after, now):
+    stack.add(settings_change(before, after, list), now)
+
+
 def test_a_movement_is_undone_as_one_step_and_done_again():
     stack = UndoStack()
     etas = [changed(eta=eta) for eta in (0.05, 0.06, 0.07, 0.08)]
     for k in range(3):
-        stack.add(etas[k], etas[k + 1], 0.1 * k)
-    stack.add(etas[3], changed(eta=0.08, rank=3), 0.35)  # another parameter
-    stack.add(changed(eta=0.08, rank=3), changed(eta=0.09, rank=3), 5.0)
+        add(stack, etas[k], etas[k + 1], 0.1 * k)
+    add(stack, etas[3], changed(eta=0.08, rank=3), 0.35)  # another parameter
+    add(stack, changed(eta=0.08, rank=3), changed(eta=0.09, rank=3), 5.0)
     assert [(stack.undo().description) for _ in range(3)] == [
         "eta 0.08 → 0.09",
         "rank 2 → 3",
@@ -25,21 +29,21 @@ def test_a_movement_is_undone_as_one_step_and_done_again():
     ]
     assert stack.undo() is None
     assert stack.redo().after == etas[3]
-    stack.add(etas[3], changed(eta=0.2), 9.0)  # a new change: what was undone is gone
+    add(stack, etas[3], changed(eta=0.2), 9.0)  # a new change: what was undone is gone
     assert stack.redo() is None
 
 
 def test_a_movement_that_ends_where_it_began_is_no_step():
     stack = UndoStack()
-    stack.add(changed(eta=0.1), changed(eta=0.2), 0.0)
-    stack.add(changed(eta=0.2), changed(eta=0.1), 0.2)
+    add(stack, changed(eta=0.1), changed(eta=0.2), 0.0)
+    add(stack, changed(eta=0.2), changed(eta=0.1), 0.2)
     assert stack.undo() is None
 
 
 def test_the_stack_is_bounded():
     stack = UndoStack()
     for k in range(MOST_ENTRIES + 50):
-        stack.add(changed(max_iterations=k + 1), changed(max_iterations=k + 2), 10.0 * k)
+        add(stack, changed(max_iterations=k + 1), changed(max_iterations=k + 2), 10.0 * k)
     count = 0
     while stack.undo() is not None:
         count += 1
@@ -50,14 +54,14 @@ def test_the_stack_is_bounded():
 
 
 def view_change(part, before, after, shown):
-    return ViewChange(part, f"{part} {after}", before, after, shown.append)
+    return UndoChange(frozenset({part}), before, after, shown.append, lambda *_: f"{part} {after}")
 
 
 def test_quick_changes_of_one_part_of_the_view_are_undone_together():
     stack, shown = UndoStack(), []
-    for k, now in enumerate((0.0, 0.5, 1.4, 3.0)):
-        stack.add_view_change(view_change("camera", k, k + 1, shown), now)
-    stack.add_view_change(view_change("alignment", "a", "b", shown), 3.1)
+    for k, now in enumerate((0.0, 0.5, 1.2, 3.0)):
+        stack.add(view_change("camera", k, k + 1, shown), now)
+    stack.add(view_change("alignment", "a", "b", shown), 3.1)
     for _ in range(3):
         stack.undo().undo()
     assert shown == ["a", 3, 0]
@@ -68,8 +72,8 @@ def test_quick_changes_of_one_part_of_the_view_are_undone_together():
 
 def test_a_part_of_the_view_that_is_quickly_as_before_is_no_step():
     stack = UndoStack()
-    stack.add_view_change(view_change("trails", False, True, []), 0.0)
-    stack.add_view_change(view_change("trails", True, False, []), 0.3)
+    stack.add(view_change("trails", False, True, []), 0.0)
+    stack.add(view_change("trails", True, False, []), 0.3)
     assert stack.undo() is None
 
 

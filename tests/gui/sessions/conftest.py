@@ -28,19 +28,19 @@ QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 
 
 class SessionWindow(QMainWindow):
-    """A session with its files, what draws and changes it, and no other panel."""
+    """A session with its files, what draws it, what changes its `parameters`, and no other panel."""
 
-    def __init__(self, store, *, work):
+    def __init__(self, store, *, work, parameters=False):
         super().__init__()
         self.attended = True
         self.store, self.session, self.logbook = store, Session(self), Logbook(self)
         session = self.session
         self.run_control = control = RunControl(session, work=work, parent=self)
         self.scene_view, self.tracks_view, tree = SceneView(software=True), TracksView(), SequencesPanel()
-        self.parameters_panel, self.message_bar = ParametersPanel(), MessageBar()
+        self.message_bar = MessageBar()
         center = QWidget()
         layout = QVBoxLayout(center)
-        for view in (self.message_bar, self.scene_view, self.tracks_view, tree, self.parameters_panel):
+        for view in (self.message_bar, self.scene_view, self.tracks_view, tree):
             layout.addWidget(view)
         self.setCentralWidget(center)
         self.message_bar.listen_to(session.notifier)
@@ -48,16 +48,19 @@ class SessionWindow(QMainWindow):
         self.sequence_opening = SequenceOpening(store, self)
         sequences = SequencesController(session, control, self.sequence_opening, store, tree, self)
         sequences.shown.connect(self.display.refresh)
-        self.parameters_controller = ParametersController(
-            session, control, self.parameters_panel, store, self
-        )
+        if parameters:
+            self.parameters_panel = ParametersPanel()
+            layout.addWidget(self.parameters_panel)
+            self.parameters_controller = ParametersController(
+                session, control, self.parameters_panel, store, self
+            )
         background = BackgroundController(session, self.tracks_view, self)
         views = ViewSources(session, self.display, self.scene_view, self.tracks_view, background, self)
         self.export_controller = ExportController(views, store, figures={})
         self.session_saver = SessionSaver(
             session, store, control, self.sequence_opening, self.display,
             view=self.scene_view.camera, window=self, logbook=self.logbook,
-            commit=self.parameters_controller.commit, fit=self.scene_view.fit,
+            commit=self.parameters_controller.commit if parameters else int, fit=self.scene_view.fit,
         )  # fmt: skip
 
     def closeEvent(self, event):
@@ -72,15 +75,13 @@ class SessionWindow(QMainWindow):
 
 @pytest.fixture
 def make_session_window(qtbot, store, work):
-    """Make windows of a session; each is closed after the test."""
+    """Make windows of a session, which are not shown; each is closed after the test."""
     made: list[SessionWindow] = []
 
     def make(sequence=None, *, settings=None, **options):
         window = SessionWindow(store, **{"work": work} | options)
         made.append(window)
-        window.resize(640, 800)
-        with qtbot.waitExposed(window):
-            window.show()
+        window.resize(320, 500)
         if settings is not None:
             window.session.set_settings(settings)
         if sequence is not None:
@@ -102,14 +103,24 @@ def sequence(tmp_path):
     return read_sequence(path)
 
 
+def ended_run(solve_once, sequence, settings=QUICK):
+    """Return a run that the solver has finished."""
+    run = Run(1, sequence, settings, state=RunState.FINISHED)
+    for index, iterate in enumerate(solve_once(sequence, settings)):
+        run.history.extend([iterate.record])
+        run.snapshots.add(index, iterate)
+        run.last = iterate
+    return run
+
+
 @pytest.fixture
-def solved(qtbot, make_session_window, sequence):
+def solved(make_session_window, sequence, solve_once):
     """Make windows with a run that is done."""
 
-    def make(settings=QUICK):
-        window = make_session_window(sequence, settings=settings)
-        run = window.run_control.start(warm=False)
-        qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    def make(settings=QUICK, **options):
+        window = make_session_window(sequence, settings=settings, **options)
+        run = ended_run(solve_once, sequence, settings)
+        window.session.append_run(run)
         window.display.refresh()  # a first picture moves the camera to where all is seen
         return window, run
 
@@ -119,11 +130,8 @@ def solved(qtbot, make_session_window, sequence):
 @pytest.fixture
 def kept(sequence, solve_once):
     """A session with one run, made without a window."""
-    run = Run(1, sequence, QUICK, state=RunState.FINISHED)
-    for iterate in solve_once(sequence, QUICK):
-        run.history.extend([iterate.record])
-        run.last = iterate
-    return SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1, QUICK),), 0)
+    run = SavedRun.of(ended_run(solve_once, sequence))
+    return SavedSession((SavedSequence(sequence, (run,), 1, QUICK),), 0)
 
 
 @pytest.fixture

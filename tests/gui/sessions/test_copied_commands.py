@@ -56,7 +56,7 @@ def losses_of_copies(window, tmp_path, text_of, run=here):
     [
         pytest.param(QUICK, in_a_shell, marks=pytest.mark.slow),
         (QUICK.with_changes(penalty=ExplicitWeights((0.02, 1 / 3))), here),
-        (LOW_RANK, here),
+        pytest.param(LOW_RANK, here, marks=pytest.mark.slow),
     ],
     ids=["bilinear", "explicit weights", "low rank"],
 )
@@ -69,7 +69,7 @@ def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings, wher
 @pytest.mark.slow
 def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, solved, tmp_path, text_of):
     settings = QUICK
-    window, run = solved(settings)
+    window, run = solved(settings, parameters=True)
     window.session.set_live(True)
     for number, penalty in enumerate((NuclearNorm(0.03), NuclearNorm(0.02), NuclearNorm(0.011))):
         window.session.set_settings(settings.with_changes(penalty=penalty, eta=0.1 + 0.01 * number))
@@ -110,7 +110,9 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
 
 
 def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_session_window, sequence, tmp_path, text_of):
-    window = make_session_window(sequence, settings=QUICK.with_changes(method="lm", starts=1))
+    window = make_session_window(
+        sequence, settings=QUICK.with_changes(method="lm", starts=1), parameters=True
+    )
     window.parameters_controller.step()
     run = window.run_control.current
     for count in range(2, 7):

@@ -1,5 +1,6 @@
 """Results opened as runs: with the sequence that they were made of, or with the tracks in their file."""
 
+import os
 import shutil
 
 import numpy as np
@@ -23,7 +24,7 @@ from core import (
 )
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
-from nrsfm_gui.sessions.session_file import SavedSequence, SavedSession, read_session, write_session
+from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 RANK_3 = PRESETS["lowrank"].with_changes(rank=3, starts=1, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
@@ -31,13 +32,15 @@ LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNu
 
 
 @pytest.fixture
-def make_result(tmp_path):
+def make_result(tmp_path, solve_once):
     """Solve a sequence in a file, and save the result beside it."""
 
     def make(settings, camera=CameraModel.PERSPECTIVE):
         write_npz(simulate("balloon", frames=14, points=16, seed=3, camera=camera), tmp_path / "tracks.npz")
         sequence = read_sequence(tmp_path / "tracks.npz")
-        return sequence, save_result(reconstruct(sequence, settings), tmp_path / "result.npz")
+        iterates = solve_once(sequence, settings)
+        result = finish(sequence, settings, iterates[-1], [each.record for each in iterates])
+        return sequence, save_result(result, tmp_path / "result.npz")
 
     return make
 
@@ -49,6 +52,8 @@ def test_a_result_is_distinguished_from_a_sequence_and_from_other_files(make_res
     (tmp_path / "text.npz").write_text("PK")
     assert not is_result(tmp_path / "text.npz")
     assert not is_result(tmp_path)
+    os.mkfifo(tmp_path / "pipe.npz")
+    assert not is_result(tmp_path / "pipe.npz")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +73,7 @@ def test_without_its_file_the_tracks_come_from_the_result(make_result, settings)
     assert there == pytest.approx(np.moveaxis(sequence.tracks, 1, 0)[:, seen], rel=1e-12, abs=1e-9)
     assert np.array_equal(opened.sequence.truth.points, sequence.truth.points)
     assert (opened.sequence.intrinsics is None) == (settings is RANK_3)
-    state = opened.run.iterate
+    state = opened.last
     result = load_result(path)
     assert state.best.loss == result.loss
     assert state.best.problem.loss(state.best.factors) == pytest.approx(result.loss, rel=1e-9)
@@ -84,13 +89,7 @@ def test_orthogonal_tracks_are_orthogonal_again(make_result):
     sequence.source.unlink()
     opened = read_opened_result(path)
     assert (opened.sequence.camera, opened.sequence.intrinsics) == (CameraModel.ORTHOGONAL, None)
-    assert opened.run.iterate.best.problem.affine
-
-
-def test_a_file_that_has_changed_is_not_used_as_the_sequence(make_result):
-    sequence, path = make_result(QUICK)
-    write_npz(simulate("balloon", frames=14, points=16, seed=4), sequence.source)
-    assert read_opened_result(path).sequence.source is None
+    assert opened.last.best.problem.affine
 
 
 def test_a_sequence_that_is_read_differently_now_is_not_used_as_that_of_the_result(tmp_path):
@@ -103,16 +102,6 @@ def test_a_sequence_that_is_read_differently_now_is_not_used_as_that_of_the_resu
     assert opened.source is None and np.array_equal(opened.visible, sequence.visible)
 
 
-def test_a_result_that_is_broken_gives_its_sentence(make_result):
-    _sequence, path = make_result(QUICK)
-    with np.load(path) as stored:
-        arrays = dict(stored)
-    arrays["B"] = arrays["B"][:-1]
-    np.savez(path, **arrays)
-    with pytest.raises(InputError, match=r"result\.npz: .* has shape"):
-        read_opened_result(path)
-
-
 @pytest.mark.slow
 def test_a_refined_result_opens_with_the_stages_of_its_run(tmp_path):
     sequence = simulate("paper", frames=8, points=16, noise=0.3, seed=2)
@@ -120,13 +109,13 @@ def test_a_refined_result_opens_with_the_stages_of_its_run(tmp_path):
     iterates = list(iterate(sequence, settings))
     records = [each.record for each in iterates]
     path = save_result(finish(sequence, settings, iterates[-1], records), tmp_path / "result.npz")
-    opened = read_opened_result(path).run.records
+    opened = read_opened_result(path).history.records
     for name in ("iteration", "phase", "stage", "value", "candidate"):
         assert [getattr(each, name) for each in opened] == [getattr(each, name) for each in records]
     assert len({each.stage for each in opened}) > 4
 
 
-@pytest.mark.parametrize("phases", [[[0, {"kind": "else"}]], [[0, {"part": 1}]], [[0, 3]], [[0]], 5])
+@pytest.mark.parametrize("phases", [[[0, {"kind": "else"}]], 5])
 def test_phases_that_cannot_be_read_are_refused_with_the_path(make_result, phases):
     _sequence, path = make_result(QUICK)
     result = load_result(path)
@@ -140,7 +129,9 @@ def test_phases_that_cannot_be_read_are_refused_with_the_path(make_result, phase
 
 
 @pytest.mark.parametrize(
-    ("settings", "there"), [(QUICK, False), (LOW_RANK, True)], ids=["without its file", "low rank, with it"]
+    ("settings", "there"),
+    [(QUICK, False), pytest.param(LOW_RANK, True, marks=pytest.mark.slow)],
+    ids=["without its file", "low rank, with it"],
 )
 def test_a_result_is_shown_as_a_run_and_continued(
     qtbot, make_session_window, sequence, tmp_path, settings, there, opened
@@ -149,7 +140,7 @@ def test_a_result_is_shown_as_a_run_and_continued(
     path = save_result(result, tmp_path / "result.npz")
     if not there:
         sequence.source.unlink()
-    window = make_session_window()
+    window = make_session_window(parameters=True)
     opened(qtbot, window, path)
     qtbot.waitUntil(lambda: bool(window.session.runs))
     window.parameters_controller.flush()
@@ -194,13 +185,13 @@ def test_a_refined_result_opens_with_its_energies_and_is_kept_in_a_session(
     refined = move_along_rays(load_result(path))
     save_result(refined, path)
     opened = read_opened_result(path)
-    energies = [record.energy for record in opened.run.records]
+    energies = [record.energy for record in opened.history.records]
     assert energies[:-2] == [None] * (len(energies) - 2) and energies[-2:] == [-3.0, -12.5]
-    session = SavedSession((SavedSequence(sequence, (opened.run,), 1, QUICK),), 0)
+    session = SavedSession((SavedSequence(sequence, (SavedRun.of(opened),), 1, QUICK),), 0)
     (saved,) = read_session(write_session(session, tmp_path / "a.nrsfm")).sequences
     (run,) = saved.runs
-    assert run.records == opened.run.records
+    assert run.records == tuple(opened.history.records)
     assert run.iterate.record.energy == -12.5
-    assert run.iterate.verdicts == opened.run.iterate.verdicts != ()
+    assert run.iterate.verdicts == opened.last.verdicts != ()
     assert np.array_equal(run.iterate.geometry.std, refined.std)
     assert np.array_equal(run.iterate.geometry.points, refined.points)

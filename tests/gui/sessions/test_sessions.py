@@ -1,30 +1,15 @@
 """Sessions in windows: saved, opened, what can go wrong."""
 
-import errno
 import json
 import os
-import signal
-import subprocess
-import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
-import core.foundation.atomic
-from core import (
-    PRESETS,
-    Alignment,
-    InputError,
-    Settings,
-    TruncatedNuclearNorm,
-    read_sequence,
-    write_challenge,
-    write_npz,
-)
+from core import PRESETS, Alignment, InputError, Settings, TruncatedNuclearNorm, write_challenge, write_npz
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import RunState
@@ -44,42 +29,50 @@ QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
 
 
-@pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["non-rigid", "low rank"])
+@pytest.mark.parametrize(
+    "settings", [QUICK, pytest.param(LOW_RANK, marks=pytest.mark.slow)], ids=["non-rigid", "low rank"]
+)
 def test_a_session_is_the_same_in_another_window(
     qtbot, make_session_window, solved, tmp_path, settings, saved_to, opened, text_of
 ):
-    window, run = solved(settings)
-    window.session.set_live(False)
-    window.session.rename_run(run, "the good one")
-    window.session.set_frame(5)
-    window.session.set_selection((2, 4), 4)
-    window.session.set_hidden((7,))
-    window.session.set_frame_range((3, 9))
-    window.session.set_appearance(window.session.appearance.changed(color_by="error"))
-    window.scene_view.camera.set_orbit(window.scene_view.camera.orbit.turned(33.0, 5.0))
-    window.scene_view.camera.saved_views = {"7": window.scene_view.camera.orbit}
+    window, run = solved(settings, parameters=True)
+    before, camera = window.session, window.scene_view.camera
+    before.set_live(False)
+    before.rename_run(run, "the good one")
+    before.set_frame(5)
+    before.set_selection((2, 4), 4)
+    before.set_hidden((7,))
+    before.set_frame_range((3, 9))
+    before.set_appearance(before.appearance.changed(color_by="error"))
+    camera.set_orbit(camera.orbit.turned(33.0, 5.0))
+    camera.saved_views = {"7": camera.orbit}
     window.parameters_panel.set_settings(settings.with_changes(eta=0.125))
-    window.session.set_settings(settings.with_changes(eta=0.125))
+    before.set_settings(settings.with_changes(eta=0.125))
+    traces = window.display.errors.traces
+    qtbot.waitUntil(lambda: traces.is_complete(run))
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    other = make_session_window()
+    other = make_session_window(parameters=True)
     opened(qtbot, other, path)
     session, (again,) = other.session, other.session.runs
     assert again.last.best.loss == run.last.best.loss
     for each in (window, other):
         each.display.refresh()
     assert other.display.errors.of_run(again) == window.display.errors.of_run(run)
+    ours, theirs = traces.of(run), other.display.errors.traces.of(again)
+    if settings is QUICK:  # an uncalibrated shape has no 3-D error
+        assert len(again.snapshots) == 1 < len(ours.records)  # so they could not be computed again
+        assert (theirs.name, theirs.unit) == (ours.name, ours.unit)
+        assert (theirs.records.tolist(), theirs.errors.tolist()) == (
+            ours.records.tolist(),
+            ours.errors.tolist(),
+        )
     assert again.title == "the good one" and session.shown is again
     assert (session.frame, session.selection, session.point) == (5, (2, 4), 4)
     assert (session.hidden, session.frame_range) == ({7}, (3, 9))
-    assert other.session.appearance == window.session.appearance
-    assert other.scene_view.camera.orbit == window.scene_view.camera.orbit
-    assert (
-        other.scene_view.camera.saved_views
-        == window.scene_view.camera.saved_views
-        == {"7": window.scene_view.camera.orbit}
-    )
-    assert other.session.settings == settings.with_changes(eta=0.125)
-    assert other.parameters_panel.settings == other.session.settings
+    assert session.appearance == before.appearance
+    assert other.scene_view.camera.orbit == camera.orbit
+    assert other.scene_view.camera.saved_views == {"7": camera.orbit}
+    assert session.settings == settings.with_changes(eta=0.125) == other.parameters_panel.settings
     for recipe in ("python", "command"):
         assert text_of(other, recipe) == text_of(window, recipe)
     further = []
@@ -92,29 +85,10 @@ def test_a_session_is_the_same_in_another_window(
     assert further[0] == further[1] != run.last.best.loss
 
 
-def test_the_errors_of_a_run_over_its_iterations_are_stored_with_it(
-    qtbot, make_session_window, solved, tmp_path, saved_to, opened
-):
-    window, run = solved()
-    traces = window.display.errors.traces
-    qtbot.waitUntil(lambda: traces.is_complete(run))
-    before = traces.of(run)
-    assert len(before.records) > 2 and before.name == "3-D error"
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    other = make_session_window()
-    opened(qtbot, other, path)
-    (again,) = other.session.runs
-    assert len(again.snapshots) == 1  # so they could not be computed again
-    after = other.display.errors.traces.of(again)
-    assert (after.name, after.unit) == (before.name, before.unit)
-    assert after.records.tolist() == before.records.tolist()
-    assert after.errors.tolist() == before.errors.tolist()
-
-
 def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, tmp_path, saved_to):
     window, run = solved()
     assert window.windowTitle() == "balloon circle (perspective)[*] – nrsfm-gui"
-    assert window.isWindowModified()
+    qtbot.waitUntil(window.isWindowModified)
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     qtbot.waitUntil(lambda: not window.isWindowModified())
     assert window.windowTitle() == "my.nrsfm[*] – balloon circle (perspective) – nrsfm-gui"
@@ -131,13 +105,12 @@ def test_the_dialog_for_saving_blocks_nothing(qtbot, solved, tmp_path):
     window.session_saver.save()
     dialog = window.findChild(QFileDialog)
     assert Path(dialog.selectedFiles()[0]).name == "balloon-circle.nrsfm"
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None)
+    window.session.drop_run(window.session.shown)
     dialog.setDirectory(str(tmp_path))
     dialog.findChild(QLineEdit).setText("mine")
     dialog.accept()
     qtbot.waitUntil(lambda: window.session_saver.file == tmp_path / "mine.nrsfm")
-    assert len(read_session(tmp_path / "mine.nrsfm").sequences[0].runs) == 2
+    assert read_session(tmp_path / "mine.nrsfm").sequences[0].runs == ()
 
 
 def test_a_window_without_runs_is_not_marked_and_leaves_nothing(make_session_window, sequence):
@@ -181,23 +154,6 @@ def test_the_summary_of_a_session_counts_its_sequences_and_runs(solved, known, t
 # -- what can go wrong ----------------------------------------------------------------------------------
 
 
-def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
-    qtbot, make_session_window, solved, tmp_path, saved_to, opened
-):
-    window, run = solved()
-    run.sequence.source.unlink()
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None)
-    assert [each.state for each in window.session.runs] == [RunState.FINISHED] * 2
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    other = make_session_window()
-    opened(qtbot, other, path)
-    assert "small.npz is not there any more: balloon circle is shown as the session contains it" in (
-        other.message_bar.text
-    )
-    assert len(other.session.runs) == 2
-
-
 def button_of(window, text):
     """Return a button of the message bar."""
     return next(
@@ -226,12 +182,10 @@ def test_what_another_window_has_saved_is_not_replaced_without_a_question(
     run.title = "of this window"
     button_of(window, "Replace it").click()
     qtbot.waitUntil(lambda: not saver.busy)
-    assert path.read_bytes() != before
-    saver.save()
-    qtbot.waitUntil(lambda: not saver.busy)
     assert read_session(path).sequences[0].runs[0].title == "of this window"
     path.unlink()
-    saved_to(qtbot, window, path)
+    saver.save()
+    qtbot.waitUntil(path.exists)
 
 
 def test_a_file_that_was_written_after_the_copy_that_is_recovered_is_not_replaced_without_a_question(
@@ -272,63 +226,16 @@ def test_a_file_that_has_changed_is_offered(qtbot, make_session_window, kept, tm
     assert other.session.sequence.name == "newer" and other.session.runs == []
 
 
-def test_a_full_disk_or_a_folder_that_cannot_be_written_is_reported(
-    qtbot, solved, tmp_path, monkeypatch, saved_to
-):
-    window, _run = solved()
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    before = path.read_bytes()
-    window.session.set_frame(3)
-
-    def full(_descriptor):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with qtbot.waitSignal(window.session.notifier.failed) as reported:
-            window.session_saver.save()
-    assert reported.args == [f"{path} cannot be written: No space left on device"]
-    with monkeypatch.context() as patch:  # the tests may run as root, whom no mode of a folder keeps out
-        patch.setattr(core.foundation.atomic.os, "access", lambda *_: False)
-        with qtbot.waitSignal(window.session.notifier.failed) as reported:
-            window.session_saver.save()
-    assert "no permission to write in the folder" in reported.args[0]
-    assert path.read_bytes() == before
-    assert sorted(item.name for item in tmp_path.glob(".*")) == []
-
-
-def test_a_process_that_is_killed_while_it_saves_leaves_the_old_file(kept, tmp_path):
-    path = write_session(kept, tmp_path / "my.nrsfm")
-    before = path.read_bytes()
-    program = f"""
-import os, signal
-from pathlib import Path
-from nrsfm_gui.sessions.session_file import read_session, write_session
-saved = read_session(Path({str(path)!r}))
-os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # when all is written, and nothing replaced
-write_session(saved, Path({str(path)!r}))
-"""
-    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False)
-    assert ended.returncode == -signal.SIGKILL
-    assert path.read_bytes() == before
-    read_session(path)
-
-
 def test_a_view_that_cannot_be_read_costs_the_view_only(
     qtbot, make_session_window, solved, tmp_path, saved_to, opened
 ):
     window, _run = solved()
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     saved = read_session(path)
-    for view in (
-        {"frame": 0},
-        saved.view | {"theme": "green"},
-        saved.view | {"orbit": {"center": [0, 0, "x"]}},
-    ):
-        write_session(replace(saved, view=view, layout={"docks": "!é"}), path)
-        opened(qtbot, window, path)
-        assert "The session is shown from the front instead" in window.message_bar.text
-        assert len(window.session.runs) == 1
+    write_session(replace(saved, view=saved.view | {"theme": "green"}, layout={"docks": "!é"}), path)
+    opened(qtbot, window, path)
+    assert "The session is shown from the front instead" in window.message_bar.text
+    assert len(window.session.runs) == 1
 
 
 def test_a_session_that_cannot_be_read_leaves_what_is_open(qtbot, solved, tmp_path):
@@ -369,24 +276,6 @@ def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
     assert saved == {first: "of the first", second: "of the second"}
 
 
-def test_the_session_as_it_was_saved_last_is_what_stays(qtbot, solved, tmp_path, monkeypatch):
-    window, run = solved()
-    path, pauses = tmp_path / "my.nrsfm", [0.5, 0.0]
-
-    def slow(saved, path):
-        time.sleep(pauses.pop(0))
-        return write_session(saved, path)
-
-    monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
-    window.session.set_note(run, "first")
-    window.session_saver.save_to(path)
-    window.session.set_note(run, "second")
-    window.session_saver.save_to(path)
-    qtbot.waitUntil(lambda: not window.session_saver.busy)
-    assert read_session(path).sequences[0].runs[0].note == "second"
-    assert not window.isWindowModified()
-
-
 def test_what_waits_to_be_saved_is_saved_before_the_window_closes(solved, tmp_path):
     window, _run = solved()
     window.session_saver.save_to(tmp_path / "a.nrsfm")
@@ -398,7 +287,7 @@ def test_what_waits_to_be_saved_is_saved_before_the_window_closes(solved, tmp_pa
 def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_opened(
     qtbot, make_session_window, make_stream, known, kept, tmp_path, opened
 ):
-    window = make_session_window(known.sequence, work=make_stream(pause=0.4))
+    window = make_session_window(known.sequence, work=make_stream(pause=0.1))
     run = window.run_control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 0)
     write_session(kept, tmp_path / "my.nrsfm")
@@ -408,56 +297,22 @@ def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_ope
     assert not window.isWindowModified()
 
 
-def test_a_file_whose_name_is_not_utf_8_is_no_obstacle(
-    qtbot, make_session_window, tmp_path, saved_to, sequence
-):
-    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.npz"))
-    try:
-        write_npz(sequence, odd)
-    except OSError:
-        pytest.skip("the file system takes UTF-8 only")
-    window = make_session_window(read_sequence(odd), settings=QUICK)
-    run = window.run_control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    assert read_session(path).sequences[0].sequence.source == odd
-
-
 @pytest.mark.parametrize(
     ("way", "value", "sentence"),
     [
-        (("orbit", "center"), [0.0, 1.0], r"orbit.center is \[0.0, 1.0\]; accepted is 3 values"),
         (("orbit", "distance"), float("inf"), "a number that is not finite"),
         (("orbit", "up"), [0.0, 0.5, 0.0], "is not a unit vector"),
         (("saved_views", "6", "distance"), 0.0, "no distance"),
         (("theme",), "pink", "theme is 'pink'; accepted are"),
-        (("alignment", "kind"), "upside down", "kind is 'upside down'; accepted is one of"),
-        (("appearance", "colour"), 1, "appearance holds 'colour'"),
-        (("appearance", "limits"), [1], "limits is .*; accepted is 2 values"),
         (("appearance", "layers"), 3, "layers is 3; accepted is a list"),
-        (("appearance", "point_size"), "big", "point_size is 'big'; accepted is a number"),
-        (("background",), {"path": 3, "opacity": 0.5, "offset": 0}, "path is 3; accepted is a path"),
         (("background",), {"path": "a", "opacity": float("nan")}, "opacity of the background is nan"),
-        (("background",), {"path": "a", "offset": 1.5}, "offset is 1.5; accepted is a whole number"),
     ],
 )
 def test_a_view_that_was_tampered_with_is_refused_with_a_sentence(way, value, sentence):
-    chosen = Appearance(
-        frozenset({"estimate", "path"}), "depth", "magma", (1.5, 2.5), 40, "tracks", 2.0, "all"
-    )
-    view = ViewState(
-        3,
-        1,
-        (1, 2),
-        (4,),
-        (0, 5),
-        Alignment(),
-        "dark",
-        Orbit(),
-        chosen,
-        Background(Path("a"), 0.4, 1),
-        {"6": Orbit()},
-    )
+    layers, background = frozenset({"estimate", "path"}), Background(Path("a"), 0.4, 1)
+    chosen = Appearance(layers, "depth", "magma", (1.5, 2.5), 40, "tracks", 2.0, "all")
+    views = {"6": Orbit()}
+    view = ViewState(3, 1, (1, 2), (4,), (0, 5), Alignment(), "dark", Orbit(), chosen, background, views)
     values = json.loads(json.dumps(view.as_plain()))
     assert ViewState.from_plain(values) == view
     place = values
@@ -471,12 +326,11 @@ def test_a_view_that_was_tampered_with_is_refused_with_a_sentence(way, value, se
 def test_the_list_of_sequences_comes_back_with_a_session(
     qtbot, make_session_window, tmp_path, saved_to, opened
 ):
-    for kind in ("balloon", "paper"):
-        write_challenge(tmp_path / "data", kind, paths=("circle", "line"), frames=9, points=16)
+    write_challenge(tmp_path / "data", "balloon", paths=("circle", "line"), frames=9, points=16)
     window = make_session_window()
     opened(qtbot, window, tmp_path / "data")
     files = [entry.file for entry in window.sequence_opening.entries]
-    assert len(files) == 8  # of two cameras
+    assert len(files) == 4  # of two cameras
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     other = make_session_window()
     opened(qtbot, other, path)
@@ -484,9 +338,9 @@ def test_the_list_of_sequences_comes_back_with_a_session(
     saved = read_session(path)
     strange = ("/", "..", "//elsewhere/share/dance", str(tmp_path / "gone"), str(tmp_path))
     write_session(replace(saved, listed=strange), path)
-    third = make_session_window()
-    opened(qtbot, third, path)
-    assert {entry.place for entry in third.sequence_opening.entries} == {Path(files[0]).parents[2]}
+    other.sequence_opening.remove_entries(other.sequence_opening.entries)
+    opened(qtbot, other, path)
+    assert {entry.place for entry in other.sequence_opening.entries} == {Path(files[0]).parents[2]}
 
 
 def test_a_background_on_another_computer_is_not_opened_with_a_session(

@@ -8,7 +8,6 @@ import pytest
 
 from core.experiments.sweep.filter import apply_filter as core_filter
 from core.experiments.sweep.filter import find_column
-from core.experiments.sweep.frame import NUMBERS
 from core.experiments.sweep.frame import REDUCTIONS as CORE_REDUCTIONS
 from core.experiments.sweep.rows import read_sweep
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
@@ -39,6 +38,8 @@ def apply_filter(rows, pattern):
 
 
 def test_columns_are_what_varied_then_numbers_then_how_runs_ended(rows):
+    assert count_text(rows, 8) == "8 runs · 1 without a result"
+    assert count_text(rows, 3) == "3 shown · 8 runs · 1 without a result"
     names = [column.name for column in rows.columns]
     assert names[:4] == ["rank", "eta", "seed", "procrustes_mm"] and names[-2:] == ["status", "error"]
     assert find_column(rows.sweep, "3-d error").name == "procrustes_mm" and rows.failed.sum() == 1
@@ -57,13 +58,11 @@ def test_a_failed_run_has_its_sentence_and_no_numbers(rows):
 @pytest.mark.parametrize(
     ("pattern", "count"),
     [
-        ("", 8), ("rank=2", 4), ("rank=2 eta>0.1", 2), ("rank=2 eta>0.1 seed!=0", 1), ("FAILED", 1),
-        ("singular", 1), ("status!=failed", 7), ("seconds<=0.5", 8), ("3-D", 8), ("rank=x", 0),
-        ("nothing=1", 0), ("eta<=0.05", 4), ("rank = 2", 4), ("rank=1,2 eta=0.2,", 4), ("rank= 2, 3", 4),
-        ("rank!=1,3", 4), ("RANK=2", 4), ("eta=0", 0), ("eta = 0.20 converged", 3), ("time (s) < 1", 8),
-        ("3-D error >= 0 rank=2", 3), ("Error>=0 mm rank=2", 3), ("procrustes-mm>=0mm", 7), ("loss>=0", 7),
-        ("tolerance<1 penalty=WNN starts=1", 8), ("penalty=other", 0), ("balloon", 8), ("rank=", 8),
-        ("wnn rank=2", 4), ("failure!=–", 1), ("rank=2 nothing", 0), ("version>0", 8), ("version=0", 0),
+        ("", 8), ("rank=2 eta>0.1 seed!=0", 1), ("FAILED", 1), ("singular", 1), ("rank=x", 0),
+        ("nothing=1", 0), ("rank=1,2 eta=0.2,", 4), ("rank= 2, 3", 4), ("RANK=2", 4),
+        ("eta = 0.20 converged", 3), ("time (s) < 1", 8), ("Error>=0 mm rank=2", 3),
+        ("procrustes-mm>=0mm", 7), ("tolerance<1 penalty=WNN starts=1", 8), ("balloon", 8), ("rank=", 8),
+        ("wnn rank=2", 4), ("failure!=–", 1), ("version>0", 8),
     ],
 )  # fmt: skip
 def test_a_filter_keeps_the_runs_that_have_all_its_words(rows, pattern, count):
@@ -98,11 +97,6 @@ def test_the_example_of_a_filter_keeps_runs_of_the_sweep(rows):
     assert example.startswith("rank=") and "3-D error<" in example and example.endswith("converged")
     found = apply_filter(rows, example)
     assert found.problem == "" and 0 < found.kept.sum() < len(rows)
-
-
-def test_the_count_names_what_is_missing(rows):
-    assert count_text(rows, 8) == "8 runs · 1 without a result"
-    assert count_text(rows, 3) == "3 shown · 8 runs · 1 without a result"
 
 
 def test_tables_are_copied_with_all_digits_or_as_markdown(rows):
@@ -170,10 +164,6 @@ def test_numbers_of_a_column_have_the_same_decimals(numbers, unit, texts):
 )
 def test_settings_are_short_and_differ_where_they_do(values, texts):
     assert setting_texts(values) == texts
-
-
-def test_every_number_says_what_it_is_by_itself():
-    assert not any(tip.startswith(("The same", "Its ")) for _, _, tip in NUMBERS.values())
 
 
 def test_copied_tables_have_numbers_on_the_right_and_text_on_the_left(rows):
