@@ -21,7 +21,7 @@ from core.problem import printed_form as residuals
 from core.problem.nonrigid import subset, subset_levels
 from core.solvers.reduced_hessian import reduced_hessian
 
-CASES = ["non-rigid", "hidden", "orthogonal", "low rank", "low rank, hidden"]
+CASES = ["hidden", "orthogonal", "low rank, hidden"]
 
 
 @pytest.fixture
