@@ -34,9 +34,3 @@ def test_an_option_outside_its_range_is_refused(method, name, value, sentence):
     with pytest.raises(InputError) as refused:
         Settings(method=method, options=((name, value),))
     assert str(refused.value) == sentence
-
-
-def test_a_change_of_method_keeps_the_options_that_both_have():
-    settings = Settings(method="paper", options=(("rho", 0.5), ("alpha", 3.0)))
-    assert settings.with_changes(method="admm").options == (("rho", 0.5),)
-    assert settings.with_changes(method="agd").options == ()
