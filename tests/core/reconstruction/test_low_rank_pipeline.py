@@ -240,6 +240,9 @@ def test_points_extended_from_a_subset_are_the_best_for_its_cameras():
 def test_the_norm_is_the_spectral_one_of_the_visible_measurements(scene):
     matrix = np.where(scene.visible[:, None], scene.tracks, 0.0).reshape(18, -1)
     assert measurement_norm(scene.tracks, scene.visible) == pytest.approx(np.linalg.norm(matrix, 2))
+    unknown = Sequence(scene.tracks, scene.visible, scene.camera, "unknown")
+    with pytest.raises(InputError, match="intrinsics are unknown"):
+        next(iterate(unknown, settings(intrinsics="gt")))
     with pytest.raises(InputError, match="all visible tracks are 0"):
         measurement_norm(np.zeros((3, 2, 5)), np.ones((3, 5), dtype=bool))
 
