@@ -1,4 +1,4 @@
-"""Refinements whose search finds the lowest end: what it starts from, and what a run that continues it shows."""
+"""Refinements whose search finds the lowest end: its starts, and what a run that continues it shows."""
 
 from __future__ import annotations
 
