@@ -59,14 +59,6 @@ def test_a_rank_above_the_size_of_the_matrix_is_refused(simulated):
         problem.with_weights(np.ones(4))
 
 
-def test_hidden_observations_do_not_count(simulated, random_factors):
-    problem, _ = simulated(missing=0.3)
-    disturbed = np.where(problem.visible[:, None], problem.tracks, np.nan)
-    other = NonRigidProblem(disturbed, problem.visible, problem.rotations, problem.eta, problem.weights)
-    factors = random_factors(problem)
-    assert other.loss(factors) == problem.loss(factors)
-
-
 def test_penalties_name_non_decreasing_weights():
     sigma = np.array([10.0, 3.0, 0.5, 0.0])
     np.testing.assert_allclose(NuclearNorm(mu=2).weights(3, sigma), [2, 2, 2])

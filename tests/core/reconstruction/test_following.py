@@ -149,7 +149,7 @@ def test_a_run_that_continues_from_a_file_follows_the_shape_in_it(sequence, sett
     assert iterates[-1].geometry.std is not None
 
 
-def test_what_is_no_parameter_of_the_depths_is_solved_again(sequence, refined, settled, loaded):
+def test_what_is_no_parameter_of_the_depths_is_solved_again(sequence, refined, settled, loaded, tmp_path):
     for start in (settled, loaded):
         for changes in ({}, {"isometry": 1.0}, {"noise": 0.1, "neighbors": 3}, {"scale": "size=1m"}):
             assert can_follow(start, REFINED.with_changes(**changes))
@@ -159,9 +159,6 @@ def test_what_is_no_parameter_of_the_depths_is_solved_again(sequence, refined, s
         assert not can_follow(start, REFINED.with_changes(objective=WNN))
     for each in refined:  # before their end they have not passed the finest level
         assert can_follow(each, REFINED) == (each.phase.kind is PhaseKind.UNCERTAINTY)
-
-
-def test_a_file_of_a_search_that_was_stopped_early_is_not_followed(sequence, refined, tmp_path):
     coarse = next(each for each in refined if each.phase.kind is PhaseKind.FINE)
     start = load_start(coarse.result().save(tmp_path / "stopped.npz"), sequence)
     assert start.record.energy is not None and not can_follow(start, REFINED)
@@ -256,11 +253,6 @@ def test_the_spectrum_of_the_depths_is_that_of_the_deviations_which_the_energy_w
         given = each.settings.mode_weights
         weights = [given[min(k, len(given) - 1)] for k in range(len(expected))]
         np.testing.assert_array_equal(each.spectrum.weights, weights)
-
-
-def test_the_spectrum_of_a_file_is_that_of_the_run_that_wrote_it(settled, loaded):
-    np.testing.assert_allclose(loaded.spectrum.values, settled.spectrum.values, rtol=1e-6, atol=1e-9)
-    np.testing.assert_array_equal(loaded.spectrum.weights, settled.spectrum.weights)
 
 
 def test_the_spectrum_of_the_bilinear_solution_has_the_singular_values_and_their_weights(

@@ -102,11 +102,6 @@ def test_the_affine_term_alone_reprojects_without_dividing_by_depth():
     assert missed.mean == pytest.approx(np.sqrt((pixels**2).sum(axis=1).mean()), rel=1e-9)
 
 
-def test_singular_values_are_those_of_the_product(small_result):
-    expected = np.linalg.svd(small_result.B @ small_result.C.T, compute_uv=False)[:2]
-    assert np.allclose(small_result.singular_values, expected, rtol=1e-12)
-
-
 def test_a_refined_result_keeps_the_solution_that_its_loss_is_of(small_result, refined_result):
     assert refined_result.refined and not small_result.refined
     assert (refined_result.rank, refined_result.frame_count) == (2, 5)
@@ -131,12 +126,8 @@ def test_part_of_a_bilinear_solution_is_refused(refined_result):
         InputError, match=r"bilinear_C has shape \(21, 2\); accepted is \(3P, R\), here \(21, 3\)"
     ):
         replace(refined_result, bilinear_B=np.zeros((5, 3)))
-    with pytest.raises(InputError, match="lacks 'bilinear_weights'"):
-        replace(refined_result, bilinear_weights=None)
     with pytest.raises(InputError, match=r"weights has shape \(2,\); accepted is \(K\), here \(5\)"):
         replace(refined_result, weights=refined_result.bilinear_weights)
-    with pytest.raises(InputError, match=r"bilinear_weights has shape \(5,\); accepted is \(R\), here \(2\)"):
-        replace(refined_result, bilinear_weights=refined_result.weights)
     with pytest.raises(InputError, match=r"std has shape \(5, 7\)"):
         replace(refined_result, std=np.zeros((5, 7)))
 
@@ -161,8 +152,6 @@ def test_a_missing_array_is_named(small_result, tmp_path, name):
     [
         ({"B": np.zeros((4, 2))}, r"B has shape \(4, 2\); accepted is \(F, K\), here \(5, 2\)"),
         ({"C": np.zeros((20, 2))}, r"C has shape \(20, 2\); accepted is \(3P, K\), here \(21, 2\)"),
-        ({"rotations": np.zeros((5, 3))}, r"rotations has shape \(5, 3\); accepted is \(F, 3, 3\)"),
-        ({"loss": np.zeros(2)}, r"loss has shape \(2,\)"),
         ({"tracks": np.full((5, 2, 7), "a")}, "tracks has type .*; accepted are numbers"),
         ({"meta": None}, "lacks 'meta'"),
         ({"meta": np.array("{")}, "meta is not JSON text"),
@@ -200,7 +189,6 @@ def test_a_value_that_is_not_finite_is_refused_with_its_array(small_result, tmp_
         ({"truth_frames": np.array([3, 9])}, r"the ground truth is of frame 9 \(0-based\)"),
         ({"truth_frames": np.array([3, np.nan])}, "truth_frames holds float64; accepted are whole numbers"),
         ({"edges": np.array([[0, np.nan]])}, "edges holds float64; accepted are whole numbers"),
-        ({"faces": np.full((1, 3), 1e300)}, "faces holds float64; accepted are whole numbers"),
         ({"visible": np.zeros((5, 7), dtype=bool)}, "visible marks no point as seen"),
         (
             {"norm": np.array(0.0), "cameras": np.ones((5, 3, 2)), "homogeneous": np.ones((2, 7))},
@@ -208,7 +196,6 @@ def test_a_value_that_is_not_finite_is_refused_with_its_array(small_result, tmp_
         ),
         ({"tracks": np.full((5, 2, 7), np.longdouble("1e400"))}, r"accepted are numbers up to 1e\+30"),
         ({"truth_reference": np.array(np.nan)}, "truth_reference is nan; accepted is one of truth_frames"),
-        ({"truth_reference": np.array("3")}, "truth_reference has type"),
         ({"truth_points": np.full((2, 3, 7), 1e300)}, r"truth_points holds numbers above 1e\+50"),
         ({"tracks": np.full((5, 2, 7), 1e300)}, r"tracks hold 1e\+300 where visible marks a point"),
         ({"B": np.full((5, 2), 3e307)}, r"B holds 3e\+307; accepted are finite numbers"),

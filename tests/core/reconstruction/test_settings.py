@@ -9,7 +9,6 @@ import pytest
 
 from core import (
     METHODS,
-    PENALTIES,
     PRESETS,
     CameraModel,
     ExplicitWeights,
@@ -26,8 +25,6 @@ from core import (
 )
 from core.foundation import DEPTHS, WNN
 from core.reconstruction import (
-    LIVE,
-    OBJECTIVE_OF,
     OBJECTIVES,
     chosen_objective,
     mode_weights_by,
@@ -108,20 +105,12 @@ def test_a_method_brings_its_penalty_where_none_is_given(preset):
     ("given", "objective"),
     [
         ({}, DEPTHS),
-        ({"rank": 3}, WNN),
-        ({"eta": 0.1}, WNN),
         ({"penalty": NuclearNorm(0.1)}, WNN),
-        ({"method": "lm"}, WNN),
         ({"options": (("rho", 2.0),), "method": "admm"}, WNN),
-        ({"isometry": 1.0}, DEPTHS),
         ({"mode_weights": (1.0, 2.0)}, DEPTHS),
-        ({"smallest_movement": 0.01}, DEPTHS),
-        ({"noise": 0.5}, DEPTHS),
-        ({"neighbors": 4}, DEPTHS),
         ({"mirror": "3-5"}, DEPTHS),
         ({"rank": 3, "isometry": 1.0}, DEPTHS),  # the rank is of the start
         ({"starts": 4, "loss": "cauchy", "rotations": "truth", "seed": 3}, DEPTHS),  # of both
-        ({"problem": "lowrank"}, WNN),
         ({"problem": "lowrank", "starts": 2}, WNN),
     ],
 )
@@ -130,17 +119,13 @@ def test_a_parameter_of_one_objective_alone_chooses_it(given, objective):
     assert chosen_objective(given) == objective
 
 
-def test_what_is_given_chooses_the_objective_also_where_it_is_the_default():
-    assert settings_of(rank=Settings().rank).objective == WNN
-    assert settings_of(isometry=Settings().isometry, rank=2).objective == DEPTHS
-
-
 def test_a_preset_or_an_objective_is_kept_whatever_else_is_given():
     for name, preset in PRESETS.items():
         assert (
             settings_of(name, rank=2).objective == preset.with_changes(rank=2).objective == preset.objective
         )
         assert settings_of(name, isometry=1.0).objective == preset.objective
+    assert settings_of(rank=Settings().rank).objective == WNN  # also where it is the default
     for objective in OBJECTIVES:
         assert Settings(objective=objective, rank=2, isometry=1.0).objective == objective
         assert settings_of(objective=objective, rank=2).objective == objective
@@ -157,18 +142,6 @@ def test_a_method_whose_solutions_are_no_starts_for_depths_brings_the_weighted_n
             assert Settings(method=method, objective=given).objective == given
             assert settings_of("recommended", method=method, objective=given).objective == given
     assert Settings(method="admm", isometry=1.0).objective == WNN
-
-
-def test_every_parameter_is_of_one_objective_or_of_both_and_continues_a_run_of_those_that_it_is_of():
-    assert {name for name, of in OBJECTIVE_OF.items() if of == WNN} == {
-        *("method", "options", "penalty", "rank", "eta")
-    }
-    assert {name for name, of in OBJECTIVE_OF.items() if of == DEPTHS} == {
-        *("mode_weights", "isometry", "smallest_movement", "noise", "neighbors", "mirror")
-    }
-    both = {"hide", "loss", "loss_scale"}
-    assert set(LIVE[WNN]) == {"penalty", "rank", "eta"} | both
-    assert set(LIVE[DEPTHS]) == {"mode_weights", "isometry", "smallest_movement", "noise", "neighbors"} | both
 
 
 def test_a_low_rank_problem_has_no_energy_of_depths():
@@ -220,22 +193,6 @@ def test_mirrored_frames_that_are_none_are_refused(text):
 
 
 DEVIATIONS = np.array([0.4, 0.2, 0.1, 0.02, 1e-4, 0.0])  # of which four exceed a movement of .01
-
-
-@pytest.mark.parametrize("penalty", [*(kind() for kind in PENALTIES.values()), ExplicitWeights((0.5, 1.0))])
-def test_a_penalty_gives_modes_its_weights_over_that_of_the_largest(penalty):
-    weights = mode_weights_by(penalty, DEVIATIONS, 0.01)
-    assert Settings(mode_weights=weights).mode_weights == weights
-    assert list(weights) == sorted(weights) and weights[-1] > 0 and max(weights) <= 100.0
-    own = penalty if not isinstance(penalty, ExplicitWeights) else penalty.with_rank(4)
-    given = own.weights(4, DEVIATIONS[:4])
-    base = given[0] if given[0] > 0 else given[-1]
-    if base > 0:
-        expected = np.minimum(given / base, 100.0)
-        np.testing.assert_allclose(weights[:4], expected)
-        assert len(weights) == 4
-    else:
-        assert weights == (0.0, 0.0, 0.0, 0.0, 1.0)
 
 
 def test_weights_of_modes_by_a_penalty_end_at_the_smallest_movement_that_counts():

@@ -24,7 +24,6 @@ from core import (
 )
 from core.problem import reference_singular_values
 from core.problem.initialization import random_start
-from core.solvers.variable_projection import CONTINUED_PRODUCTS, MOST_PRODUCTS
 
 SETTINGS = Settings(rank=3, starts=1, rotations="truth", objective="wnn")
 
@@ -137,18 +136,6 @@ def test_a_start_that_no_step_lowers_ends_the_run(ended):
     assert method.status(problem, after) is Status.STALLED
 
 
-@pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
-def test_a_continued_run_takes_short_steps(sequence, monkeypatch, problem):
-    settings = Settings(problem=problem, rank=3, starts=1, rotations="truth", objective="wnn")
-    *_, last = iterate(sequence, settings)
-    changed = settings.with_changes(eta=0.5)
-    counts = []
-    for most in (1, CONTINUED_PRODUCTS, MOST_PRODUCTS):
-        monkeypatch.setattr("core.solvers.variable_projection.CONTINUED_PRODUCTS", most)
-        counts.append(len(list(iterate(sequence, changed, start=last))))
-    assert counts[0] > counts[1] >= counts[2]
-
-
 def test_a_low_rank_run_continues_with_the_same_tracks_and_is_back_at_once(sequence):
     settings = Settings(problem="lowrank", rank=4, starts=1)
     *_, found = iterate(sequence, settings)
@@ -169,15 +156,8 @@ def test_orthogonal_tracks_stay_at_eta_one_for_any_eta():
     assert first.current.problem.eta == last.current.problem.eta == 1.0
 
 
-def test_a_complete_start_saves_the_first_elimination_and_gives_the_same_end(ended, monkeypatch):
+def test_a_complete_start_gives_the_same_end(ended):
     problem = ended.current.problem.with_weights(1.3 * ended.current.problem.weights)
-    eliminate, calls = type(problem.data).best_C, []
-    with monkeypatch.context() as patched:
-        patched.setattr(type(problem.data), "best_C", lambda *given: calls.append(1) or eliminate(*given))
-        for whole, count in ((False, 2), (True, 1)):
-            calls.clear()
-            VariableProjection(complete_start=whole).init(problem, ended.current.factors)
-            assert len(calls) == count
     one, other = (
         solve(problem, VariableProjection(complete_start=whole), ended.current.factors)
         for whole in (False, True)
