@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..data.sequence import Observations
-    from ..foundation.types import Bools, Floats
 
 SAME = 1e-12  # spread of points that coincide, relative to their coordinates
 ORTHOGONAL_SPREAD = 0.25  # root mean square distance of calibrated tracks from their frame's mean

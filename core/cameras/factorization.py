@@ -46,7 +46,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -54,9 +53,6 @@ from ..foundation.exceptions import InputError
 from ..foundation.linalg import Minimum, levenberg_marquardt
 from ..foundation.types import Bools, Floats, read_only
 from .calibration import spread
-
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats
 
 RANDOM_STARTS = 5
 NEGLIGIBLE = 1e-10  # a singular value relative to the largest, below which it may be rounding

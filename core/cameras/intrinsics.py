@@ -39,7 +39,6 @@ ORIGINS = {
     "calibrated": "none: the tracks are calibrated",
     "normalized": "none: the camera is orthogonal",
 }
-DEPENDENT = ("truth", "tracks", "assumed")  # on which observations there are
 UNCERTAIN = 0.03  # relative standard deviation of a focal length, above which its interval is described
 CONFIDENCE = 1.96  # standard deviations of an interval of 95 %
 LARGEST_CALIBRATED = 10.0  # median absolute coordinate; a view of 90 degrees has 1 at its edge

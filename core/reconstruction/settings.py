@@ -31,7 +31,7 @@ from .orientation import parse_upright
 from .scale import parse_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ..foundation.types import Floats
 
@@ -375,16 +375,9 @@ class Settings:
         check_parameters(self)
         object.__setattr__(self, "mode_weights", tuple(float(weight) for weight in self.mode_weights))
         check_mode_weights(self.mode_weights)
-        if self.mirror is not None:
-            first, last = frame_range(self.mirror)
-            frames = f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
-            object.__setattr__(self, "mirror", frames)
-        if self.hide is not None:
-            object.__setattr__(self, "hide", normalize_hidden(self.hide))
-        if self.scale is not None:
-            object.__setattr__(self, "scale", str(parse_scale(self.scale)))
-        if self.upright is not None:
-            object.__setattr__(self, "upright", str(parse_upright(self.upright)))
+        for name, in_one_form in _FORMS.items():
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, in_one_form(getattr(self, name)))
         object.__setattr__(self, "penalty", penalty_named(self.penalty))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
@@ -486,6 +479,20 @@ def frame_range(text: str) -> tuple[int, int]:
             f"mirror is {text!r}; accepted are one frame or the first and the last one, from 1, such as 31-40"
         )
     return first - 1, last - 1
+
+
+def _mirrored_frames(text: str) -> str:
+    first, last = frame_range(text)
+    return f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
+
+
+# Texts that are kept in one form; each function raises InputError where a text is none.
+_FORMS: dict[str, Callable[[str], str | None]] = {
+    "mirror": _mirrored_frames,
+    "hide": normalize_hidden,
+    "scale": lambda text: str(parse_scale(text)),
+    "upright": lambda text: str(parse_upright(text)),
+}
 
 
 def _checked_intrinsics(intrinsics: Collection[float]) -> tuple[float, float, float, float]:
