@@ -82,8 +82,7 @@ def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int =
     """Estimate the rotation of every frame from the tracks of an affine camera.
 
     `tracks`: (F, 2, P) in any unit; hidden entries are ignored; `visible`: (F, P). Returns R (F, 3, 3) in the
-    canonical form, the first one I; their depth reflection explains the tracks as well. Raises InputError
-    where 3K exceeds min(2F, P), or all visible tracks of every frame coincide.
+    canonical form, the first one I; their depth reflection explains the tracks as well.
     """
     frames, _, points = tracks.shape
     if not 1 <= rank <= largest_rank(frames, points):

@@ -64,7 +64,6 @@ def focal_from_view(angle: float, side: float) -> float:
     """Return the focal length in pixels of a camera with a field of view.
 
     `angle`: field of view along the longer side, in degrees; `side`: longer side of the picture in pixels.
-    Raises InputError where the angle is not between 0 and 180 degrees.
 
     >>> round(focal_from_view(90.0, 1280.0), 9)
     640.0

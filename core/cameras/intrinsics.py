@@ -82,8 +82,7 @@ def resolve_intrinsics(
     `source`: "auto" (K of the sequence, else estimated from its ground-truth frame, else assumed), "estimate"
     (assumed, as the start of an estimate by the tracks, see `core.reconstruction`), "gt" (estimated from the
     ground-truth frame), "calibrated" (the identity), a file, or (fx, fy, cx, cy). Returns K (3, 3) and where
-    it is from. Raises InputError where it is to be estimated from the ground truth and there is none, or the
-    estimate is refused; and where nothing is known of the K of tracks that are not in pixels.
+    it is from.
 
     >>> import core
     >>> from dataclasses import replace
@@ -125,8 +124,7 @@ def resolve_intrinsics(
 def assumed_intrinsics(sequence: Sequence, why: str = "") -> Calibration:
     """Return the K that is assumed where nothing is known: f 1.2 times the longer image side.
 
-    `sequence`: the sequence of the tracks, in pixels. Raises InputError where the tracks are too small to be
-    in pixels.
+    `sequence`: the sequence of the tracks, in pixels.
     """
     seen = np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]
     typical = float(np.median(np.abs(seen)))

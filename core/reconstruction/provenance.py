@@ -317,10 +317,7 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
 
 
 def settings_from_dict(values: Mapping[str, Any]) -> Settings:
-    """Rebuild settings from `meta["settings"]` of a result.
-
-    Raises InputError where a name is unknown or a value is outside its range.
-    """
+    """Rebuild settings from `meta["settings"]` of a result."""
     return RECORDS.read(Settings, values, "settings")  # type: ignore[no-any-return]
 
 

@@ -668,10 +668,7 @@ class ResultMeta(TypedDict, total=False):
 
 
 def checked_meta(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries with texts that can be printed: names, units and sentences of a file.
-
-    Raises InputError naming an entry of another kind than the program writes.
-    """
+    """Return the entries with texts that can be printed: names, units and sentences of a file."""
     RECORDS.read(ResultMeta, values, "meta")
     any_number = 0.0, LARGEST_NUMBER
     scale, refinement = values.get("scale", {}), values.get("refinement") or {}

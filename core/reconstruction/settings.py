@@ -466,8 +466,7 @@ def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[
 def frame_range(text: str) -> tuple[int, int]:
     """Return the frames that a text such as "31-40" or "7" names.
 
-    `text`: one frame or the first and the last one, counted from 1. Raises InputError where it names no
-    frames.
+    `text`: one frame or the first and the last one, counted from 1.
 
     >>> frame_range("31-40")
     (30, 39)
@@ -572,8 +571,6 @@ def settings_of(settings: Settings | str | None = None, **changes: Unpack[Settin
 
     Without either, the fields choose the objective, see `chosen_objective`. A method that does not accept the
     penalty of the preset brings its own; a value of `Settings` keeps its penalty.
-
-    Raises InputError where there is no such preset, or a value is refused.
 
     >>> settings_of(preset="paper", rank=2).rank, settings_of(rank=2).objective
     (2, 'wnn')

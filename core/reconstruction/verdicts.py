@@ -75,10 +75,7 @@ UNCERTAIN = 0.14  # root mean square standard deviation over the size of the sha
 
 @dataclass(frozen=True)
 class Verdict:
-    """One sentence on a result.
-
-    Raises InputError where the kind or the action is none of these, or the frames are not in order.
-    """
+    """One sentence on a result."""
 
     kind: str  # a key of `VERDICT_KINDS`
     sentence: str  # what was found, with its numbers; frames are counted from 1
