@@ -1,7 +1,3 @@
-import os
-import platform
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -139,30 +135,6 @@ def test_the_cost_of_the_triplet_does_not_rise_with_the_rank(shapes, seed):
     assert all(b <= (1 + 1e-8) * a + 1e-14 for a, b in pairwise(costs)), costs
 
 
-ON_A_KERNEL = """
-import sys
-import numpy as np
-from core.cameras import estimate_rotations
-both = np.load(sys.argv[1])
-everything = np.ones((40, 37), dtype=bool)
-found = [estimate_rotations(tracks, everything, rank=rank).R for tracks in both for rank in (2, 4)]
-np.save(sys.argv[2], found)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are of x86-64")
-def test_rotations_do_not_depend_on_the_kernel_of_the_processor(tmp_path):
-    tracks = orthographic(world(2, frames=40, points=37))
-    noise = 1e-3 * np.random.default_rng(6).normal(size=tracks.shape)
-    both = [tracks, tracks + noise]
-    np.save(tmp_path / "tracks.npy", both)
-    arguments = [sys.executable, "-c", ON_A_KERNEL, tmp_path / "tracks.npy", tmp_path / "found.npy"]
-    subprocess.run(arguments, env={**os.environ, "OPENBLAS_CORETYPE": "Prescott"}, check=True)  # all run it
-    here = [estimate_rotations(each, everything(each), rank=rank).R for each in both for rank in (2, 4)]
-    np.testing.assert_allclose(np.load(tmp_path / "found.npy"), here, atol=1e-5)
-
-
 def test_rotations_that_explain_the_same_tracks_have_one_canonical_form():
     R = canonical(world(1).R)
     np.testing.assert_allclose(R[0], np.eye(3), atol=1e-14)
@@ -252,6 +224,14 @@ def test_rotations_are_read_from_a_file_and_checked(tmp_path):
         with pytest.raises(InputError, match=message) as caught:
             load_rotations(file)
         assert "cameras.npz" in str(caught.value)
+    sequence, tracks = perspective_sequence(world(1))
+    np.savez(file, R=R)
+    (found,) = rotation_candidates(sequence, tracks, source=file)
+    assert found.name == "cameras.npz"
+    np.testing.assert_allclose(found.compute(), R, atol=1e-12)
+    np.savez(file, R=R[:7])
+    with pytest.raises(InputError, match=r"cameras\.npz: R has 7 frames; the tracks of world have 30"):
+        rotation_candidates(sequence, tracks, source=file)
 
 
 def perspective_sequence(scene: World, *, noise: float = 0.0, **known) -> tuple[Sequence, np.ndarray]:
@@ -439,19 +419,6 @@ def test_ranks_that_cannot_be_are_skipped_or_refused():
 def test_a_source_that_does_not_exist_is_refused(source, message):
     with pytest.raises(InputError, match=message):
         rotation_candidates(*perspective_sequence(world(1)), source=source)
-
-
-def test_a_file_of_rotations_must_have_the_frames_of_the_sequence(tmp_path):
-    scene = world(1)
-    sequence, tracks = perspective_sequence(scene)
-    file = tmp_path / "mine.npz"
-    np.savez(file, R=scene.R)
-    (found,) = rotation_candidates(sequence, tracks, source=file)
-    assert found.name == "mine.npz"
-    np.testing.assert_allclose(found.compute(), scene.R, atol=1e-12)
-    np.savez(file, R=scene.R[:7])
-    with pytest.raises(InputError, match=r"mine\.npz: R has 7 frames; the tracks of world have 30"):
-        rotation_candidates(sequence, tracks, source=file)
 
 
 def test_rotations_of_a_real_face_are_within_a_few_degrees(data):

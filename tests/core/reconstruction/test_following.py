@@ -164,13 +164,6 @@ def test_what_is_no_parameter_of_the_depths_is_solved_again(sequence, refined, s
     assert start.record.energy is not None and not can_follow(start, REFINED)
 
 
-def test_a_run_under_the_weighted_nuclear_norm_continues_from_the_bilinear_solution(sequence, away):
-    end = away["mode weights"][-1]
-    last = last_of(iterate(sequence, end.settings.with_changes(objective=WNN), start=end))
-    assert last.record.energy is None and last.depth is None
-    assert last.loss == pytest.approx(end.loss, rel=1e-9)
-
-
 def test_steps_that_were_followed_are_repeated_bit_for_bit(sequence, refined, tmp_path):
     heavy = REFINED.with_changes(mode_weights=(1.0, 9.0))
     moved = next(iterate(sequence, heavy, start=refined[-1]))
@@ -269,7 +262,7 @@ def test_the_spectrum_of_the_bilinear_solution_has_the_singular_values_and_their
         assert list(each.spectrum.weights) == sorted(each.spectrum.weights)
 
 
-@pytest.mark.parametrize("name", ["mode weights", "isometry"])
+@pytest.mark.parametrize("name", ["mode weights"])
 def test_the_arrays_of_a_result_of_the_depths_fit_each_other(sequence, away, name, tmp_path):
     end = away[name][-1]
     made = end.result()

@@ -154,28 +154,6 @@ def test_only_what_was_refined_before_is_refined_with_less_search(sequence, plai
 
 
 @pytest.mark.slow
-def test_tracks_that_become_orthogonal_do_not_start_from_the_earlier_shape(sequence, refined):
-    steps = list(iterate(sequence, REFINED.with_changes(eta=1.0), start=refined[-1]))
-    assert steps[-1].status.finished and not any("refined shape" in each.phase.name for each in steps)
-
-
-@pytest.mark.slow
-def test_steps_that_end_while_depths_are_refined_are_repeated_bit_for_bit(sequence, plain):
-    steps = [SolveStep(REFINED, len(plain) + 15), SolveStep(REFINED.with_changes(isometry=0.1))]
-    one, two = (reconstruct(sequence, steps=steps) for _ in range(2))
-    assert np.array_equal(one.points, two.points) and one.energy == two.energy
-    assert one.meta["command"] == two.meta["command"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("changes", [{"isometry": 0.0}, {"neighbors": 3}])
-def test_the_numbers_of_the_refinement_change_it(sequence, refined, changes):
-    other = reconstruct(sequence, REFINED.with_changes(starts=1, **changes))
-    assert not np.allclose(other.points, refined[-1].result().points, atol=1e-5)
-    assert {name: other.meta["refinement"][name] for name in changes} == changes
-
-
-@pytest.mark.slow
 def test_orthogonal_tracks_are_refined_by_additive_depths():
     sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=16, points=24, noise=0.0, seed=1)
     *_, last = iterate(sequence, REFINED)
@@ -220,19 +198,6 @@ def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined)
     starts = refinement.usable_starts(subset, {"behind": behind, "in front": best})
     assert list(starts) == ["in front"]
     assert starts["in front"].depths.shape == depths.depths.shape
-
-
-def test_candidates_give_the_part_of_their_points_that_is_followed(plain, refined, monkeypatch):
-    monkeypatch.setattr("core.depth.search.FOLLOWED", 0)
-    monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 8)
-    best = plain[-1].best
-    problem = DepthProblem(best.problem.tracks, best.problem.visible, affine=False)
-    subset = followed_part(problem, refinement.depth_point(problem, best))
-    assert subset.part.shape[1] == 8
-    (start,) = refinement.usable_starts(subset, {"itself": best}).values()
-    expected = subset.restrict(refinement.depth_point(problem, best))
-    np.testing.assert_allclose(start.depths, expected.depths, rtol=1e-12)
-    np.testing.assert_allclose(start.rays, expected.rays, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.slow

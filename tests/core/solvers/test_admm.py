@@ -10,7 +10,6 @@ import pytest
 from scipy.optimize import minimize
 
 from core import ADMM, Factors, LogPenalty, RankPenalty, Status, VariableProjection, iterate, solve
-from core.problem import reference_singular_values
 from core.solvers.matrix_form import evaluate
 
 
@@ -59,21 +58,6 @@ def test_loss_counts_all_singular_values_and_factors_are_the_best_cut(simulated)
     assert lost == pytest.approx(np.linalg.norm(np.linalg.svd(centered, compute_uv=False)[2:]), rel=1e-6)
     np.testing.assert_allclose(factors.C.mean(axis=2), 0, atol=1e-12)
     assert sigma[2] > 0  # so that the cut is not the identity
-
-
-def test_increasing_weights_end_feasible_and_below_the_start(simulated):
-    problem, _ = simulated(frames=8, points=10, missing=0.1)
-    sigma = reference_singular_values(problem.data)
-    full = 5e-3 / (sigma + 1e-6)
-    problem = replace(problem, weights=full[:2], tail=full[2:])
-    method = ADMM(max_iterations=1000)
-    start = problem.closed_form(8)
-    end = solve(problem, method, start)
-    assert end.state.primal < 1e-6
-    assert end.state.change < 1e-2
-    assert end.progress.loss < method.loss(method.init(problem, start))
-    refined = solve(problem, VariableProjection(), method.factors(problem, end.state))
-    assert refined.progress.loss <= problem.loss(method.factors(problem, end.state))
 
 
 def test_without_offsets_the_X_step_minimizes_the_augmented_data_term(simulated_low_rank, random_factors):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from core import ADMM, BMM, RBMM, InputError, Status, iterate, solve
-from core.problem import closed_form_structure, full_rank_start, reference_singular_values
+from core.problem import closed_form_structure, full_rank_start
 
 ROUNDING = 1e-12
 
@@ -108,19 +106,6 @@ def test_rbmm_with_equal_weights_and_slow_growth_reaches_the_convex_optimum(simu
     end = solve(problem, RBMM(rho=0.05, growth=1.002, max_iterations=10_000), start)
     assert end.status is Status.CONVERGED
     assert end.progress.loss == pytest.approx(optimum, rel=1e-6)
-
-
-def test_rbmm_with_its_own_weights_ends_feasible_and_below_its_start(orthogonal):
-    weights = 0.05 / (reference_singular_values(orthogonal.data) + 1e-6)
-    problem = replace(orthogonal, weights=weights[:2], tail=weights[2:])
-    start = full_rank_start(problem)
-    method = RBMM()
-    end = solve(problem, method, start)
-    assert end.status is Status.CONVERGED
-    assert end.progress.loss < method.init(problem, start).loss
-    np.testing.assert_allclose(end.state.X, end.state.Z, atol=1e-6)
-    assert np.linalg.matrix_rank(end.state.Z, tol=1e-6) < 9
-    assert method.factors(problem, end.state).rank == 2
 
 
 @pytest.mark.parametrize(("method", "name"), [(BMM(), "BMM"), (RBMM(), "R-BMM")])

@@ -136,16 +136,6 @@ def test_solution_is_a_stationary_point_of_the_four_row_form(simulated, weights,
     )
 
 
-def test_balance_reaches_the_weighted_nuclear_norm(simulated):
-    """The bilinear minimum is the minimum of the original problem's objective at its own BC' (Section 4)."""
-    problem, _ = simulated(frames=20, points=15, weights=(0.05, 0.3, 0.9))
-    start = with_rank(rigid_start(problem), 3, np.random.default_rng(0))
-    end = solve(problem, vp.VariableProjection(), start).state.factors
-    sigma = np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)[:3]
-    original = float(problem.weights @ sigma) + problem.data.weighted_residuals(end)[1]
-    assert problem.loss(end) == pytest.approx(original, rel=1e-12)
-
-
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_a_point_seen_once_without_a_penalty_does_not_spoil_the_loss(simulated, eta):
     problem, _ = simulated(frames=12, points=15, weights=(0.0, 0.0), eta=eta)

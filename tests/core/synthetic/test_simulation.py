@@ -107,28 +107,6 @@ def test_paper_bends_without_stretching_and_the_balloon_and_the_sheets_stretch()
     assert strain("stretch") > 0.3
 
 
-def test_links_of_the_arm_are_rigid() -> None:
-    shapes = truth_of(simulate("articulated", frames=12, points=30, occlusion=0))
-    for link in (shapes[:, :, :10], shapes[:, :, 10:20], shapes[:, :, 20:]):
-        apart = np.linalg.norm(link[:, :, :, None] - link[:, :, None, :], axis=1)
-        np.testing.assert_allclose(apart, np.tile(apart[0], (12, 1, 1)), atol=1e-10)
-
-
-def test_the_tear_opens_and_no_face_bridges_it() -> None:
-    read = simulate("tearing", frames=10, points=150, occlusion=0)
-    shapes = truth_of(read)
-    top = np.flatnonzero(shapes[0, 1] < -60)
-    left, right = (top[shapes[0, 0, top] < 0], top[shapes[0, 0, top] >= 0])
-    gap = shapes[:, 0, right].min(axis=1) - shapes[:, 0, left].max(axis=1)
-    assert gap[-1] > gap[0] + 30
-    assert read.faces is not None
-    side = shapes[0, 0, read.faces] < 0
-    across = side.any(axis=1) & ~side.all(axis=1)
-    assert (
-        across.any() and shapes[0, 1, read.faces[across]].min() > 30
-    )  # whole below the deepest tear, torn above
-
-
 def test_noise_has_the_given_standard_deviation_and_depends_on_the_seed() -> None:
     clean = simulate("paper", frames=40, points=100, noise=0)
     noisy = simulate("paper", frames=40, points=100, noise=2.0, seed=5)
@@ -191,14 +169,6 @@ def test_a_wall_hides_what_is_behind_it_and_not_what_is_before_it() -> None:
     for perspective in (True, False):
         found = hidden(image, depths, np.array([[0, 1, 2]]), perspective=perspective)
         assert found.tolist() == [[False, False, False, True, False, False]]
-
-
-def test_occlusion_is_a_share() -> None:
-    counts = [
-        (~simulate("balloon", frames=20, points=100, occlusion=share).visible).sum() for share in (0, 0.25, 1)
-    ]
-    assert counts[0] == 0 and counts[1] == pytest.approx(counts[2] / 4, rel=0.15)
-    assert 0.4 < counts[2] / 2000 < 0.65  # about half of a closed surface faces away
 
 
 @pytest.mark.parametrize(

@@ -130,28 +130,6 @@ def test_a_damaged_frame_is_refused_and_the_others_stay_themselves(tmp_path):
     assert [number_in(source.read(index)) for index in (8, 6, 59, 0)] == [8, 6, 59, 0]
 
 
-@pytest.mark.slow
-def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path):
-    chance = random.Random(3)
-    for name, codec, options in KINDS[:8]:
-        whole = write(tmp_path / name, codec, options).read_bytes()
-        for _ in range(12):
-            data = bytearray(whole[: chance.choice((len(whole), chance.randrange(len(whole))))])
-            for place in chance.choices(range(len(data)), k=chance.choice((1, 5, 50))) if data else ():
-                data[place] = chance.randrange(256)
-            (tmp_path / name).write_bytes(data)
-            try:
-                source = VideoDecoder(tmp_path / name)
-            except InputError:
-                continue
-            for index in (0, source.count - 1, source.count // 2):
-                try:
-                    assert source.read(index).shape[2] == 3
-                except InputError as refusal:
-                    assert f"frame {index + 1} cannot be read" in str(refusal)
-            source.close()
-
-
 def test_what_leads_to_other_files_is_no_video(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "own.ts", "mpeg2video", {})
