@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -94,72 +95,29 @@ class SettingsFields(TypedDict, total=False):
     loss_scale: float | None
 
 
+def _with_parameters(kind: type[Settings]) -> type[Settings]:
+    """Say in the docstring of the settings what each one means, as it is said where it is declared."""
+    described = parameters_of(kind)
+    also = {"rotations": ["or an .npz file with R (F, 3, 3)"], "intrinsics": ["a file, or (fx, fy, cx, cy)"]}
+    choices = {name: description.choices for name, description in described.items() if description.choices}
+    choices |= {"rotations": tuple(ROTATION_SOURCES), "intrinsics": tuple(INTRINSICS_SOURCES)}
+    lines = ["Parameters", "----------"]
+    for entry in fields(kind):
+        tip = described[entry.name].tip if entry.name in described else entry.metadata["tip"]
+        if entry.name in choices:
+            accepted = [f'"{choice}"' for choice in choices[entry.name]] + also.get(entry.name, [])
+            tip += f" Accepted: {', '.join(accepted)}."
+        lines += [entry.name, *(f"    {line}" for line in wrap(tip, 100))]
+    kind.__doc__ = (kind.__doc__ or "").replace("{parameters}", "\n    ".join(lines))
+    return kind
+
+
+@_with_parameters
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The parameters of a reconstruction. The defaults are the `recommended` preset.
 
-    Parameters
-    ----------
-    problem
-        a key of `core.solvers.PROBLEMS`.
-    method
-        a key of `core.solvers.METHODS`.
-    options
-        of the method, those that are not its defaults.
-    rank
-        K, the number of basis shapes; of a low-rank problem the rank of the matrix.
-    eta
-        the pOSE weight: near 0 is perspective, 1 is affine (Section 5.1).
-    penalty
-        the penalty on the singular values; in arguments also its key in `core.penalties.PENALTIES`.
-    camera_model
-        a key of `CAMERA_MODELS`; "auto" is that of the sequence.
-    rotations
-        a key of `ROTATION_SOURCES`, or an .npz file with R (F, 3, 3).
-    rotation_rank
-        K of the factorization that estimates rotations; None compares several.
-    intrinsics
-        a key of `INTRINSICS_SOURCES`, a file, or (fx, fy, cx, cy).
-    starts
-        number of starts of the search.
-    seed
-        of the random starts.
-    tolerance
-        predicted decrease over the loss at which the last phase ends.
-    max_iterations
-        of a phase.
-    objective
-        a key of `OBJECTIVES`: what the run minimizes. By default the energy of the depths of a non-rigid
-        problem, unless a parameter of the weighted nuclear norm alone is not the default one.
-    noise
-        standard deviation of a coordinate of the tracks, in their units; None estimates it, 0 keeps the
-        observed rays exactly.
-    isometry
-        weight of the lengths between neighbors in the energy of the depths.
-    neighbors
-        of each point, whose distances the energy of the depths keeps.
-    mode_weights
-        weights of the singular values of the deviations from the mean shape in the energy of the depths, the
-        largest first; they do not decrease, and the last one is that of all which follow.
-    smallest_movement
-        deviations well below it cost nothing in the energy of the depths, over the size of the object.
-    mirror
-        frames whose depths are mirrored before the refinement, counted from 1: "31-40", or "7". What is
-        mirrored is the refined shape of the run that is continued, else the bilinear solution; the
-        refinement then follows this start only.
-    hide
-        observations that are left out: points and their frames, counted from 1, such as
-        "3:12-18,40;17:45-;20:*" (`core.data.parse_hidden`).
-    loss
-        a key of `LOSSES`: what the residuals of observations cost. Under a robust one, rotations and starts
-        are searched without gross outliers, and the refinement of depths does not use what has little weight.
-    loss_scale
-        residual up to which a robust loss is about that of least squares, in the units of the tracks; None:
-        a multiple of the median residual, or of the noise where that is larger.
-    scale
-        a length that is known, see `core.reconstruction.scale`: the units of the result.
-    upright
-        how the result stands, see `core.reconstruction.orientation`; None: as the pictures.
+    {parameters}
 
     Raises
     ------
@@ -173,9 +131,11 @@ class Settings:
     4
     """
 
-    problem: str = "nonrigid"
-    method: str = "bilinear"
-    options: tuple[tuple[str, ParameterValue], ...] = ()
+    problem: str = field(default="nonrigid", metadata={"tip": "A key of `core.solvers.PROBLEMS`."})
+    method: str = field(default="bilinear", metadata={"tip": "A key of `core.solvers.METHODS`."})
+    options: tuple[tuple[str, ParameterValue], ...] = field(
+        default=(), metadata={"tip": "Of the method, those that are not its defaults."}
+    )
     rank: int = parameter(
         6,
         "Number of basis shapes K: a whole number, 1 to min(F, 3P).",
@@ -199,7 +159,10 @@ class Settings:
         live=True,
         objective=WNN,
     )
-    penalty: Penalty = RECOMMENDED_PENALTY
+    penalty: Penalty = field(
+        default=RECOMMENDED_PENALTY,
+        metadata={"tip": "On the singular values; in arguments also its key in `core.penalties.PENALTIES`."},
+    )
     camera_model: str = parameter(
         "auto", "How a point becomes an observation.", section="Cameras", choices=tuple(CAMERA_MODELS)
     )
@@ -249,7 +212,8 @@ class Settings:
         least=1,
         integer=True,
     )
-    # Where it is empty it becomes what suits the other parameters.
+    # Where it is empty: the energy of the depths of a non-rigid problem, unless a parameter of the weighted
+    # nuclear norm alone is not the default one.
     objective: str = parameter("", "What is minimized.", section="Objective", choices=tuple(OBJECTIVES))
     isometry: float = parameter(
         0.3,
@@ -291,7 +255,15 @@ class Settings:
         live=True,
         objective=DEPTHS,
     )
-    mode_weights: tuple[float, ...] = (1.0,)
+    mode_weights: tuple[float, ...] = field(
+        default=(1.0,),
+        metadata={
+            "tip": "Of the singular values of the deviations from the mean shape in the energy of the "
+            "depths, the largest first; they do not decrease, and the last one is that of all which follow."
+        },
+    )
+    # What is mirrored is the refined shape of the run that is continued, else the bilinear solution; the
+    # refinement then follows this start only.
     mirror: str | None = parameter(
         None,
         "Frames whose depths are mirrored before the refinement, counted from 1, such as 31-40.",
@@ -313,6 +285,8 @@ class Settings:
         absent="none",
         live=True,
     )
+    # Under a robust one, rotations and starts are searched without gross outliers, and the refinement of the
+    # depths does not use what has little weight.
     loss: str = parameter(
         "squared",
         "What the residuals of observations cost. A robust loss gives outliers little weight.",
