@@ -83,13 +83,6 @@ def resolve_intrinsics(
     (assumed, as the start of an estimate by the tracks, see `core.reconstruction`), "gt" (estimated from the
     ground-truth frame), "calibrated" (the identity), a file, or (fx, fy, cx, cy). Returns K (3, 3) and where
     it is from.
-
-    >>> import core
-    >>> from dataclasses import replace
-    >>> sequence = core.simulate("paper", frames=12, points=20)
-    >>> unknown = replace(sequence, intrinsics=None, truth=None, image_size=(1280, 960))
-    >>> resolve_intrinsics(unknown, "auto").origin.remark
-    'focal length unknown: 1536 px assumed = 1.2 x 1280 px'
     """
     if (camera or sequence.camera) is CameraModel.ORTHOGONAL:
         return Calibration(orthogonal_intrinsics(sequence.observations), IntrinsicsOrigin("normalized"))

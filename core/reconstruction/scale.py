@@ -66,11 +66,7 @@ class ScaleRule:
 
 
 def parse_scale(text: str) -> ScaleRule:
-    """Return the rule that a text is.
-
-    >>> parse_scale("size=0.2m")
-    ScaleRule(points=None, length=0.2, unit='m')
-    """
+    """Return the rule that a text is."""
     found = RULE.fullmatch(text)
     if found is None:
         raise InputError(f"scale is {text!r}; accepted are {ACCEPTED}")

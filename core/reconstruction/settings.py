@@ -409,9 +409,6 @@ def chosen_objective(given: Mapping[str, Any]) -> str:
 
     A parameter of the weighted nuclear norm alone chooses that one. Where there are some of both, those of
     the norm are of the start.
-
-    >>> [chosen_objective(given) for given in ({"rank": 2}, {"rank": 2, "isometry": 1.0}, {"starts": 8})]
-    ['wnn', 'depths', 'depths']
     """
     if not gives_depths(given.get("method", REFINED_METHODS[0]), given.get("problem", "nonrigid")):
         return WNN
@@ -424,9 +421,6 @@ def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[
 
     Where that is 0, they are over the last one. `values`: (N,) sqrt(lambda_k), the largest first; `smallest`:
     the smallest movement that counts, at which the weights end.
-
-    >>> mode_weights_by(TruncatedNuclearNorm(mu=0.5, free=2), np.array([0.4, 0.2, 0.1, 1e-4]), 0.01)
-    (0.0, 0.0, 1.0)
     """
     count = max(1, int(np.count_nonzero(values > smallest)))
     if isinstance(penalty, ExplicitWeights):
@@ -441,9 +435,6 @@ def frame_range(text: str) -> tuple[int, int]:
     """Return the frames that a text such as "31-40" or "7" names.
 
     `text`: one frame or the first and the last one, counted from 1.
-
-    >>> frame_range("31-40")
-    (30, 39)
     """
     found = re.fullmatch(r"\s*([0-9]+)\s*(?:[-\u2013]\s*([0-9]+)\s*)?", text)
     first, last = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
@@ -545,9 +536,6 @@ def settings_of(settings: Settings | str | None = None, **changes: Unpack[Settin
 
     Without either, the fields choose the objective, see `chosen_objective`. A method that does not accept the
     penalty of the preset brings its own; a value of `Settings` keeps its penalty.
-
-    >>> settings_of(preset="paper", rank=2).rank, settings_of(rank=2).objective
-    (2, 'wnn')
     """
     if "preset" in changes:
         if settings is not None:

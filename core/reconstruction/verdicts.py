@@ -106,11 +106,7 @@ class Verdict:
 
 
 def worth_of(kinds: Collection[str]) -> str:
-    """Return what a refined answer is worth in a few words, from the kinds of its verdicts.
-
-    >>> worth_of(["jump", "parallax"]), worth_of([])
-    ('the depth is hardly measured', 'the tracks determine the shape')
-    """
+    """Return what a refined answer is worth in a few words, from the kinds of its verdicts."""
     return next((meaning for kind, meaning in VERDICT_KINDS.items() if kind in kinds), DETERMINED)
 
 

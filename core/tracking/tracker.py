@@ -117,12 +117,6 @@ def track_video(
     `region`: (M, 2) corners, in pixels of the first frame, of where points begin; None: everywhere; `mask`: a
     picture, or pictures for all frames (`Masks`): points begin where it is not black, and are not seen where
     it is black; `start`, `end`: first and last frame of the video, counted from 1; by default to its end.
-
-    >>> from pathlib import Path
-    >>> from core.tracking import track_video, video_path
-    >>> following = track_video(video_path(Path("sample:sheet")), points=60, end=2)
-    >>> [each.tracks.shape for each in following]
-    [(1, 2, 60), (2, 2, 60)]
     """
     _check_arguments(points, check, start, end, step)
     cv2 = load_opencv()

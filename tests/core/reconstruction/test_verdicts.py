@@ -20,7 +20,7 @@ from core.depth import (
     find_mirrored,
     mirror_in_depth,
 )
-from core.reconstruction import RECORDS, VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts
+from core.reconstruction import RECORDS, VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts, worth_of
 
 
 def test_verdicts_survive_json():
@@ -28,6 +28,8 @@ def test_verdicts_survive_json():
     verdicts += [Verdict("jump", "Frame 12.", (11, 11), action) for action in VERDICT_ACTIONS]
     plain = json.loads(json.dumps(RECORDS.write(verdicts)))
     assert RECORDS.read(list[Verdict], plain, "verdicts") == verdicts
+    assert worth_of(["jump", "parallax"]) == "the depth is hardly measured"  # the most serious one
+    assert worth_of([]) == "the tracks determine the shape"
 
 
 @pytest.mark.parametrize(
