@@ -33,18 +33,18 @@ def test_the_X_step_minimizes_the_augmented_data_term(simulated, random_factors,
         dX, ds = random.standard_normal(X.shape), random.standard_normal(s.shape)
         slope = augmented(X + step * dX, s + step * ds) - augmented(X - step * dX, s - step * ds)
         assert abs(slope) / (2 * step) < 1e-8
-    np.testing.assert_allclose(after.Z + after.dual, after.X, atol=1e-12)
+    np.testing.assert_allclose(after.point.X + after.dual, after.X, atol=1e-12)
 
 
 def test_loss_counts_all_singular_values_and_factors_are_the_best_cut(simulated):
     problem, _ = simulated(frames=5, points=8, weights=(1e-3, 2e-3), missing=0.1)
     method = ADMM(max_iterations=40)
     state = solve(problem, method, problem.closed_form(5)).state
-    sigma = np.linalg.svd(state.Z, compute_uv=False)
+    sigma = np.linalg.svd(state.point.X, compute_uv=False)
     full = np.array([1e-3] + [2e-3] * 4)  # beyond K the last weight is repeated
-    shapes = state.Z.reshape(5, 3, 8)
+    shapes = state.point.X.reshape(5, 3, 8)
     whole = problem.with_weights(full)
-    U, S, Vt = np.linalg.svd(state.Z, full_matrices=False)
+    U, S, Vt = np.linalg.svd(state.point.X, full_matrices=False)
     spread = Factors(U * np.sqrt(S), (np.sqrt(S)[:, None] * Vt).reshape(5, 3, 8), np.zeros((5, 3)))
 
     def of_offsets(s):
@@ -83,12 +83,12 @@ def test_a_feasible_end_of_a_concave_penalty_is_stationary(simulated, penalty):
     problem = replace(problem, spectral=penalty)
     state = solve(problem, ADMM(rho=0.5, tolerance=1e-7), problem.closed_form(8)).state
     assert max(ADMM().residuals(state)) <= 1e-7
-    point = evaluate(problem, state.Z, state.singular_values)
-    kept = int(np.count_nonzero(state.singular_values))
-    U, sigma, Vt = np.linalg.svd(state.Z, full_matrices=False)
+    point = evaluate(problem, state.point.X, state.point.sigma)
+    kept = int(np.count_nonzero(state.point.sigma))
+    U, sigma, Vt = np.linalg.svd(state.point.X, full_matrices=False)
     inside = -U[:, :kept].T @ point.gradient @ Vt[:kept].T
     np.testing.assert_allclose(inside, np.diag(penalty.slopes(sigma)[:kept]), atol=1e-6)
-    assert point.loss < ADMM().init(problem, problem.closed_form(8)).loss
+    assert point.loss < ADMM().init(problem, problem.closed_form(8)).point.loss
 
 
 def test_residuals_are_those_of_the_last_step(simulated):
@@ -100,9 +100,9 @@ def test_residuals_are_those_of_the_last_step(simulated):
     assert method.residuals(before) == (np.inf, np.inf)
     primal, dual = method.residuals(after)
     norm = np.linalg.norm
-    assert primal == pytest.approx(norm(after.X - after.Z) / max(norm(after.X), norm(after.Z)))
+    assert primal == pytest.approx(norm(after.X - after.point.X) / max(norm(after.X), norm(after.point.X)))
     unscaled = after.dual * after.response.rho / method.rho  # rho may have changed after the step
-    assert dual == pytest.approx(norm(after.Z - before.Z) / norm(unscaled))
+    assert dual == pytest.approx(norm(after.point.X - before.point.X) / norm(unscaled))
 
 
 def test_it_stops_when_only_minor_progress_is_made(simulated):

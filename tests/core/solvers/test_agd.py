@@ -36,11 +36,11 @@ def states_of(problem, method):
 def test_monotone_acceptance_never_raises_the_objective(problem, penalty):
     problem = replace(problem, spectral=penalty)
     states = states_of(problem, AGD(step_size="backtracking", max_iterations=60))
-    losses = np.array([state.x.loss for state in states])
+    losses = np.array([state.point.loss for state in states])
     assert (np.diff(losses) <= ROUNDING * losses[:-1]).all()
     for state in states[1::20]:  # the losses are of the matrices that they come with
-        sigma = np.linalg.svd(state.x.X, compute_uv=False)
-        assert evaluate(problem, state.x.X, sigma).loss == pytest.approx(state.x.loss, rel=1e-8)
+        sigma = np.linalg.svd(state.point.X, compute_uv=False)
+        assert evaluate(problem, state.point.X, sigma).loss == pytest.approx(state.point.loss, rel=1e-8)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
@@ -48,7 +48,7 @@ def test_nonmonotone_acceptance_stays_below_a_mean_that_never_rises(problem, pen
     problem = replace(problem, spectral=penalty)
     states = states_of(problem, AGD(acceptance="nonmonotone", max_iterations=60))
     means = np.array([state.mean for state in states])
-    losses = np.array([state.x.loss for state in states])
+    losses = np.array([state.point.loss for state in states])
     assert (losses <= means * (1 + ROUNDING)).all()
     assert (np.diff(means) <= ROUNDING * means[:-1]).all()
     count, mean = 1.0, losses[0]
@@ -60,7 +60,7 @@ def test_nonmonotone_acceptance_stays_below_a_mean_that_never_rises(problem, pen
 def test_a_decrease_that_is_never_enough_makes_acceptance_monotone(convex):
     strict = states_of(convex, AGD(acceptance="nonmonotone", restart="none", delta=1e9, max_iterations=40))
     monotone = states_of(convex, AGD(acceptance="monotone", restart="none", max_iterations=40))
-    assert [state.x.loss for state in strict] == [state.x.loss for state in monotone]
+    assert [state.point.loss for state in strict] == [state.point.loss for state in monotone]
 
 
 def test_nonmonotone_acceptance_lets_the_objective_rise_and_is_cheaper(convex, monkeypatch):
@@ -75,7 +75,7 @@ def test_nonmonotone_acceptance_lets_the_objective_rise_and_is_cheaper(convex, m
     for acceptance in ACCEPTANCE:
         calls.clear()
         states = states_of(convex, AGD(acceptance=acceptance, restart="none", max_iterations=120))
-        ends[acceptance] = np.array([state.x.loss for state in states])
+        ends[acceptance] = np.array([state.point.loss for state in states])
         spent[acceptance] = len(calls) / (len(states) - 1)
     assert (np.diff(ends["nonmonotone"]) > 1e-9).any()
     assert spent["monotone"] == 2.0
@@ -128,7 +128,7 @@ def test_two_iterations_are_those_of_the_paper(problem):
         before, x = x, z if value(z) <= value(v) else v
         last, t = t, (np.sqrt(4 * t**2 + 1) + 1) / 2
         state = method.step(problem, state)
-        np.testing.assert_allclose(state.x.X, x, atol=1e-9)
+        np.testing.assert_allclose(state.point.X, x, atol=1e-9)
 
 
 def test_backtracking_takes_the_first_step_whose_model_bounds_the_data_term(problem):

@@ -80,7 +80,7 @@ def test_rbmm_minimizes_the_augmented_lagrangian_over_each_copy(orthogonal):
     state = method.step(orthogonal, method.init(orthogonal, full_rank_start(orthogonal)))
     after = method.step(orthogonal, state)
     assert after.rho == pytest.approx(0.7 * 1.2**2)
-    rho, V = state.rho, state.Z - state.dual
+    rho, V = state.rho, state.point.X - state.dual
 
     def in_X(X):
         projected, W = blocks(orthogonal, X)
@@ -93,8 +93,8 @@ def test_rbmm_minimizes_the_augmented_lagrangian_over_each_copy(orthogonal):
         assert abs(in_X(after.X + step * D) - in_X(after.X - step * D)) / (2 * step) < 1e-8
     U, sigma, Vt = np.linalg.svd(after.X + state.dual, full_matrices=False)
     shrunk = np.maximum(sigma - orthogonal.all_weights / rho, 0)
-    np.testing.assert_allclose(after.Z, (U * shrunk) @ Vt, atol=1e-10)
-    np.testing.assert_allclose(after.dual * 1.2, after.X + state.dual - after.Z, atol=1e-12)
+    np.testing.assert_allclose(after.point.X, (U * shrunk) @ Vt, atol=1e-10)
+    np.testing.assert_allclose(after.dual * 1.2, after.X + state.dual - after.point.X, atol=1e-12)
 
 
 @pytest.mark.slow
