@@ -29,6 +29,7 @@ from core.reconstruction.pipeline import (
     cannot_improve,
     count_phases,
     find_reached_end,
+    follow_merges,
     start_groups,
 )
 from core.solvers.batched_projection import _multiply_hessian, _solve, make_batch, step_batch
@@ -249,3 +250,7 @@ def test_a_large_sequence_is_searched_on_a_subset_and_refined_on_all_observation
     last = iterates[-1]
     assert last.best.factors.B.shape == (130, 2)
     assert last.best.loss == pytest.approx(last.best.problem.loss(last.best.factors), rel=1e-9)
+
+
+def test_mergers_are_traced_to_the_last():
+    assert follow_merges(5, {5: 3, 3: 1, 2: 0}) == 1 and follow_merges(1, {5: 3}) == 1
