@@ -86,7 +86,11 @@ def rooms() -> list[str]:
 
 def public_names(room: str) -> list[str]:
     """Return what a package lists as public."""
-    return list(getattr(importlib.import_module(room), "__all__", []))
+    module = importlib.import_module(room)
+    imported = [
+        name for name, value in vars(module).items() if not (name[0] == "_" or inspect.ismodule(value))
+    ]
+    return list(getattr(module, "__all__", sorted(imported)))
 
 
 def copy_examples() -> None:

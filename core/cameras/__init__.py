@@ -14,27 +14,3 @@ from .gross_outliers import SUSPICIOUS, find_gross_outliers
 from .intrinsics import ORIGINS, Calibration, IntrinsicsOrigin, image_size_of, resolve_intrinsics
 from .metric_upgrade import MetricUpgrade, metric_upgrade
 from .rotations import load_rotations
-
-__all__ = [
-    "DEFAULT_RATIO",
-    "ORIGINS",
-    "SENSOR",
-    "SUSPICIOUS",
-    "Calibration",
-    "IntrinsicsOrigin",
-    "MetricUpgrade",
-    "calibrate",
-    "estimate_intrinsics",
-    "estimate_rotations",
-    "find_gross_outliers",
-    "focal_from_lens",
-    "focal_from_view",
-    "image_size_of",
-    "lens_of_focal",
-    "load_intrinsics",
-    "load_rotations",
-    "metric_upgrade",
-    "resolve_intrinsics",
-    "to_pixels",
-    "view_of_focal",
-]

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..data.sequence import Observations
-    from ..foundation.types import Bools, Floats
 
 SAME = 1e-12  # spread of points that coincide, relative to their coordinates
 ORTHOGONAL_SPREAD = 0.25  # root mean square distance of calibrated tracks from their frame's mean
@@ -119,10 +118,7 @@ def project_low_rank(cameras: Floats, homogeneous: Floats, norm: float) -> Float
 
 
 def orthogonal_intrinsics(observations: Observations) -> Floats:
-    """Return the affine normalization (3, 3) of an orthogonal sequence (see the module).
-
-    Raises InputError where all visible tracks coincide.
-    """
+    """Return the affine normalization (3, 3) of an orthogonal sequence (see the module)."""
     seen = observations.visible[:, None]
     size = spread(observations.tracks, observations.visible) / ORTHOGONAL_SPREAD
     center = np.where(seen, observations.tracks, 0.0).sum(axis=(0, 2)) / seen.sum()
@@ -130,10 +126,7 @@ def orthogonal_intrinsics(observations: Observations) -> Floats:
 
 
 def spread(tracks: Floats, visible: Bools) -> float:
-    """Return the root mean square distance of the visible tracks (F, 2, P) from the mean of their frame.
-
-    Raises InputError where all visible tracks of every frame coincide, but for rounding.
-    """
+    """Return the root mean square distance of the visible tracks (F, 2, P) from the mean of their frame."""
     seen = visible[:, None]
     tracks = np.where(seen, tracks, 0.0)
     means = tracks.sum(axis=2, keepdims=True) / seen.sum(axis=2, keepdims=True)
@@ -176,9 +169,7 @@ def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intri
     """Estimate K from the 3-D points of one frame and their picture.
 
     `points`: (3, P) in any one coordinate system; columns that are not finite are ignored; `tracks`: (2, P)
-    pixels; `visible`: (P,) which of them were seen. Raises InputError where fewer than 6 points are left,
-    where they are planar or nearly so, or where the outcome is not a camera: points behind it, focal lengths
-    that differ threefold, or a view without perspective.
+    pixels; `visible`: (P,) which of them were seen.
     """
     used = visible & np.isfinite(points).all(axis=0) & np.isfinite(tracks).all(axis=0)
     X, x = np.asarray(points, dtype=float)[:, used], np.asarray(tracks, dtype=float)[:, used]
@@ -307,10 +298,7 @@ def _check(estimate: Intrinsics, X: Floats, x: Floats) -> None:
 
 
 def load_intrinsics(path: Path) -> Floats:
-    """Return K (3, 3) from an .npz with `K`, or from a text of 3x3 numbers or of fx fy cx cy.
-
-    Raises InputError where the file cannot be read, holds something else, or K is not a camera's.
-    """
+    """Return K (3, 3) from an .npz with `K`, or from a text of 3x3 numbers or of fx fy cx cy."""
     content = read_bytes(path)
     if is_zip(content) or path.suffix.lower() == ".npz":
         arrays = load_arrays(content, path)

@@ -46,7 +46,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -54,9 +53,6 @@ from ..foundation.exceptions import InputError
 from ..foundation.linalg import Minimum, levenberg_marquardt
 from ..foundation.types import Bools, Floats, read_only
 from .calibration import spread
-
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats
 
 RANDOM_STARTS = 5
 NEGLIGIBLE = 1e-10  # a singular value relative to the largest, below which it may be rounding
@@ -86,8 +82,7 @@ def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int =
     """Estimate the rotation of every frame from the tracks of an affine camera.
 
     `tracks`: (F, 2, P) in any unit; hidden entries are ignored; `visible`: (F, P). Returns R (F, 3, 3) in the
-    canonical form, the first one I; their depth reflection explains the tracks as well. Raises InputError
-    where 3K exceeds min(2F, P), or all visible tracks of every frame coincide.
+    canonical form, the first one I; their depth reflection explains the tracks as well.
     """
     frames, _, points = tracks.shape
     if not 1 <= rank <= largest_rank(frames, points):

@@ -53,14 +53,6 @@ def find_gross_outliers(tracks: Floats, visible: Bools) -> Bools:
     `tracks`: (F, 2, P) in any unit; hidden entries are ignored; `visible`: (F, P) whether a point is seen in
     a frame. Returns (F, P), at most half of the observations of a frame; none where there are too few to
     tell.
-
-    >>> import numpy as np
-    >>> import core
-    >>> scene = core.simulate("balloon", frames=40, points=30, noise=0.3)
-    >>> tracks = np.array(scene.tracks)
-    >>> tracks[7, :, 3] += 120.0
-    >>> np.argwhere(find_gross_outliers(tracks, scene.visible)).tolist()
-    [[7, 3]]
     """
     frames, points = visible.shape
     parts = max(1, round(points / MOST_POINTS))

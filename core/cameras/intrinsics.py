@@ -39,7 +39,6 @@ ORIGINS = {
     "calibrated": "none: the tracks are calibrated",
     "normalized": "none: the camera is orthogonal",
 }
-DEPENDENT = ("truth", "tracks", "assumed")  # on which observations there are
 UNCERTAIN = 0.03  # relative standard deviation of a focal length, above which its interval is described
 CONFIDENCE = 1.96  # standard deviations of an interval of 95 %
 LARGEST_CALIBRATED = 10.0  # median absolute coordinate; a view of 90 degrees has 1 at its edge
@@ -83,15 +82,7 @@ def resolve_intrinsics(
     `source`: "auto" (K of the sequence, else estimated from its ground-truth frame, else assumed), "estimate"
     (assumed, as the start of an estimate by the tracks, see `core.reconstruction`), "gt" (estimated from the
     ground-truth frame), "calibrated" (the identity), a file, or (fx, fy, cx, cy). Returns K (3, 3) and where
-    it is from. Raises InputError where it is to be estimated from the ground truth and there is none, or the
-    estimate is refused; and where nothing is known of the K of tracks that are not in pixels.
-
-    >>> import core
-    >>> from dataclasses import replace
-    >>> sequence = core.simulate("paper", frames=12, points=20)
-    >>> unknown = replace(sequence, intrinsics=None, truth=None, image_size=(1280, 960))
-    >>> resolve_intrinsics(unknown, "auto").origin.remark
-    'focal length unknown: 1536 px assumed = 1.2 x 1280 px'
+    it is from.
     """
     if (camera or sequence.camera) is CameraModel.ORTHOGONAL:
         return Calibration(orthogonal_intrinsics(sequence.observations), IntrinsicsOrigin("normalized"))
@@ -126,8 +117,7 @@ def resolve_intrinsics(
 def assumed_intrinsics(sequence: Sequence, why: str = "") -> Calibration:
     """Return the K that is assumed where nothing is known: f 1.2 times the longer image side.
 
-    `sequence`: the sequence of the tracks, in pixels. Raises InputError where the tracks are too small to be
-    in pixels.
+    `sequence`: the sequence of the tracks, in pixels.
     """
     seen = np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]
     typical = float(np.median(np.abs(seen)))

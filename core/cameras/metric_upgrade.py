@@ -81,9 +81,6 @@ def metric_upgrade(
     `cameras`: (F, 3, 4), in the units of the tracks; each of any scale and sign; `points`: (4, N)
     homogeneous, each of any scale and sign; `tracks`, `visible`: (F, 2, N) and (F, N): what was measured, for
     the reprojection errors and for cheirality; `intrinsics`: (3, 3) K of all views; None where unknown.
-    Raises InputError where shapes disagree, or where the reconstruction cannot be upgraded: fewer than 3
-    views, points in a plane or cameras in one place, affine cameras, a motion that leaves the upgrade
-    undetermined, or cameras that no positive quadric makes metric.
     """
     tracks = np.where(visible[:, None], tracks, 0.0)
     P, U = _check_input(cameras, points, tracks, visible)

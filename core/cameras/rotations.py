@@ -56,9 +56,7 @@ def rotation_candidates(
     `tracks`: (F, 2, P) calibrated; `source`: "truth", "companion", "tracks", "best" (the companion's where
     there is one, and the tracks'), or an .npz file with R (F, 3, 3). An orthogonal sequence is its own
     companion; `rank`: K of the factorization (rank 3K); None: 1 to 4 from a companion, 2 and 3 from
-    perspective tracks, and the rotations of a rigid shape that start from the latter. Raises InputError where
-    the sequence has no true rotations or no companion, the file does not fit, or the rank is not possible for
-    so few frames or points.
+    perspective tracks, and the rotations of a rigid shape that start from the latter.
     """
     if isinstance(source, Path):
         return (_from_file(sequence, source),)
@@ -183,10 +181,7 @@ def rotate_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
 
 
 def load_rotations(path: Path) -> Floats:
-    """Return R (F, 3, 3) from an .npz, made exactly orthogonal.
-
-    Raises InputError where the file cannot be read, has no such array, or a frame of it is not a rotation.
-    """
+    """Return R (F, 3, 3) from an .npz, made exactly orthogonal."""
     with refusing_damage(path):
         return _rotations_of(load_arrays(read_bytes(path), path), path)
 
@@ -201,10 +196,7 @@ def _rotations_of(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Floats:
 
 
 def checked_rotations(R: Floats, path: Path) -> Floats:
-    """Return matrices (F, 3, 3) that `path` holds made exactly orthogonal.
-
-    Raises InputError where one of them is not a rotation.
-    """
+    """Return matrices (F, 3, 3) that `path` holds made exactly orthogonal."""
     R = np.asarray(R, dtype=float)
     check_rotations(R, f"{path}: R", NOT_EXACT)
     return nearest_rotation(R)

@@ -67,10 +67,7 @@ SEARCHED = 8_000  # observations, about, that starts are compared on
 
 
 def measurement_norm(tracks: Floats, visible: Bools) -> float:
-    """Return the spectral norm of the measurement matrix (2F x P) of tracks (F, 2, P), 0 where hidden.
-
-    Raises InputError where all visible tracks are 0.
-    """
+    """Return the spectral norm of the measurement matrix (2F x P) of tracks (F, 2, P), 0 where hidden."""
     matrix = np.where(visible[:, None], tracks, 0.0).reshape(-1, tracks.shape[2])
     gram = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
     norm = float(np.sqrt(np.linalg.eigvalsh(gram)[-1]))

@@ -76,10 +76,7 @@ class CalibratedTracks:
 
 
 def prepare(sequence: Sequence, settings: Settings) -> CalibratedTracks:
-    """Resolve the intrinsics of a sequence and calibrate its tracks.
-
-    Raises InputError where the intrinsics cannot be resolved, or all visible tracks of every frame coincide.
-    """
+    """Resolve the intrinsics of a sequence and calibrate its tracks."""
     camera = settings.camera_of(sequence.camera)
     found = resolve_intrinsics(sequence, settings.intrinsics, camera)
     return calibrate_tracks(sequence, found.K, camera, found.origin)
@@ -88,10 +85,7 @@ def prepare(sequence: Sequence, settings: Settings) -> CalibratedTracks:
 def calibrate_tracks(
     sequence: Sequence, K: Floats, camera: CameraModel, origin: IntrinsicsOrigin | None
 ) -> CalibratedTracks:
-    """Calibrate the tracks of a sequence with a K, of which the origin may be known.
-
-    Raises InputError where K is none of its camera, or all visible tracks of every frame coincide.
-    """
+    """Calibrate the tracks of a sequence with a K, of which the origin may be known."""
     tracks = calibrate(sequence.observations, K, camera)
     tracks.setflags(write=False)
     # Hidden entries are set to 0 here, so that every problem posed on the tracks shares them.

@@ -173,12 +173,7 @@ def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Pa
 def solve_command(
     source: str, reading: Mapping[str, Any], how: Settings | Provenance, output: str | Path = "result.npz"
 ) -> str:
-    """Return the shell command that reconstructs the sequence in a file.
-
-    >>> import core
-    >>> solve_command("tracks.csv", {"size": "640x480"}, core.Settings(rank=2))
-    'nrsfm solve tracks.csv --size 640x480 --preset bilinear --rank 2 -o result.npz'
-    """
+    """Return the shell command that reconstructs the sequence in a file."""
     provenance = as_provenance(how)
     words = ["nrsfm", "solve", source]
     for name, value in reading.items():
@@ -317,10 +312,7 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
 
 
 def settings_from_dict(values: Mapping[str, Any]) -> Settings:
-    """Rebuild settings from `meta["settings"]` of a result.
-
-    Raises InputError where a name is unknown or a value is outside its range.
-    """
+    """Rebuild settings from `meta["settings"]` of a result."""
     return RECORDS.read(Settings, values, "settings")  # type: ignore[no-any-return]
 
 

@@ -161,10 +161,7 @@ def iterate(
 def iterate_sequence(
     sequence: Sequence, settings: Settings, *, start: Iterate | None = None
 ) -> Iterator[Iterate]:
-    """Yield the iterates of a reconstruction under one value of settings; `iterate` has the parameters.
-
-    Raises InputError as `reconstruct` does.
-    """
+    """Yield the iterates of a reconstruction under one value of settings; `iterate` has the parameters."""
     refusal = settings.refusal(sequence.camera)
     if refusal:
         raise InputError(refusal)
@@ -242,8 +239,6 @@ def replay(
     """Yield the iterates of all steps, each step continuing from the last iterate of the one before.
 
     Iterations and seconds are counted through all steps.
-
-    Raises InputError where there is no step, a step has no iterate, or as `reconstruct` does.
     """
     if not steps:
         raise InputError("there is no step; a reconstruction needs at least one")

@@ -87,10 +87,7 @@ def with_refinement(
     thorough: bool,
     continued: Iterate | None = None,
 ) -> Iterator[Iterate]:
-    """Yield the iterates of a bilinear run, then those of the refinement where the settings ask for it.
-
-    Raises InputError where frames are to be mirrored that the sequence does not have.
-    """
+    """Yield the iterates of a bilinear run, then those of the refinement where the settings ask for it."""
     if context.settings.objective == WNN:
         yield from iterates
         return
@@ -214,8 +211,7 @@ def refine_end(
 ) -> DepthStep:
     """Return the last step of a refinement that follows a bilinear solution only.
 
-    `intrinsics`: (3, 3) from calibrated tracks to those of the sequence. Raises InputError as `depth_problem`
-    and `depth_point` do.
+    `intrinsics`: (3, 3) from calibrated tracks to those of the sequence.
     """
     problem = depth_problem(point, settings.noise, intrinsics)
     options = depth_options(settings, thorough=False)
@@ -234,8 +230,7 @@ def depth_problem(point: Point, noise: float | None, intrinsics: Floats) -> Dept
     """Return the tracks of a point as a problem of depths.
 
     `noise`: standard deviation of a coordinate in the units of the sequence; None estimates it; `intrinsics`:
-    (3, 3) from calibrated tracks to those of the sequence. Raises InputError where there are too few frames
-    or points, or everything was shrunk to zero.
+    (3, 3) from calibrated tracks to those of the sequence.
     """
     problem = point.problem
     assert isinstance(problem, NonRigidProblem)  # no other problem has rays

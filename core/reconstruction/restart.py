@@ -73,11 +73,7 @@ def load_start(path: str | Path, sequence: Sequence) -> Iterate:
 
 
 def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
-    """Return the last iterate of the run that made a result; `source` is the file of the result.
-
-    Raises InputError where the result is of other tracks than the sequence's, or its settings cannot be
-    rebuilt.
-    """
+    """Return the last iterate of the run that made a result; `source` is the file of the result."""
     meta = result.meta
     if result.visible.shape != sequence.visible.shape:
         frames, points = result.visible.shape

@@ -85,55 +85,11 @@ FORMAT = "nrsfm-result"
 MOST_SHOWN = 300_000  # points in all frames that a notebook draws: 2 to 4 MB
 VERSION = 1
 
-# Letters are sizes that must agree between arrays; a result names a frame count F, and so on.
-SHAPES: dict[str, tuple[str | int, ...]] = {
-    "tracks": ("F", 2, "P"),
-    "visible": ("F", "P"),
-    "rotations": ("F", 3, 3),
-    "translations": ("F", 3),
-    "points": ("F", 3, "P"),
-    "B": ("F", "K"),
-    "C": ("3P", "K"),
-    "weights": ("K",),
-    "eta": (),
-    "loss": (),
-    "history": ("N", 3),
-    "best_losses": ("N",),
-    "intrinsics": (3, 3),
-    "cameras": ("F", 3, "R"),
-    "homogeneous": ("R", "P"),
-    "norm": (),
-    "bilinear_B": ("F", "R"),
-    "bilinear_C": ("3P", "R"),
-    "bilinear_weights": ("R",),
-    "bilinear_rotations": ("F", 3, 3),
-    "bilinear_translations": ("F", 3),
-    "energy": (),
-    "energy_history": ("M", 3),
-    "robust_weights": ("F", "P"),
-    "std": ("F", 3, "P"),
-    "edges": ("E", 2),
-    "faces": ("T", 3),
-    "truth_points": ("G", 3, "P"),
-    "truth_frames": ("G",),
-    "truth_reference": (),
-}
 LOW_RANK = {"cameras", "homogeneous", "norm"}  # all of them, or none
-BILINEAR = ("bilinear_B", "bilinear_C", "bilinear_weights", "bilinear_rotations", "bilinear_translations")
-REFINED = {*BILINEAR, "energy", "energy_history"}  # likewise
-OPTIONAL = (
-    LOW_RANK
-    | REFINED
-    | {"best_losses", "robust_weights", "std", "edges", "faces"}
-    | {"truth_points", "truth_frames", "truth_reference"}
-)
-# Arrays that must be finite; hidden tracks, the truth, histories and std may hold NaN.
-FINITE = (
-    *("B", "C", "rotations", "translations", "weights", "eta", "loss", "intrinsics"),
-    *("cameras", "homogeneous", "norm"),
-    *(*BILINEAR, "energy"),
-)
-KINDS = {"visible": np.bool_, "edges": np.int64, "faces": np.int64, "truth_frames": np.int64}
+REFINED = {  # likewise
+    *("bilinear_B", "bilinear_C", "bilinear_weights", "bilinear_rotations", "bilinear_translations"),
+    *("energy", "energy_history"),
+}
 _REFINED_NEEDS = "a refined result needs the bilinear solution and the energy, all seven"
 LARGEST_NUMBER = 1e50
 # Entries of `meta` that are used as they are: paths, values of settings, and code of several lines.
@@ -143,6 +99,14 @@ EXACT = frozenset("source start video command python settings steps reading vers
 def log_loss(loss: float) -> float:
     """Return the logarithm to base 10 of an objective; minus infinity where it is 0."""
     return math.log10(loss) if loss > 0 else -math.inf
+
+
+def shaped(*shape: str | int, dtype: type = np.float64, finite: bool = False) -> dict[str, Any]:
+    """Return what a file holds of a field: letters are sizes that agree between arrays, as F of frames.
+
+    `finite`: whether no entry may be NaN, as those of hidden tracks, histories and std may.
+    """
+    return {"shape": shape, "dtype": dtype, "finite": finite}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,45 +124,50 @@ class Result:
         where the shapes of the arrays disagree.
     """
 
-    tracks: Floats  # (F, 2, P) calibrated, 0 where hidden
-    visible: Bools  # (F, P)
-    rotations: Floats  # (F, 3, 3)
-    translations: Floats  # (F, 3)
-    B: Floats  # (F, K)
-    C: Floats  # (3P, K)
-    weights: Floats  # (K',) of the columns of B; of a low-rank solution of those of its cameras
-    eta: float
-    loss: float
-    history: Floats  # (N, 3) iteration, seconds, loss
-    intrinsics: Floats  # (3, 3)
+    tracks: Floats = field(metadata=shaped("F", 2, "P"))  # calibrated, 0 where hidden
+    visible: Bools = field(metadata=shaped("F", "P", dtype=np.bool_))
+    rotations: Floats = field(metadata=shaped("F", 3, 3, finite=True))
+    translations: Floats = field(metadata=shaped("F", 3, finite=True))
+    B: Floats = field(metadata=shaped("F", "K", finite=True))
+    C: Floats = field(metadata=shaped("3P", "K", finite=True))
+    # Of the columns of B; of a low-rank solution of those of its cameras.
+    weights: Floats = field(metadata=shaped("K", finite=True))
+    eta: float = field(metadata=shaped(finite=True))
+    loss: float = field(metadata=shaped(finite=True))
+    history: Floats = field(metadata=shaped("N", 3))  # iteration, seconds, loss
+    intrinsics: Floats = field(metadata=shaped(3, 3, finite=True))
     camera: CameraModel
     truth: GroundTruth | None = None
-    edges: Ints | None = None
-    faces: Ints | None = None
+    edges: Ints | None = field(default=None, metadata=shaped("E", 2, dtype=np.int64))
+    faces: Ints | None = field(default=None, metadata=shaped("T", 3, dtype=np.int64))
     meta: dict[str, Any] = field(default_factory=dict)
-    cameras: Floats | None = None  # (F, 3, R) of a low-rank solution, in tracks divided by their norm
-    homogeneous: Floats | None = None  # (R, P)
-    norm: float | None = None
-    bilinear_B: Floats | None = None  # (F, R) of a refined result: what the refinement started from
-    bilinear_C: Floats | None = None  # (3P, R)
-    bilinear_weights: Floats | None = None  # (R,)
-    bilinear_rotations: Floats | None = None  # (F, 3, 3)
-    bilinear_translations: Floats | None = None  # (F, 3)
-    energy: float | None = None
-    energy_history: Floats | None = None  # (M, 3) iteration, seconds, energy
-    std: Floats | None = None  # (F, 3, P) along the axes of the camera
-    best_losses: Floats | None = None  # (N,) the lowest so far at each line of `history`, NaN where unknown
-    robust_weights: Floats | None = None  # (F, P) of the observations, 0 to 1; None with least squares
+    # Of a low-rank solution, in tracks divided by their norm.
+    cameras: Floats | None = field(default=None, metadata=shaped("F", 3, "R", finite=True))
+    homogeneous: Floats | None = field(default=None, metadata=shaped("R", "P", finite=True))
+    norm: float | None = field(default=None, metadata=shaped(finite=True))
+    # Of a refined result: what the refinement started from.
+    bilinear_B: Floats | None = field(default=None, metadata=shaped("F", "R", finite=True))
+    bilinear_C: Floats | None = field(default=None, metadata=shaped("3P", "R", finite=True))
+    bilinear_weights: Floats | None = field(default=None, metadata=shaped("R", finite=True))
+    bilinear_rotations: Floats | None = field(default=None, metadata=shaped("F", 3, 3, finite=True))
+    bilinear_translations: Floats | None = field(default=None, metadata=shaped("F", 3, finite=True))
+    energy: float | None = field(default=None, metadata=shaped(finite=True))
+    energy_history: Floats | None = field(default=None, metadata=shaped("M", 3))  # iteration, seconds, energy
+    std: Floats | None = field(default=None, metadata=shaped("F", 3, "P"))  # along the axes of the camera
+    # The lowest so far at each line of `history`, NaN where unknown.
+    best_losses: Floats | None = field(default=None, metadata=shaped("N"))
+    # Of the observations, 0 to 1; None with least squares.
+    robust_weights: Floats | None = field(default=None, metadata=shaped("F", "P"))
 
     def __post_init__(self) -> None:
-        arrays = {name: getattr(self, name) for name in _own_arrays() if getattr(self, name) is not None}
+        arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
         _check_shapes("result", arrays)
         if self.truth is not None and self.truth.frames.max() >= len(self.B):
             raise InputError(
                 f"the ground truth is of frame {self.truth.frames.max()} (0-based); there are {len(self.B)}"
             )
         for name, value in arrays.items():
-            object.__setattr__(self, name, read_only(value, KINDS.get(name, np.float64)))
+            object.__setattr__(self, name, read_only(value, _ARRAYS[name].metadata["dtype"]))
         for name in ("eta", "loss", "norm", "energy"):
             value = getattr(self, name)
             if value is not None:
@@ -423,8 +392,15 @@ class Result:
         return project(self.camera_points, self.intrinsics, model)
 
 
-def _own_arrays() -> list[str]:
-    return [entry.name for entry in fields(Result) if entry.name in SHAPES]
+_ARRAYS = {entry.name: entry for entry in fields(Result) if "shape" in entry.metadata}
+_TRUTH: dict[str, tuple[str | int, ...]] = {
+    "truth_points": ("G", 3, "P"), "truth_frames": ("G",), "truth_reference": ()
+}  # fmt: skip
+SHAPES = (
+    {name: entry.metadata["shape"] for name, entry in _ARRAYS.items()} | {"points": ("F", 3, "P")} | _TRUTH
+)
+OPTIONAL = {name for name, entry in _ARRAYS.items() if entry.default is None} | _TRUTH.keys()
+_WHOLE = {name for name, entry in _ARRAYS.items() if entry.metadata["dtype"] is np.int64} | {"truth_frames"}
 
 
 def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
@@ -444,7 +420,7 @@ def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
 def arrays_of(result: Result) -> dict[str, Any]:
     """Return the result as the arrays that its file holds, under their names; `meta` is JSON text."""
     values: dict[str, Any] = {
-        name: getattr(result, name) for name in _own_arrays() if getattr(result, name) is not None
+        name: getattr(result, name) for name in _ARRAYS if getattr(result, name) is not None
     }
     values["points"] = result.points
     if result.truth is not None:
@@ -508,9 +484,9 @@ def load_result(path: str | Path) -> Result:
     Raises
     ------
     InputError
-        where the file is absent, is not a result, is of another version, lacks an array, or holds one of
-        `FINITE` with a value that is not, a number that is far too large, or an entry of `meta` of another
-        kind than the program writes.
+        where the file is absent, is not a result, is of another version, lacks an array, or holds a number
+        that is not finite where it has to be or far too large, or an entry of `meta` of another kind than the
+        program writes.
 
     Examples
     --------
@@ -536,17 +512,15 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
     for name, value in arrays.items():
         if name in SHAPES and value.dtype.kind not in "fiub":
             raise InputError(f"{path}: {name} has type {value.dtype}; accepted are numbers")
-        if KINDS.get(name) is np.int64 and value.dtype.kind not in "iu":
+        if name in _WHOLE and value.dtype.kind not in "iu":
             raise InputError(f"{path}: {name} holds {value.dtype}; accepted are whole numbers")
     if not arrays["visible"].any():
         raise InputError(f"{path}: visible marks no point as seen; a result is of points that are")
     if "norm" in arrays and not arrays["norm"] > 0:
         raise InputError(f"{path}: norm is {arrays['norm']}; accepted is a positive number")
-    for name in FINITE:
-        if name not in arrays:
-            continue
-        bad = ~(np.abs(arrays[name]) <= LARGEST_NUMBER)
-        if bad.any():
+    for name, entry in _ARRAYS.items():
+        bad = ~(np.abs(arrays.get(name, 0.0)) <= LARGEST_NUMBER)
+        if entry.metadata["finite"] and bad.any():
             raise InputError(f"{path}: {name} holds {arrays[name][bad][0]}; accepted are finite numbers")
     seen = arrays["tracks"].transpose(0, 2, 1)[arrays["visible"].astype(bool)]
     if not (np.abs(seen) <= LARGEST_COORDINATE).all():
@@ -573,7 +547,7 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
         raise InputError(f"{path}: meta names no camera model; accepted are {known}") from error
     for name in ("format", "version"):
         del meta[name]
-    own = {name: arrays[name] for name in _own_arrays() if name in arrays}
+    own = {name: arrays[name] for name in _ARRAYS if name in arrays}
     if LOW_RANK.isdisjoint(own):  # their view may be no metric one
         checked_intrinsics(own["intrinsics"], f"{path}: intrinsics")
         for name in own.keys() & {"rotations", "bilinear_rotations"}:
@@ -668,10 +642,7 @@ class ResultMeta(TypedDict, total=False):
 
 
 def checked_meta(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries with texts that can be printed: names, units and sentences of a file.
-
-    Raises InputError naming an entry of another kind than the program writes.
-    """
+    """Return the entries with texts that can be printed: names, units and sentences of a file."""
     RECORDS.read(ResultMeta, values, "meta")
     any_number = 0.0, LARGEST_NUMBER
     scale, refinement = values.get("scale", {}), values.get("refinement") or {}

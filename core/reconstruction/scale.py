@@ -56,8 +56,7 @@ class ScaleRule:
     def factor(self, shapes: Floats) -> float:
         """Return the units of length per unit of shapes.
 
-        `shapes`: (F, 3, P) shapes in any one unit. Raises InputError where the length is 0 in the shapes, or
-        the two points are not among them.
+        `shapes`: (F, 3, P) shapes in any one unit.
         """
         self.check(shapes.shape[2])
         measured = _size_of(shapes) if self.points is None else _distance(shapes, *self.points)
@@ -67,13 +66,7 @@ class ScaleRule:
 
 
 def parse_scale(text: str) -> ScaleRule:
-    """Return the rule that a text is.
-
-    Raises InputError where it is none.
-
-    >>> parse_scale("size=0.2m")
-    ScaleRule(points=None, length=0.2, unit='m')
-    """
+    """Return the rule that a text is."""
     found = RULE.fullmatch(text)
     if found is None:
         raise InputError(f"scale is {text!r}; accepted are {ACCEPTED}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -31,7 +32,7 @@ from .orientation import parse_upright
 from .scale import parse_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ..foundation.types import Floats
 
@@ -94,72 +95,29 @@ class SettingsFields(TypedDict, total=False):
     loss_scale: float | None
 
 
+def _with_parameters(kind: type[Settings]) -> type[Settings]:
+    """Say in the docstring of the settings what each one means, as it is said where it is declared."""
+    described = parameters_of(kind)
+    also = {"rotations": ["or an .npz file with R (F, 3, 3)"], "intrinsics": ["a file, or (fx, fy, cx, cy)"]}
+    choices = {name: description.choices for name, description in described.items() if description.choices}
+    choices |= {"rotations": tuple(ROTATION_SOURCES), "intrinsics": tuple(INTRINSICS_SOURCES)}
+    lines = ["Parameters", "----------"]
+    for entry in fields(kind):
+        tip = described[entry.name].tip if entry.name in described else entry.metadata["tip"]
+        if entry.name in choices:
+            accepted = [f'"{choice}"' for choice in choices[entry.name]] + also.get(entry.name, [])
+            tip += f" Accepted: {', '.join(accepted)}."
+        lines += [entry.name, *(f"    {line}" for line in wrap(tip, 100))]
+    kind.__doc__ = (kind.__doc__ or "").replace("{parameters}", "\n    ".join(lines))
+    return kind
+
+
+@_with_parameters
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The parameters of a reconstruction. The defaults are the `recommended` preset.
 
-    Parameters
-    ----------
-    problem
-        a key of `core.solvers.PROBLEMS`.
-    method
-        a key of `core.solvers.METHODS`.
-    options
-        of the method, those that are not its defaults.
-    rank
-        K, the number of basis shapes; of a low-rank problem the rank of the matrix.
-    eta
-        the pOSE weight: near 0 is perspective, 1 is affine (Section 5.1).
-    penalty
-        the penalty on the singular values; in arguments also its key in `core.penalties.PENALTIES`.
-    camera_model
-        a key of `CAMERA_MODELS`; "auto" is that of the sequence.
-    rotations
-        a key of `ROTATION_SOURCES`, or an .npz file with R (F, 3, 3).
-    rotation_rank
-        K of the factorization that estimates rotations; None compares several.
-    intrinsics
-        a key of `INTRINSICS_SOURCES`, a file, or (fx, fy, cx, cy).
-    starts
-        number of starts of the search.
-    seed
-        of the random starts.
-    tolerance
-        predicted decrease over the loss at which the last phase ends.
-    max_iterations
-        of a phase.
-    objective
-        a key of `OBJECTIVES`: what the run minimizes. By default the energy of the depths of a non-rigid
-        problem, unless a parameter of the weighted nuclear norm alone is not the default one.
-    noise
-        standard deviation of a coordinate of the tracks, in their units; None estimates it, 0 keeps the
-        observed rays exactly.
-    isometry
-        weight of the lengths between neighbors in the energy of the depths.
-    neighbors
-        of each point, whose distances the energy of the depths keeps.
-    mode_weights
-        weights of the singular values of the deviations from the mean shape in the energy of the depths, the
-        largest first; they do not decrease, and the last one is that of all which follow.
-    smallest_movement
-        deviations well below it cost nothing in the energy of the depths, over the size of the object.
-    mirror
-        frames whose depths are mirrored before the refinement, counted from 1: "31-40", or "7". What is
-        mirrored is the refined shape of the run that is continued, else the bilinear solution; the
-        refinement then follows this start only.
-    hide
-        observations that are left out: points and their frames, counted from 1, such as
-        "3:12-18,40;17:45-;20:*" (`core.data.parse_hidden`).
-    loss
-        a key of `LOSSES`: what the residuals of observations cost. Under a robust one, rotations and starts
-        are searched without gross outliers, and the refinement of depths does not use what has little weight.
-    loss_scale
-        residual up to which a robust loss is about that of least squares, in the units of the tracks; None:
-        a multiple of the median residual, or of the noise where that is larger.
-    scale
-        a length that is known, see `core.reconstruction.scale`: the units of the result.
-    upright
-        how the result stands, see `core.reconstruction.orientation`; None: as the pictures.
+    {parameters}
 
     Raises
     ------
@@ -173,9 +131,11 @@ class Settings:
     4
     """
 
-    problem: str = "nonrigid"
-    method: str = "bilinear"
-    options: tuple[tuple[str, ParameterValue], ...] = ()
+    problem: str = field(default="nonrigid", metadata={"tip": "A key of `core.solvers.PROBLEMS`."})
+    method: str = field(default="bilinear", metadata={"tip": "A key of `core.solvers.METHODS`."})
+    options: tuple[tuple[str, ParameterValue], ...] = field(
+        default=(), metadata={"tip": "Of the method, those that are not its defaults."}
+    )
     rank: int = parameter(
         6,
         "Number of basis shapes K: a whole number, 1 to min(F, 3P).",
@@ -199,7 +159,10 @@ class Settings:
         live=True,
         objective=WNN,
     )
-    penalty: Penalty = RECOMMENDED_PENALTY
+    penalty: Penalty = field(
+        default=RECOMMENDED_PENALTY,
+        metadata={"tip": "On the singular values; in arguments also its key in `core.penalties.PENALTIES`."},
+    )
     camera_model: str = parameter(
         "auto", "How a point becomes an observation.", section="Cameras", choices=tuple(CAMERA_MODELS)
     )
@@ -249,7 +212,8 @@ class Settings:
         least=1,
         integer=True,
     )
-    # Where it is empty it becomes what suits the other parameters.
+    # Where it is empty: the energy of the depths of a non-rigid problem, unless a parameter of the weighted
+    # nuclear norm alone is not the default one.
     objective: str = parameter("", "What is minimized.", section="Objective", choices=tuple(OBJECTIVES))
     isometry: float = parameter(
         0.3,
@@ -291,7 +255,15 @@ class Settings:
         live=True,
         objective=DEPTHS,
     )
-    mode_weights: tuple[float, ...] = (1.0,)
+    mode_weights: tuple[float, ...] = field(
+        default=(1.0,),
+        metadata={
+            "tip": "Of the singular values of the deviations from the mean shape in the energy of the "
+            "depths, the largest first; they do not decrease, and the last one is that of all which follow."
+        },
+    )
+    # What is mirrored is the refined shape of the run that is continued, else the bilinear solution; the
+    # refinement then follows this start only.
     mirror: str | None = parameter(
         None,
         "Frames whose depths are mirrored before the refinement, counted from 1, such as 31-40.",
@@ -313,6 +285,8 @@ class Settings:
         absent="none",
         live=True,
     )
+    # Under a robust one, rotations and starts are searched without gross outliers, and the refinement of the
+    # depths does not use what has little weight.
     loss: str = parameter(
         "squared",
         "What the residuals of observations cost. A robust loss gives outliers little weight.",
@@ -375,16 +349,9 @@ class Settings:
         check_parameters(self)
         object.__setattr__(self, "mode_weights", tuple(float(weight) for weight in self.mode_weights))
         check_mode_weights(self.mode_weights)
-        if self.mirror is not None:
-            first, last = frame_range(self.mirror)
-            frames = f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
-            object.__setattr__(self, "mirror", frames)
-        if self.hide is not None:
-            object.__setattr__(self, "hide", normalize_hidden(self.hide))
-        if self.scale is not None:
-            object.__setattr__(self, "scale", str(parse_scale(self.scale)))
-        if self.upright is not None:
-            object.__setattr__(self, "upright", str(parse_upright(self.upright)))
+        for name, in_one_form in _FORMS.items():
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, in_one_form(getattr(self, name)))
         object.__setattr__(self, "penalty", penalty_named(self.penalty))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
@@ -442,9 +409,6 @@ def chosen_objective(given: Mapping[str, Any]) -> str:
 
     A parameter of the weighted nuclear norm alone chooses that one. Where there are some of both, those of
     the norm are of the start.
-
-    >>> [chosen_objective(given) for given in ({"rank": 2}, {"rank": 2, "isometry": 1.0}, {"starts": 8})]
-    ['wnn', 'depths', 'depths']
     """
     if not gives_depths(given.get("method", REFINED_METHODS[0]), given.get("problem", "nonrigid")):
         return WNN
@@ -457,9 +421,6 @@ def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[
 
     Where that is 0, they are over the last one. `values`: (N,) sqrt(lambda_k), the largest first; `smallest`:
     the smallest movement that counts, at which the weights end.
-
-    >>> mode_weights_by(TruncatedNuclearNorm(mu=0.5, free=2), np.array([0.4, 0.2, 0.1, 1e-4]), 0.01)
-    (0.0, 0.0, 1.0)
     """
     count = max(1, int(np.count_nonzero(values > smallest)))
     if isinstance(penalty, ExplicitWeights):
@@ -473,11 +434,7 @@ def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[
 def frame_range(text: str) -> tuple[int, int]:
     """Return the frames that a text such as "31-40" or "7" names.
 
-    `text`: one frame or the first and the last one, counted from 1. Raises InputError where it names no
-    frames.
-
-    >>> frame_range("31-40")
-    (30, 39)
+    `text`: one frame or the first and the last one, counted from 1.
     """
     found = re.fullmatch(r"\s*([0-9]+)\s*(?:[-\u2013]\s*([0-9]+)\s*)?", text)
     first, last = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
@@ -486,6 +443,20 @@ def frame_range(text: str) -> tuple[int, int]:
             f"mirror is {text!r}; accepted are one frame or the first and the last one, from 1, such as 31-40"
         )
     return first - 1, last - 1
+
+
+def _mirrored_frames(text: str) -> str:
+    first, last = frame_range(text)
+    return f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
+
+
+# Texts that are kept in one form; each function raises InputError where a text is none.
+_FORMS: dict[str, Callable[[str], str | None]] = {
+    "mirror": _mirrored_frames,
+    "hide": normalize_hidden,
+    "scale": lambda text: str(parse_scale(text)),
+    "upright": lambda text: str(parse_upright(text)),
+}
 
 
 def _checked_intrinsics(intrinsics: Collection[float]) -> tuple[float, float, float, float]:
@@ -565,11 +536,6 @@ def settings_of(settings: Settings | str | None = None, **changes: Unpack[Settin
 
     Without either, the fields choose the objective, see `chosen_objective`. A method that does not accept the
     penalty of the preset brings its own; a value of `Settings` keeps its penalty.
-
-    Raises InputError where there is no such preset, or a value is refused.
-
-    >>> settings_of(preset="paper", rank=2).rank, settings_of(rank=2).objective
-    (2, 'wnn')
     """
     if "preset" in changes:
         if settings is not None:

@@ -75,10 +75,7 @@ UNCERTAIN = 0.14  # root mean square standard deviation over the size of the sha
 
 @dataclass(frozen=True)
 class Verdict:
-    """One sentence on a result.
-
-    Raises InputError where the kind or the action is none of these, or the frames are not in order.
-    """
+    """One sentence on a result."""
 
     kind: str  # a key of `VERDICT_KINDS`
     sentence: str  # what was found, with its numbers; frames are counted from 1
@@ -109,11 +106,7 @@ class Verdict:
 
 
 def worth_of(kinds: Collection[str]) -> str:
-    """Return what a refined answer is worth in a few words, from the kinds of its verdicts.
-
-    >>> worth_of(["jump", "parallax"]), worth_of([])
-    ('the depth is hardly measured', 'the tracks determine the shape')
-    """
+    """Return what a refined answer is worth in a few words, from the kinds of its verdicts."""
     return next((meaning for kind, meaning in VERDICT_KINDS.items() if kind in kinds), DETERMINED)
 
 

@@ -11,27 +11,3 @@ from .methods import METHODS, PROBLEMS, Method
 from .reweighted import Reweighted
 from .solver import Algorithm, Progress, Snapshot, Status, iterate, set_solver_threads, single_threaded, solve
 from .variable_projection import VariableProjection
-
-__all__ = [
-    "ADMM",
-    "AGD",
-    "BMM",
-    "IRNN",
-    "METHODS",
-    "PROBLEMS",
-    "RBMM",
-    "Algorithm",
-    "AlgorithmOne",
-    "LevenbergMarquardt",
-    "Majorized",
-    "Method",
-    "Progress",
-    "Reweighted",
-    "Snapshot",
-    "Status",
-    "VariableProjection",
-    "iterate",
-    "set_solver_threads",
-    "single_threaded",
-    "solve",
-]

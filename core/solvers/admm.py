@@ -39,8 +39,16 @@ from ..foundation.batched_linalg import invert_batched
 from ..foundation.representation import one_line_repr
 from ..problem.closed_form import UNMEASURED
 from ..problem.observation_forms import COLUMN, PLANE, ROW, times_planes
-from .matrix_form import best_cut, evaluate, is_convex, prox, starting_point, with_singular_values
-from .solver import Algorithm, Status
+from .matrix_form import (
+    MatrixMethod,
+    MatrixPoint,
+    evaluate,
+    is_convex,
+    prox,
+    starting_point,
+    with_singular_values,
+)
+from .solver import Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -70,12 +78,10 @@ class ADMMState:
     """The two copies, the dual, the penalty parameter and the residuals."""
 
     X: Floats  # (rows, 3 columns)
-    Z: Floats  # (rows, 3 columns)
+    point: MatrixPoint  # Z with its own best offsets
     dual: Floats  # (rows, 3 columns) scaled by 1 / rho
     s: Floats  # (rows, 3) offsets that go with X
     response: Response
-    singular_values: Floats  # (min(rows, 3 columns),) of Z
-    loss: float  # the objective of Z with its own best offsets
     primal: float  # |X - Z| / max(|X|, |Z|)
     change: float  # |Z - Z_before| / |dual|, the relative dual residual
     iteration: int
@@ -87,7 +93,7 @@ class ADMMState:
 
 
 @dataclass(frozen=True)
-class ADMM(Algorithm[ADMMState]):
+class ADMM(MatrixMethod[ADMMState]):
     """The first-order baseline of the paper on X, with over-relaxation and residual balancing.
 
     Parameters
@@ -120,8 +126,6 @@ class ADMM(Algorithm[ADMMState]):
     7.3618
     """
 
-    on_matrix = True
-
     tolerance: float = 1e-6
     max_iterations: int = 3000
     rho: float = 0.01
@@ -135,12 +139,10 @@ class ADMM(Algorithm[ADMMState]):
         point, inf = starting_point(problem, start), float("inf")
         return ADMMState(
             X=point.X,
-            Z=point.X,
+            point=point,
             dual=np.zeros_like(point.X),
             s=start.s,
             response=_response(problem, self.rho),
-            singular_values=point.sigma,
-            loss=point.loss,
             primal=inf,
             change=inf,
             iteration=0,
@@ -151,24 +153,25 @@ class ADMM(Algorithm[ADMMState]):
 
     def step(self, problem: Problem, state: ADMMState) -> ADMMState:
         """Update X and s, then Z, then the dual, then (early on) rho."""
-        response, before = state.response, state.Z
+        response, before = state.response, state.point.X
         X, s = _data_step(problem, response, before - state.dual)
         relaxation = self.relaxation if is_convex(problem) else 1.0
         target = relaxation * X + (1.0 - relaxation) * before + state.dual
         if not np.isfinite(target).all():
-            return replace(state, X=X, s=s, loss=float("nan"), iteration=state.iteration + 1)
+            lost = replace(state.point, loss=float("nan"))
+            return replace(state, X=X, s=s, point=lost, iteration=state.iteration + 1)
         Z, sigma = with_singular_values(target, partial(prox, problem, rho=response.rho))
         dual = target - Z
         primal = _ratio(np.linalg.norm(X - Z), max(np.linalg.norm(X), np.linalg.norm(Z)))
         against = max(np.linalg.norm(dual), NO_DUAL * np.linalg.norm(Z))
         change = _ratio(np.linalg.norm(Z - before), against)
-        loss = evaluate(problem, Z, sigma).loss
+        point = evaluate(problem, Z, sigma)
         lowest, waited, worst = state.lowest, state.waited + 1, max(primal, change)
-        if worst < (1 - WORTH_WAITING) * lowest[0] or loss < (1 - WORTH_WAITING) * lowest[1]:
-            lowest, waited = (min(worst, lowest[0]), min(loss, lowest[1])), 0
-        losses = (*state.losses, min((loss, *state.losses[-1:])))[-self.patience - 1 :]
+        if worst < (1 - WORTH_WAITING) * lowest[0] or point.loss < (1 - WORTH_WAITING) * lowest[1]:
+            lowest, waited = (min(worst, lowest[0]), min(point.loss, lowest[1])), 0
+        losses = (*state.losses, min((point.loss, *state.losses[-1:])))[-self.patience - 1 :]
         after = ADMMState(
-            X, Z, dual, s, response, sigma, loss, primal, change, state.iteration + 1, lowest, waited, losses
+            X, point, dual, s, response, primal, change, state.iteration + 1, lowest, waited, losses
         )
         factor = self._rho_factor(problem, after)
         if factor == 1.0:
@@ -179,7 +182,7 @@ class ADMM(Algorithm[ADMMState]):
 
     def status(self, problem: Problem, state: ADMMState) -> Status:
         """Converged when both relative residuals are small; stalled when little or nothing goes down."""
-        if not np.isfinite(state.loss):
+        if not np.isfinite(state.point.loss):
             return Status.DIVERGED
         if max(state.primal, state.change) <= self.tolerance:
             return Status.CONVERGED
@@ -193,17 +196,6 @@ class ADMM(Algorithm[ADMMState]):
         |U| counts as at least 1e-6 |Z|. Both are infinite before the first step.
         """
         return state.primal, state.change
-
-    def loss(self, state: ADMMState) -> float:
-        """Return the objective of Z, all its singular values counted, with its best offsets."""
-        return state.loss
-
-    def factors(self, problem: Problem, state: ADMMState) -> Factors:
-        """Return the best cut of Z to the problem's rank, in exact gauge, with its best offsets.
-
-        Its objective is `problem.loss(...)`, in general not `loss(state)`: Z may have a higher rank.
-        """
-        return best_cut(problem, state.Z)
 
     def _rho_factor(self, problem: Problem, state: ADMMState) -> float:
         if is_convex(problem):  # balance the residuals, then keep rho

@@ -36,15 +36,14 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from .matrix_form import (
+    MatrixMethod,
     MatrixPoint,
-    best_cut,
     curvature,
     evaluate,
     prox,
     starting_point,
     with_singular_values,
 )
-from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -62,7 +61,7 @@ SAFE = 1.0 - 1e-9  # of 1 / L: at that step the model bounds phi in spite of rou
 class AGDState:
     """The last two accepted matrices, the last extrapolated step, and the acceptance's memory."""
 
-    x: MatrixPoint
+    point: MatrixPoint  # x_k
     before: MatrixPoint
     z: MatrixPoint
     t: tuple[float, float]  # t_k-1, t_k
@@ -76,7 +75,7 @@ class AGDState:
 
 
 @dataclass(frozen=True)
-class AGD(Algorithm[AGDState]):
+class AGD(MatrixMethod[AGDState]):
     """Accelerated proximal gradient on X, with monotone or nonmonotone acceptance, and restart.
 
     Parameters
@@ -112,8 +111,6 @@ class AGD(Algorithm[AGDState]):
     7.3618
     """
 
-    on_matrix = True
-
     tolerance: float = 1e-8
     max_iterations: int = 10_000
     acceptance: str = "monotone"
@@ -135,12 +132,12 @@ class AGD(Algorithm[AGDState]):
 
     def step(self, problem: Problem, state: AGDState) -> AGDState:
         """Make one extrapolated step, guard it, and restart the momentum where it leads uphill."""
-        x, before, (last, t) = state.x, state.before, state.t
+        x, before, (last, t) = state.point, state.before, state.t
         z_share, momentum = last / t, (last - 1.0) / t
         y = _combine(x, state.z, before, z_share, momentum)
         gradient = _combine(x, state.z, before, z_share, momentum, of="gradient")
         if not (np.isfinite(y).all() and np.isfinite(gradient).all()):
-            return replace(state, x=replace(x, loss=float("nan")))
+            return replace(state, point=replace(x, loss=float("nan")))
         longest = state.alpha * (GROWTH if self.step_size == "backtracking" else 1.0)
         z, alpha = _proximal_step(problem, y, gradient, longest, state.shortest)
         chosen, guarded = z, False
@@ -159,20 +156,6 @@ class AGD(Algorithm[AGDState]):
         if self._restarts(x, y, z, chosen, guarded=guarded):
             return replace(after, before=chosen, z=chosen, t=(0.0, 1.0))
         return after
-
-    def status(self, problem: Problem, state: AGDState) -> Status:
-        """Converged when the last step was small."""
-        if not np.isfinite(state.x.loss):
-            return Status.DIVERGED
-        return Status.CONVERGED if state.change <= self.tolerance else Status.RUNNING
-
-    def loss(self, state: AGDState) -> float:
-        """Return the objective of x, all its singular values counted, with its best offsets."""
-        return state.x.loss
-
-    def factors(self, problem: Problem, state: AGDState) -> Factors:
-        """Return the best cut of x to the problem's rank; its objective is `problem.loss(...)`."""
-        return best_cut(problem, state.x.X)
 
     def _accepts(self, state: AGDState, z: MatrixPoint, y: Floats) -> bool:
         """Whether z needs no comparison with the step from x itself."""

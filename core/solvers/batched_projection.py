@@ -12,7 +12,7 @@ small systems run over both.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,18 +55,14 @@ class Batch:
 
     def only(self, which: Ints) -> Batch:
         """Return some of the points."""
-        return Batch(
-            self.starts[which],
-            self.B[which],
-            self.C[:, :, which],
-            self.s[which],
-            self.inverse[:, :, which],
-            self.loss[which],
-            self.damping[which],
-            self.blocks[:, :, which],
-            self.gradient[:, which],
-            self.previous[which],
-        )
+        return Batch(*(getattr(self, name)[(slice(None),) * axis + (which,)] for name, axis in AXES.items()))
+
+
+# Where each array has the index of the point.
+AXES = {"starts": 0, "B": 0, "C": 2, "s": 0, "inverse": 2, "loss": 0, "damping": 0, "blocks": 2} | {
+    "gradient": 1,
+    "previous": 0,
+}
 
 
 def make_batch(problem: Problem, starts: Collection[Factors]) -> Batch:
@@ -205,23 +201,13 @@ def step_batch(problem: Problem, batch: Batch) -> Batch:
 def _select(better: Bools, new: Batch, old: Batch) -> Batch:
     """Return the points of `new` where they are better, those of `old` elsewhere."""
 
-    def pick(a: Floats, b: Floats, axis: int) -> Floats:
+    def pick(name: str, axis: int) -> Any:
+        a, b = getattr(new, name), getattr(old, name)
         shape = [1] * a.ndim
         shape[axis] = len(better)
         return np.where(better.reshape(shape), a, b)
 
-    return Batch(
-        new.starts,
-        pick(new.B, old.B, 0),
-        pick(new.C, old.C, 2),
-        pick(new.s, old.s, 0),
-        pick(new.inverse, old.inverse, 2),
-        pick(new.loss, old.loss, 0),
-        pick(new.damping, old.damping, 0),
-        pick(new.blocks, old.blocks, 2),
-        pick(new.gradient, old.gradient, 1),
-        pick(new.previous, old.previous, 0),
-    )
+    return Batch(*(pick(name, axis) for name, axis in AXES.items()))
 
 
 def _solve(problem: Problem, batch: Batch) -> tuple[Floats, Floats, Floats]:

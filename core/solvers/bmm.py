@@ -36,7 +36,15 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..problem.closed_form import best_offsets
-from .matrix_form import best_cut, evaluate, prox, starting_point, with_singular_values
+from .matrix_form import (
+    MatrixMethod,
+    MatrixPoint,
+    best_cut,
+    evaluate,
+    prox,
+    starting_point,
+    with_singular_values,
+)
 from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
@@ -154,17 +162,16 @@ class RBMMState:
     """The two copies of the structure, the dual, and the penalty parameter."""
 
     X: Floats  # (F, 3P)
-    Z: Floats  # (F, 3P)
+    point: MatrixPoint  # Z
     dual: Floats  # (F, 3P) scaled by 1 / rho
     rho: float
-    loss: float  # the problem's objective at Z, all singular values counted, at the best offsets
-    gap: float  # |X - Z| / |X|
+    change: float  # |X - Z| / |X|
 
     __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)
-class RBMM(Algorithm[RBMMState]):
+class RBMM(MatrixMethod[RBMMState]):
     """The reconsidered method of Kumar 2020: weighted nuclear norm, by ADMM with a growing rho.
 
     Parameters
@@ -190,8 +197,6 @@ class RBMM(Algorithm[RBMMState]):
     <Status.CONVERGED: 'converged'>
     """
 
-    on_matrix = True
-
     tolerance: float = 1e-8
     max_iterations: int = 1000
     rho: float = 1e-5
@@ -207,35 +212,21 @@ class RBMM(Algorithm[RBMMState]):
         """
         _check_orthogonal(problem, "R-BMM")
         point = starting_point(problem, start)
-        return RBMMState(point.X, point.X, np.zeros_like(point.X), self.rho, point.loss, float("inf"))
+        return RBMMState(point.X, point, np.zeros_like(point.X), self.rho, float("inf"))
 
     def step(self, problem: Problem, state: RBMMState) -> RBMMState:
         """Update X and s, then Z, then the dual, then rho."""
-        V = (state.Z - state.dual).reshape(problem.data.y.shape)
+        V = (state.point.X - state.dual).reshape(problem.data.y.shape)
         e = problem.data.y - V - best_offsets(problem.data, V)[:, :, None]
         X = (V + problem.data.times_H(e) / (1.0 + 0.5 * state.rho)).reshape(state.X.shape)
         target = X + state.dual
         if not np.isfinite(target).all():
-            return replace(state, loss=float("nan"))
+            return replace(state, point=replace(state.point, loss=float("nan")))
         Z, sigma = with_singular_values(target, partial(prox, problem, rho=state.rho))
         size = float(np.linalg.norm(X))
-        gap = float(np.linalg.norm(X - Z)) / size if size > 0 else 0.0
+        change = float(np.linalg.norm(X - Z)) / size if size > 0 else 0.0
         dual = (target - Z) / self.growth
-        return RBMMState(X, Z, dual, self.growth * state.rho, evaluate(problem, Z, sigma).loss, gap)
-
-    def status(self, problem: Problem, state: RBMMState) -> Status:
-        """Converged when the two copies agree."""
-        if not np.isfinite(state.loss):
-            return Status.DIVERGED
-        return Status.CONVERGED if state.gap <= self.tolerance else Status.RUNNING
-
-    def loss(self, state: RBMMState) -> float:
-        """Return the objective of Z, all its singular values counted, with its best offsets."""
-        return state.loss
-
-    def factors(self, problem: Problem, state: RBMMState) -> Factors:
-        """Return the best cut of Z to the problem's rank; its objective is `problem.loss(...)`."""
-        return best_cut(problem, state.Z)
+        return RBMMState(X, evaluate(problem, Z, sigma), dual, self.growth * state.rho, change)
 
 
 def _check_orthogonal(problem: Problem, name: str) -> None:

@@ -24,15 +24,14 @@ import numpy as np
 
 from ..foundation.representation import one_line_repr
 from .matrix_form import (
+    MatrixMethod,
     MatrixPoint,
-    best_cut,
     curvature,
     evaluate,
     slopes,
     starting_point,
     with_singular_values,
 )
-from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from ..problem.factors import Factors
@@ -51,7 +50,7 @@ class IRNNState:
 
 
 @dataclass(frozen=True)
-class IRNN(Algorithm[IRNNState]):
+class IRNN(MatrixMethod[IRNNState]):
     """Proximal gradient on X with the penalty's slopes as weights, renewed at every step.
 
     Parameters
@@ -74,8 +73,6 @@ class IRNN(Algorithm[IRNNState]):
     7.3618
     """
 
-    on_matrix = True
-
     tolerance: float = 1e-8
     max_iterations: int = 10_000
     margin: float = 1.01
@@ -96,17 +93,3 @@ class IRNN(Algorithm[IRNNState]):
         moved = float(np.linalg.norm(X - before.X))
         change = moved / size if size > 0 else (0.0 if moved == 0 else float("inf"))
         return replace(state, point=evaluate(problem, X, sigma), change=change)
-
-    def status(self, problem: Problem, state: IRNNState) -> Status:
-        """Converged when the last step was small."""
-        if not np.isfinite(state.point.loss):
-            return Status.DIVERGED
-        return Status.CONVERGED if state.change <= self.tolerance else Status.RUNNING
-
-    def loss(self, state: IRNNState) -> float:
-        """Return the objective of X, all its singular values counted, with its best offsets."""
-        return state.point.loss
-
-    def factors(self, problem: Problem, state: IRNNState) -> Factors:
-        """Return the best cut of X to the problem's rank; its objective is `problem.loss(...)`."""
-        return best_cut(problem, state.point.X)

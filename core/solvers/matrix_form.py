@@ -20,12 +20,13 @@ max(sigma_i - a_i / rho, 0), which stays in decreasing order; other penalties ha
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
 from ..foundation.representation import one_line_repr
 from ..problem.closed_form import best_offsets, leading_cut
+from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,3 +128,43 @@ def best_cut(problem: Problem, X: Floats) -> Factors:
         shapes = shapes - shapes.mean(axis=2, keepdims=True)
     cut = leading_cut(shapes.reshape(X.shape), problem.rank)
     return replace(cut, s=best_offsets(problem.data, cut.shapes()))
+
+
+class PointState(Protocol):
+    """The state of a method on X."""
+
+    @property
+    def point(self) -> MatrixPoint:
+        """The matrix that the method gives."""
+
+    @property
+    def change(self) -> float:
+        """How far the last step went, relative."""
+
+
+AnyState = TypeVar("AnyState", bound=PointState)
+
+
+class MatrixMethod(Algorithm[AnyState]):
+    """Base of the methods that work on X itself. They have converged where the last step was small."""
+
+    on_matrix = True
+
+    tolerance: float
+
+    def status(self, problem: Problem, state: AnyState) -> Status:
+        """Converged when the last step was small."""
+        if not np.isfinite(state.point.loss):
+            return Status.DIVERGED
+        return Status.CONVERGED if state.change <= self.tolerance else Status.RUNNING
+
+    def loss(self, state: AnyState) -> float:
+        """Return the objective of the matrix, all its singular values counted, with its best offsets."""
+        return state.point.loss
+
+    def factors(self, problem: Problem, state: AnyState) -> Factors:
+        """Return the best cut of the matrix to the problem's rank, in exact gauge, with its best offsets.
+
+        Its objective is `problem.loss(...)`, in general not `loss(state)`: the matrix may have a higher rank.
+        """
+        return best_cut(problem, state.point.X)

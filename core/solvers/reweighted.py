@@ -48,18 +48,7 @@ class ReweightedState:
 
 @dataclass(frozen=True)
 class Reweighted(Algorithm[ReweightedState]):
-    """Minimizes the objective of a problem with a robust loss by steps of a method for least squares.
-
-    >>> import core
-    >>> from core.problem import RobustLoss
-    >>> from core.solvers import Reweighted
-    >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
-    >>> problem = core.NonRigidProblem(
-    ...     scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
-    ... ).with_robust(RobustLoss("huber", 0.01))
-    >>> core.solve(problem, Reweighted(core.VariableProjection(), 1e-3), problem.closed_form()).status
-    <Status.CONVERGED: 'converged'>
-    """
+    """Minimizes the objective of a problem with a robust loss by steps of a method for least squares."""
 
     linear_only = True
 

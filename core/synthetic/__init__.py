@@ -6,5 +6,3 @@ from ..io.readers.challenge import PATHS
 from .objects import KINDS
 from .simulation import simulate
 from .writing import SAMPLE_PATHS, write_challenge, write_samples
-
-__all__ = ["KINDS", "PATHS", "SAMPLE_PATHS", "simulate", "write_challenge", "write_samples"]

@@ -14,23 +14,3 @@ from .tracker import (
     without_track,
 )
 from .video import Video, sample_videos, video_path
-
-__all__ = [
-    "CHECK",
-    "PICTURE_SUFFIXES",
-    "POINTS",
-    "TrackingStep",
-    "Video",
-    "cut_track",
-    "follow_places",
-    "list_pictures",
-    "matching_pictures",
-    "missing_packages",
-    "plugin_warning",
-    "rectangle",
-    "replace_track",
-    "sample_videos",
-    "track_video",
-    "video_path",
-    "without_track",
-]

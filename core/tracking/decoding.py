@@ -348,10 +348,7 @@ class PictureFiles:
 
 
 def open_decoder(path: Path, progress: Callable[[], None]) -> VideoDecoder | PictureFiles:
-    """Return the decoder of a video, or of the pictures of a folder, of a pattern, or of one file.
-
-    Raises InputError where there are none.
-    """
+    """Return the decoder of a video, or of the pictures of a folder, of a pattern, or of one file."""
     if is_video_file(path):
         return VideoDecoder(path, progress)
     return PictureFiles(_files(path), progress)
@@ -374,10 +371,7 @@ def _files(path: Path) -> list[Path]:
 
 
 class VideoServer:
-    """A video file, decoded for another process: what it needs of memory and of time is limited.
-
-    Raises InputError as `VideoDecoder`.
-    """
+    """A video file, decoded for another process: what it needs of memory and of time is limited."""
 
     def __init__(self, path: Path, send: Callable[[object], None]) -> None:
         self._send, self._reported, self._granted = send, -math.inf, 0.0

@@ -27,10 +27,7 @@ def missing_packages() -> str:
 
 
 def load_opencv() -> Any:
-    """Import OpenCV for one thread, and leave the environment as it was.
-
-    Raises InputError where it is not installed.
-    """
+    """Import OpenCV for one thread, and leave the environment as it was."""
     before = dict(os.environ)
     try:
         import cv2
@@ -44,10 +41,7 @@ def load_opencv() -> Any:
 
 
 def plugin_warning() -> str:
-    """Return a sentence where the OpenCV that is installed has a Qt of its own, else "".
-
-    Raises InputError where OpenCV is not installed.
-    """
+    """Return a sentence where the OpenCV that is installed has a Qt of its own, else ""."""
     lines = load_opencv().getBuildInformation().splitlines()
     drawn = next(
         (line.partition(":")[2].strip() for line in lines if line.strip().startswith("GUI:")), "NONE"

@@ -34,8 +34,7 @@ def rectangle(x: float, y: float, width: float, height: float) -> Floats:
 def checked_region(region: npt.ArrayLike, size: tuple[int, int], reduction: float = 1.0) -> Floats:
     """Return the corners (M, 2) of a region, moved into the picture.
 
-    `size`: of the picture, in pixels; `reduction`: of its area, before patches are taken. Raises InputError
-    where there are too few corners, or too small an area.
+    `size`: of the picture, in pixels; `reduction`: of its area, before patches are taken.
     """
     corners = np.asarray(region, dtype=np.float64)
     if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not np.isfinite(corners).all():
@@ -78,7 +77,6 @@ class Masks:
     """Where the object is in the frames of a video: one picture for all of them, or one for each.
 
     `path`: a picture, or a folder or a pattern of pictures, or a video; the object is where it is not black.
-    Raises InputError where they cannot be read, or are not of the frames of the video.
     """
 
     def __init__(self, path: Path, video: Video) -> None:

@@ -92,10 +92,7 @@ class TrackingStep:
         return int(np.isfinite(self.tracks[-1, 0]).sum())
 
     def sequence(self) -> Sequence:
-        """Return the tracks so far as a sequence, as they would be if the video ended here.
-
-        Raises InputError where they are too few.
-        """
+        """Return the tracks so far as a sequence, as they would be if the video ended here."""
         return self._follower.sequence(self.done)
 
     def remarks(self, sequence: Sequence) -> tuple[str, ...]:
@@ -120,14 +117,6 @@ def track_video(
     `region`: (M, 2) corners, in pixels of the first frame, of where points begin; None: everywhere; `mask`: a
     picture, or pictures for all frames (`Masks`): points begin where it is not black, and are not seen where
     it is black; `start`, `end`: first and last frame of the video, counted from 1; by default to its end.
-    Raises InputError where PyAV or OpenCV is not installed, the video cannot be read, an argument is outside
-    its range, or too few points are found.
-
-    >>> from pathlib import Path
-    >>> from core.tracking import track_video, video_path
-    >>> following = track_video(video_path(Path("sample:sheet")), points=60, end=2)
-    >>> [each.tracks.shape for each in following]
-    [(1, 2, 60), (2, 2, 60)]
     """
     _check_arguments(points, check, start, end, step)
     cv2 = load_opencv()
@@ -163,8 +152,7 @@ def follow_places(
 
     `places`: (N, 2) px where they are in the first picture; `pictures`: (F,) numbers of the frames, counted
     from 0, increasing; those between are used to follow the points. Returns (F, 2, N) px, NaN where a point
-    has ended. Raises InputError where PyAV or OpenCV is not installed, the video cannot be read, or a place
-    is outside the picture.
+    has ended.
     """
     cv2, numbers = load_opencv(), np.asarray(pictures, dtype=np.int64)
     begin = np.asarray(places, dtype=np.float32).reshape(-1, 2)
@@ -491,18 +479,12 @@ def _check_arguments(points: int, check: float, start: int, end: int | None, ste
 
 
 def without_track(sequence: Sequence, point: int) -> Sequence:
-    """Return a sequence without one of its points.
-
-    Raises InputError where too few points or a frame without any are left.
-    """
+    """Return a sequence without one of its points."""
     return _with_tracks(sequence, np.delete(_tracks(sequence), point, axis=2))
 
 
 def cut_track(sequence: Sequence, point: int, frame: int) -> Sequence:
-    """Return a sequence with one track cut in two: what it shows from a frame on is another point, the last.
-
-    Raises InputError where the track has nothing before the frame, or nothing from it on.
-    """
+    """Return a sequence with a track cut in two: what it shows from a frame on is another point, the last."""
     tracks = _tracks(sequence)
     seen = np.isfinite(tracks[:, 0, point])
     if not seen[:frame].any() or not seen[frame:].any():
@@ -516,8 +498,7 @@ def cut_track(sequence: Sequence, point: int, frame: int) -> Sequence:
 def replace_track(sequence: Sequence, point: int, frame: int, places: npt.ArrayLike) -> Sequence:
     """Return a sequence with one track replaced from a frame on.
 
-    `places`: (F - frame, 2) px, NaN where the point is not seen. Raises InputError where the shape is
-    another, or a frame without any point is left.
+    `places`: (F - frame, 2) px, NaN where the point is not seen.
     """
     tracks, new = _tracks(sequence), np.asarray(places, dtype=np.float64)
     if new.shape != tracks[frame:, :, point].shape:

@@ -163,10 +163,7 @@ def sample_videos() -> tuple[str, ...]:
 
 
 def video_path(path: Path) -> Path:
-    """Return the file of "sample:NAME", and any other path as it is.
-
-    Raises InputError where there is no such sample.
-    """
+    """Return the file of "sample:NAME", and any other path as it is."""
     name = path.as_posix()
     if not name.startswith(PREFIX):
         return path

@@ -73,7 +73,8 @@ def public_classes():
     for module in ("core", *(each.name for each in pkgutil.walk_packages(core.__path__, "core."))):
         if not module.endswith("__main__"):
             room = importlib.import_module(module)
-            found += [getattr(room, name) for name in getattr(room, "__all__", ())]
+            public = vars(room) if hasattr(room, "__path__") else ()
+            found += [getattr(room, name) for name in getattr(room, "__all__", public)]
     return {each for each in found if inspect.isclass(each) and is_dataclass(each)}
 
 

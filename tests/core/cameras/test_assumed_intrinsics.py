@@ -13,6 +13,7 @@ from core.cameras import IntrinsicsOrigin, resolve_intrinsics, to_pixels
 from core.reconstruction import RECORDS
 
 SIZE = (1280, 960)
+QUICK = {"rank": 2, "starts": 1, "rotations": "tracks", "rotation_rank": 1, "objective": "wnn"}
 
 
 @pytest.fixture(scope="module")
@@ -38,23 +39,14 @@ def flattened(scene: Sequence, thickness: float) -> Sequence:
     return replace(scene, tracks=tracks, truth=truth, intrinsics=None)
 
 
-def test_without_anything_the_focal_length_is_that_of_a_usual_camera(scene):
-    found = resolve_intrinsics(without_camera(scene, image_size=SIZE), "auto")
-    np.testing.assert_allclose(found.K, [[1536.0, 0.0, 640.0], [0.0, 1536.0, 480.0], [0.0, 0.0, 1.0]])
-    assert found.origin == IntrinsicsOrigin(
-        "assumed", "focal length unknown: 1536 px assumed = 1.2 x 1280 px"
-    )
-
-
-def test_a_picture_that_stands_upright_has_its_height_as_longer_side(scene):
-    found = resolve_intrinsics(without_camera(scene, image_size=(960, 1280)), "auto")
-    assert found.K[0, 0] == 1536.0
-    assert found.K[:2, 2].tolist() == [480.0, 640.0]
-
-
-def test_an_image_size_that_is_guessed_is_called_guessed(scene):
-    found = resolve_intrinsics(without_camera(scene, image_size=None), "auto")
-    assert found.origin.remark.endswith("guessed from the tracks")
+@pytest.mark.parametrize(("size", "center"), [(SIZE, (640.0, 480.0)), (SIZE[::-1], (480.0, 640.0))])
+def test_without_anything_the_focal_length_is_that_of_a_usual_camera(scene, size, center):
+    found = resolve_intrinsics(without_camera(scene, image_size=size), "auto")
+    np.testing.assert_allclose(found.K, [[1536.0, 0.0, center[0]], [0.0, 1536.0, center[1]], [0.0, 0.0, 1.0]])
+    remark = "focal length unknown: 1536 px assumed = 1.2 x 1280 px"
+    assert found.origin == IntrinsicsOrigin("assumed", remark)
+    guessed = resolve_intrinsics(without_camera(scene, image_size=None), "auto")
+    assert guessed.origin.remark.endswith("guessed from the tracks")
 
 
 def test_what_is_known_of_the_camera_comes_first(scene):
@@ -102,13 +94,11 @@ def test_an_origin_survives_json(scene):
 
 
 def test_the_camera_model_of_the_settings_overrules_that_of_the_sequence(scene, tmp_path):
-    orthogonal = core.reconstruct(
-        scene, rank=2, starts=1, rotations="tracks", objective="wnn", camera_model="orthogonal"
-    )
+    orthogonal = core.reconstruct(scene, **QUICK, camera_model="orthogonal")
     assert orthogonal.camera is CameraModel.ORTHOGONAL
     assert orthogonal.eta == 1.0
     own = replace(scene, camera=CameraModel.ORTHOGONAL)
-    same = core.reconstruct(own, rank=2, starts=1, rotations="tracks", objective="wnn")
+    same = core.reconstruct(own, **QUICK)
     assert orthogonal.loss == same.loss
     start = core.load_start(orthogonal.save(tmp_path / "result.npz"), scene)
     back = core.reconstruct(scene, start.settings.with_changes(camera_model="perspective"), start=start)
@@ -120,7 +110,7 @@ def test_the_camera_model_of_the_settings_overrules_that_of_the_sequence(scene, 
 
 def test_a_result_describes_the_focal_length_that_was_assumed(scene, tmp_path):
     unknown = without_camera(scene, image_size=SIZE)
-    result = core.reconstruct(unknown, rank=2, starts=1, rotations="tracks", objective="wnn")
+    result = core.reconstruct(unknown, **QUICK)
     assert result.meta["remarks"][0] == "focal length unknown: 1536 px assumed = 1.2 x 1280 px"
     start = core.load_start(result.save(tmp_path / "result.npz"), unknown)
     assert start.origin.source == "assumed"

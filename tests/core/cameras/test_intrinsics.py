@@ -4,7 +4,6 @@ import pytest
 from core import CameraModel, InputError, Observations, read_sequence
 from core.cameras import calibrate, estimate_intrinsics, load_intrinsics, to_pixels
 from core.cameras.calibration import ORTHOGONAL_SPREAD, orthogonal_intrinsics, project
-from core.data import checked_intrinsics
 from core.foundation import rotation_from_vector
 
 K = np.array([[1400.0, 0.0, 640.0], [0.0, 1350.0, 480.0], [0.0, 0.0, 1.0]])
@@ -78,41 +77,25 @@ def test_no_nearby_camera_fits_better_than_the_refined_one():
         assert np.sqrt(np.mean(np.sum((picture - tracks) ** 2, axis=0))) > found.rms
 
 
-def test_too_few_points_are_refused():
-    points = cloud(6)
-    visible = seen(6)
-    visible[0] = False
-    with pytest.raises(InputError, match="has 5 points"):
-        estimate_intrinsics(points, view(points), visible)
+RANDOM = np.random.default_rng(4)
+FLAT, THIN = cloud(30), cloud(30) * [[1.0], [1.0], [0.01]]
+FLAT[2] = 0.5 * FLAT[0] - FLAT[1]
 
 
-def test_planar_points_are_refused():
-    points = cloud(30)
-    points[2] = 0.5 * points[0] - points[1]
-    with pytest.raises(InputError, match="planar"):
-        estimate_intrinsics(points, view(points), seen(30))
-
-
-def test_nearly_planar_noisy_points_are_refused():
-    rng = np.random.default_rng(6)
-    points = cloud(30)
-    points[2] *= 0.01
-    with pytest.raises(InputError, match="relative standard deviation"):
-        estimate_intrinsics(points, view(points) + 3.0 * rng.normal(size=(2, 30)), seen(30))
-
-
-def test_a_picture_without_perspective_is_refused():
-    points = cloud(30)
-    rng = np.random.default_rng(4)
-    tracks = (R @ points)[:2] * 3.0 + 500.0 + 0.3 * rng.normal(size=(2, 30))
-    with pytest.raises(InputError, match="give the intrinsics as fx,fy,cx,cy"):
-        estimate_intrinsics(points, tracks, seen(30))
-
-
-def test_tracks_of_something_else_are_refused():
-    rng = np.random.default_rng(5)
-    with pytest.raises(InputError, match="give the intrinsics as fx,fy,cx,cy"):
-        estimate_intrinsics(cloud(12), 1000.0 * rng.random(size=(2, 12)), seen(12))
+@pytest.mark.parametrize(
+    ("points", "tracks", "message"),
+    [
+        (cloud(5), view(cloud(5)), "has 5 points"),
+        (FLAT, view(FLAT), "planar"),
+        (THIN, view(THIN) + 3.0 * RANDOM.normal(size=(2, 30)), "relative standard deviation"),
+        (cloud(30), (R @ cloud(30))[:2] * 3.0 + 500.0 + 0.3 * RANDOM.normal(size=(2, 30)), "fx,fy,cx,cy"),
+        (cloud(12), 1000.0 * RANDOM.random(size=(2, 12)), "give the intrinsics as fx,fy,cx,cy"),
+    ],
+    ids=["few", "planar", "thin", "affine", "of something else"],
+)
+def test_what_does_not_determine_a_camera_is_refused(points, tracks, message):
+    with pytest.raises(InputError, match=message):
+        estimate_intrinsics(points, tracks, seen(points.shape[1]))
 
 
 def test_intrinsics_of_the_challenge_like_sequences(data):
@@ -133,25 +116,15 @@ def observations(seed: int = 6) -> Observations:
     return Observations(tracks, visible)
 
 
-def test_calibrated_tracks_are_viewing_rays():
-    given = observations()
-    calibrated = calibrate(given, K, CameraModel.PERSPECTIVE)
+@pytest.mark.parametrize("skew", [0.0, 20.0])
+def test_calibrated_tracks_are_viewing_rays(skew):
+    given, camera = observations(), K + skew * np.eye(3, k=1) * [[1.0], [0.0], [0.0]]
+    calibrated = calibrate(given, camera, CameraModel.PERSPECTIVE)
     f, p = np.argwhere(given.visible)[4]
-    ray = np.linalg.solve(K, [*given.tracks[f, :, p], 1.0])
+    ray = np.linalg.solve(camera, [*given.tracks[f, :, p], 1.0])
     np.testing.assert_allclose(calibrated[f, :, p], ray[:2] / ray[2], rtol=1e-12)
     assert np.isnan(calibrated[np.repeat(~given.visible[:, None, :], 2, axis=1)]).all()
-    np.testing.assert_allclose(to_pixels(calibrated, K), given.tracks, rtol=1e-12)
-
-
-def test_skew_is_part_of_calibration():
-    skewed = K.copy()
-    skewed[0, 1] = 20.0
-    given = observations()
-    calibrated = calibrate(given, skewed, CameraModel.PERSPECTIVE)
-    np.testing.assert_allclose(to_pixels(calibrated, skewed), given.tracks, rtol=1e-12)
-    f, p = np.argwhere(given.visible)[0]
-    ray = np.linalg.solve(skewed, [*given.tracks[f, :, p], 1.0])
-    np.testing.assert_allclose(calibrated[f, :, p], ray[:2], rtol=1e-12)
+    np.testing.assert_allclose(to_pixels(calibrated, camera), given.tracks, rtol=1e-12)
 
 
 def test_points_at_depth_zero_project_to_nan():
@@ -199,7 +172,7 @@ def test_intrinsics_are_read_from_text_and_npz(tmp_path):
         load_intrinsics(tmp_path / "absent.txt")
 
 
-@pytest.mark.parametrize("name", ["K.npy", "K.mat", "K.npz", "K.txt"])
+@pytest.mark.parametrize("name", ["K.npz", "K.txt"])
 def test_a_binary_file_of_another_kind_is_refused_without_showing_its_bytes(tmp_path, name):
     with (tmp_path / name).open("wb") as stream:
         np.save(stream, K)
@@ -207,19 +180,6 @@ def test_a_binary_file_of_another_kind_is_refused_without_showing_its_bytes(tmp_
         load_intrinsics(tmp_path / name)
     said = str(caught.value)
     assert said.isprintable() and "NUMPY" not in said and ".npz" in said
-
-
-def test_a_matrix_that_is_no_camera_is_refused():
-    with pytest.raises(InputError, match=r"\(2, 3\)"):
-        checked_intrinsics(K[:2])
-    with pytest.raises(InputError, match="not finite"):
-        checked_intrinsics(np.full((3, 3), np.nan))
-
-
-def test_coincident_orthogonal_tracks_are_refused():
-    tracks = np.full((3, 2, 4), 7.0)
-    with pytest.raises(InputError, match="coincide"):
-        orthogonal_intrinsics(Observations(tracks, np.ones((3, 4), dtype=bool)))
 
 
 def test_orthogonal_tracks_get_the_extent_of_a_typical_perspective_view():

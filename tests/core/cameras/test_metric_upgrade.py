@@ -76,7 +76,7 @@ def scene():
 
 
 @pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_projective_copy_of_a_scene_is_recovered_up_to_a_similarity(scene, seed, known):
     truth = scene(seed=seed, focal=700.0 * (seed + 1))
     found = truth.upgraded(known=known, seed=seed)
@@ -85,17 +85,14 @@ def test_a_projective_copy_of_a_scene_is_recovered_up_to_a_similarity(scene, see
     assert found.in_front == 1.0
     assert found.constraint_rms < 1e-10
     assert found.metric_rms < 1e-7
+    # The frame is that of the first camera, and the points have unit spread.
+    assert found.rotations[0] == pytest.approx(np.eye(3), abs=1e-12)
+    assert found.points.mean(axis=1) == pytest.approx(np.zeros(3), abs=1e-9)
+    assert np.mean(np.sum(found.points**2, axis=0)) == pytest.approx(1.0)
     # Rotations between views do not depend on the object frame.
     turned = found.rotations @ found.rotations[0].T
     true = truth.rotations @ truth.rotations[0].T
     assert rotation_angle(turned.transpose(0, 2, 1) @ true).max() < 1e-6
-
-
-def test_the_frame_is_the_first_cameras_and_the_points_have_unit_spread(scene):
-    found = scene().upgraded(known=True)
-    assert found.rotations[0] == pytest.approx(np.eye(3), abs=1e-12)
-    assert found.points.mean(axis=1) == pytest.approx(np.zeros(3), abs=1e-9)
-    assert np.mean(np.sum(found.points**2, axis=0)) == pytest.approx(1.0)
 
 
 def test_the_returned_matrix_is_the_upgrade(scene):
@@ -110,17 +107,6 @@ def test_the_returned_matrix_is_the_upgrade(scene):
     assert S[:3] / S[3] == pytest.approx(found.points, abs=1e-9)
 
 
-def test_errors_of_the_cameras_change_the_upgrade_in_proportion(scene):
-    truth = scene(views=10)
-    far = [truth.distance(truth.upgraded(known=known, noise=1e-3)) for known in (True, False)]
-    near = [truth.distance(truth.upgraded(known=known, noise=1e-5)) for known in (True, False)]
-    assert max(far) < 0.02
-    assert max(near) < 0.03 * max(far)
-    found = truth.upgraded(known=False, noise=1e-3)
-    assert found.intrinsics[0, 0] == pytest.approx(1300.0, rel=5e-3)
-    assert 0 < found.metric_rms < 5.0
-
-
 def test_constraints_have_the_derivatives_of_finite_differences(scene):
     truth = scene(views=4)
     P, _ = truth.projective(seed=3)
@@ -132,11 +118,6 @@ def test_constraints_have_the_derivatives_of_finite_differences(scene):
         plus, _ = constraint_residuals(A, x + step * unit)
         minus, _ = constraint_residuals(A, x - step * unit)
         assert J[:, column] == pytest.approx((plus - minus) / (2 * step), rel=1e-4, abs=1e-5)
-
-
-def test_two_views_are_refused(scene):
-    with pytest.raises(InputError, match="2 views; a metric upgrade needs at least 3"):
-        scene(views=2).upgraded(known=True)
 
 
 def test_a_translation_without_rotation_upgrades_with_a_known_focal_length_only(scene):
@@ -157,42 +138,34 @@ def test_views_from_one_place_are_refused(scene, noise):
         truth.upgraded(known=True, noise=noise)
 
 
-def test_affine_cameras_are_refused(scene):
-    truth = scene()
-    P = truth.intrinsics @ np.concatenate((truth.rotations, truth.translations[:, :, None]), axis=2)
-    P[:, 2, :3] = 0.0
-    U = np.vstack((truth.points, np.ones(truth.points.shape[1])))
-    H = np.random.default_rng(6).standard_normal((4, 4))
-    X = P @ U
-    visible = np.ones((7, 40), dtype=bool)
-    with pytest.raises(InputError, match="affine"):
-        metric_upgrade(P @ H, np.linalg.solve(H, U), tracks=X[:, :2] / X[:, 2:], visible=visible)
-
-
-def test_points_in_a_plane_are_refused(scene):
-    truth = scene()
-    truth.points[2] = 0.3 * truth.points[0] - 0.1
-    with pytest.raises(InputError, match="plane"):
-        truth.upgraded(known=True)
-
-
-def test_cameras_that_no_quadric_makes_metric_are_refused(scene):
-    truth = scene()
-    _, U = truth.projective(seed=1)
-    P = np.random.default_rng(7).standard_normal((7, 3, 4))
-    X = P @ U
-    tracks, visible = X[:, :2] / X[:, 2:], np.ones((7, 40), dtype=bool)
-    with pytest.raises(InputError, match="no positive semidefinite quadric"):
-        metric_upgrade(P, U, tracks=tracks, visible=visible, intrinsics=truth.intrinsics)
-
-
-def test_intrinsics_of_another_camera_are_refused(scene):
-    truth = scene()
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("two views", "2 views; a metric upgrade needs at least 3"),
+        ("plane", "plane"),
+        ("affine", "affine"),
+        ("no cameras", "no positive semidefinite quadric"),
+        ("other intrinsics", "intrinsics are wrong"),
+    ],
+)
+def test_what_has_no_upgrade_is_refused(scene, kind, message):
+    truth = scene(views=2 if kind == "two views" else 7)
+    if kind == "plane":
+        truth.points[2] = 0.3 * truth.points[0] - 0.1
     P, U = truth.projective(seed=1)
-    other = truth.intrinsics.copy()
-    other[0, 0] *= 4.0
-    with pytest.raises(InputError, match="intrinsics are wrong"):
-        metric_upgrade(P, U, tracks=truth.pictured(), visible=np.ones((7, 40), dtype=bool), intrinsics=other)
+    K = truth.intrinsics.copy()
+    if kind == "affine":
+        P = K @ np.concatenate((truth.rotations, truth.translations[:, :, None]), axis=2)
+        P[:, 2, :3] = 0.0
+        U = np.vstack((truth.points, np.ones(40)))
+    if kind == "no cameras":
+        P = np.random.default_rng(7).standard_normal((7, 3, 4))
+    X = P @ U
+    if kind == "other intrinsics":
+        K[0, 0] *= 4.0
+    visible = np.ones((len(P), 40), dtype=bool)
+    with pytest.raises(InputError, match=message):
+        metric_upgrade(P, U, tracks=X[:, :2] / X[:, 2:], visible=visible, intrinsics=K)
 
 
 def test_shapes_that_disagree_are_named():

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import Factors, LogPenalty
 from core.depth import (
     DepthLevel,
     DepthPoint,
@@ -18,7 +17,6 @@ from core.depth import (
     neighbor_edges,
 )
 from core.foundation import InputError, rotation_from_vector
-from core.problem import balance
 
 SHAPES = [(7, 12), (40, 6)]  # F x P with F below and above 3P: both sides of the determinant
 LEVELS = [
@@ -96,21 +94,15 @@ def slow_energy(energy, x):
 @pytest.mark.parametrize(("affine", "inflates"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("frames", "points"), SHAPES)
-def test_the_energy_is_its_formula(frames, points, level, affine, inflates, noise):
+def test_the_energy_is_its_formula_and_the_gradient_that_of_finite_differences(
+    frames, points, level, affine, inflates, noise
+):
     energy, x = random_energy(frames, points, level, affine=affine, noise=noise, inflates=inflates)
     assert (energy.sizes is not None) == inflates
-    assert energy.value_and_gradient(x)[0] == pytest.approx(slow_energy(energy, x), rel=1e-10)
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.01])
-@pytest.mark.parametrize(("affine", "inflates"), [(False, False), (True, False), (True, True)])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize(("frames", "points"), SHAPES)
-def test_the_gradient_agrees_with_finite_differences(frames, points, level, affine, inflates, noise):
-    energy, x = random_energy(frames, points, level, affine=affine, noise=noise, inflates=inflates)
-    gradient = energy.value_and_gradient(x)[1]
+    value, gradient = energy.value_and_gradient(x)
+    assert value == pytest.approx(slow_energy(energy, x), rel=1e-10)
     h = 1e-5
-    checked = np.arange(0, len(x), 1 + len(x) // 60)
+    checked = np.arange(0, len(x), 1 + len(x) // 30)
     numeric = np.full_like(x, np.nan)
     for k in checked:
         ends = [energy.value_and_gradient(x + sign * h * (np.arange(len(x)) == k))[0] for sign in (1, -1)]
@@ -145,31 +137,6 @@ def test_the_unknowns_of_a_point_give_it_back(affine):
     np.testing.assert_allclose(other.rotations, point.rotations, atol=1e-12)
 
 
-def test_the_energy_has_no_preference_for_a_size():
-    energy, x = random_energy(7, 12, LEVELS[1])
-    larger = x.copy()
-    larger[:84] += 0.7
-    assert energy.value_and_gradient(larger)[0] == pytest.approx(energy.value_and_gradient(x)[0], rel=1e-12)
-
-
-@pytest.mark.parametrize("affine", [False, True])
-def test_the_energy_is_the_same_in_a_turned_object_frame(affine):
-    energy, x = random_energy(7, 12, LEVELS[1], affine=affine)
-    point = energy.point(x)
-    turned = replace(point, rotations=point.rotations @ rotation_from_vector(np.array([0.4, -1.0, 0.7])))
-    values = [energy.value_and_gradient(energy.start(each))[0] for each in (point, turned)]
-    assert values[0] == pytest.approx(values[1], rel=1e-12)
-
-
-def test_an_orthogonal_energy_is_the_same_for_mirrored_depths():
-    energy, x = random_energy(7, 12, LEVELS[0], affine=True)
-    point = energy.point(x)
-    mirror = np.diag([1.0, 1.0, -1.0])
-    mirrored = replace(point, depths=-point.depths, rotations=mirror @ point.rotations @ mirror)
-    values = [energy.value_and_gradient(energy.start(each))[0] for each in (point, mirrored)]
-    assert values[0] == pytest.approx(values[1], rel=1e-12)
-
-
 def test_depths_of_points_that_diverge_stay_above_zero():
     energy, x = random_energy(7, 12, LEVELS[0])
     x[:2] = -2000.0, 800.0
@@ -184,21 +151,6 @@ def test_unknowns_without_an_energy_have_an_infinite_one():
         value, gradient = energy.value_and_gradient(x)
         assert value == np.inf
         assert not gradient.any()
-
-
-def test_a_cheap_determinant_is_that_of_the_larger_side():
-    """Sylvester: log det(DD'/F + e I_F) - F log e = log det(D'D/F + e I_3P) - 3P log e."""
-    for frames, points in SHAPES:
-        energy, x = random_energy(frames, points, DepthLevel(0.1, 0.15, isometry=0.0))
-        X = energy.problem.shapes(energy.point(x))
-        D = (X - X.mean(axis=0)).reshape(frames, -1)
-        large = np.linalg.slogdet(D.T @ D / frames + 0.01 * np.eye(3 * points))[1]
-        expected = frames / 2 * (large + (frames - 3 * points) * np.log(0.01))
-        extent = (
-            slow_energy(energy, x)
-            - frames / 2 * np.linalg.slogdet(D @ D.T / frames + 0.01 * np.eye(frames))[1]
-        )
-        assert energy.value_and_gradient(x)[0] - extent == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])
@@ -245,40 +197,16 @@ def test_the_preconditioner_inverts_the_curvature_along_the_depths_of_a_point(
     np.testing.assert_allclose(found[2 * frames : 3 * frames], solved, atol=2e-3 * np.abs(solved).max())
 
 
-@pytest.mark.parametrize(("frames", "points"), SHAPES)
-def test_equal_weights_are_a_factor_of_what_movement_adds(frames, points):
-    plain, x = random_energy(frames, points, DepthLevel(0.1, 0.15, isometry=0.0))
-    threefold = replace(plain, level=replace(plain.level, weights=(3.0, 3.0)))
-    values = [each.value_and_gradient(x)[0] for each in (plain, threefold)]
-    X = plain.problem.shapes(plain.point(x))
-    D = (X - X.mean(axis=0)).reshape(frames, -1)
-    first = frames / 2 * np.linalg.slogdet(np.eye(frames) + D @ D.T / (0.01 * frames))[1]
-    assert values[1] - values[0] == pytest.approx(2.0 * first, rel=1e-9)
-
-
-@pytest.mark.parametrize("count", [1, 5, 300])  # 300 are more than there are modes
-@pytest.mark.parametrize(("frames", "points"), SHAPES)
-def test_weights_of_one_change_no_number(frames, points, count):
-    plain, x = random_energy(frames, points, DepthLevel(0.1, 0.15))
+@pytest.mark.parametrize("count", [5, 300])  # 300 are more than there are modes
+def test_weights_of_one_change_no_number(count):
+    plain, x = random_energy(7, 12, DepthLevel(0.1, 0.15))
     same = replace(plain, level=replace(plain.level, weights=(1.0,) * count))
     (value, gradient), (other, slope) = (each.value_and_gradient(x) for each in (plain, same))
     assert other == value
     np.testing.assert_array_equal(slope, gradient)
 
 
-def test_a_mode_of_weight_zero_is_free_and_costs_as_one_without_movement():
-    frames, points = SHAPES[0]
-    level = DepthLevel(0.1, 0.15, isometry=0.0, weights=(0.0, 0.0, 1.0))
-    free, x = random_energy(frames, points, level)
-    plain = replace(free, level=replace(level, weights=(1.0,)))
-    X = free.problem.shapes(free.point(x))
-    sigma = np.linalg.svd((X - X.mean(axis=0)).reshape(frames, -1), compute_uv=False)
-    saved = frames / 2 * np.log1p(sigma[:2] ** 2 / (0.01 * frames)).sum()
-    values = [each.value_and_gradient(x)[0] for each in (plain, free)]
-    assert values[0] - values[1] == pytest.approx(saved, rel=1e-9)
-
-
-@pytest.mark.parametrize("weights", [(), (-1.0, 1.0), (2.0, 1.0), (0.0,), (1.0, np.inf), (np.nan, 1.0)])
+@pytest.mark.parametrize("weights", [(), (-1.0, 1.0), (2.0, 1.0), (0.0,), (1.0, np.inf)])
 def test_weights_that_are_not_accepted_are_named(weights):
     with pytest.raises(InputError, match="weights of the modes are"):
         DepthLevel(0.1, 0.15, weights=weights)
@@ -309,30 +237,3 @@ def test_the_size_of_a_frame_is_what_most_edges_agree_on():
     np.testing.assert_allclose(frame_sizes(shapes, edges), sizes, rtol=0.05)
     bending = rng.normal(size=(3, 30)) + 0.2 * rng.normal(size=(7, 3, 30))
     assert inflation(bending, neighbor_edges(bending, 4)) < 0.2
-
-
-def test_the_bilinear_log_penalty_bounds_the_log_determinant_and_has_its_slopes():
-    """Both charge each singular value a price for existing; see `core.depth.energy`."""
-    energy, x = random_energy(7, 12, DepthLevel(0.02, 0.15, isometry=0.0), hidden=0.0)
-    problem = energy.problem
-    frames = len(problem.tracks)
-    X = problem.shapes(energy.point(x))
-    D = (X - X.mean(axis=0)).reshape(frames, -1)
-    sigma = np.linalg.svd(D, compute_uv=False)
-    penalty = LogPenalty(mu=float(frames), epsilon=np.sqrt(frames) * 0.02)
-    determinant = (
-        frames / 2 * (np.linalg.slogdet(D @ D.T / frames + 4e-4 * np.eye(frames))[1] - frames * np.log(4e-4))
-    )
-    bound = penalty.value(sigma)
-    assert determinant <= bound <= determinant + frames * len(sigma) * np.log(2) / 2
-    slopes = frames * sigma / (sigma**2 + frames * 4e-4)
-    far = sigma > 10 * penalty.epsilon
-    assert far.sum() >= 3
-    np.testing.assert_allclose(penalty.slopes(sigma)[far], slopes[far], rtol=0.15)
-    U, _, Vt = np.linalg.svd(D, full_matrices=False)
-    mixing = np.random.default_rng(4).normal(size=(len(sigma), len(sigma)))
-    C = np.linalg.solve(mixing, sigma[:, None] * Vt).reshape(len(sigma), 3, -1)
-    factors = Factors(U @ mixing, C, np.zeros((frames, 3)))
-    np.testing.assert_allclose(factors.shapes().reshape(frames, -1), D, atol=1e-10)
-    assert penalty.value(balance(factors).gamma()) == pytest.approx(bound, rel=1e-6)
-    assert penalty.value(factors.gamma()) > bound

@@ -30,13 +30,6 @@ def distance(problem, one, other):
     return float(np.sqrt(shape_distances(X, Z).sum() / np.square(Z).sum()))
 
 
-def charge(problem, point, eps):
-    """Return the sum of log(lambda_k + eps^2) of all modes but the largest."""
-    X = problem.shapes(point)
-    D = (X - X.mean(axis=0)).reshape(len(X), -1)
-    return np.log(np.linalg.svd(D, compute_uv=False)[1:] ** 2 / len(X) + eps**2).sum()
-
-
 @pytest.fixture(scope="module")
 def refined(simulated):
     """The last step of a search, and its problem."""
@@ -61,19 +54,6 @@ def test_options_that_did_not_change_hardly_move_a_shape(refined):
     assert last.finished
     assert last.energy <= step.energy
     assert distance(problem, last.best, step.best) < 2e-3
-
-
-@pytest.mark.slow
-def test_heavy_weights_suppress_modes_and_equal_ones_bring_them_back(refined):
-    problem, step = refined
-    settled = last_of(follow_depths(step.objective, step.best)).best
-    heavy = DepthOptions(weights=(1.0, 5.0)).objective(step.objective, problem.noise, settled)
-    away = last_of(follow_depths(heavy, settled)).best
-    assert distance(problem, away, settled) > 1e-3
-    eps = step.objective.level.eps
-    assert charge(problem, away, eps) < charge(problem, settled, eps) - 0.1
-    back = last_of(follow_depths(step.objective, away, end=settled)).best
-    assert distance(problem, back, settled) < 1e-3
 
 
 def test_each_option_of_the_finest_level_moves_the_shape(refined):
@@ -106,15 +86,6 @@ def test_a_movement_begins_with_the_preconditioner_of_the_one_before(refined, mo
     assert len(made) == 2 and moved.known[0] is not steps[-1].known[0]
     end = last_of(follow_depths(step.objective, step.best, known=steps[-1].known))
     assert end.known is None
-
-
-@pytest.mark.slow
-def test_the_share_of_a_movement_grows_until_it_has_converged(refined):
-    _, step = refined
-    heavy = replace(step.objective, level=replace(step.objective.level, isometry=3.0))
-    shares = [each.fraction for each in follow_depths(heavy, step.best)]
-    assert len(shares) > 20 and shares == sorted(shares) and shares[-1] == 1.0
-    assert shares[0] < 0.5 < shares[-2]
 
 
 @pytest.mark.slow

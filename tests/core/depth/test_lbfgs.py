@@ -50,8 +50,7 @@ def test_a_disturbed_truth_is_repaired_as_well_as_the_truth_is_kept(affine, erro
     assert ends[0] == pytest.approx(ends[1], rel=0.02)
 
 
-@pytest.mark.parametrize("affine", [False, True])
-@pytest.mark.parametrize("cut", [1, 7, 20, 33])
+@pytest.mark.parametrize(("affine", "cut"), [(False, 7), (True, 33)])
 def test_a_run_resumed_from_a_snapshot_equals_an_uninterrupted_one_bit_for_bit(affine, cut):
     problem, _, point = simulated(affine=affine)
     energy = LevelEnergy.about(problem, DepthLevel(0.05, 0.07), point)
@@ -79,7 +78,7 @@ def test_the_energy_decreases_in_every_iteration_until_it_hardly_does():
 def test_a_minimum_stalls_instead_of_rising():
     problem, _, point = simulated()
     energy = LevelEnergy.about(problem, DepthLevel(0.1, 0.15), point)
-    end = solve(energy, LBFGS(3000, 0.0), point)
+    end = solve(energy, LBFGS(1000, 0.0), point)
     assert end.status in (Status.STALLED, Status.CONVERGED)
     assert np.abs(end.state.gradient).max() < 1e-2
 
@@ -91,14 +90,6 @@ def test_a_start_without_an_energy_is_reported_as_diverged():
     depths[0, 0] = 1e300
     far = DepthPoint(point.rotations, depths, point.rays, affine=False)
     assert solve(energy, LBFGS(), far).status is Status.DIVERGED
-
-
-def test_the_preconditioner_saves_iterations():
-    problem, _, point = simulated()
-    energy = LevelEnergy.about(problem, DepthLevel(0.05, 0.07), point)
-    good = solve(energy, LBFGS(60), point).progress.loss
-    stale = solve(energy, LBFGS(60, refresh=1000), point).progress.loss
-    assert good <= stale + 1e-3 * abs(stale)
 
 
 @pytest.mark.slow

@@ -24,9 +24,9 @@ def moving_tracks(frames, points, *, smooth=True, rank=5, noise=1.0, hidden=0.0,
     return np.where(visible[:, None, :], tracks, np.nan), visible
 
 
-@pytest.mark.parametrize("hidden", [0.0, 0.3, 0.5])
+@pytest.mark.parametrize("hidden", [0.0, 0.5])
 @pytest.mark.parametrize("smooth", [True, False])
-@pytest.mark.parametrize(("frames", "points"), [(20, 150), (100, 40), (1000, 40), (60, 150)])
+@pytest.mark.parametrize(("frames", "points"), [(20, 150), (100, 40)])
 def test_the_noise_of_a_low_rank_motion_is_found(frames, points, smooth, hidden):
     tracks, visible = moving_tracks(frames, points, smooth=smooth, hidden=hidden)
     assert 0.8 < estimate_noise(tracks, visible) < (1.3 if hidden < 0.5 else 1.7)
@@ -43,8 +43,8 @@ def test_the_estimate_has_the_units_of_the_tracks():
     assert estimates[0] == pytest.approx(estimates[1], rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["articulated", "balloon", "paper", "stretch", "tearing"])
-@pytest.mark.parametrize("noise", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("kind", ["articulated", "balloon", "tearing"])
+@pytest.mark.parametrize("noise", [0.3, 2.0])
 def test_the_noise_of_simulated_tracks_is_found(kind, noise):
     scene = simulate(kind, frames=60, points=50, noise=noise)
     assert 0.8 < estimate_noise(scene.tracks, scene.visible) / noise < 1.3

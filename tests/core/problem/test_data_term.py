@@ -9,7 +9,6 @@ from core import Factors
 from core.foundation.batched_linalg import ELIMINATION_LIMIT, invert_batched, matmul_batched
 from core.problem import balance
 from core.problem import printed_form as residuals
-from core.problem.closed_form import best_offsets
 from core.problem.factors import center
 
 
@@ -90,17 +89,6 @@ def test_the_gauge_changes_neither_the_shapes_nor_raises_the_objective(simulated
     np.testing.assert_allclose(fixed.C.mean(axis=2), 0.0, atol=1e-14)
 
 
-def test_balanced_gamma_are_the_singular_values(random_factors, simulated):
-    problem, _ = simulated(frames=8, points=7, weights=(0.1, 0.5, 2.0))
-    factors = random_factors(problem)
-    matrix = factors.shapes().reshape(8, -1)
-    expected = np.linalg.svd(matrix, compute_uv=False)[:3]
-    np.testing.assert_allclose(balance(factors).gamma(), expected, rtol=1e-12)
-    scale = np.array([2.0, 0.1, 1.0])
-    other = Factors(factors.B * scale, factors.C / scale[:, None, None], factors.s)
-    np.testing.assert_allclose(balance(other).gamma(), expected, rtol=1e-12)
-
-
 @pytest.mark.parametrize("size", [1.0, 1e-3, 1e-7, 0.0])
 def test_balance_keeps_the_product_whatever_the_size_of_a_column(random_factors, simulated, size):
     problem, _ = simulated(frames=8, points=7, weights=(0.1, 0.5, 2.0))
@@ -116,11 +104,3 @@ def test_balance_keeps_the_product_whatever_the_size_of_a_column(random_factors,
 def test_with_weights_shares_the_planes(simulated):
     problem, _ = simulated(frames=4, points=5)
     assert problem.with_weights((0.3, 0.7)).data is problem.data
-
-
-def test_offsets_of_the_closed_form_zero_their_gradient(simulated, random_factors):
-    problem, _ = simulated(frames=5, points=6, missing=0.2)
-    factors = random_factors(problem)
-    best = Factors(factors.B, factors.C, best_offsets(problem.data, factors.shapes()))
-    gradient = residuals.unpack(problem, residuals.gradient(problem, best))
-    assert np.abs(gradient.s).max() < 1e-11

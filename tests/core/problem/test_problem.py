@@ -11,7 +11,6 @@ from core import (
     InputError,
     NonRigidProblem,
     NuclearNorm,
-    Settings,
     TruncatedNuclearNorm,
     WeightedNuclearNorm,
 )
@@ -60,14 +59,6 @@ def test_a_rank_above_the_size_of_the_matrix_is_refused(simulated):
         problem.with_weights(np.ones(4))
 
 
-def test_hidden_observations_do_not_count(simulated, random_factors):
-    problem, _ = simulated(missing=0.3)
-    disturbed = np.where(problem.visible[:, None], problem.tracks, np.nan)
-    other = NonRigidProblem(disturbed, problem.visible, problem.rotations, problem.eta, problem.weights)
-    factors = random_factors(problem)
-    assert other.loss(factors) == problem.loss(factors)
-
-
 def test_penalties_name_non_decreasing_weights():
     sigma = np.array([10.0, 3.0, 0.5, 0.0])
     np.testing.assert_allclose(NuclearNorm(mu=2).weights(3, sigma), [2, 2, 2])
@@ -79,28 +70,13 @@ def test_penalties_name_non_decreasing_weights():
     assert (np.diff(WeightedNuclearNorm().weights(6, sigma)) >= 0).all()
 
 
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: NuclearNorm(mu=-1), "mu is -1"),
-        (lambda: TruncatedNuclearNorm(free=-1), "free is -1"),
-        (lambda: WeightedNuclearNorm(gamma=0), "gamma is 0"),
-        (lambda: ExplicitWeights((2, 1)), "non-decreasing"),
-        (lambda: ExplicitWeights((1, 2)).weights(3, np.ones(3)), "2 weights are given for rank 3"),
-        (lambda: Settings(method="magic"), "method is 'magic'"),
-        (lambda: Settings(rank=0), "rank is 0"),
-        (lambda: Settings(eta=0), "eta is 0"),
-        (lambda: Settings(tolerance=1), "tolerance is 1"),
-        (lambda: Settings(rotation_rank=0), "rotation_rank is 0"),
-    ],
-)
-def test_numbers_outside_their_range_get_a_sentence(make, sentence):
-    with pytest.raises(InputError, match=sentence):
-        make()
-
-
 def test_the_paper_preset_has_the_settings_of_section_5_3():
     paper = PRESETS["paper"]
     assert (paper.method, paper.rank, paper.eta) == ("admm+bilinear", 2, 0.05)
     assert paper.penalty == WeightedNuclearNorm(xi=5e-3, gamma=paper.penalty.gamma)
     assert (paper.rotations, paper.intrinsics) == ("companion", "gt")
+
+
+def test_explicit_weights_are_as_many_as_the_rank():
+    with pytest.raises(InputError, match="2 weights are given for rank 3"):
+        ExplicitWeights((1, 2)).weights(3, np.ones(3))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -61,13 +59,6 @@ def test_a_remark_on_the_start_of_refined_depths_says_whose_it_is(sequence):
     assert result.meta["remarks"] == [f"start: {ONLY.format('1 of 4 basis shapes is')}"]
 
 
-@pytest.mark.slow
-def test_every_method_that_ends_at_zero_has_a_remark(sequence):
-    strong = Settings(rank=2, rotations="truth", penalty=NuclearNorm(mu=10.0), starts=2, objective="wnn")
-    for method in ("lm", "admm", "admm+bilinear"):
-        assert "shrunk to zero" in reconstruct(sequence, replace(strong, method=method)).meta["remarks"][0]
-
-
 def test_singular_values_do_not_depend_on_the_gauge(simulated, random_factors):
     problem, _ = simulated(rank=3, weights=(0.1, 0.2, 0.3))
     factors = random_factors(problem)
@@ -84,15 +75,10 @@ def test_a_column_that_is_a_multiple_of_another_is_not_a_shape_of_its_own(simula
     assert remarks(problem, twice, PENALTY)[0].startswith("only 1 of 2 basis shapes is used")
     assert remarks(problem, twice, ExplicitWeights((0.1, 0.2)))[0].endswith("or lower the weights")
     assert remarks(problem, twice, LogPenalty())[0].endswith("or lower mu")
+    broken = Factors(np.full_like(point.B, np.nan), point.C, point.s)
+    assert remarks(problem, broken, PENALTY) == ["the reconstruction holds numbers that are not finite"]
     weak = Factors(point.B * np.array([1.0, 1e-6]), point.C, point.s)
     assert remarks(problem, weak, PENALTY) == []  # small, but there
-
-
-def test_numbers_that_are_not_finite_are_named(simulated, random_factors):
-    problem, _ = simulated()
-    point = random_factors(problem)
-    broken = replace(point, B=np.full_like(point.B, np.nan))
-    assert remarks(problem, broken, PENALTY) == ["the reconstruction holds numbers that are not finite"]
 
 
 @pytest.mark.parametrize("eta", [0.05, 1.0])

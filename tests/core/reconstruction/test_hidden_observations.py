@@ -23,7 +23,7 @@ from core import (
     write_npz,
 )
 from core.cli import main
-from core.data import hide_observations, parse_hidden
+from core.data import parse_hidden
 from core.reconstruction import LIVE
 
 HIDDEN = "3:2-4,8;7:6-;11:*"
@@ -42,14 +42,9 @@ def mask(sequence):
     return parse_hidden(HIDDEN, *sequence.visible.shape)
 
 
-@pytest.fixture(scope="module")
-def refined(sequence):
-    *_, last = iterate(sequence, REFINED, hide=HIDDEN)
-    return last
-
-
 @pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["bilinear", "low rank"])
 def test_a_run_gives_the_same_as_of_a_sequence_that_lacks_the_observations(sequence, mask, settings):
+    settings = settings.with_changes(max_iterations=20)
     result = reconstruct(sequence, settings, hide=HIDDEN)
     tracks = np.where(mask[:, None], np.nan, sequence.tracks)
     without = reconstruct(replace(sequence, tracks=tracks, visible=sequence.visible & ~mask), settings)
@@ -78,14 +73,13 @@ def test_a_run_that_continues_leaves_the_observations_out_from_its_present_shape
 
 
 @pytest.mark.slow
-def test_refined_shapes_have_points_where_observations_are_hidden(sequence, mask, refined):
+def test_refined_shapes_have_points_where_observations_are_hidden_and_rays_where_they_are_seen_again(
+    sequence, mask
+):
+    *_, refined = iterate(sequence, REFINED, hide=HIDDEN)
     result = refined.result()
     assert np.array_equal(result.visible, sequence.visible & ~mask)
     assert np.isfinite(result.points).all()
-
-
-@pytest.mark.slow
-def test_a_refinement_that_continues_keeps_the_rays_of_what_it_sees(sequence, refined):
     *_, back = iterate(sequence, REFINED, start=refined)
     missed = np.linalg.norm(back.result().reprojections() - sequence.tracks, axis=1)[sequence.visible]
     assert missed.max() < 1e-6  # without noise the rays are kept exactly
@@ -100,22 +94,14 @@ def test_results_commands_and_starts_know_what_was_hidden(sequence, tmp_path):
     assert f"--hide '{HIDDEN}'" in command
     assert main([*shlex.split(command)[1:], "--quiet"]) == 0
     assert load_result(tmp_path / "b.npz").loss == result.loss
+    (tmp_path / "hidden.txt").write_text(HIDDEN.replace(";", "\n") + "\n")
+    by_file = command.replace(f"'{HIDDEN}'", str(tmp_path / "hidden.txt")).replace("b.npz", "c.npz")
+    assert main([*shlex.split(by_file)[1:], "--quiet"]) == 0
+    assert load_result(tmp_path / "c.npz").meta["settings"]["hide"] == HIDDEN
     start = load_start(file, sequence)
     assert start.settings.hide == HIDDEN
     *_, further = iterate(sequence, start.settings.with_changes(hide=None), start=start)
     assert np.array_equal(further.best.problem.visible, sequence.visible)
-
-
-def test_the_command_line_reads_the_entries_from_a_file(sequence, tmp_path):
-    path = tmp_path / "sequence.npz"
-    write_npz(sequence, path)
-    entries = tmp_path / "hidden.txt"
-    entries.write_text(HIDDEN.replace(";", "\n") + "\n")
-    words = ["solve", str(path), "--rank", "2", "--starts", "1", "--rotations", "truth", "--objective", "wnn"]
-    assert main([*words, "--hide", str(entries), "-o", str(tmp_path / "result.npz"), "--quiet"]) == 0
-    result = load_result(tmp_path / "result.npz")
-    assert result.meta["settings"]["hide"] == HIDDEN
-    assert np.array_equal(result.visible, hide_observations(sequence, HIDDEN).visible)
 
 
 def test_a_start_with_entries_that_the_sequence_does_not_have_is_refused(sequence, tmp_path):

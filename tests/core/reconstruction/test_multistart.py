@@ -22,7 +22,6 @@ from core import (
 from core.foundation import Phase, PhaseKind, phase_text
 from core.problem import closed_form_start, pad_rank, random_starts
 from core.problem import printed_form as residuals
-from core.reconstruction import nonrigid_pipeline
 from core.reconstruction.pipeline import (
     GROUP,
     SURVIVORS,
@@ -152,14 +151,8 @@ def test_an_end_is_met_from_above_and_nearby(simulated):
     assert find_reached_end(starts[3], loss * (1 + 1e-4), [end]) is None
 
 
-def test_mergers_are_traced_to_the_last():
-    assert follow_merges(5, {5: 3, 3: 1, 2: 0}) == 1 and follow_merges(1, {5: 3}) == 1
-
-
-@pytest.mark.parametrize(
-    ("kind", "path", "seed"),
-    [("paper", "zigzag", 1), pytest.param("articulated", "flyby", 2, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "path", "seed"), [("paper", "zigzag", 1), ("articulated", "flyby", 2)])
 def test_the_search_finds_what_the_grown_start_misses(kind, path, seed):
     sequence = simulate(kind, path=path, frames=20, points=25, noise=0.3, seed=seed)
     alone = reconstruct(sequence, replace(TRUE_CAMERAS, starts=1)).loss
@@ -190,29 +183,22 @@ def test_the_search_finds_minima_that_few_random_starts_lead_to(data, path, seed
 
 
 @pytest.mark.parametrize(
-    ("kind", "path"), [("paper", "zigzag"), ("articulated", "zigzag"), ("balloon", "line")]
+    ("kind", "path"), [("articulated", "line"), pytest.param("balloon", "line", marks=pytest.mark.slow)]
 )
 def test_the_cut_of_the_closed_form_is_followed_to_its_end(kind, path):
     sequence = simulate(kind, path=path, frames=20, points=25, noise=0.3, seed=1)
-    iterates = list(iterate(sequence, TRUE_CAMERAS))
+    iterates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=2)))
     name, problem = "closed form, cut", iterates[-1].best.problem
     end = solve(problem, VariableProjection(tolerance=1e-12), closed_form_start(problem)).progress.loss
-    followed = [each.record.loss for each in iterates if each.phase == Phase(PhaseKind.START, 2, 32, name)]
+    followed = [each.record.loss for each in iterates if each.phase == Phase(PhaseKind.START, 2, 2, name)]
     assert followed[0] > followed[-1] == pytest.approx(end, rel=1e-3)
     report = next(report for report in iterates[-1].starts if report.name == name)
     assert report.loss == pytest.approx(end, rel=1e-6)
     assert report.note in ("", "joined rigid, grown")
-
-
-def test_a_start_that_is_followed_to_its_end_is_not_given_up_where_its_loss_falls_slowly():
-    sequence = simulate("articulated", path="line", frames=20, points=25, noise=0.3, seed=1)
-    iterates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=2)))
-    grown, cut = iterates[-1].starts
-    losses = [
-        each.record.loss for each in iterates if each.phase.kind is PhaseKind.START and each.phase.number == 2
-    ]
-    assert cut.loss > 1.2 * grown.loss and not cut.note
-    assert any(cannot_improve(losses[: count + 1], grown.loss) for count in range(len(losses) - 1))
+    if kind == "articulated":  # not given up where its loss falls slowly
+        lowest = iterates[-1].starts[0].loss
+        assert report.loss > 1.2 * lowest
+        assert any(cannot_improve(followed[: count + 1], lowest) for count in range(len(followed) - 1))
 
 
 def test_the_lowest_end_is_followed_once_more_through_a_higher_rank():
@@ -259,28 +245,12 @@ def test_every_start_is_reported_with_what_became_of_it(frames):
 
 def test_a_large_sequence_is_searched_on_a_subset_and_refined_on_all_observations():
     sequence = simulate("balloon", frames=130, points=100, noise=0.3, seed=1)
-    iterates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=5)))
+    iterates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=3)))
     assert all(each.phase.subset for each in iterates if each.phase.kind is PhaseKind.START)
     last = iterates[-1]
-    assert last.best.factors.B.shape == (130, 2) and last.best.loss == pytest.approx(
-        last.best.problem.loss(last.best.factors), rel=1e-9
-    )
-    alone = reconstruct(sequence, replace(TRUE_CAMERAS, starts=1)).loss
-    assert last.best.loss <= alone * (1 + 1e-6)
+    assert last.best.factors.B.shape == (130, 2)
+    assert last.best.loss == pytest.approx(last.best.problem.loss(last.best.factors), rel=1e-9)
 
 
-def test_two_starts_need_no_subset_to_screen_random_ones(monkeypatch):
-    sizes = []
-    build = nonrigid_pipeline.subset
-
-    def counted(problem, most):
-        sizes.append(most)
-        return build(problem, most)
-
-    monkeypatch.setattr(nonrigid_pipeline, "subset", counted)
-    scene = simulate("balloon", frames=12, points=20, seed=1)
-    for starts, expected in ((2, 0), (4, 1)):
-        sizes.clear()
-        result = reconstruct(scene, Settings(rank=2, starts=starts, rotations="truth", objective="wnn"))
-        assert len(result.meta["starts"]) == starts
-        assert sizes.count(nonrigid_pipeline.SCREENED) == expected
+def test_mergers_are_traced_to_the_last():
+    assert follow_merges(5, {5: 3, 3: 1, 2: 0}) == 1 and follow_merges(1, {5: 3}) == 1

@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 
 from core import (
-    METHODS,
     PRESETS,
     CameraModel,
-    ExplicitWeights,
     InputError,
-    NonRigidProblem,
     NuclearNorm,
     Settings,
     Status,
@@ -36,7 +33,7 @@ QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth"
 
 @pytest.fixture(scope="module")
 def sequence():
-    return simulate("balloon", path="circle", frames=24, points=40, noise=0.3, seed=1)
+    return simulate("balloon", path="circle", frames=16, points=24, noise=0.3, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -89,12 +86,7 @@ def test_result_is_a_stationary_point_and_its_loss_that_of_the_four_row_form(seq
     assert residuals.relative_gradient(best.problem, best.factors) < 1e-7
     t = np.einsum("fab,fb->fa", result.rotations, best.factors.s)
     np.testing.assert_allclose(result.translations, t)
-    assert result.C.shape == (3 * 40, 2) and result.history.shape == (len(iterates), 3)
-
-
-def test_the_same_seed_gives_the_same_numbers(sequence, iterates):
-    again = list(iterate(sequence, QUICK))
-    assert [u.record.loss for u in again] == [u.record.loss for u in iterates]
+    assert result.C.shape == (3 * 24, 2) and result.history.shape == (len(iterates), 3)
 
 
 def test_a_stopped_run_keeps_its_best(sequence):
@@ -120,31 +112,9 @@ def test_a_run_continues_at_another_rank(sequence, iterates, rank):
     assert (warm[-1].best.loss < iterates[-1].best.loss) == (rank > 2)
 
 
-def test_changed_rotations_do_not_continue(sequence, iterates):
-    changed = replace(QUICK, rotations="companion", rotation_rank=1)
-    first = next(iterate(sequence, changed, start=iterates[-1]))
-    assert (first.phase.kind, first.phase.number, first.phase.of) == (
-        PhaseKind.ROTATIONS,
-        1,
-        2,
-    ) and not first.rotations_chosen
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "method",
-    [name for name in METHODS if not QUICK.with_changes(method=name).refusal(CameraModel.PERSPECTIVE)],
-)
-def test_every_method_ends_with_a_result_no_better_than_the_default(sequence, iterates, method):
-    result = reconstruct(sequence, replace(QUICK, method=method, max_iterations=60))
-    assert result.loss >= iterates[-1].best.loss * (1 - 1e-9)
-    own = NonRigidProblem(result.tracks, result.visible, result.rotations, result.eta, result.weights)
-    assert np.isfinite(result.points).all() and own.rank == 2
-
-
 @pytest.mark.parametrize("method", [pytest.param("admm", marks=pytest.mark.slow), "bmm", "r-bmm"])
 def test_a_method_on_the_matrix_is_reported_where_it_ends(method):
-    flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=16, points=24, noise=0.3, seed=1)
+    flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=10, points=16, noise=0.3, seed=1)
     penalty = WeightedNuclearNorm() if method == "r-bmm" else NuclearNorm()
     options = (("tau", 1.0),) if method == "bmm" else ()
     chosen = replace(QUICK, method=method, options=options, penalty=penalty)
@@ -172,24 +142,13 @@ def test_options_reach_the_method_and_those_of_another_are_refused(sequence):
         QUICK.with_changes(method="admm", options=(("relaxation", 3),))
 
 
-def test_explicit_weights_are_used_as_they_are(sequence):
-    result = reconstruct(sequence, replace(QUICK, penalty=ExplicitWeights((1e-3, 2e-3))))
-    np.testing.assert_array_equal(result.weights, [1e-3, 2e-3])
-
-
 def test_an_orthogonal_sequence_is_solved_at_eta_one(sequence):
-    flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=24, points=40, noise=0.05, seed=1)
+    flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=16, points=24, noise=0.05, seed=1)
     result = reconstruct(flat, replace(PRESETS["bilinear"], rank=3, starts=2))
     assert result.eta == 1.0
     np.testing.assert_array_equal(result.translations[:, 2], 0.0)
     size = np.sqrt((flat.truth.points**2).sum(axis=1).mean())
     assert procrustes_mm(result.points, flat.truth, reflection=True).mean < 0.05 * size
-
-
-def test_the_bilinear_preset_recovers_a_deforming_object(sequence):
-    result = reconstruct(sequence, replace(PRESETS["bilinear"], starts=2))
-    size = np.sqrt((sequence.truth.points**2).sum(axis=1).mean())
-    assert procrustes_mm(result.points, sequence.truth).mean < 0.05 * size
 
 
 def test_intrinsics_that_cannot_be_known_are_refused_with_the_options(sequence):
@@ -266,3 +225,17 @@ def test_keywords_of_settings_are_refused_with_a_problem(iterates):
     problem = iterates[-1].best.problem
     with pytest.raises(InputError, match="steps, rank given with a problem; accepted are an algorithm"):
         iterate(problem, VariableProjection(), rank=7, steps=3)
+
+
+def test_the_bilinear_preset_recovers_a_deforming_object(sequence):
+    result = reconstruct(sequence, replace(PRESETS["bilinear"], starts=2))
+    size = np.sqrt((sequence.truth.points**2).sum(axis=1).mean())
+    assert procrustes_mm(result.points, sequence.truth).mean < 0.05 * size
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["lm", "paper", "admm", "admm+bilinear", "irnn", "agd"])
+def test_every_method_ends_with_a_result_no_better_than_the_default(sequence, iterates, method):
+    result = reconstruct(sequence, replace(QUICK, method=method, max_iterations=60))
+    assert result.loss >= iterates[-1].best.loss * (1 - 1e-9)
+    assert np.isfinite(result.points).all() and result.rank == 2

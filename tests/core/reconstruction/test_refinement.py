@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from dataclasses import replace
 from itertools import groupby, pairwise
 
@@ -23,7 +21,6 @@ from core import (
     save_result,
     simulate,
 )
-from core.cli import parser, steps_from
 from core.depth import (
     DepthPoint,
     DepthProblem,
@@ -36,13 +33,12 @@ from core.depth import (
 from core.evaluation import errors_of, procrustes_mm
 from core.foundation import DEPTHS, WNN, PhaseKind
 from core.problem.nonrigid import subset
-from core.reconstruction import BILINEAR_START, RECORDS, VERDICT_KINDS, Provenance, refinement
+from core.reconstruction import BILINEAR_START, VERDICT_KINDS, Provenance, refinement
 
-pytestmark = pytest.mark.usefixtures("brief_uncertainty")
+pytestmark = pytest.mark.usefixtures("brief_search")
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 REFINED = QUICK.with_changes(objective="depths", noise=0.0)
-COMPARED = REFINED.with_changes(starts=1, rotations="tracks")
 
 
 @pytest.fixture(scope="module")
@@ -58,17 +54,6 @@ def plain(sequence):
 @pytest.fixture(scope="module")
 def refined(sequence):
     return tuple(iterate(sequence, REFINED))
-
-
-@pytest.fixture(scope="module")
-def narrow():
-    """Return a sequence whose camera moves along a line, so that two shapes explain its tracks."""
-    return simulate("paper", path="line", frames=16, points=24, noise=0.0, seed=3)
-
-
-@pytest.fixture(scope="module")
-def compared(narrow):
-    return tuple(iterate(narrow, COMPARED))
 
 
 def test_the_bilinear_phases_are_those_of_a_run_without_refinement(plain, refined):
@@ -153,66 +138,6 @@ def test_a_run_continues_from_the_bilinear_solution_and_refines_again(sequence, 
         assert iterates[-1].status.finished and len(iterates[-1].depth.ends) == 1
 
 
-@pytest.mark.slow
-def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_earlier_shape_too(
-    sequence, refined
-):
-    poor = REFINED.with_changes(rank=1)
-    alone = refined[-1].alternatives[BILINEAR_START]
-    *_, without = iterate(sequence, poor, start=alone)
-    steps = list(iterate(sequence, poor, start=refined[-1]))
-    bilinear = [each for each in steps if each.record.energy is None]
-    assert bilinear and all(each.depth is None and each.view is None for each in bilinear)
-    assert len({id(each.earlier) for each in bilinear}) == 1
-    np.testing.assert_allclose(bilinear[0].earlier.best.depths, refined[-1].depth.best.depths, rtol=1e-9)
-    assert any(
-        (each.phase.kind, each.phase.name) == (PhaseKind.ALL_POINTS, "refined shape") for each in steps
-    )
-    end = steps[-1]
-    assert end.earlier is None and end.depth.best_energy <= without.depth.best_energy + 1e-6
-    wrong, right = (procrustes_mm(each.result().points, sequence.truth).mean for each in (bilinear[-1], end))
-    assert right < 1.05 * procrustes_mm(refined[-1].result().points, sequence.truth).mean < wrong
-    # A movement changes the objective many times before anything is refined again.
-    search = next(each for each in steps if each.phase.kind is PhaseKind.DEPTH_START)
-    assert search.earlier is bilinear[-1].earlier
-    assert procrustes_mm(search.geometry.points, sequence.truth).mean > 1.5 * right
-    # Then nothing that is tried is shown: the refined shape stays until there is another.
-    later = [
-        each for each in steps if each.depth is not None and each.phase.kind is not PhaseKind.DEPTH_START
-    ]
-    assert len({each.phase for each in later}) > 5
-    assert {id(each.depth.best) for each in later[:-1]} == {id(search.earlier.best)}
-    assert all(each.record.energy == each.depth.energy for each in later)
-    np.testing.assert_allclose(later[0].geometry.points, refined[-1].geometry.points, rtol=1e-9, atol=1e-9)
-    for start in bilinear[0], search:
-        *_, last = iterate(sequence, REFINED.with_changes(rank=1, eta=0.1), start=start)
-        assert last.depth.best_energy == pytest.approx(end.depth.best_energy, abs=0.01)
-
-
-@pytest.mark.slow
-def test_a_continued_run_of_the_same_objective_shows_the_refined_shape_throughout(
-    sequence, refined, tmp_path
-):
-    shown = refined[-1].geometry.points
-    path = refined[-1].result().save(tmp_path / "first.npz")
-    for start in refined[-1], load_start(path, sequence):
-        steps = list(iterate(sequence, REFINED.with_changes(seed=1), start=start))
-        first = [each for each in steps if each.phase.objective == WNN]
-        assert first and all(each.record.energy == refined[-1].record.energy for each in first)
-        for each in first:
-            np.testing.assert_array_equal(each.geometry.points, start.geometry.points)
-            assert each.geometry.std is start.geometry.std
-            assert np.array_equal(each.alternatives[BILINEAR_START].best.factors.B, each.best.factors.B)
-        assert first[-1].result().energy == refined[-1].record.energy
-        *running, end = steps[len(first) :]
-        assert all(each.depth.best_energy == refined[-1].record.energy for each in running)
-        for each in running:
-            np.testing.assert_allclose(each.geometry.points, shown, atol=1e-9 * np.abs(shown).max())
-            assert each.geometry.std is start.geometry.std and each.record.energy == each.depth.energy
-        errors = [procrustes_mm(points, sequence.truth).mean for points in (end.result().points, shown)]
-        assert end.geometry.std is not start.geometry.std and errors[0] < 1.1 * errors[1]
-
-
 def test_only_what_was_refined_before_is_refined_with_less_search(sequence, plain, refined, monkeypatch):
     searched = []
 
@@ -227,28 +152,6 @@ def test_only_what_was_refined_before_is_refined_with_less_search(sequence, plai
         next(each for each in iterate(sequence, changed, start=start) if each.phase.objective == DEPTHS)
     first, again = (True, ["bilinear solution"]), (False, ["bilinear solution", "refined shape"])
     assert searched == [first, again, again, first]
-
-
-@pytest.mark.slow
-def test_tracks_that_become_orthogonal_do_not_start_from_the_earlier_shape(sequence, refined):
-    steps = list(iterate(sequence, REFINED.with_changes(eta=1.0), start=refined[-1]))
-    assert steps[-1].status.finished and not any("refined shape" in each.phase.name for each in steps)
-
-
-@pytest.mark.slow
-def test_steps_that_end_while_depths_are_refined_are_repeated_bit_for_bit(sequence, plain):
-    steps = [SolveStep(REFINED, len(plain) + 15), SolveStep(REFINED.with_changes(isometry=0.1))]
-    one, two = (reconstruct(sequence, steps=steps) for _ in range(2))
-    assert np.array_equal(one.points, two.points) and one.energy == two.energy
-    assert one.meta["command"] == two.meta["command"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("changes", [{"isometry": 0.0}, {"neighbors": 3}])
-def test_the_numbers_of_the_refinement_change_it(sequence, refined, changes):
-    other = reconstruct(sequence, REFINED.with_changes(starts=1, **changes))
-    assert not np.allclose(other.points, refined[-1].result().points, atol=1e-5)
-    assert {name: other.meta["refinement"][name] for name in changes} == changes
 
 
 @pytest.mark.slow
@@ -298,20 +201,6 @@ def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined)
     assert starts["in front"].depths.shape == depths.depths.shape
 
 
-def test_candidates_give_the_part_of_their_points_that_is_followed(plain, refined, monkeypatch):
-    monkeypatch.setattr("core.depth.search.FOLLOWED", 0)
-    monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 8)
-    best = plain[-1].best
-    problem = DepthProblem(best.problem.tracks, best.problem.visible, affine=False)
-    part = followed_part(problem, refinement.depth_point(problem, best))
-    assert part.part.shape[1] == 8
-    whole = subset(best.problem, best.problem.tracks.size)
-    (start,) = refinement.usable_starts(part, {"itself": (whole, best.factors)}).values()
-    expected = part.restrict(refinement.depth_point(problem, best))
-    np.testing.assert_allclose(start.depths, expected.depths, rtol=1e-12)
-    np.testing.assert_allclose(start.rays, expected.rays, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.slow
 def test_a_run_of_many_points_refines_some_and_has_depths_and_verdicts_of_all(sequence, monkeypatch):
     monkeypatch.setattr("core.depth.search.FOLLOWED", 0)
@@ -324,20 +213,6 @@ def test_a_run_of_many_points_refines_some_and_has_depths_and_verdicts_of_all(se
     missed = np.linalg.norm(result.reprojections() - result.observations(), axis=1)[sequence.visible]
     assert missed.max() < 1e-9
     assert {each.kind for each in last.verdicts} <= set(VERDICT_KINDS) - {"ambiguous"}  # only one end is kept
-
-
-@pytest.mark.slow
-def test_rotations_that_were_compared_give_further_starts(compared):
-    phases = [each.phase for each in compared]
-    names = {phase.name for phase in phases if phase.kind is PhaseKind.ROTATIONS}
-    starts = [phase.name for phase in phases if phase.kind is PhaseKind.DEPTH_START]
-    first, *others = dict.fromkeys(starts)
-    assert first == "bilinear solution"
-    assert len(others) == refinement.CANDIDATES < len(names) and set(others) < names
-    fractions = [each.fraction for each in compared]
-    assert fractions == sorted(fractions) and fractions[-1] == 1.0
-    share = max(each.fraction for each in compared if each.depth is None)
-    assert 0.1 < share < 0.9 and all(each.fraction >= share for each in compared if each.depth)
 
 
 def mirrored_in(end, first, last):
@@ -396,10 +271,9 @@ def test_all_frames_can_be_mirrored(sequence, refined):
     np.testing.assert_allclose(first.depth.best.depths, expected.depths, rtol=0.05)
 
 
-@pytest.mark.parametrize("frames", ["10-20", "17"])
-def test_frames_that_the_sequence_does_not_have_are_refused_before_anything_is_solved(sequence, frames):
+def test_frames_that_the_sequence_does_not_have_are_refused_before_anything_is_solved(sequence):
     with pytest.raises(InputError, match="accepted are frames from 1 to 16"):
-        next(iterate(sequence, REFINED.with_changes(mirror=frames)))
+        next(iterate(sequence, REFINED.with_changes(mirror="10-20")))
 
 
 def test_the_bilinear_solution_of_a_refined_iterate_is_the_result_of_a_run_without_refinement(
@@ -420,39 +294,12 @@ def test_the_bilinear_solution_of_a_refined_iterate_is_the_result_of_a_run_witho
     assert not plain[-1].alternatives
 
 
-@pytest.mark.slow
-def test_further_ends_are_made_again_by_their_steps_and_their_command(narrow, compared):
-    ends = list(compared[-1].alternatives.values())[1:]
-    assert ends
-    for number, end in enumerate(ends, start=2):
-        made = end.provenance.flatten()
-        assert made.steps == (SolveStep(COMPARED, end=number),) and not made.plain
-        written = RECORDS.write(made.steps)
-        assert RECORDS.read(tuple[SolveStep, ...], json.loads(json.dumps(written)), "steps") == made.steps
-        meta = end.result().meta
-        assert f"end={number}" in meta["python"] and meta["steps"] == written
-        words = shlex.split(meta["command"], comments=True)
-        assert steps_from(parser().parse_args(words[1:])) == made.steps
-    lowest = compared[-1]
-    end = max(ends, key=lambda each: np.abs(each.geometry.points - lowest.geometry.points).max())
-    *_, further = iterate(narrow, COMPARED.with_changes(isometry=0.2), start=end)
-    assert further.best is end.best  # it is followed from itself, not from the lowest one
-    apart = [np.abs(further.geometry.points - each.geometry.points).max() for each in (end, lowest)]
-    assert apart[0] < 0.5 * apart[1]
-    again = list(iterate(narrow, steps=further.provenance.flatten().steps))
-    for expected, each in ((end, again[len(compared) - 1]), (further, again[-1])):
-        one, two = expected.result(), each.result()
-        assert np.array_equal(one.C, two.C) and one.energy == two.energy
-        assert one.meta["command"] == two.meta["command"]
-
-
 @pytest.mark.parametrize(
     ("step", "sentence"),
     [
         pytest.param(SolveStep(REFINED, end=9), "accepted are 1 to", marks=pytest.mark.slow),
         (SolveStep(QUICK, end=2), "accepted are 1 to 1"),
         (SolveStep(REFINED, 5, end=2), "step 1 has end 2, and stops after 5 iterates"),
-        (SolveStep(REFINED, end=0), "step 1 has end 0"),
     ],
 )
 def test_ends_that_a_refinement_does_not_have_are_refused(sequence, step, sentence):

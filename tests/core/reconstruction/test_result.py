@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
-import zipfile
 from dataclasses import fields, replace
 
 import numpy as np
@@ -19,7 +17,7 @@ from core import (
     reprojection_px,
     save_result,
 )
-from core.foundation import DEPTHS, WNN, replacing
+from core.foundation import DEPTHS, WNN
 from core.reconstruction.provenance import settings_from_dict
 from core.reconstruction.result import LOW_RANK, OPTIONAL, REFINED, SHAPES
 
@@ -71,13 +69,6 @@ def test_optional_arrays_may_be_absent(small_result, tmp_path):
     assert read.truth is None and read.edges is None and read.faces is None and read.best_losses is None
 
 
-def test_the_object_frame_points_stack_x_then_y_then_z(small_result):
-    B, C = small_result.B, small_result.C
-    for f, axis, p in ((0, 0, 0), (3, 1, 6), (4, 2, 2)):
-        expected = sum(B[f, k] * C[axis * 7 + p, k] for k in range(2))
-        assert small_result.points[f, axis, p] == pytest.approx(expected, rel=1e-14)
-
-
 def test_perspective_reprojection_of_an_exact_result_meets_the_tracks(small_result):
     fitted, measured = small_result.reprojections(), small_result.observations()
     assert np.isnan(measured).any(axis=1).sum() == 2  # the hidden ones
@@ -111,16 +102,6 @@ def test_the_affine_term_alone_reprojects_without_dividing_by_depth():
     assert missed.mean == pytest.approx(np.sqrt((pixels**2).sum(axis=1).mean()), rel=1e-9)
 
 
-def test_a_point_at_depth_zero_has_no_reprojection(small_result):
-    flat = replace(small_result, C=np.zeros_like(small_result.C), translations=np.zeros((5, 3)))
-    assert np.isnan(flat.reprojections()).all()
-
-
-def test_singular_values_are_those_of_the_product(small_result):
-    expected = np.linalg.svd(small_result.B @ small_result.C.T, compute_uv=False)[:2]
-    assert np.allclose(small_result.singular_values, expected, rtol=1e-12)
-
-
 def test_a_refined_result_keeps_the_solution_that_its_loss_is_of(small_result, refined_result):
     assert refined_result.refined and not small_result.refined
     assert (refined_result.rank, refined_result.frame_count) == (2, 5)
@@ -145,12 +126,8 @@ def test_part_of_a_bilinear_solution_is_refused(refined_result):
         InputError, match=r"bilinear_C has shape \(21, 2\); accepted is \(3P, R\), here \(21, 3\)"
     ):
         replace(refined_result, bilinear_B=np.zeros((5, 3)))
-    with pytest.raises(InputError, match="lacks 'bilinear_weights'"):
-        replace(refined_result, bilinear_weights=None)
     with pytest.raises(InputError, match=r"weights has shape \(2,\); accepted is \(K\), here \(5\)"):
         replace(refined_result, weights=refined_result.bilinear_weights)
-    with pytest.raises(InputError, match=r"bilinear_weights has shape \(5,\); accepted is \(R\), here \(2\)"):
-        replace(refined_result, bilinear_weights=refined_result.weights)
     with pytest.raises(InputError, match=r"std has shape \(5, 7\)"):
         replace(refined_result, std=np.zeros((5, 7)))
 
@@ -163,7 +140,7 @@ def test_numbers_read_off_a_result(small_result):
     assert (empty.iterations, empty.seconds, empty.log_loss) == (0, 0.0, -np.inf)
 
 
-@pytest.mark.parametrize("name", sorted(set(SHAPES) - OPTIONAL))
+@pytest.mark.parametrize("name", ["tracks", "weights", "points"])
 def test_a_missing_array_is_named(small_result, tmp_path, name):
     path = rewritten(save_result(small_result, tmp_path / "result.npz"), **{name: None})
     with pytest.raises(InputError, match=rf"result\.npz lacks the array '{name}'"):
@@ -175,8 +152,6 @@ def test_a_missing_array_is_named(small_result, tmp_path, name):
     [
         ({"B": np.zeros((4, 2))}, r"B has shape \(4, 2\); accepted is \(F, K\), here \(5, 2\)"),
         ({"C": np.zeros((20, 2))}, r"C has shape \(20, 2\); accepted is \(3P, K\), here \(21, 2\)"),
-        ({"rotations": np.zeros((5, 3))}, r"rotations has shape \(5, 3\); accepted is \(F, 3, 3\)"),
-        ({"loss": np.zeros(2)}, r"loss has shape \(2,\)"),
         ({"tracks": np.full((5, 2, 7), "a")}, "tracks has type .*; accepted are numbers"),
         ({"meta": None}, "lacks 'meta'"),
         ({"meta": np.array("{")}, "meta is not JSON text"),
@@ -198,10 +173,7 @@ def test_a_broken_file_is_refused_with_a_sentence(small_result, tmp_path, change
     assert "result.npz" in str(caught.value)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize(
-    "name", ["B", "C", "rotations", "translations", "weights", "loss", "eta", "intrinsics"]
-)
+@pytest.mark.parametrize(("name", "value"), [("B", np.nan), ("rotations", np.inf), ("loss", np.nan)])
 def test_a_value_that_is_not_finite_is_refused_with_its_array(small_result, tmp_path, name, value):
     array = np.array(getattr(small_result, name))
     array.flat[-1] = value
@@ -217,7 +189,6 @@ def test_a_value_that_is_not_finite_is_refused_with_its_array(small_result, tmp_
         ({"truth_frames": np.array([3, 9])}, r"the ground truth is of frame 9 \(0-based\)"),
         ({"truth_frames": np.array([3, np.nan])}, "truth_frames holds float64; accepted are whole numbers"),
         ({"edges": np.array([[0, np.nan]])}, "edges holds float64; accepted are whole numbers"),
-        ({"faces": np.full((1, 3), 1e300)}, "faces holds float64; accepted are whole numbers"),
         ({"visible": np.zeros((5, 7), dtype=bool)}, "visible marks no point as seen"),
         (
             {"norm": np.array(0.0), "cameras": np.ones((5, 3, 2)), "homogeneous": np.ones((2, 7))},
@@ -225,7 +196,6 @@ def test_a_value_that_is_not_finite_is_refused_with_its_array(small_result, tmp_
         ),
         ({"tracks": np.full((5, 2, 7), np.longdouble("1e400"))}, r"accepted are numbers up to 1e\+30"),
         ({"truth_reference": np.array(np.nan)}, "truth_reference is nan; accepted is one of truth_frames"),
-        ({"truth_reference": np.array("3")}, "truth_reference has type"),
         ({"truth_points": np.full((2, 3, 7), 1e300)}, r"truth_points holds numbers above 1e\+50"),
         ({"tracks": np.full((5, 2, 7), 1e300)}, r"tracks hold 1e\+300 where visible marks a point"),
         ({"B": np.full((5, 2), 3e307)}, r"B holds 3e\+307; accepted are finite numbers"),
@@ -240,19 +210,18 @@ def test_numbers_that_no_result_has_are_refused(small_result, tmp_path, changes,
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *[(name, value) for name in ("settings", "versions", "low_rank", "scale") for value in ("a", 1, [])],
-        *[(name, value) for name in ("units", "status", "command", "video") for value in (1, [], {})],
-        *[("frame_rate", value) for value in (0, -1, float("nan"), float("inf"), 10**400, "25", True)],
-        *[("starts", value) for value in (None, {}, [1], [{"loss": "a"}], [{"agrees": 1}])],
-        *[("verdicts", value) for value in (None, "a", [None], [{"kind": 1}])],
-        *[("image_size", value) for value in (7, [1.5, 2], ["a", "b"], [1e300, 1])],
-        *[("point_names", value) for value in ("nose", [1], {})],
-        *[("scale", value) for value in ({"factor": 0}, {"unit": 1}, None)],
-        *[("refinement", value) for value in ([], {"noise_px": "a"})],
-        *[("robust", value) for value in ({"kind": 1}, {"scale": -1}, None)],
-        *[("low_rank", {"metric": value}) for value in (None, "yes")],
-        ("iterations", -1),
-        ("seconds", "long"),
+        *[
+            ("settings", "a"),
+            ("low_rank", 1),
+            ("scale", []),
+            ("units", 1),
+            ("video", {}),
+            ("seconds", "long"),
+        ],
+        *[("frame_rate", value) for value in (0, float("nan"), 10**400, "25", True)],
+        *[("starts", [{"loss": "a"}]), ("verdicts", [{"kind": 1}]), ("image_size", [1e300, 1])],
+        *[("point_names", [1]), ("scale", {"factor": 0}), ("refinement", {"noise_px": "a"})],
+        *[("robust", {"scale": -1}), ("low_rank", {"metric": "yes"}), ("iterations", -1)],
     ],
 )
 def test_an_entry_of_meta_of_another_kind_is_refused(small_result, tmp_path, name, value):
@@ -273,56 +242,6 @@ def test_entries_of_meta_with_other_names_are_free(small_result, tmp_path):
 def test_settings_of_another_kind_are_refused(values):
     with pytest.raises(InputError):
         settings_from_dict(values)
-
-
-def test_what_is_no_npz_file_is_refused(tmp_path):
-    absent = tmp_path / "absent.npz"
-    text = tmp_path / "text.npz"
-    text.write_text("frame,point\n")
-    empty = tmp_path / "empty.npz"
-    empty.touch()
-    archive = tmp_path / "archive.npz"
-    with zipfile.ZipFile(archive, "w") as stream:
-        stream.writestr("tracks.npy", b"not an array")
-    single = tmp_path / "single.npz"
-    with single.open("wb") as stream:
-        np.save(stream, np.zeros(3))
-    pickled = tmp_path / "pickled.npz"
-    np.savez(pickled, tracks=np.array([{}], dtype=object))
-    for path in (absent, text, empty, archive, single, pickled, tmp_path):
-        with pytest.raises(InputError, match=path.name):
-            load_result(path)
-
-
-def test_shapes_that_disagree_are_refused_when_a_result_is_made(small_result):
-    with pytest.raises(InputError, match=r"translations has shape \(4, 3\)"):
-        replace(small_result, translations=np.zeros((4, 3)))
-
-
-def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
-    path = tmp_path / "result.npz"
-    path.write_text("old")
-    with pytest.raises(RuntimeError), replacing(path) as temporary:
-        temporary.write_text("half of the ne")
-        raise RuntimeError
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_written_file_has_ordinary_permissions(small_result, tmp_path):
-    mask = os.umask(0o022)
-    try:
-        path = save_result(small_result, tmp_path / "result.npz")
-    finally:
-        os.umask(mask)
-    assert path.stat().st_mode & 0o777 == 0o644
-
-
-def test_a_folder_that_does_not_exist_is_named(small_result, tmp_path):
-    with pytest.raises(InputError, match=r"absent does not exist"):
-        save_result(small_result, tmp_path / "absent" / "result.npz")
-    with pytest.raises(InputError, match="is a folder"):
-        save_result(small_result, tmp_path)
 
 
 def test_a_result_that_is_in_doubt_says_so(small_result):

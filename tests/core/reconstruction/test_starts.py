@@ -7,14 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.problem import (
-    closed_form_start,
-    closed_form_structure,
-    random_start,
-    random_starts,
-    rigid_start,
-    with_rank,
-)
+from core.problem import closed_form_start, closed_form_structure, random_starts, rigid_start, with_rank
 from core.problem import printed_form as residuals
 from core.problem.initialization import SLOW, slow_coefficients
 
@@ -52,13 +45,6 @@ def test_a_smaller_rank_is_the_best_cut(simulated, random_factors):
     np.testing.assert_allclose(cut, (U[:, :2] * sigma[:2]) @ Vt[:2], atol=1e-12)
 
 
-def test_random_starts_repeat_for_a_seed_and_differ_between_seeds(simulated):
-    problem, _ = simulated()
-    a, b, c = (random_start(problem, np.random.default_rng(seed)).B for seed in (3, 3, 4))
-    np.testing.assert_array_equal(a, b)
-    assert not np.array_equal(a, c)
-
-
 def test_random_starts_are_of_three_kinds_and_repeat_for_a_seed(simulated):
     problem, _ = simulated(frames=20, weights=(1e-3, 2e-3, 3e-3))
     starts = random_starts(problem, 8, np.random.default_rng(5))
@@ -87,11 +73,3 @@ def test_slow_coefficients_have_no_fast_part():
     np.testing.assert_allclose(spectrum[SLOW + 1 :], 0.0, atol=1e-10)
     assert (np.abs(spectrum[: SLOW + 1]) > 1e-6).all()
     assert slow_coefficients(4, 2, np.random.default_rng(1)).shape == (4, 2)
-
-
-def test_the_amplitudes_of_slow_coefficients_fall_with_their_frequency():
-    random = np.random.default_rng(2)
-    B = np.concatenate([slow_coefficients(64, 2, random) for _ in range(500)], axis=1)
-    waves = np.arange(1, SLOW + 1)
-    amplitudes = np.cos(np.outer(waves, np.arange(64) + 0.5) * np.pi / 64) @ B / 32
-    np.testing.assert_allclose(amplitudes.std(axis=1), 1 / waves, rtol=0.1)

@@ -139,11 +139,6 @@ def test_dense_problems_grow_no_views(turntable):
     assert most[chosen].min() >= np.median(most)
 
 
-def test_shared_points_are_counted_for_each_pair():
-    visible = np.array([[1, 1, 0, 1], [0, 1, 1, 1], [0, 0, 1, 0]], dtype=bool)
-    assert shared_points(visible).tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
-
-
 @pytest.mark.slow
 def test_a_growth_streams_its_views(turntable):
     phases = []

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core import AlgorithmOne, Factors, LevenbergMarquardt, Status, iterate, solve
+from core import AlgorithmOne, Factors, LevenbergMarquardt, iterate, solve
 from core.problem import printed_form as residuals
 from core.solvers.levenberg_marquardt import exact_gauge
 
@@ -29,8 +29,7 @@ def near_the_optimum(problem, true, *, balanced):
     return start, optimum.progress.loss
 
 
-@pytest.mark.parametrize("eta", [0.05, 1.0])
-@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize(("eta", "missing"), [(0.05, 0.2), (1.0, 0.0)])
 def test_it_reaches_the_loss_of_levenberg_marquardt_from_the_same_balanced_start(simulated, eta, missing):
     problem, true = simulated(weights=(0.02, 0.05), eta=eta, missing=missing)
     start, lowest = near_the_optimum(problem, true, balanced=True)
@@ -61,8 +60,8 @@ def test_an_unbalanced_start_converges_slowly_where_the_exact_gauge_does_not(sim
 
 
 def test_each_trial_follows_the_printed_rule(simulated):
-    problem, _ = simulated(missing=0.1)
-    method = AlgorithmOne(damping=1e-4, alpha=7.0, max_iterations=40)
+    problem, _ = simulated(frames=6, points=8, missing=0.1)
+    method = AlgorithmOne(damping=1e-4, alpha=7.0, max_iterations=20)
     snapshots = list(iterate(problem, method, problem.closed_form()))
     seen = set()
     for before, after in pairwise(snapshot.state for snapshot in snapshots):
@@ -82,19 +81,3 @@ def test_each_trial_follows_the_printed_rule(simulated):
             assert after.error == before.error
         seen.add(after.accepted)
     assert seen == {True, False}
-
-
-def test_a_resumed_run_equals_an_uninterrupted_one(simulated):
-    problem, _ = simulated(missing=0.1)
-    method = AlgorithmOne(max_iterations=25)
-    snapshots = list(iterate(problem, method, problem.closed_form()))
-    again = solve(problem, method, snapshots[11])
-    np.testing.assert_array_equal(again.state.z, snapshots[-1].state.z)
-    assert again.progress.loss == snapshots[-1].progress.loss
-    assert again.status is Status.LIMIT
-
-
-def test_a_start_that_is_not_finite_is_reported_as_diverged(simulated):
-    problem, true = simulated()
-    end = solve(problem, AlgorithmOne(), replace(true, s=np.full_like(true.s, np.inf)))
-    assert end.status is Status.DIVERGED

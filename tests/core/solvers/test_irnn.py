@@ -8,37 +8,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core import (
-    IRNN,
-    MCP,
-    SCAD,
-    CappedNorm,
-    LogPenalty,
-    SchattenNorm,
-    Status,
-    VariableProjection,
-    iterate,
-    solve,
-)
+from core import IRNN, MCP, SCAD, CappedNorm, LogPenalty, SchattenNorm, Status, iterate, solve
 from core.problem import full_rank_start
 from core.solvers.matrix_form import curvature, evaluate
 
 ROUNDING = 1e-12
-PENALTIES = [
-    None,
-    SchattenNorm(0.05, 0.5, 0.1),
-    LogPenalty(0.02, 0.1),
-    CappedNorm(0.02, 3.0),
-    MCP(0.02, 3.0),
-    SCAD(0.02, 3.0),
-]
-STRONG = [
-    SchattenNorm(0.5, 0.5, 0.1),
-    LogPenalty(0.5, 0.3),
-    CappedNorm(0.5, 3.0),
-    MCP(0.5, 3.0),
-    SCAD(0.5, 3.0),
-]
+PENALTIES = [None, LogPenalty(0.02, 0.1), MCP(0.02, 3.0)]  # others: test_combinations
+STRONG = [SchattenNorm(0.5, 0.5, 0.1), LogPenalty(0.5, 0.3), CappedNorm(0.5, 3.0), SCAD(0.5, 3.0)]
 
 
 @pytest.fixture(params=["nonrigid", "lowrank"])
@@ -51,7 +27,7 @@ def problem(request, simulated, simulated_low_rank):
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
 def test_the_objective_never_rises_and_falls_as_predicted(problem, penalty):
     problem = replace(problem, spectral=penalty)
-    method = IRNN(max_iterations=200, margin=1.05)
+    method = IRNN(max_iterations=60, margin=1.05)
     states = [snapshot.state for snapshot in iterate(problem, method, full_rank_start(problem))]
     beta = 1.05 * curvature(problem)
     for before, after in pairwise(states):
@@ -77,16 +53,6 @@ def test_with_linear_weights_a_step_is_one_of_plain_proximal_gradient(problem):
         np.testing.assert_allclose(state.point.X, X, atol=1e-11)
 
 
-def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(simulated):
-    problem, _ = simulated(frames=8, points=10, weights=np.full(8, 0.05), missing=0.2, eta=0.5)
-    bilinear = solve(problem, VariableProjection(), problem.closed_form())
-    method = IRNN()
-    end = solve(problem, method, full_rank_start(problem))
-    assert end.status is Status.CONVERGED
-    assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-8)
-    assert problem.loss(method.factors(problem, end.state)) == pytest.approx(end.progress.loss, rel=1e-7)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("penalty", STRONG, ids=lambda penalty: type(penalty).__name__)
 def test_the_end_is_stationary_for_the_penalty_itself(simulated, penalty):
@@ -104,12 +70,3 @@ def test_the_end_is_stationary_for_the_penalty_itself(simulated, penalty):
     rest = -point.gradient - U[:, :kept] @ inside @ Vt[:kept]
     largest = penalty.slopes(np.zeros(1)).item()
     assert np.linalg.norm(rest, 2) <= largest + 1e-7
-
-
-def test_a_resumed_run_equals_an_uninterrupted_one(problem):
-    problem = replace(problem, spectral=LogPenalty(0.02, 0.1))
-    snapshots = list(iterate(problem, IRNN(max_iterations=30), full_rank_start(problem)))
-    again = solve(problem, IRNN(max_iterations=30), snapshots[12])
-    np.testing.assert_array_equal(again.state.point.X, snapshots[-1].state.point.X)
-    assert again.progress.loss == snapshots[-1].progress.loss
-    assert again.status is Status.LIMIT

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -66,20 +63,9 @@ def test_an_exact_step_solves_with_the_hessian_of_finite_differences(
     np.testing.assert_allclose(found, dz, atol=1e-6 * np.abs(dz).max())
 
 
-@pytest.mark.parametrize("eta", [0.05, 1.0])
-def test_half_gradient_agrees_with_the_four_row_form(simulated, random_factors, eta):
-    problem, _ = simulated(eta=eta, missing=0.2)
-    factors = random_factors(problem)
-    normal = normal_equations(problem, factors)
-    gradient = residuals.unpack(problem, 0.5 * residuals.gradient(problem, factors))
-    np.testing.assert_allclose(normal.frame_gradient[:, :2], gradient.B, atol=1e-10)
-    np.testing.assert_allclose(normal.frame_gradient[:, 2:], gradient.s, atol=1e-10)
-    np.testing.assert_allclose(normal.point_gradient.T.reshape(2, 3, -1), gradient.C, atol=1e-10)
-
-
-@pytest.mark.parametrize(("frames", "points"), [(12, 25), (40, 6)])
-@pytest.mark.parametrize("eta", [0.05, 1.0])
-@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize(
+    ("frames", "points", "eta", "missing"), [(12, 25, 0.05, 0.2), (40, 6, 0.05, 0.0), (12, 25, 1.0, 0.2)]
+)
 def test_it_reaches_the_optimum_of_variable_projection_and_a_vanishing_gradient(
     simulated, frames, points, eta, missing
 ):
@@ -92,14 +78,9 @@ def test_it_reaches_the_optimum_of_variable_projection_and_a_vanishing_gradient(
     assert end.progress.loss == pytest.approx(residuals.loss(problem, end.state.factors), rel=1e-10)
 
 
-def test_the_objective_falls_at_every_step_and_every_point_is_balanced_and_centered(simulated):
+def test_every_point_is_balanced_and_centered(simulated):
     problem, _ = simulated(weights=(1e-3, 4e-3, 9e-3), rank=3, missing=0.1)
-    snapshots = list(iterate(problem, LevenbergMarquardt(), problem.closed_form()))
-    losses = [snapshot.progress.loss for snapshot in snapshots]
-    assert len(losses) > 5
-    assert all(after <= before for before, after in pairwise(losses))
-    assert losses[-2] < losses[0]
-    for snapshot in snapshots:
+    for snapshot in iterate(problem, LevenbergMarquardt(), problem.closed_form()):
         factors = snapshot.state.factors
         flat = factors.C.reshape(3, -1)
         sigma = np.linalg.svd(factors.shapes().reshape(10, -1), compute_uv=False)[:3]
@@ -134,33 +115,3 @@ def test_a_new_column_whose_shape_is_still_zero_gets_a_shape(simulated):
     other = solve(problem, VariableProjection(), start)
     assert end.progress.loss == pytest.approx(other.progress.loss, rel=1e-10)
     assert end.progress.loss < 0.9 * rigid.progress.loss
-
-
-def test_a_resumed_run_equals_an_uninterrupted_one(simulated):
-    problem, _ = simulated(missing=0.1)
-    method = LevenbergMarquardt()
-    snapshots = list(iterate(problem, method, problem.closed_form()))
-    again = list(iterate(problem, method, snapshots[3]))
-    assert len(again) == len(snapshots) - 4
-    np.testing.assert_array_equal(again[-1].state.factors.B, snapshots[-1].state.factors.B)
-    np.testing.assert_array_equal(again[-1].state.factors.C, snapshots[-1].state.factors.C)
-    np.testing.assert_array_equal(again[-1].state.factors.s, snapshots[-1].state.factors.s)
-    assert again[-1].progress.loss == snapshots[-1].progress.loss
-
-
-def test_without_noise_and_penalty_the_objective_goes_to_zero(simulated):
-    problem, true = simulated(points=30, weights=(0.0, 0.0), noise=0.0, eta=1.0)
-    assert problem.loss(true) < 1e-13  # rounding: depth, which is free, enters the 3x3 form and cancels
-    random = np.random.default_rng(2)
-    start = replace(true, C=true.C + 0.03 * random.standard_normal(true.C.shape))
-    end = solve(problem, LevenbergMarquardt(), start)
-    assert end.status in (Status.CONVERGED, Status.STALLED)
-    assert problem.loss(start) > 1e-2
-    assert end.progress.loss < 1e-13
-
-
-def test_a_start_that_is_not_finite_is_reported_as_diverged(simulated):
-    problem, true = simulated()
-    end = solve(problem, LevenbergMarquardt(), replace(true, s=np.full_like(true.s, np.nan)))
-    assert end.status is Status.DIVERGED
-    assert end.progress.iteration == 0

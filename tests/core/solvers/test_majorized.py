@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -33,10 +32,8 @@ PENALTIES = {
     "scad": SCAD(mu=0.02, theta=2.0),
     "rank": RankPenalty(mu=0.005),
 }
-penalties = pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
 SHORT_LM = LevenbergMarquardt(max_iterations=60)  # enough for what is asked of it here
 inners = pytest.mark.parametrize("inner", [VariableProjection(), SHORT_LM], ids=["newton", "lm"])
-problems = pytest.mark.parametrize("kind", ["nonrigid", "orthogonal", "lowrank"])
 
 
 @pytest.fixture
@@ -71,40 +68,17 @@ def unpacked(vector, shape):
     return B.reshape(rows, rank), C.reshape(rank, 3, columns), s.reshape(rows, 3)
 
 
-@penalties
-@inners
-@problems
-def test_data_and_penalty_never_rise_and_the_end_is_balanced_and_consistent(posed, penalty, inner, kind):
-    problem = posed(kind, penalty)
-    method = Majorized(inner)
-    snapshots = list(iterate(problem, method, problem.closed_form()))
-    losses = [snapshot.progress.loss for snapshot in snapshots]
-    assert all(after <= before * (1 + 1e-12) for before, after in pairwise(losses))
-    assert losses[-1] < losses[0]
-    for snapshot in snapshots[:: max(len(snapshots) // 5, 1)] + snapshots[-1:]:
-        factors = method.factors(problem, snapshot.state)
-        assert factors.rank == problem.rank
-        assert problem.loss(factors) == pytest.approx(method.loss(snapshot.state), rel=1e-9)
-        sigma = np.linalg.svd(factors.shapes().reshape(problem.shape[0], -1), compute_uv=False)
-        np.testing.assert_allclose(factors.gamma(), sigma[: problem.rank], atol=1e-9 * sigma[0])
-
-
-@pytest.mark.slow
-@penalties
-@problems
-@pytest.mark.parametrize("mu", [1e-9, 1.0, 1e3])
-def test_data_and_penalty_never_rise_however_weak_or_strong_the_penalty_is(posed, penalty, kind, mu):
-    problem = posed(kind, replace(penalty, mu=mu))
-    snapshots = list(iterate(problem, Majorized(VariableProjection()), problem.closed_form()))
-    losses = [snapshot.progress.loss for snapshot in snapshots]
-    assert all(after <= before * (1 + 1e-12) for before, after in pairwise(losses))
-    assert snapshots[-1].status is Status.CONVERGED
-
-
-@penalties
-@problems
-def test_the_end_is_stationary_and_nothing_near_it_is_lower(posed, penalty, kind):
-    problem = posed(kind, penalty)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, "nonrigid") for name in PENALTIES),
+        ("log", "orthogonal"),
+        ("mcp", "lowrank"),
+        ("rank", "lowrank"),
+    ],
+)
+def test_the_end_is_stationary_and_nothing_near_it_is_lower(posed, name, kind):
+    problem = posed(kind, PENALTIES[name])
     method = Majorized(VariableProjection(tolerance=1e-16))
     end = solve(problem, method, problem.closed_form())
     assert end.status is Status.CONVERGED
@@ -175,10 +149,10 @@ def test_linear_weights_give_what_the_inner_method_gives(simulated, inner):
     assert end.progress.loss == pytest.approx(plain.progress.loss, rel=1e-10)
 
 
-@penalties
 @inners
-def test_starts_without_shapes_and_starts_with_zero_columns_are_accepted(posed, penalty, inner):
-    problem = posed("nonrigid", penalty)
+@pytest.mark.parametrize("name", ["log", "capped"])
+def test_starts_without_shapes_and_starts_with_zero_columns_are_accepted(posed, name, inner):
+    problem = posed("nonrigid", PENALTIES[name])
     method = Majorized(inner)
     random = random_start(problem, np.random.default_rng(3))
     assert not random.C.any()
@@ -192,31 +166,11 @@ def test_starts_without_shapes_and_starts_with_zero_columns_are_accepted(posed, 
     assert not again.state.factors.gamma()[1:].any()
 
 
-@penalties
-def test_a_run_that_continues_from_its_end_stays_there(posed, penalty):
-    problem = posed("nonrigid", penalty)
+def test_a_run_that_continues_from_its_end_stays_there(posed):
+    problem = posed("nonrigid", PENALTIES["scad"])
     method = Majorized(VariableProjection())
     end = solve(problem, method, problem.closed_form())
     warm = Majorized(VariableProjection(damping=1e-9))
     again = solve(problem, warm, method.factors(problem, end.state))
     assert again.progress.loss == pytest.approx(end.progress.loss, rel=1e-9)
     assert again.progress.iteration < end.progress.iteration
-
-
-@penalties
-def test_a_resumed_run_equals_an_uninterrupted_one(posed, penalty):
-    problem = posed("nonrigid", penalty)
-    method = Majorized(VariableProjection())
-    snapshots = list(iterate(problem, method, problem.closed_form()))
-    again = list(iterate(problem, method, snapshots[2]))
-    assert len(again) == len(snapshots) - 3
-    assert again[-1].progress.loss == snapshots[-1].progress.loss
-    np.testing.assert_array_equal(again[-1].state.factors.C, snapshots[-1].state.factors.C)
-
-
-@inners
-def test_a_start_that_is_not_finite_is_reported_as_diverged(posed, inner):
-    problem = posed("nonrigid", PENALTIES["log"])
-    start = problem.closed_form()
-    broken = replace(start, B=np.where(np.arange(3) == 1, np.nan, start.B))
-    assert solve(problem, Majorized(inner), broken).status is Status.DIVERGED

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import numpy as np
 import pytest
 
-from core import Factors, Status, iterate, solve
+from core import Factors, Status, solve
 from core.problem import printed_form as residuals
 from core.problem import rigid_start, with_rank
 from core.solvers import reduced_hessian
@@ -16,9 +14,9 @@ from core.solvers import variable_projection as vp
 RANKS = [(0.2,), (0.1, 0.3), (0.05, 0.1, 0.2, 0.4)]
 
 
-@pytest.fixture(params=[reduced_hessian.PRODUCT_RANK, 0], ids=["one product", "three steps"], autouse=True)
+@pytest.fixture(params=[reduced_hessian.PRODUCT_RANK, 0], ids=["one product", "three steps"])
 def product_form(request, monkeypatch):
-    """Run every test with both forms of the product with the reduced Hessian."""
+    """Run a test with both forms of the product with the reduced Hessian."""
     monkeypatch.setattr(reduced_hessian, "PRODUCT_RANK", request.param)
 
 
@@ -68,6 +66,7 @@ def test_gradient_matches_finite_differences_of_the_reduced_loss(simulated, rand
             assert state.gradient[q, f] == pytest.approx(numeric, rel=1e-5, abs=1e-7)
 
 
+@pytest.mark.usefixtures("product_form")
 @pytest.mark.parametrize("weights", RANKS)
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_exact_curvature_matches_finite_differences_of_the_gradient(simulated, random_factors, weights, eta):
@@ -93,6 +92,7 @@ def test_exact_curvature_matches_finite_differences_of_the_gradient(simulated, r
     np.testing.assert_allclose(curvature.times(x)[0], numeric, rtol=1e-5, atol=1e-6 * np.abs(numeric).max())
 
 
+@pytest.mark.usefixtures("product_form")
 @pytest.mark.parametrize("weights", RANKS)
 def test_gauss_newton_curvature_is_the_schur_complement_of_the_jacobian(simulated, random_factors, weights):
     problem, _ = simulated(frames=6, points=7, weights=weights, missing=0.1)
@@ -118,6 +118,7 @@ def test_gauss_newton_curvature_is_the_schur_complement_of_the_jacobian(simulate
     np.testing.assert_allclose(curvature.times(x)[0], image + 0.25 * x, atol=1e-10)
 
 
+@pytest.mark.usefixtures("product_form")
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 @pytest.mark.parametrize("weights", RANKS)
 def test_solution_is_a_stationary_point_of_the_four_row_form(simulated, weights, eta):
@@ -133,40 +134,6 @@ def test_solution_is_a_stationary_point_of_the_four_row_form(simulated, weights,
     assert end.gamma() == pytest.approx(
         np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)[: problem.rank], rel=1e-6
     )
-
-
-def test_objective_never_rises(simulated, random_factors):
-    problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02), missing=0.2)
-    losses = [s.progress.loss for s in iterate(problem, vp.VariableProjection(), random_factors(problem))]
-    assert len(losses) > 3
-    assert (np.diff(losses) <= 1e-12 * losses[-1]).all()  # near the minimum, but for rounding
-
-
-def test_resumed_run_equals_the_uninterrupted_one_bit_for_bit(simulated, random_factors):
-    problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02), missing=0.2)
-    algorithm = vp.VariableProjection()
-    whole = list(iterate(problem, algorithm, random_factors(problem)))
-    middle = list(islice(iterate(problem, algorithm, random_factors(problem)), 3))[-1]
-    rest = list(iterate(problem, algorithm, middle))
-    assert [s.progress.loss for s in rest] == [s.progress.loss for s in whole[3:]]
-    np.testing.assert_array_equal(rest[-1].state.factors.B, whole[-1].state.factors.B)
-    assert rest[-1].progress.iteration == whole[-1].progress.iteration
-
-
-def test_the_iteration_limit_is_reported(simulated, random_factors):
-    problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02))
-    last = solve(problem, vp.VariableProjection(max_iterations=2), random_factors(problem))
-    assert (last.status, last.progress.iteration) == (Status.LIMIT, 2)
-
-
-def test_balance_reaches_the_weighted_nuclear_norm(simulated):
-    """The bilinear minimum is the minimum of the original problem's objective at its own BC' (Section 4)."""
-    problem, _ = simulated(frames=20, points=15, weights=(0.05, 0.3, 0.9))
-    start = with_rank(rigid_start(problem), 3, np.random.default_rng(0))
-    end = solve(problem, vp.VariableProjection(), start).state.factors
-    sigma = np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)[:3]
-    original = float(problem.weights @ sigma) + problem.data.weighted_residuals(end)[1]
-    assert problem.loss(end) == pytest.approx(original, rel=1e-12)
 
 
 @pytest.mark.parametrize("eta", [0.05, 1.0])

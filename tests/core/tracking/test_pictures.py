@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core import InputError
-from core.cli import main
 from core.tracking import Video
 
 av = pytest.importorskip("av", reason="videos need PyAV")
@@ -45,13 +43,11 @@ def turned_video(path, matrix):
 @pytest.mark.parametrize(
     ("matrix", "upright"),
     [
-        ((1, 0, 0, 1), lambda image: image),
         ((0, 1, -1, 0), lambda image: np.rot90(image, -1)),
-        ((-1, 0, 0, -1), lambda image: np.rot90(image, 2)),
         ((0, -1, 1, 0), np.rot90),
         ((-1, 0, 0, 1), np.fliplr),
     ],
-    ids=["upright", "right", "upside-down", "left", "mirrored"],
+    ids=["right", "left", "mirrored"],
 )
 def test_a_video_that_is_stored_turned_is_read_upright(tmp_path, matrix, upright):
     wanted = upright(corner_picture())
@@ -85,7 +81,7 @@ def folder(tmp_path):
     return tmp_path / "pictures"
 
 
-@pytest.mark.parametrize("pattern", ["", "img_%04d.png", "img_*"])
+@pytest.mark.parametrize("pattern", ["", "img_%04d.png"])
 def test_pictures_are_read_in_the_order_of_their_numbers(folder, pattern):
     video = Video(folder / pattern)
     assert (video.count, video.size, video.frame_rate) == (12, (WIDTH, HEIGHT), None)
@@ -114,14 +110,3 @@ def test_what_is_no_folder_of_pictures_is_refused(folder, tmp_path):
         video.read(4)
     assert int(video.read(5)[0, 0, 0]) == 60
     video.close()
-
-
-def test_the_command_follows_points_through_a_folder(tmp_path, capsys):
-    texture = np.random.default_rng(0).integers(0, 255, (150, 200), np.uint8)
-    texture = cv2.GaussianBlur(texture, (0, 0), 1.5)
-    (tmp_path / "pictures").mkdir()
-    for number in range(4):
-        cv2.imwrite(str(tmp_path / "pictures" / f"{number}.png"), np.roll(texture, number, axis=1))
-    out = tmp_path / "tracks.csv"
-    assert main(["track", str(tmp_path / "pictures" / "%d.png"), "-o", str(out), "--points", "40"]) == 0
-    assert "4 frames" in capsys.readouterr().out and Path(out).exists()

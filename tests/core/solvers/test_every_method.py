@@ -1,0 +1,107 @@
+"""What every method promises: to go on where it was left, to say that it diverged, and the convex optimum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import (
+    ADMM,
+    AGD,
+    BMM,
+    IRNN,
+    RBMM,
+    AlgorithmOne,
+    LevenbergMarquardt,
+    LogPenalty,
+    Status,
+    VariableProjection,
+    iterate,
+    solve,
+)
+from core.problem import full_rank_start
+from core.solvers import Majorized
+
+LOG = LogPenalty(0.02, 0.1)
+# A method, the penalty of its problem beside the weights, and where it is left.
+METHODS = {
+    "admm": (ADMM(rho=1e-3, patience=2), None, 30),
+    "agd": (AGD(acceptance="nonmonotone", step_size="backtracking"), LOG, 17),
+    "algorithm one": (AlgorithmOne(), None, 11),
+    "bmm": (BMM(), None, 21),
+    "r-bmm": (RBMM(), None, 21),
+    "irnn": (IRNN(), LOG, 12),
+    "lm": (LevenbergMarquardt(), None, 3),
+    "majorized": (Majorized(VariableProjection()), LOG, 2),
+    "newton": (VariableProjection(), None, 3),
+}
+every = pytest.mark.parametrize("name", METHODS)
+
+
+@pytest.fixture
+def posed(simulated):
+    """Make the problem of a method and a start of it."""
+
+    def make(name):
+        method, penalty, _ = METHODS[name]
+        problem, _ = simulated(missing=0.1, eta=1.0 if "bmm" in name else 0.05)
+        problem = replace(problem, spectral=penalty)
+        return problem, full_rank_start(problem) if method.on_matrix else problem.closed_form()
+
+    return make
+
+
+@every
+def test_a_resumed_run_equals_an_uninterrupted_one(posed, name):
+    method, _, cut = METHODS[name]
+    problem, start = posed(name)
+    if name != "majorized":  # whose limit is that of its inner method
+        method = replace(method, max_iterations=cut + 12)
+    whole = list(iterate(problem, method, start))
+    rest = list(iterate(problem, method, whole[cut]))
+    assert [each.progress.loss for each in rest] == [each.progress.loss for each in whole[cut + 1 :]]
+    assert rest[-1].progress.iteration == whole[-1].progress.iteration
+    assert rest[-1].status is whole[-1].status
+    one, other = (method.factors(problem, each[-1].state) for each in (rest, whole))
+    for part in ("B", "C", "s"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(other, part))
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "newton"])
+def test_a_start_that_is_not_finite_is_reported_as_diverged(posed, name):
+    problem, start = posed(name)
+    part = "s" if name in ("algorithm one", "lm") else "B"
+    broken = replace(start, **{part: np.full_like(getattr(start, part), np.inf)})
+    end = solve(problem, METHODS[name][0], broken)
+    assert (end.status, end.progress.iteration) == (Status.DIVERGED, 0)
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [
+        (ADMM(tolerance=1e-8), "nonrigid"),
+        (ADMM(tolerance=1e-8), "orthogonal"),
+        (AGD(), "nonrigid"),
+        (IRNN(), "nonrigid"),
+        pytest.param(ADMM(tolerance=1e-8), "lowrank", marks=pytest.mark.slow),
+        pytest.param(AGD(), "lowrank", marks=pytest.mark.slow),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(
+    simulated, simulated_low_rank, method, kind
+):
+    if kind == "lowrank":
+        problem, _ = simulated_low_rank(frames=5, points=12, weights=np.full(12, 2e-3), missing=0.2)
+    else:
+        eta = 0.5 if kind == "nonrigid" else 1.0
+        problem, _ = simulated(frames=6, points=8, weights=np.full(6, 0.05), eta=eta, missing=0.2)
+    bilinear = solve(problem, VariableProjection(), problem.closed_form())
+    end = solve(problem, method, full_rank_start(problem))
+    assert end.status is Status.CONVERGED
+    assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
+    # At full rank the cut loses nothing, and the factors cost as much as the matrix.
+    cut = problem.loss(method.factors(problem, end.state))
+    assert cut == pytest.approx(end.progress.loss, rel=1e-7)
