@@ -70,17 +70,7 @@ def start_script(window: MainWindow, arguments: Arguments) -> ScriptedRun:
     """Do in a window what a command line asks for: open, run, draw, export, exit."""
     from nrsfm_gui.scripted_run import ScriptedRun
 
-    script = ScriptedRun(
-        arguments,
-        window.session,
-        window.run_control,
-        window.sequence_opening,
-        window.parameters_controller,
-        window.export_controller,
-        window.session_saver,
-        display=window.display,
-        window=window,
-    )
+    script = ScriptedRun(arguments, window, window.session_saver)
     script.start()
     return script
 

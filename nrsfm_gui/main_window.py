@@ -102,8 +102,9 @@ class MainWindow(PanelWindow):
         self.view_keys = ViewKeys(self, home=self.scene_view)
         self.panel_navigation = PanelNavigation(self, first=self.scene_view, last=self.timeline)
         self.help_controller = HelpController(self, scene_view=self.scene_view, timeline=self.timeline)
+        show_own_tracks = partial(self.help_controller.show_page, "own_tracks.md")
         self.import_controller = ImportController(
-            session, self.sequence_opening, self, show_help=self.help_controller.show_own_tracks
+            session, self.sequence_opening, self, show_help=show_own_tracks
         )
         self.tracking_controller = TrackingController(self.sequence_opening, session.notifier, self)
         self.first_steps = FirstSteps(
@@ -122,14 +123,14 @@ class MainWindow(PanelWindow):
             session, control, self.sequence_opening, store, self,
             solve=self.parameters_controller.run_from_scratch,
             show_parameters=lambda: show_dock_of(self.parameters_panel),
-            show_shortcuts=self.help_controller.show_sweep_shortcuts,
+            show_shortcuts=self.help_controller.show_shortcuts,
             show_palette=lambda: self.command_palette_controller.open(),
         )  # fmt: skip
         self.state_cards = StateCards(
             session, control, self.display.errors, self.sequence_opening, self.message_bar,
             parent=self, show_log=lambda: show_dock_of(self.log_panel),
             show_worst=self.worst_frame.go_to_frame, show_outliers=self.outliers_controller.show,
-            show_own_tracks=self.help_controller.show_own_tracks, act=self.verdict_actions.act,
+            show_own_tracks=show_own_tracks, act=self.verdict_actions.act,
         )  # fmt: skip
         status_bar = self.statusBar()
         assert status_bar is not None

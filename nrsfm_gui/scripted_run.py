@@ -19,16 +19,9 @@ from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.widgets.plots.plot_export import save_image
 
 if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QWidget
-
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.export.export_controller import ExportController
     from nrsfm_gui.model.arguments import Arguments
     from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.sessions.opening import SequenceOpening
+    from nrsfm_gui.panel_window import PanelWindow
     from nrsfm_gui.sessions.session_saver import SessionSaver
 
 SETTLE_MILLISECONDS = 150  # for the last picture to reach the screen
@@ -38,24 +31,11 @@ FAILED = 2
 class ScriptedRun(QObject):
     """Does what the arguments ask for; with `--exit`, any failure ends it with a sentence on stderr."""
 
-    def __init__(
-        self,
-        arguments: Arguments,
-        session: Session,
-        control: RunControl,
-        opening: SequenceOpening,
-        parameters: ParametersController,
-        exporting: ExportController,
-        saver: SessionSaver,
-        *,
-        display: Display,
-        window: QWidget,
-    ) -> None:
+    def __init__(self, arguments: Arguments, window: PanelWindow, saver: SessionSaver) -> None:
         super().__init__(window)
-        self._arguments = arguments
-        self._session, self._control, self._opening = session, control, opening
-        self._parameters, self._exporting, self._display = parameters, exporting, display
-        self._saver, self._window = saver, window
+        self._arguments, self._window, self._saver = arguments, window, saver
+        self._session, self._control = window.session, window.run_control
+        self._exporting = window.export_controller
         self._exports = list(arguments.exports)
         self._written: list[str] = []  # of the exports
         self._ran = self._over = False
@@ -65,7 +45,7 @@ class ScriptedRun(QObject):
         """Begin once the sequence is open."""
         self._session.notifier.failed.connect(self._on_failed)
         once = Qt.ConnectionType.SingleShotConnection
-        self._opening.shown.connect(self._on_opened, once)  # type: ignore[call-arg]  # not in the stub
+        self._window.sequence_opening.shown.connect(self._on_opened, once)  # type: ignore[call-arg]  # not in the stub
         self._control.ended.connect(self._on_run_ended)
         self._exporting.saved.connect(self._on_exported)
         QTimer.singleShot(0, self._check_paths)  # in the event loop, so that a failure can end it
@@ -106,11 +86,11 @@ class ScriptedRun(QObject):
             self._control.ignore_settings(settings)  # they are set for the run that follows
             self._session.set_settings(settings)
         if self._arguments.run:
-            refusal = self._parameters.refusal
+            refusal = self._window.parameters_controller.refusal
             if refusal:
                 self._on_failed(refusal)
                 return
-            self._parameters.run_from_scratch()
+            self._window.parameters_controller.run_from_scratch()
         else:
             self._picture_later()
 
@@ -125,7 +105,7 @@ class ScriptedRun(QObject):
             if self._signal is not None:
                 self._next_export()
                 return
-            self._display.refresh()
+            self._window.display.refresh()
             self._picture_later()
 
     def _picture(self) -> None:
@@ -135,7 +115,7 @@ class ScriptedRun(QObject):
         path = self._arguments.screenshot
         if path is not None and not self._over:
             try:
-                self._display.finish()
+                self._window.display.finish()
                 with protecting(self._session.inputs()):
                     save_image(self._window.grab().toImage(), path)
             except ValueError as refusal:  # InputError is one

@@ -20,7 +20,7 @@ from nrsfm_gui.text.table_text import MARKDOWN
 from nrsfm_gui.widgets.icons import icon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from PyQt6.QtWidgets import QWidget
 
@@ -28,70 +28,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Situation:
-    """What decides which actions are possible, and which are checked."""
-
-    sequence: bool  # one is open
-    frames: bool  # it has more than one
-    alive: bool  # a run is being worked on
-    paused: bool
-    reconstruction: bool  # one is shown
-    runs: bool  # there are some
-    background: bool  # pictures lie behind the tracks
-    live: bool  # runs follow changes
-    sweep: bool  # the window of one was opened
-    light: bool  # the light theme is chosen
-    outliers: bool  # those of the truth count
-    follows: bool  # the view moves with the object
-    log_loss: bool  # losses are drawn by their logarithm
-    shown: frozenset[str]  # layers, and those of MARKED that are on
-
-
-MARKED = {"error", "uncertainty"}  # colorings that have actions of their own
-
-
-def resolve_situation(session: Session) -> Situation:
-    """Return the situation that a session is in."""
-    sequence, shown, active = session.sequence, session.shown, session.active_run
-    appearance = session.appearance
-    return Situation(
-        sequence=sequence is not None,
-        frames=sequence is not None and sequence.frame_count > 1,
-        alive=active is not None,
-        paused=active is not None and active.state is RunState.PAUSED,
-        reconstruction=shown is not None and shown.last is not None,
-        runs=bool(session.runs),
-        background=session.background is not None,
-        live=session.live,
-        sweep=session.sweep is not None,
-        light=session.theme.name == LIGHT.name,
-        outliers=session.alignment.outliers,
-        follows=appearance.follow,
-        log_loss=appearance.log_loss,
-        shown=appearance.layers | ({appearance.color_by} & MARKED),
-    )
-
-
 class Condition:
-    """When an action is possible, and what to do first where it is not."""
+    """When an action is possible, and what to do first where it is not: a sentence without its point."""
 
-    def __init__(self, holds: Callable[[Situation], bool], needs: str) -> None:
-        self._holds = holds
-        self.needs = needs  # a sentence without its point
-
-    def __call__(self, situation: Situation) -> bool:
-        """Return whether the action is possible."""
-        return self._holds(situation)
+    holds: Callable[[Session], bool]
+    needs: str
 
 
-always = Condition(lambda _situation: True, "")
-with_sequence = Condition(lambda s: s.sequence, "Open a sequence first")
-with_reconstruction = Condition(lambda s: s.reconstruction, "Run the solver first")
-with_runs = Condition(lambda s: s.runs, "Run the solver first")
-with_background = Condition(lambda s: s.background, "Put pictures behind the tracks first")
-alive = Condition(lambda s: s.alive, "Nothing is running")
-with_sweep = Condition(lambda s: s.sweep, "Open the folder of a sweep first")
-playable = Condition(lambda s: s.frames, "Open a sequence of several frames first")
+def _has_reconstruction(session: Session) -> bool:
+    return session.shown is not None and session.shown.last is not None
+
+
+always = Condition(lambda _session: True, "")
+with_sequence = Condition(lambda s: s.sequence is not None, "Open a sequence first")
+with_reconstruction = Condition(_has_reconstruction, "Run the solver first")
+with_runs = Condition(lambda s: bool(s.runs), "Run the solver first")
+with_background = Condition(lambda s: s.background is not None, "Put pictures behind the tracks first")
+alive = Condition(lambda s: s.active_run is not None, "Nothing is running")
+with_sweep = Condition(lambda s: s.sweep is not None, "Open the folder of a sweep first")
+playable = Condition(
+    lambda s: s.sequence is not None and s.sequence.frame_count > 1, "Open a sequence of several frames first"
+)
+
+
+def is_paused(session: Session) -> bool:
+    """Return whether the run that is worked on is paused."""
+    return session.active_run is not None and session.active_run.state is RunState.PAUSED
 
 
 STEP = " › "  # between a menu and the menu in it
@@ -110,6 +72,7 @@ OUTSIDE_MENUS = frozenset(
     "export_scene export_page export_shapes export_table export_result copy_view first_steps".split()
 )
 SWEEP = f"&Run{STEP}S&weep"
+SWEEP_SECTION = "Window of a sweep"  # of the sheet of shortcuts
 
 
 @dataclass(frozen=True)
@@ -124,7 +87,7 @@ class ActionSpec:
     shortcuts: tuple[str, ...] = ()
     when: Condition = always
     checkable: bool = False
-    checked: Callable[[Situation], bool] | None = None  # None where a view decides
+    checked: Callable[[Session], bool] | None = None  # None where a view decides
     arguments: tuple[object, ...] = ()  # of the method
     icon: str = ""
     separated: bool = False  # a line above it in its menu
@@ -147,7 +110,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("track_video", "&File", "&Track a video…",
                "Follow points through a video, and open their tracks with the video behind them",
                "tracking_controller.show", ("Ctrl+Shift+V",)),
-    ActionSpec("save", "&File", "&Save session", "Save sequence, runs, parameters and view in one file",
+    ActionSpec("save", "&File", "Sa&ve session", "Save sequence, runs, parameters and view in one file",
                "session_saver.save", ("Ctrl+S",), with_sequence),
     ActionSpec("save_as", "&File", "Save session &as…", "Save the session in another file",
                "session_saver.save_as", ("Ctrl+Shift+S",), with_sequence),
@@ -179,7 +142,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "New run with these parameters that uses nothing of those before, as the command does",
                "parameters_controller.run_from_scratch", ("Ctrl+Shift+R",), with_sequence),
     ActionSpec("pause", "&Run", "Pa&use", "Pause the solver between two iterations", "run_control.set_paused",
-               ("Ctrl+P",), alive, checkable=True, checked=lambda s: s.paused, icon="pause"),
+               ("Ctrl+P",), alive, checkable=True, checked=is_paused, icon="pause"),
     ActionSpec("step", "&Run", "S&tep", "Do one iteration, then pause", "parameters_controller.step",
                ("Ctrl+T",), with_sequence, icon="step"),
     ActionSpec("stop", "&Run", "Sto&p", "Stop; the best point so far is kept", "run_control.cancel",
@@ -211,7 +174,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "loss_controller.show_before_last_change", ("Ctrl+Home",), with_reconstruction),
     ActionSpec("newest", BACK, "&Newest iteration", "See the run as it is now, at the end of the loss curve",
                "loss_controller.show_newest", ("Ctrl+End",), with_reconstruction),
-    ActionSpec("sweep", "&Run", "&Show the sweep",
+    ActionSpec("sweep", "&Run", "S&how the sweep",
                "Show the window of the sweep that was opened: its table and its heat map",
                "sweep_controller.show", ("Ctrl+Shift+W",), with_sweep),
     ActionSpec("sweep_run", SWEEP, "Show its &chosen run", "Show the reconstruction of the chosen run",
@@ -281,15 +244,15 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "appearance_controller.toggle_panel", ("B",), with_sequence, separated=True),
     ActionSpec("color_by_error", "&View", "Color by &error", "Color points by their error",
                "appearance_controller.color_by_error", ("E",), checkable=True,
-               checked=lambda s: "error" in s.shown),
+               checked=lambda s: s.appearance.color_by == "error"),
     ActionSpec("uncertainty", "&View", "&Uncertainty",
                "Color points by their uncertainty after the depth refinement, and draw one standard "
                "deviation around them: around all up to 500 points, else around the selected ones",
                "appearance_controller.show_uncertainty", ("U",), checkable=True,
-               checked=lambda s: "uncertainty" in s.shown),
+               checked=lambda s: s.appearance.color_by == "uncertainty"),
     ActionSpec("trails", "&View", "&Trails", "Show where each point was in the frames before",
                "appearance_controller.set_trails", ("T",), checkable=True,
-               checked=lambda s: "trails" in s.shown),
+               checked=lambda s: "trails" in s.appearance.layers),
     ActionSpec("mesh", "&View", "&Mesh: next way", "Draw the mesh as wire, shaded, both, or not at all",
                "appearance_controller.cycle_mesh", ("M",), with_sequence),
     ActionSpec("load_mesh", "&View", "Load tri&angulation…", "Read triangles from .npz, .obj, .ply or .txt",
@@ -297,9 +260,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("follow", "&View", "F&ollow the object",
                "Go along with an object that moves or grows in the 3-D view; off: the view stays",
                "scene_view_controller.set_follow", (), with_sequence, checkable=True,
-               checked=lambda s: s.follows),
+               checked=lambda s: s.appearance.follow),
     ActionSpec("path", "&View", "Camera &path", "Show the cameras of all frames in the 3-D view",
-               "appearance_controller.set_path", ("P",), checkable=True, checked=lambda s: "path" in s.shown),
+               "appearance_controller.set_path", ("P",), checkable=True,
+               checked=lambda s: "path" in s.appearance.layers),
     ActionSpec("alignment", "&View", "Next &alignment of the truth",
                "Align the estimate with the ground truth in another way, and show which",
                "alignment_controller.cycle", ("A",), with_sequence),
@@ -307,7 +271,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Leave points of the truth that are far from their neighbors in single frames out of all "
                "means; nothing is fitted to them in any case",
                "alignment_controller.leave_out_outliers", ("Shift+A",), with_sequence, checkable=True,
-               checked=lambda s: not s.outliers),
+               checked=lambda s: not s.alignment.outliers),
     ActionSpec("background", "&View", "&Background images or video…",
                "Put an image sequence or a video behind the tracks", "background_controller.ask", (),
                with_sequence, separated=True),
@@ -315,9 +279,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Remove the pictures behind the tracks", "background_controller.remove", (), with_background),
     ActionSpec("log_loss", "&View", "Lo&garithm of the loss",
                "Draw losses by their base-10 logarithm, or as they are; energies are always linear",
-               "loss_controller.set_logarithmic", (), checkable=True, checked=lambda s: s.log_loss),
+               "loss_controller.set_logarithmic", checkable=True, checked=lambda s: s.appearance.log_loss),
     ActionSpec("theme", "&View", "&Light theme", "Dark or light colors", "preferences_controller.set_light",
-               ("Ctrl+Shift+L",), checkable=True, checked=lambda s: s.light, icon="theme"),
+               ("Ctrl+Shift+L",), checkable=True, checked=lambda s: s.theme.name == LIGHT.name, icon="theme"),
     ActionSpec("next_panel", "&View", "Next pane&l", "Move the keyboard to the next panel",
                "panel_navigation.go", ("F6",), arguments=(1,)),
     ActionSpec("previous_panel", "&View", "Previous panel", "Move the keyboard to the panel before",
@@ -439,16 +403,16 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "help_controller.show_shortcuts", ("F1",)),
     ActionSpec("method", "&Help", "The &method on one page",
                "What the rank, the weights and eta do, with pictures and the citations",
-               "help_controller.show_page", ("F3",), separated=True),
+               "help_controller.show_page", ("F3",), arguments=("method.html",), separated=True),
     ActionSpec("result_help", "&Help", "Is my &result good?",
                "What the verdicts mean, how far each point can be trusted, and what to film next",
-               "help_controller.show_result_help"),
+               "help_controller.show_page", arguments=("is_my_result_good.md",)),
     ActionSpec("own_tracks", "&Help", "&Your own tracks",
                "How the tracks of a tracker or a pose program get here: lines to copy for each of them",
-               "help_controller.show_own_tracks"),
-    ActionSpec("formats", "&Help", "File &formats",
+               "help_controller.show_page", arguments=("own_tracks.md",)),
+    ActionSpec("formats", "&Help", "F&ile formats",
                "The files that are read and written, and the arrays of a result file",
-               "help_controller.show_formats"),
+               "help_controller.show_page", arguments=("formats.md",)),
     ActionSpec("whats_this", "&Help", "&What is this?",
                "Explain what is clicked next; the key, pressed twice, explains what is under the pointer",
                "explanation_controller.wait_for_click", ("Shift+F1",)),
@@ -456,24 +420,6 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("about", "&Help", "&About", "Version, license, where the parts are loaded from",
                "help_controller.show_about", separated=True),
 )  # fmt: skip
-
-
-def with_unique_mnemonics(titles: Collection[str]) -> list[str]:
-    """Return titles of a menu with the mark & moved where two of them have the same letter."""
-    wanted = [title[title.index("&") + 1].lower() if "&" in title else "" for title in titles]
-    taken = set(wanted)
-    used: set[str] = set()
-    result = []
-    for title, letter in zip(titles, wanted, strict=True):
-        if letter and letter in used:
-            plain = title.replace("&", "")
-            free = next((i for i, c in enumerate(plain) if c.isalpha() and c.lower() not in taken), None)
-            title = plain if free is None else f"{plain[:free]}&{plain[free:]}"
-            letter = "" if free is None else plain[free].lower()
-            taken.add(letter)
-        used.add(letter)
-        result.append(title)
-    return result
 
 
 def bind(spec: ActionSpec, owner: object) -> Callable[..., object]:

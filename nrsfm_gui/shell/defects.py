@@ -57,23 +57,14 @@ class DefectReporter(QObject):
         self._window, self._session, self._logbook = window, session, logbook
         self._notifier, self._drawn_by = session.notifier, drawn_by
         self._save_session, self._save_reconstruction = save_session, save_reconstruction
-        self._hooks: tuple[Any, Any, Any] | None = None
         self._happened.connect(self._on_happened)
         session.notifier.defect_found.connect(self.show)
         self.dialog: DefectDialog | None = None
 
     def install(self) -> None:
         """Receive uncaught exceptions of all threads."""
-        if self._hooks is None:
-            self._hooks = (sys.excepthook, threading.excepthook, sys.unraisablehook)
-            sys.excepthook, threading.excepthook = self._uncaught, self._uncaught_in_thread
-            sys.unraisablehook = self._unraisable
-
-    def uninstall(self) -> None:
-        """Restore the hooks of before."""
-        if self._hooks is not None:
-            sys.excepthook, threading.excepthook, sys.unraisablehook = self._hooks
-            self._hooks = None
+        sys.excepthook, threading.excepthook = self._uncaught, self._uncaught_in_thread
+        sys.unraisablehook = self._unraisable
 
     def show(self, sentence: str, details: str) -> None:
         """Show a defect with its traceback and the offers to save."""

@@ -12,7 +12,7 @@ import html
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QObject, QPoint, Qt
-from PyQt6.QtGui import QCursor, QKeyEvent, QMouseEvent
+from PyQt6.QtGui import QCursor, QHelpEvent, QKeyEvent
 from PyQt6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.shell.toolbars import Toolbars
 
 BELOW = QPoint(0, 18)  # of the pointer, pixels
-CLICKS = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick)
 
 
 class ExplanationController(QObject):
@@ -44,22 +43,17 @@ class ExplanationController(QObject):
     def __init__(self, toolbars: Toolbars, window: QMainWindow) -> None:
         super().__init__(window)
         self._toolbars, self._window = toolbars, window
-        self._action = toolbars.actions["whats_this"]
-        self._action.installEventFilter(self)
-        self._waits = False  # for a click on what is to be explained
         toolbars.menu_opened.connect(lambda menu: menu.installEventFilter(self))
         for menu in window.findChildren(QMenu):
             menu.installEventFilter(self)
 
     def wait_for_click(self) -> None:
-        """Explain what is clicked next, which does not act on the click; Escape ends the wait."""
-        if not self._waits:
-            self._waits = True
-            _app().setOverrideCursor(Qt.CursorShape.WhatsThisCursor)
+        """Explain what is clicked next, which does not act on the click; asked again, what is pointed at."""
+        if not QWhatsThis.inWhatsThisMode():
+            QWhatsThis.enterWhatsThisMode()
             _app().installEventFilter(self)
-
-    def explain(self) -> None:
-        """Show the explanation of what is under the pointer."""
+            return
+        QWhatsThis.leaveWhatsThisMode()
         place = QCursor.pos()
         widget = QApplication.widgetAt(place)
         if widget is None:  # outside of all windows
@@ -67,10 +61,11 @@ class ExplanationController(QObject):
             place = widget.mapToGlobal(widget.rect().center())
         self._explain(widget, place)
 
-    def _explain(self, widget: QWidget, place: QPoint) -> None:
+    def _explain(self, widget: QWidget, place: QPoint) -> bool:
         text = self.explanation_of(widget, widget.mapFromGlobal(place))
         if text:  # its link is followed by the dock
             QWhatsThis.showText(place + BELOW, text, enclosing(widget, QDockWidget) or widget)
+        return bool(text)
 
     def explanation_of(self, widget: QWidget, place: QPoint) -> str:
         """Return the explanation of what is at a place of a widget, "" where nothing around it has one."""
@@ -112,45 +107,23 @@ class ExplanationController(QObject):
         return lines[0] + "".join(f"<p>{line}</p>" for line in lines[1:])
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Explain what is clicked, or the line of a menu, which would otherwise handle the key itself."""
-        if self._waits and event is not None and isinstance(watched, QWidget):
-            return self._filter_while_waiting(watched, event)
-        if watched is self._action and event is not None and event.type() == QEvent.Type.Shortcut:
-            if self._waits:
-                self._stop_waiting()
-                self.explain()
-            else:
-                self.wait_for_click()
-            return True
-        if (
-            isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.KeyPress
-            and event.key() == Qt.Key.Key_F1
-            and isinstance(watched, QMenu)
-        ):
-            self._explain_line(watched)
-            return True
+        """Explain what Qt asks for, or the line of a menu, which would otherwise handle the key itself."""
+        if isinstance(event, QHelpEvent) and isinstance(watched, QWidget):
+            if event.type() == QEvent.Type.QueryWhatsThis:
+                event.accept()
+                return True
+            return event.type() == QEvent.Type.WhatsThis and self._explain(watched, event.globalPos())
+        if event is not None and event.type() == QEvent.Type.LeaveWhatsThisMode:
+            _app().removeEventFilter(self)
+        if isinstance(event, QKeyEvent):
+            pressed = event.type() == QEvent.Type.KeyPress
+            if pressed and event.key() == Qt.Key.Key_F1 and isinstance(watched, QMenu):
+                self._explain_line(watched)
+                return True
+            if QWhatsThis.inWhatsThisMode() and event.key() == Qt.Key.Key_Escape and not pressed:
+                event.accept()  # before it is a shortcut: it ends the wait
+                return True
         return super().eventFilter(watched, event)
-
-    def _filter_while_waiting(self, widget: QWidget, event: QEvent) -> bool:
-        """Explain on the release of the mouse, so that no part of the click is left for the widget."""
-        kind = event.type()
-        if isinstance(event, QMouseEvent) and kind in CLICKS:
-            if kind == QEvent.Type.MouseButtonRelease:
-                self._stop_waiting()
-                self._explain(widget, event.globalPosition().toPoint())
-            return True
-        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
-            if kind == QEvent.Type.KeyPress:
-                self._stop_waiting()
-            event.accept()
-            return True
-        return False
-
-    def _stop_waiting(self) -> None:
-        self._waits = False
-        _app().removeEventFilter(self)
-        _app().restoreOverrideCursor()
 
     def _explain_line(self, menu: QMenu) -> None:
         """Explain the line of a menu under the pointer, or the one that the arrow keys have chosen."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
@@ -27,27 +26,16 @@ RUNNING = "The shapes are being found; the best one so far is shown. Stop (Ctrl+
 ALL_DONE = "That is all; ✕ closes this. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
 
 
-@dataclass(frozen=True)
-class FirstStep:
-    """One step."""
-
-    key: str  # as it is stored
-    name: str
-    sentence: str
-
-
-STEPS = (
-    FirstStep("run", "Run", "Press Run (Ctrl+R) to find the 3-D shapes."),
-    FirstStep(
-        "steer",
+# By the key that is stored: the name of a step, and what is to be done.
+STEPS = {
+    "run": ("Run", "Press Run (Ctrl+R) to find the 3-D shapes."),
+    "steer": (
         "Steer",
         "Drag a weight or a number under Parameters: with Live on, a new run follows, the first stays.",
     ),
-    FirstStep(
-        "worst", "Worst frame", "Click the strip below where it is brightest: there the answer is worst."
-    ),
-)
-KEYS = frozenset(step.key for step in STEPS)
+    "worst": ("Worst frame", "Click the strip below where it is brightest: there the answer is worst."),
+}
+KEYS = frozenset(STEPS)
 
 
 class FirstSteps(QObject):
@@ -71,8 +59,9 @@ class FirstSteps(QObject):
         self._changed = False  # whether parameters were changed with Live on, and no run has followed yet
         self.bar.dismissed.connect(self.dismiss)
         self.bar.where_requested.connect(self.show_where)
-        session.sequence_changed.connect(lambda _sequence: self.begin() if self._begun else None)
-        session.shown_changed.connect(lambda _run: self._show_next() if self._begun else None)
+        session.sequence_changed.connect(lambda _sequence: self._show_next())
+        session.shown_changed.connect(lambda _run: self._show_next())
+        session.settings_changed.connect(lambda _settings: self._on_settings_changed())
         session.run_changed.connect(self._on_run_changed)
         control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
         timeline.strip.frame_requested.connect(lambda _frame: self._on_worst_requested())
@@ -80,18 +69,16 @@ class FirstSteps(QObject):
 
     def begin(self) -> None:
         """Show the steps that are left, if there are any, once there is a sequence to do them with."""
-        if not self._begun:
-            self._session.settings_changed.connect(lambda _settings: self._on_settings_changed())
         self._begun = True
         self._show_next()
 
     def _show_next(self) -> None:
         """Show the steps that are left; the first one is none where a run was opened from a file."""
         shown = self._session.shown
-        if self._next() is None or self._session.sequence is None:
+        if not self._begun or not self._next() or self._session.sequence is None:
             return
         opened = shown is not None and shown.last is not None and not shown.state.alive
-        if opened and self._next() is STEPS[0]:
+        if opened and self._next() == "run":
             self.bar.hide()
         else:
             self._update_bar()
@@ -108,12 +95,10 @@ class FirstSteps(QObject):
 
     def show_where(self) -> None:
         """Point out what the present step is about."""
-        step = self._next()
-        if step is None:
-            return
-        place = self._places[step.key]()
-        place.setFocus(Qt.FocusReason.TabFocusReason)
-        QWhatsThis.showText(place.mapToGlobal(place.rect().center()), step.sentence, place)
+        if self._next():
+            place = self._places[self._next()]()
+            place.setFocus(Qt.FocusReason.TabFocusReason)
+            QWhatsThis.showText(place.mapToGlobal(place.rect().center()), STEPS[self._next()][1], place)
 
     def _on_settings_changed(self) -> None:
         shown = self._session.shown
@@ -130,8 +115,8 @@ class FirstSteps(QObject):
         if shown is not None and shown.last is not None:
             self._finish("worst")
 
-    def _next(self) -> FirstStep | None:
-        return next((step for step in STEPS if step.key not in self._done), None)
+    def _next(self) -> str:
+        return next((key for key in STEPS if key not in self._done), "")
 
     def _finish(self, key: str) -> None:
         if key in self._done or self.bar.isHidden():
@@ -145,11 +130,11 @@ class FirstSteps(QObject):
 
     def _update_bar(self) -> None:
         step, sequence, shown = self._next(), self._session.sequence, self._session.shown
-        steps = [(each.name, each.key in self._done) for each in STEPS]
-        sentence = ALL_DONE if step is None else step.sentence
-        if step is STEPS[0] and shown is not None and shown.state.alive:
+        steps = [(name, key in self._done) for key, (name, _sentence) in STEPS.items()]
+        sentence = STEPS[step][1] if step else ALL_DONE
+        if step == "run" and shown is not None and shown.state.alive:
             sentence = RUNNING
-        elif step is STEPS[0] and sequence is not None:
+        elif step == "run" and sequence is not None:
             sentence = f"{sequence.point_count} points in {sequence.frame_count} pictures. {sentence}"
         self.bar.set_steps(steps, sentence)
         self.bar.show()

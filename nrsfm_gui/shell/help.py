@@ -17,22 +17,15 @@ from PyQt6.QtGui import (
     QTextTableFormat,
     QWhatsThisClickedEvent,
 )
-from PyQt6.QtWidgets import (
-    QHBoxLayout,
-    QMessageBox,
-    QPushButton,
-    QTextBrowser,
-    QVBoxLayout,
-    QWhatsThis,
-    QWidget,
-)
+from PyQt6.QtWidgets import QHBoxLayout, QMessageBox, QTextBrowser, QVBoxLayout, QWhatsThis, QWidget
 
 from core.foundation import PROGRAM, InputError, asset_folder, help_page, versions
 from nrsfm_gui.model.arguments import version_text
+from nrsfm_gui.shell.actions import SWEEP_SECTION
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help, with_copy_links
 from nrsfm_gui.widgets.dialogs import bring_to_front, resize_within_screen
-from nrsfm_gui.widgets.fields import copy_text, filled, with_tip
+from nrsfm_gui.widgets.fields import copy_text, filled, push_button
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
 
@@ -46,13 +39,15 @@ SIZE = QSize(900, 900)
 HEADING_MARGINS = 22.0, 8.0  # above and below, pixels
 CELL_PADDING = 6.0
 CODE_MARGIN = 8.0
-COPY_BIBTEX = "copy:bibtex"
-PAGES = {  # titles of pages in Markdown
+METHOD = "method.html"
+PAGES = {  # titles by their files
+    METHOD: "The method on one page",
     "formats.md": "File formats",
     "own_tracks.md": "Your own tracks",
     "is_my_result_good.md": "Is my result good?",
 }
-COPY_CODE = "code"  # the scheme of a link that copies a block of code
+CITATIONS = "copy:bibtex"  # the link that copies the citations
+CODE = "code"  # the scheme of a link that copies a block of code
 
 
 class HelpController(QObject):
@@ -61,47 +56,23 @@ class HelpController(QObject):
     def __init__(self, window: QMainWindow, *, scene_view: QWidget, timeline: QWidget) -> None:
         super().__init__(window)
         self._window = window
-        self.page: MethodWindow | None = None  # made when it is first asked for
-        self.pages: dict[str, MarkdownWindow] = {}  # by file, made when they are first asked for
+        self.pages: dict[str, HelpWindow] = {}  # by file, made when they are first asked for
         scene_view.setWhatsThis(panel_help(SCENE))
         for part in (scene_view, timeline, *docks(window)):
             part.installEventFilter(self)
 
-    def show_page(self) -> None:
-        """Show the method on one page, in a window of its own."""
-        if self.page is None:
-            self.page = MethodWindow(self._window)
-        bring_to_front(self.page)
-
-    def show_formats(self) -> None:
-        """Show the formats of files, in a window of their own."""
-        self._show_markdown("formats.md")
-
-    def show_own_tracks(self) -> None:
-        """Show how tracks of other programs get here, in a window of its own."""
-        self._show_markdown("own_tracks.md")
-
-    def show_result_help(self) -> None:
-        """Show how far a result can be trusted, in a window of its own."""
-        self._show_markdown("is_my_result_good.md")
-
-    def _show_markdown(self, file: str) -> None:
+    def show_page(self, file: str) -> None:
+        """Show a page in a window of its own."""
         if file not in self.pages:
-            self.pages[file] = MarkdownWindow(file, self._window)
+            self.pages[file] = HelpWindow(file, self._window)
         bring_to_front(self.pages[file])
 
-    def show_shortcuts(self) -> None:
-        """Show all shortcuts."""
+    def show_shortcuts(self, sweep: QWidget | None = None) -> None:
+        """Show all shortcuts; over the window of a sweep its own, until what is searched for is cleared."""
         from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet  # it loads the window of sweeps
 
-        ShortcutSheet(self._window).open()
-
-    def show_sweep_shortcuts(self, window: QWidget) -> None:
-        """Show the shortcuts of the window of a sweep, over it; the others are found when it is cleared."""
-        from nrsfm_gui.shell.shortcut_sheet import SWEEP_SECTION, ShortcutSheet
-
-        sheet = ShortcutSheet(window)
-        sheet.field.setText(SWEEP_SECTION)
+        sheet = ShortcutSheet(sweep or self._window)
+        sheet.field.setText("" if sweep is None else SWEEP_SECTION)
         sheet.open()
 
     def show_about(self) -> None:
@@ -115,109 +86,74 @@ class HelpController(QObject):
         """Follow the link at the end of an explanation."""
         if isinstance(event, QWhatsThisClickedEvent):
             QWhatsThis.hideText()
-            self.show_page()
+            self.show_page(METHOD)
             return True
         return super().eventFilter(watched, event)
 
 
 class HelpWindow(Themed, QWidget):
-    """Shows one page of help; a subclass has its title and its text."""
+    """Shows one page of help: the method with citations to copy, or one in Markdown with code to copy."""
 
-    title = ""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, file: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
-        self.setWindowTitle(self.title)
+        self.setWindowTitle(PAGES[file])
+        self._file = file
+        # By their links: what is copied, and what is said then.
+        self._copied = {CITATIONS: (BIBTEX, "Copied the citations of the paper and of the benchmark")}
         self.browser = QTextBrowser()
         self.browser.setOpenLinks(False)
-        self.browser.setAccessibleName(self.title)
-        document = self.browser.document()
-        assert document is not None
-        document.setDocumentMargin(24)
+        self.browser.setAccessibleName(PAGES[file])
+        self._document.setDocumentMargin(24)
         folder = asset_folder("help")
         if folder is not None:
             self.browser.setSearchPaths([str(folder)])
         self.browser.anchorClicked.connect(self.follow)
         self._status = PlainLabel(role="muted")
-        close = with_tip(QPushButton("Close"), "Close", "Close this window (Esc)")
-        close.clicked.connect(self.close)
-        self._row = filled(QHBoxLayout(), (self._status, 1), close, margins=(12, 4, 12, 10))
-        filled(QVBoxLayout(self), (self.browser, 1), self._row)
+        buttons = [push_button("Close", "Close this window (Esc)", self.close)]
+        if file == METHOD:
+            tip = "Copy the citations of the paper and of the benchmark"
+            buttons.insert(0, push_button("Copy BibTeX", tip, lambda: self.follow(QUrl(CITATIONS))))
+        row = filled(QHBoxLayout(), (self._status, 1), *buttons, margins=(12, 4, 12, 10))
+        filled(QVBoxLayout(self), (self.browser, 1), row)
         for key in ("Esc", "Ctrl+W"):
             QShortcut(QKeySequence(key), self, self.close)
         self._follow_theme()
         resize_within_screen(self, SIZE)
 
+    @property
+    def _document(self) -> QTextDocument:
+        document = self.browser.document()
+        assert document is not None
+        return document
+
+    def follow(self, link: QUrl) -> None:
+        """Copy what a link stands for, or go to the place of the page that it names."""
+        if link.toString() in self._copied:
+            text, sentence = self._copied[link.toString()]
+            copy_text(text)
+            self._status.setText(sentence)
+        elif link.hasFragment():
+            self.browser.scrollToAnchor(link.fragment())
+
     def _apply_theme(self, theme: Theme) -> None:
         """Show the page in the colors of a theme, at the place where it was."""
         bar = self.browser.verticalScrollBar()
-        place = 0 if bar is None else bar.value()
-        self._show_text(theme)
-        if bar is not None:
-            bar.setValue(place)
-
-    def _show_text(self, theme: Theme) -> None:
-        """Put the text of the page into the browser."""
-
-    def follow(self, link: QUrl) -> None:
-        """Go to the place of the page that a link names."""
-        if link.hasFragment():
-            self.browser.scrollToAnchor(link.fragment())
-
-
-class MethodWindow(HelpWindow):
-    """The method on one page, with the citations to copy."""
-
-    title = "The method on one page"
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        copy = QPushButton("Copy BibTeX")
-        with_tip(copy, copy.text(), "Copy the citations of the paper and of the benchmark")
-        copy.clicked.connect(self.copy_citations)
-        self._row.insertWidget(1, copy)
-
-    def copy_citations(self) -> None:
-        """Copy the citations, and show that they were copied."""
-        copy_text(BIBTEX)
-        self._status.setText("Copied the citations of the paper and of the benchmark")
-
-    def _show_text(self, theme: Theme) -> None:
-        self.browser.setHtml(method_page(theme))
-
-    def follow(self, link: QUrl) -> None:
-        """Copy the citations, or go to a place of the page."""
-        if link.toString() == COPY_BIBTEX:
-            self.copy_citations()
-        else:
-            super().follow(link)
-
-
-class MarkdownWindow(HelpWindow):
-    """A page in Markdown, whose blocks of code have a link each that copies it."""
-
-    def __init__(self, file: str, parent: QWidget | None = None) -> None:
-        self.file, self.title = file, PAGES[file]
-        self._codes: tuple[str, ...] = ()
-        super().__init__(parent)
-
-    def follow(self, link: QUrl) -> None:
-        """Copy a block of code, or go to a place of the page."""
-        if link.scheme() != COPY_CODE:
-            super().follow(link)
-            return
-        copy_text(self._codes[int(link.path())])
-        self._status.setText("Copied these lines")
-
-    def _show_text(self, theme: Theme) -> None:
+        assert bar is not None
+        place = bar.value()
         try:
-            page, self._codes = with_copy_links(help_page(self.file), COPY_CODE)
+            self._show_text(theme)
         except InputError as error:
-            page = str(error)
+            self.browser.setPlainText(str(error))
+        bar.setValue(place)
+
+    def _show_text(self, theme: Theme) -> None:
+        if self._file == METHOD:
+            self.browser.setHtml(method_page(theme))
+            return
+        page, codes = with_copy_links(help_page(self._file), CODE)
+        self._copied = {f"{CODE}:{k}": (code, "Copied these lines") for k, code in enumerate(codes)}
         self.browser.setMarkdown(page)
-        document = self.browser.document()
-        assert document is not None
-        _space_and_color(document, theme)
+        _space_and_color(self._document, theme)
 
 
 def _space_and_color(document: QTextDocument, theme: Theme) -> None:

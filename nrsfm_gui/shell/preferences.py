@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QVBoxLayout, QWidget
 
@@ -32,9 +32,41 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.session import Session
 
-THEMES = {"system": "As the system", "dark": "Dark", "light": "Light"}
-NumberBox = TypeVar("NumberBox", SpinBox, DoubleSpinBox)
-RENDERERS = {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"}
+
+@dataclass(frozen=True)
+class Field:
+    """One field of the dialog: a choice among values with their texts, or a number between two."""
+
+    name: str  # of the field of `Preferences`
+    title: str
+    tip: str
+    accepted: Mapping[Any, str] | tuple[float, float]
+    looks: Mapping[str, Any] = field(default_factory=dict)  # properties of the spin box
+    heading: str = ""  # above it
+    remark: str = ""  # below it
+
+
+FIELDS = (
+    Field("theme", "Theme", "Colors of the window",
+          {"system": "As the system", "dark": "Dark", "light": "Light"}, heading="Looks"),
+    Field("size", "Text and buttons", "Size of text, buttons and lines, in percent of what suits the screen; "
+          "the variable QT_SCALE_FACTOR goes before it", {size: f"{size} %" for size in SIZES}),
+    Field("point_size", "Size of points", "Times the size that suits the number of points", POINT_SIZES,
+          {"singleStep": 0.25, "prefix": "× "}),
+    Field("color_map", "Color map", "Colors of errors, depths and the like",
+          {name: name for name in COLOR_MAPS}),
+    Field("renderer", "3-D drawing", "Automatic uses OpenGL where it works; software paints without it",
+          {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"},
+          remark="Another size of text or way of drawing is used at the next start."),
+    Field("autosave_seconds", "Save the session",
+          "How often the session is saved by itself, in seconds; 0 for never", (0, MOST_AUTOSAVE_SECONDS),
+          {"prefix": "every ", "suffix": " s", "specialValueText": "never"}, heading="Work"),
+    Field("threads", "Solver's threads", "Threads of the solver's linear algebra, from the next run on",
+          (1, PROCESSORS), remark="One is fastest below some thousand points."),
+    Field("file_memory", "Memory for a file",
+          "What the content of one file may need; a file that asks for more is refused",
+          (1, MOST_FILE_MEMORY), {"suffix": " GB"}),
+)  # fmt: skip
 
 
 class PreferencesDialog(QDialog):
@@ -47,49 +79,19 @@ class PreferencesDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Preferences")
-        self._showing = False
-        self._boxes: dict[str, ComboBox | SpinBox | DoubleSpinBox] = {}  # by the fields of `Preferences`
+        self.boxes: dict[str, ComboBox | SpinBox | DoubleSpinBox] = {}  # by the fields of `Preferences`
         layout = QVBoxLayout(self)
-        self._form = form_layout()
-        layout.addLayout(self._form)
-        self._heading("Looks")
-        self.theme = self._choice("theme", "Theme", THEMES, "Colors of the window")
-        self.size_of_all = self._choice(
-            "size", "Text and buttons", {size: f"{size} %" for size in SIZES},
-            "Size of text, buttons and lines, in percent of what suits the screen; "
-            "the variable QT_SCALE_FACTOR goes before it",
-        )  # fmt: skip
-        self.point_size = self._number(
-            "point_size", "Size of points", DoubleSpinBox(), POINT_SIZES,
-            "Times the size that suits the number of points",
-        )  # fmt: skip
-        self.point_size.setSingleStep(0.25)
-        self.point_size.setPrefix("× ")
-        maps = {name: name for name in COLOR_MAPS}
-        self.color_map = self._choice("color_map", "Color map", maps, "Colors of errors, depths and the like")
-        self.renderer = self._choice(
-            "renderer", "3-D drawing", RENDERERS,
-            "Automatic uses OpenGL where it works; software paints without it",
-        )  # fmt: skip
-        self._remark("Another size of text or way of drawing is used at the next start.")
-        self._heading("Work")
-        self.autosave_seconds = self._number(
-            "autosave_seconds", "Save the session", SpinBox(), (0, MOST_AUTOSAVE_SECONDS),
-            "How often the session is saved by itself, in seconds; 0 for never",
-        )  # fmt: skip
-        self.autosave_seconds.setPrefix("every ")
-        self.autosave_seconds.setSuffix(" s")
-        self.autosave_seconds.setSpecialValueText("never")
-        self.threads = self._number(
-            "threads", "Solver's threads", SpinBox(), (1, PROCESSORS),
-            "Threads of the solver's linear algebra, from the next run on",
-        )  # fmt: skip
-        self._remark("One is fastest below some thousand points.")
-        self.file_memory = self._number(
-            "file_memory", "Memory for a file", SpinBox(), (1, MOST_FILE_MEMORY),
-            "What the content of one file may need; a file that asks for more is refused",
-        )  # fmt: skip
-        self.file_memory.setSuffix(" GB")
+        form = form_layout()
+        layout.addLayout(form)
+        for each in FIELDS:
+            if each.heading:
+                form.addRow(PlainLabel(each.heading, role="heading"))
+            label = PlainLabel(each.title)
+            label.setToolTip(each.tip)
+            label.setBuddy(self._make_box(each))
+            form.addRow(label, self.boxes[each.name])
+            if each.remark:
+                form.addRow("", PlainLabel(each.remark, role="muted", wraps=True))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.close)
         for text, tip, signal in (
@@ -108,55 +110,39 @@ class PreferencesDialog(QDialog):
 
     def set_sizes(self, fitting: Container[int]) -> None:
         """Offer the sizes of text and buttons at which the window fits its screen."""
-        for row in range(self.size_of_all.count()):
-            fits, item = self.size_of_all.itemData(row) in fitting, self.size_of_all.item(row)
-            item.setEnabled(fits)
-            item.setToolTip("" if fits else "The window would not fit this screen")
+        box = self.boxes["size"]
+        assert isinstance(box, ComboBox)  # as FIELDS has it
+        for row, size in enumerate(SIZES):
+            box.item(row).setEnabled(size in fitting)
+            box.item(row).setToolTip("" if size in fitting else "The window would not fit this screen")
 
     def set_preferences(self, preferences: Preferences) -> None:
         """Show preferences; emits nothing."""
-        self._showing = True
-        for name, box in self._boxes.items():
+        for name, box in self.boxes.items():
             value = getattr(preferences, name)
-            if isinstance(box, ComboBox):
-                box.setCurrentIndex(box.findData(value))
-            else:
-                box.setValue(value)
-        self._showing = False
+            with QSignalBlocker(box):
+                if isinstance(box, ComboBox):
+                    box.setCurrentIndex(box.findData(value))
+                else:
+                    box.setValue(value)
 
-    def _on_edited(self, name: str, value: object) -> None:
-        if not self._showing:
-            self.changed.emit(name, value)
-
-    def _heading(self, text: str) -> None:
-        self._form.addRow(PlainLabel(text, role="heading"))
-
-    def _remark(self, text: str) -> None:
-        self._form.addRow("", PlainLabel(text, role="muted", wraps=True))
-
-    def _choice(self, name: str, title: str, choices: Mapping[Any, str], tip: str) -> ComboBox:
-        box = ComboBox()
-        for key, text in choices.items():
-            box.addItem(text, key)
-        box.currentIndexChanged.connect(lambda _index: self._on_edited(name, box.currentData()))
-        self._add(name, box, title, tip)
-        return box
-
-    def _number(self, name: str, title: str, box: NumberBox, span: tuple[Any, Any], tip: str) -> NumberBox:
-        box.setRange(*span)
-        box.setKeyboardTracking(False)
-        box.valueChanged.connect(lambda value: self._on_edited(name, value))
-        self._add(name, box, title, tip)
-        return box
-
-    def _add(self, name: str, box: ComboBox | SpinBox | DoubleSpinBox, title: str, tip: str) -> None:
-        self._boxes[name] = with_tip(box, title, tip)
+    def _make_box(self, of: Field) -> QWidget:
+        box: ComboBox | SpinBox | DoubleSpinBox
+        if isinstance(of.accepted, tuple):
+            box = SpinBox() if isinstance(of.accepted[0], int) else DoubleSpinBox()
+            box.setRange(*of.accepted)  # type: ignore[arg-type]  # both of the kind of the box
+            box.setKeyboardTracking(False)
+            box.pyqtConfigure(**of.looks)
+            box.valueChanged.connect(lambda value: self.changed.emit(of.name, value))
+        else:
+            box = choice = ComboBox()
+            for key, text in of.accepted.items():
+                box.addItem(text, key)
+            box.currentIndexChanged.connect(lambda _at: self.changed.emit(of.name, choice.currentData()))
         box.setMinimumHeight(ComboBox().sizeHint().height())  # a spin box is lower by itself
         box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        label = PlainLabel(title)
-        label.setToolTip(tip)
-        label.setBuddy(box)
-        self._form.addRow(label, box)
+        self.boxes[of.name] = with_tip(box, of.title, of.tip)
+        return box
 
 
 class PreferencesController(QObject):
@@ -224,13 +210,11 @@ class PreferencesController(QObject):
 
     def restore_defaults(self) -> None:
         """Set all preferences as they were at first."""
-        before, usual = self._store.preferences(), Preferences()
-        self._store.set_preferences(usual)
-        for name in vars(usual):
-            if getattr(before, name) != getattr(usual, name):
-                self._apply(name, usual)
+        for name, value in vars(Preferences()).items():
+            if getattr(self._store.preferences(), name) != value:
+                self.change(name, value)
         if self.dialog is not None:
-            self.dialog.set_preferences(usual)
+            self.dialog.set_preferences(Preferences())
 
     def _on_color_scheme_changed(self, _scheme: object) -> None:
         """Use the light or dark scheme of the desktop where the preferences say so."""

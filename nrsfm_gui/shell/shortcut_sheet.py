@@ -30,7 +30,7 @@ from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
-from nrsfm_gui.shell.actions import ACTIONS
+from nrsfm_gui.shell.actions import ACTIONS, SWEEP_SECTION
 from nrsfm_gui.sweeps.heat_map import HeatMap
 from nrsfm_gui.sweeps.runs_table import RunsTable
 from nrsfm_gui.sweeps.sweep_window import SweepWindow
@@ -52,7 +52,6 @@ WHERE = (
     "Keys without Ctrl act in the views: 3-D, 2-D, timeline and plots. A click into a view gives it the "
     "keys, Escape leads back to the 3-D view. J, K, L and Space also act at buttons and tabs."
 )
-SWEEP_SECTION = "Window of a sweep"
 # The classes whose mouse and keys each section is about.
 GESTURES = {
     "Mouse, in the tool bar": (Headline,),

@@ -11,16 +11,7 @@ from PyQt6.QtWidgets import QMenu, QMenuBar, QToolBar, QToolButton, QWidget
 
 from core.foundation import printable
 from nrsfm_gui.model.appearance import LAYERS
-from nrsfm_gui.shell.actions import (
-    ACTIONS,
-    OUTSIDE_MENUS,
-    STEP,
-    Situation,
-    bind,
-    make_action,
-    resolve_situation,
-    with_unique_mnemonics,
-)
+from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP, bind, is_paused, make_action
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets.labels import plain_tip
 
@@ -72,7 +63,6 @@ class Toolbars(QObject):
         self._window, self._session, self._store, self._opening = window, session, store, opening
         self._alignment, self._last_session = alignment, last_session
         self._headline, self._progress = status.headline, status.progress
-        self._situation: Situation | None = None  # that the actions show
         self.actions: dict[str, QAction] = {}
         self._layers: dict[str, QAction] = {}
         self._menus: dict[str, QMenu] = {}
@@ -86,18 +76,15 @@ class Toolbars(QObject):
 
     def show_situation(self) -> None:
         """Enable what is possible, and check what is so."""
-        situation = resolve_situation(self._session)
-        if situation == self._situation:
-            return
-        self._situation = situation
+        session = self._session
         for spec in ACTIONS:
             action = self.actions[spec.name]
-            action.setEnabled(spec.when(situation))
+            action.setEnabled(spec.when.holds(session))
             if spec.checked is not None:
-                action.setChecked(spec.checked(situation))
+                action.setChecked(spec.checked(session))
         for key, action in self._layers.items():
-            action.setChecked(key in situation.shown)
-        self.actions["pause"].setText("Res&ume" if situation.paused else "Pa&use")
+            action.setChecked(key in session.appearance.layers)
+        self.actions["pause"].setText("Res&ume" if is_paused(session) else "Pa&use")
 
     def needs(self, name: str) -> str:
         """Return what has to be done before an action of the table is possible."""
@@ -145,11 +132,6 @@ class Toolbars(QObject):
             menu.addAction(action)
         self._make_file_menus()
         self._make_view_menus()
-        for holder in (bar, *self._menus.values()):
-            items = [item for item in holder.actions() if not item.isSeparator()]
-            titles = with_unique_mnemonics([item.text() for item in items])
-            for item, title in zip(items, titles, strict=True):
-                item.setText(title)
 
     def _menu(self, path: str, bar: QMenuBar) -> QMenu:
         """Return the menu of a row of the table, made where it is the first of it."""

@@ -72,10 +72,8 @@ def panel_help(title: str) -> str:
 
 
 def method_page(theme: Theme) -> str:
-    """Return the page in the colors of a theme."""
-    try:
-        page = Template(help_page("method.html"))
-    except InputError as error:
-        return f"<p>{error}</p>"
+    """Return the page in the colors of a theme. Raises InputError where it is not installed."""
     colors = {name: value for name, value in vars(theme).items() if isinstance(value, str)}
-    return page.substitute(colors, paper=PAPER, benchmark=BENCHMARK, bibtex=BIBTEX)
+    return Template(help_page("method.html")).substitute(
+        colors, paper=PAPER, benchmark=BENCHMARK, bibtex=BIBTEX
+    )

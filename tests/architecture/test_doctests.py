@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import doctest
 from importlib import import_module
-from pathlib import Path
 
 import pytest
+from sources import CORE, name_of
 
 import core
 
-ROOT = Path(__file__).resolve().parents[2]
+LONG = {"core.depth.uncertainty", "core.solvers.bmm"}  # which solve
 WITH_EXAMPLES = [
-    ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    for path in sorted((ROOT / "core").rglob("*.py"))
+    pytest.param(name_of(path), marks=pytest.mark.slow) if name_of(path) in LONG else name_of(path)
+    for path in CORE
     if ">>> " in path.read_text(encoding="utf-8")
 ]
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -234,22 +235,24 @@ def noisy_update(known, *, noise, seed=0):
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_iterate():
     """Return `noisy_update`."""
     return noisy_update
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_known():
     """Return `known_case`."""
     return known_case
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def known():
     """Return a perspective case with an exact reconstruction."""
-    return known_case()
+    made = known_case()
+    make_read_only(made)
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -278,7 +281,7 @@ def logbook(qapp):
     made.shut_down()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def legend_of():
     """Return a function that reads the names above a plot of the loss."""
 
@@ -289,7 +292,7 @@ def legend_of():
     return read
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def near():
     """Return a function that tells which pixels of a picture have about a color."""
     return _near
@@ -347,7 +350,7 @@ class Paints(QObject):
         return False
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def paints_of():
     """Return `Paints`."""
     return Paints
@@ -394,7 +397,7 @@ class Stream:
             self.closed += 1
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_stream():
     """Return `Stream`, which stands for a solver where only threads and history are tested."""
     return Stream
@@ -426,16 +429,23 @@ def brief(brief_search):
         yield
 
 
+@contextmanager
+def kept_style(application):
+    """Give the application back the colors, the style sheet and the font that it had before."""
+    before = application.styleSheet(), QPalette(application.palette()), QFont(application.font())
+    yield
+    if (application.styleSheet(), application.palette(), application.font()) != before:
+        style_sheet, palette, font = before
+        application.setFont(font)
+        application.setPalette(palette)
+        application.setStyleSheet(style_sheet)
+
+
 @pytest.fixture(autouse=True)
 def same_style(qapp):
-    """Give the application back the colors, the style sheet and the font that it had before a test."""
-    before = qapp.styleSheet(), QPalette(qapp.palette()), QFont(qapp.font())
-    yield
-    if (qapp.styleSheet(), qapp.palette(), qapp.font()) != before:
-        style_sheet, palette, font = before
-        qapp.setFont(font)
-        qapp.setPalette(palette)
-        qapp.setStyleSheet(style_sheet)
+    """Give the application back the style that it had before a test."""
+    with kept_style(qapp):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -558,7 +568,7 @@ def make_exporting(show, session, display, scene_view, tracks_view, background, 
         exporting.shut_down()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def add_run():
     """Add a run that is over to a session, without a solver."""
     from nrsfm_gui.model.run import RunState
@@ -623,7 +633,7 @@ def make_read_only(value, seen=None):
             make_read_only(item, seen)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def add_solved_run(solve_once):
     """Show a sequence and its parameters in a session, with a run that the solver has finished."""
     from nrsfm_gui.model.run import RunState
@@ -643,7 +653,7 @@ def add_solved_run(solve_once):
     return add
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def add_three_runs(add_run, known, make_iterate):
     """Show a sequence in a session, with runs of two ranks and of another penalty; the last one is shown."""
 
@@ -684,33 +694,32 @@ def wait_for_comparison(qtbot):
 @pytest.fixture
 def press_action(session):
     """Trigger an action of the table, bound to an object that has the controllers it names."""
-    from nrsfm_gui.shell.actions import ACTIONS, bind, make_action, resolve_situation
+    from nrsfm_gui.shell.actions import ACTIONS, bind, make_action
 
     def press(owner, name):
         spec = next(spec for spec in ACTIONS if spec.name == name)
-        situation = resolve_situation(session)
-        assert spec.when(situation), spec.when.needs
+        assert spec.when.holds(session), spec.when.needs
         action = make_action(spec, bind(spec, owner), session)
         if spec.checked is not None:
-            action.setChecked(spec.checked(situation))
+            action.setChecked(spec.checked(session))
         action.trigger()
         return action
 
     return press
 
 
-@pytest.fixture
-def make_window(qtbot, store, work):
-    """Make shown windows that paint 3-D without OpenGL; each is closed after the test."""
+@contextmanager
+def windows(bot, **usual):
+    """Make shown windows that paint 3-D without OpenGL; each is closed in the end."""
     from nrsfm_gui.main_window import MainWindow
 
     made = []
 
     def make(sequence=None, *, settings=None, **options):
-        window = MainWindow(**{"store": store, "software": True, "work": work} | options)
+        window = MainWindow(**{"software": True} | usual | options)
         made.append(window)
         window.resize(1280, 800)
-        with qtbot.waitActive(window):  # keys go to the active window, and no window manager may be there
+        with bot.waitActive(window):  # keys go to the active window, and no window manager may be there
             window.show()
             window.activateWindow()
         if settings is not None:
@@ -725,7 +734,24 @@ def make_window(qtbot, store, work):
     for window in made:
         window.close()
         window.deleteLater()
-    qtbot.wait(1)
+    bot.wait(1)
+
+
+@pytest.fixture
+def make_window(qtbot, store, work):
+    """Make shown windows; each is closed after the test."""
+    with windows(qtbot, store=store, work=work) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def make_shared_window(qapp, request, work, tmp_path_factory):
+    """Make windows that all tests of a file read, and leave as they were."""
+    from nrsfm_gui.model.app_store import AppStore
+
+    store = AppStore(tmp_path_factory.mktemp("window") / "settings.json")
+    with kept_style(qapp), windows(PatientQtBot(request), store=store, work=work) as make:
+        yield make
 
 
 @pytest.fixture(scope="session")
@@ -766,7 +792,7 @@ def lines(swept):
     return lambda: (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def drop():
     """Drop a file or folder on a widget, as a file manager does: a drop goes to what accepted the drag."""
 

@@ -56,14 +56,10 @@ def steps(session, make_steps, sequence):
     """Return the steps of a sequence before any run."""
     steps = make_steps()
     session.set_settings(QUICK)
-    session.set_sequence(sequence)
     steps.begin()
+    assert steps.bar.isHidden()  # until there is a sequence
+    session.set_sequence(sequence)
     return steps
-
-
-def solve(qtbot, session, control):
-    control.start(warm=False)
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
 
 
 def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, timeline, store, sequence):
@@ -86,7 +82,8 @@ def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, ti
 
 def test_steps_count_in_any_order(qtbot, session, control, steps, timeline):
     session.set_live(False)
-    solve(qtbot, session, control)
+    control.start(warm=False)
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
     timeline.findChild(HeatStrip).frame_requested.emit(3)
     qtbot.waitUntil(lambda: "Live" in steps.bar.sentence)  # the thread ends after its last word
     assert steps.bar._steps == [("Run", True), ("Steer", False), ("Worst frame", True)]
@@ -100,14 +97,6 @@ def test_who_has_done_them_or_put_them_away_is_not_asked_again(steps, make_steps
     assert again.bar.isHidden()
     again.restart()
     assert not again.bar.isHidden()
-
-
-def test_the_steps_wait_for_a_sequence(session, make_steps, sequence):
-    steps = make_steps()
-    steps.begin()
-    assert steps.bar.isHidden()
-    session.set_sequence(sequence)
-    assert "Run" in steps.bar.sentence
 
 
 def test_the_place_of_a_step_is_pointed_out_where_it_is(steps, window):

@@ -42,7 +42,6 @@ def test_what_is_to_be_deleted_is_deleted_before_garbage_is_collected(qtbot, col
     held.deleteLater()
     del held, timer, show
     collector.freeze()
-    gc.unfreeze()
     qtbot.waitUntil(lambda: len(order) == 2)
     assert order == ["deleted", "collected"]
 

@@ -13,15 +13,26 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.sessions.session_saver import layout_of, show_layout
 from nrsfm_gui.shell.layout import docks, is_in_front
+from nrsfm_gui.widgets.dock_title import DockTitle
 
 VIDEO = Background(Path("clip.mp4"))
 
 
+@pytest.fixture(scope="module")
+def shared(make_shared_window):
+    return make_shared_window()
+
+
 @pytest.fixture
-def window(make_window, qtbot):
-    window = make_window()
-    settle(window, qtbot)
-    return window
+def window(shared, qtbot):
+    """Return a window without a video, as large as at first, with the first layout."""
+    shared.dock_layout.place_tracks(None)
+    shared.resize(1280, 800)
+    shared.dock_layout.reset()
+    with qtbot.waitActive(shared):
+        shared.activateWindow()
+    settle(shared, qtbot)
+    return shared
 
 
 def settle(window, qtbot):
@@ -58,23 +69,8 @@ def test_docks_grow_with_the_window_and_come_back(window, qtbot):
     assert all(abs(one - two) <= 20 for one, two in zip(again, first, strict=True))
 
 
-def test_the_first_window_leaves_room_for_its_frame(qtbot, store, work, monkeypatch):
-    monkeypatch.setattr(QScreen, "availableSize", lambda _screen: QSize(1280, 800))
-    window = MainWindow(store=store, software=True, work=work)
-    size = window.size()
-    window.close()
-    window.deleteLater()
-    qtbot.wait(1)
-    assert size.width() < 1280 and 720 < size.height() <= 760
-
-
-def drag_splitter(window, dock, by):
-    """Move the splitter at the inner edge of a dock by a number of pixels, as a mouse does."""
-    area = dock.geometry()
-    if window.dockWidgetArea(dock) is Qt.DockWidgetArea.BottomDockWidgetArea:
-        start, step = QPoint(area.center().x(), area.top() - 2), QPoint(0, -by)
-    else:
-        start, step = QPoint(area.right() + 3, area.center().y()), QPoint(by, 0)
+def drag_edge(window, start, step):
+    """Move a splitter from a place by a number of pixels, as a mouse does."""
     QTest.mousePress(window, Qt.MouseButton.LeftButton, pos=start)
     for part in (1, 2, 3):
         QTest.mouseMove(window, start + step * part / 3)
@@ -82,11 +78,13 @@ def drag_splitter(window, dock, by):
     QTest.mouseRelease(window, Qt.MouseButton.LeftButton, pos=start + step)
 
 
-def test_splitters_stay_where_a_person_put_them(window, qtbot, make_window):
+def test_splitters_stay_where_a_person_put_them(qtbot, make_window):
+    window = make_window()
     found = {dock.windowTitle(): dock for dock in docks(window)}
-    before = sizes(window, qtbot)
-    drag_splitter(window, found["2-D"], 80)
-    drag_splitter(window, found["Sequences"], 40)
+    before = sizes(window, qtbot, 1280, 800)
+    below, left = found["2-D"].geometry(), found["Sequences"].geometry()
+    drag_edge(window, QPoint(below.center().x(), below.top() - 2), QPoint(0, -80))
+    drag_edge(window, QPoint(left.right() + 3, left.center().y()), QPoint(40, 0))
     own = sizes(window, qtbot)
     assert own == pytest.approx((before[0] + 40, before[1], before[2] + 80), abs=6)
     assert sizes(window, qtbot, 1800, 1200)[::2] == pytest.approx(own[::2], abs=2)
@@ -100,9 +98,14 @@ def test_splitters_stay_where_a_person_put_them(window, qtbot, make_window):
     assert sizes(again, qtbot, 1440, 1000)[::2] == pytest.approx(own[::2], abs=2)
 
 
-def test_numbers_get_their_share_of_a_window_that_grows_until_a_person_moves_their_edge(qtbot, store, work):
-    window = MainWindow(store=store, software=True, work=work)
+def test_a_first_window_has_room_for_its_frame_and_numbers_get_their_share_until_a_person_moves_their_edge(
+    qtbot, store, work, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(QScreen, "availableSize", lambda _screen: QSize(1280, 800))
+        window = MainWindow(store=store, software=True, work=work)
     try:
+        assert window.width() < 1280 and 720 < window.height() <= 760
         window.resize(1440, 950)
         window.show()
         settle(window, qtbot)
@@ -111,12 +114,8 @@ def test_numbers_get_their_share_of_a_window_that_grows_until_a_person_moves_the
         assert parameters.height() >= 520 > numbers.height() > 100
         sizes(window, qtbot, 1900, 1440)
         assert abs(parameters.height() - numbers.height()) < 20
-        edge = QPoint(parameters.geometry().center().x(), parameters.geometry().bottom() + 3)
-        QTest.mousePress(window, Qt.MouseButton.LeftButton, pos=edge)
-        for part in (1, 2, 3):
-            QTest.mouseMove(window, edge + QPoint(0, 40 * part))
-            QTest.qWait(10)
-        QTest.mouseRelease(window, Qt.MouseButton.LeftButton, pos=edge + QPoint(0, 120))
+        area = parameters.geometry()
+        drag_edge(window, QPoint(area.center().x(), area.bottom() + 3), QPoint(0, 120))
         own = parameters.height()
         assert own > numbers.height() + 200
         sizes(window, qtbot, 1900, 1400)
@@ -180,14 +179,6 @@ def test_a_layout_of_a_session_suits_windows_of_other_widths(window, qtbot):
     assert sizes(window, qtbot) == pytest.approx(usual, abs=2)
 
 
-def test_numbers_stand_below_the_parameters_where_the_window_is_high_enough(window):
-    found = {dock.windowTitle(): dock for dock in docks(window)}
-    assert found["Numbers"] in window.tabifiedDockWidgets(found["Parameters"])
-    window.resize(1920, 1200)
-    window.dock_layout.reset()
-    assert found["Numbers"] not in window.tabifiedDockWidgets(found["Parameters"])
-
-
 def test_the_buttons_of_a_header_are_seen_while_the_mouse_or_the_keyboard_is_there(window):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "Sequences")
     title = dock.titleBarWidget()
@@ -209,13 +200,47 @@ def test_the_buttons_of_a_header_are_seen_while_the_mouse_or_the_keyboard_is_the
 
 
 def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    assert found["Numbers"] in window.tabifiedDockWidgets(found["Parameters"])
     large = sizes(window, qtbot, 2560, 1440)
-    dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
-    window.resizeDocks([dock], [200], Qt.Orientation.Vertical)
+    window.resizeDocks([found["2-D"]], [200], Qt.Orientation.Vertical)
     settle(window, qtbot)
     window.dock_layout.reset()
     settle(window, qtbot)
     assert abs(sizes(window, qtbot)[2] - large[2]) <= 20
+    assert found["Numbers"] not in window.tabifiedDockWidgets(found["Parameters"])  # below them
+
+
+def test_docks_that_were_floated_and_closed_are_put_back_and_remembered(qtbot, make_window):
+    window = make_window()
+    for dock in docks(window):
+        dock.setFloating(True)
+        dock.setFloating(False)
+        dock.close()
+        assert not dock.isVisible()
+    docks(window)[0].setFloating(True)
+    window.close()
+    again = make_window()
+    assert docks(again)[0].isFloating()
+    again.dock_layout.reset()
+    assert {dock.windowTitle() for dock in docks(again) if not dock.isHidden()} == {
+        "Sequences", "Parameters", "Numbers", "2-D", "Loss"
+    }  # fmt: skip
+    assert not any(dock.isFloating() for dock in docks(again))
+
+
+def test_the_name_of_a_panel_with_a_tab_is_not_written_twice_when_a_layout_is_restored(qtbot, window):
+    layout, titles = layout_of(window), window.findChildren(DockTitle)
+
+    def named():
+        return {title.accessibleName() for title in titles if title._name.isVisible()}
+
+    before = named()
+    assert "Header of Sequences" in before and "Header of Parameters" not in before
+    show_layout(window, layout)
+    window.dock_layout.adopt()
+    settle(window, qtbot)
+    qtbot.waitUntil(lambda: named() == before)
 
 
 def test_no_tab_of_a_dock_can_be_moved_among_the_others(window, qtbot):

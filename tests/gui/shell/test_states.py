@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QProgressBar, QPushButton
 from core import Settings, iterate, simulate
 from core.depth import DepthPoint, DepthProblem, DepthStep
 from core.reconstruction import BILINEAR_START
+from core.solvers import Status
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
@@ -127,37 +128,31 @@ def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(
     assert asked == ["log"]
 
 
-def test_a_run_that_ends_at_its_limit_is_reported_in_a_sentence(
-    qtbot, session, control, states, display, messages, sequence
-):
-    session.set_settings(QUICK.with_changes(max_iterations=2))
-    session.set_sequence(sequence)
-    states.announces = True
-    control.start(warm=False)
-    qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "))
-    assert ") reached its iteration limit in " in messages.text
-    assert display.scene is not None
-
-
 def test_the_result_of_a_run_is_reported_once_in_a_sentence(
-    qtbot, session, control, states, display, messages, asked, sequence
+    qtbot, session, control, states, display, messages, asked, known, make_iterate, add_run
 ):
-    session.set_settings(QUICK)
-    session.set_sequence(replace(sequence, truth=None))
+    session.set_sequence(replace(known.sequence, truth=None))
     states.announces = True
-    control.start(warm=False)
+
+    def end(run):
+        display.refresh()
+        control.ended.emit(run)
+
+    run = add_run(session, make_iterate(known, noise=0.1), QUICK)
+    end(run)
     qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "))
     assert ". " not in messages.text and messages.text.endswith(".")  # one sentence
     assert ") converged in " in messages.text
     assert not any(unit in messages.text for unit in ("px", "mm"))  # they are in the headline
     button_of(messages, "Go to the worst frame").click()
     assert asked == ["worst"]
-    assert display.scene is not None
     messages.hide()
-    session.set_settings(QUICK.with_changes(eta=0.06))
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
-    qtbot.wait(100)
-    assert not messages.text.startswith("Run 1 ")
+    end(run)  # it followed a change
+    assert messages.text == ""
+    limited = replace(make_iterate(known, noise=0.2), status=Status.LIMIT)
+    end(add_run(session, limited, QUICK))
+    qtbot.waitUntil(lambda: messages.text.startswith("Run 2 "))
+    assert ") reached its iteration limit in " in messages.text
 
 
 def test_a_refined_shape_that_the_truth_shows_to_be_worse_is_announced_with_the_way_to_the_other(
@@ -228,12 +223,12 @@ def test_a_refused_run_shows_why_and_shows_the_log(
 
 
 def test_tracks_that_may_be_wrong_are_announced_with_the_result(
-    qtbot, sequence, session, control, messages, asked, make_states
+    qtbot, sequence, session, control, states, messages, asked
 ):
     tracks = np.array(sequence.tracks)
     for frame, point in ((1, 15), (3, 4), (5, 9)):
         tracks[frame, :, point] += 80.0
-    make_states(control).announces = True
+    states.announces = True
     session.set_settings(QUICK.with_changes(rotations="truth", starts=1))
     session.set_sequence(replace(sequence, tracks=tracks, digest="wrong"))
     control.start(warm=False)

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QEvent, QPoint
 from PyQt6.QtGui import QHelpEvent
 from PyQt6.QtWidgets import QApplication, QLabel, QProgressBar, QStatusBar, QToolTip
 
-from core import Settings, simulate
+from core import Settings
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.loss.loss_controller import LossController
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
@@ -64,18 +64,23 @@ def test_the_time_that_is_left_stands_beside_the_share_that_is_done(status):
     assert (share.isVisible(), left.text()) == (False, "")
 
 
-def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, session, control, display, bar, status):
-    session.set_settings(QUICK)
-    session.set_sequence(simulate("paper", frames=8, points=20, noise=0.3, seed=2))
-    assert "8 frames" in status.line.facts
-    control.start(warm=False)
+def test_the_bar_shows_solver_point_frame_and_sequence(
+    qtbot, session, display, bar, status, known, make_iterate
+):
+    session.set_sequence(known.sequence)
+    assert "12 frames" in status.line.facts
+    run = session.add_run(QUICK)
+    run.state, run.last = RunState.RUNNING, replace(make_iterate(known, noise=0.1), fraction=0.5)
+    session.report_run(run)
     progress = status.progress.findChild(QProgressBar)
     qtbot.waitUntil(progress.isVisible)
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
+    run.state = RunState.FINISHED
+    run.history.extend([run.last.record])
+    session.report_run(run)
     qtbot.waitUntil(lambda: not progress.isVisible())
     assert "converged" in status.line.full_text
     session.set_frame(4)
-    qtbot.waitUntil(lambda: display.scene.frame == 4)
+    display.refresh()
     status.show_hover(6)
     for part in ("frame 5", "point 7", "px", "mm"):
         assert part in status.line.hover

@@ -11,16 +11,28 @@ from nrsfm_gui.scene.summaries import measure, relative_measure
 from nrsfm_gui.widgets.style import palette
 
 
-@pytest.fixture
-def window(make_window, make_iterate, add_run, known):
+@pytest.fixture(scope="module")
+def shared(make_shared_window, make_iterate, add_run, known):
     """Return a window with three runs of different noise; the last one is shown."""
-    window = make_window(known.sequence)
+    window = make_shared_window(known.sequence)
     window.session.set_live(False)
     for number, noise in enumerate((0.0, 0.02, 0.05)):
         iterate = make_iterate(known, noise=noise, seed=number)
         add_run(window.session, iterate, Settings(rank=3 + number), noise=noise)
-    window.display.refresh()
     return window
+
+
+@pytest.fixture
+def window(shared):
+    """Return that window, which compares nothing."""
+    session = shared.session
+    shared.compare_controller.stop()
+    session.set_compare_mode("overlay")
+    session.set_shown(session.runs[-1])
+    session.set_selection(())
+    shared.message_bar.hide()
+    shared.display.refresh()
+    return shared
 
 
 def test_escape_stops_comparing_once_nothing_is_selected(window):

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from PyQt6.QtWidgets import QLabel
 
-from core import CameraModel, GroundTruth, InputError, Sequence, Settings, simulate
+from core import CameraModel, GroundTruth, Sequence, Settings, simulate
 
 QUICK = Settings(rank=1, starts=1, rotations="tracks", objective="wnn")
 
@@ -67,42 +66,3 @@ def test_a_hard_sequence_is_shown_solved_or_refused_with_a_sentence(qtbot, make_
     assert kept or reported  # a run that came to nothing is not left without a word
     if kept:
         assert run.message
-
-
-def test_tracks_of_nan_alone_are_refused_and_the_window_stays_as_it_was(qtbot, make_window, tmp_path):
-    before = simulate("paper", frames=8, points=15)
-    window = make_window(before)
-    path = tmp_path / "nothing.txt"
-    np.savetxt(path, np.full((8, 6), np.nan))
-    window.sequence_opening.open(path)
-    control = window.import_controller
-    qtbot.waitUntil(lambda: control.dialog is not None and control.dialog.isVisible())
-    shown = [label.text() for label in control.dialog.findChildren(QLabel) if label.isVisible()]
-    assert "nothing.txt" in shown
-    assert any("no visible point" in text for text in shown), shown
-    control.dialog.reject()
-    assert window.session.sequence is before
-    with pytest.raises(InputError, match="no visible point"):
-        sequence_of(np.full((3, 2, 5), np.nan), np.zeros((3, 5), dtype=bool))
-
-
-@pytest.mark.slow
-def test_thirty_thousand_points_are_shown_played_and_picked(make_window):
-    frames, points = 4, 30_000
-    rng = np.random.default_rng(1)
-    sheet = rng.uniform(-1, 1, (3, points)) * [[60], [45], [4]]
-    truth = sheet + np.sin(np.arange(frames))[:, None, None] * sheet[2:]
-    tracks = 1400.0 * truth[:, :2] / (truth[:, 2:] + 400.0) + 600.0
-    known = GroundTruth(np.arange(frames), truth, 0)
-    window = make_window(sequence_of(tracks, np.ones((frames, points), dtype=bool), truth=known))
-    for frame in range(frames):
-        window.session.set_frame(frame)
-        window.display.refresh()
-    window.session.set_selection(range(0, points, 7))
-    window.session.set_hidden(range(0, points, 3))
-    window.display.refresh()
-    assert len(window.session.selection) == len(range(0, points, 7))
-    scene = window.display.scene
-    assert scene.drawn.sum() == points - len(range(0, points, 3))
-    assert not window.scene_view.grab_image().isNull()
-    assert not window.tracks_view.grab_image().isNull()

@@ -6,7 +6,7 @@ from hands import button_of, choose
 from PyQt6.QtCore import Qt
 
 from core import CameraModel, simulate
-from nrsfm_gui.importing.forms import KNOWN, ORTHOGONAL
+from nrsfm_gui.importing.forms import KNOWN
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.arguments import parse
 
@@ -18,9 +18,22 @@ def sequence():
     return simulate("paper", frames=12, points=20, noise=0.3, seed=2)
 
 
+@pytest.fixture(scope="module")
+def shared(make_shared_window):
+    return make_shared_window()
+
+
 @pytest.fixture
-def window(make_window, sequence):
-    return make_window(sequence)
+def window(qtbot, shared, sequence):
+    """Return the window of this file with a sequence; its dialog is closed after the test."""
+    with qtbot.waitActive(shared):
+        shared.activateWindow()
+    shared.sequence_opening.open_sequence(sequence)
+    yield shared
+    shared.sequence_opening.asks = True
+    if shared.import_controller.dialog is not None:
+        shared.import_controller.dialog.reject()
+    shared.message_bar.hide()
 
 
 @pytest.fixture
@@ -47,14 +60,14 @@ def clear(tmp_path, arrays):
     return path
 
 
+def is_asked(window):
+    dialog = window.import_controller.dialog
+    return dialog is not None and dialog.isVisible()
+
+
 def dialog_of(qtbot, window):
     """Return the dialog, once it is open."""
-
-    def is_open():
-        dialog = window.import_controller.dialog
-        return dialog is not None and dialog.isVisible()
-
-    qtbot.waitUntil(is_open)
+    qtbot.waitUntil(lambda: is_asked(window))
     return window.import_controller.dialog
 
 
@@ -72,7 +85,7 @@ def opened(qtbot, window, path):
 def test_a_file_that_is_clear_opens_at_once(qtbot, window, clear, drop):
     drop(window, clear)
     sequence = opened(qtbot, window, clear)
-    assert window.import_controller.dialog is None
+    assert not is_asked(window)
     assert sequence.visible.mean() < 1 and sequence.intrinsics[0, 0] == 900
     assert window.store.recent()[0] == clear
 
@@ -97,22 +110,14 @@ def test_pixel_tracks_without_a_camera_are_asked_about_and_then_remembered(qtbot
     assert not dialog.isVisible() and window.session.settings.intrinsics == focal
 
 
-def test_orthogonal_tracks_are_a_parameter_of_this_sequence_alone(qtbot, window, asked):
-    window.sequence_opening.open(asked)
-    dialog = dialog_of(qtbot, window)
-    choose(dialog._camera.kind, ORTHOGONAL)
-    press(qtbot, dialog, "Import")
-    opened(qtbot, window, asked)
-    assert window.session.settings.camera_model == "orthogonal"
-    window.sequence_opening.open("sample:balloon/circle")
-    qtbot.waitUntil(lambda: window.session.sequence.name.startswith("balloon"))
-    assert window.session.settings.camera_model == "auto"
-
-
 def test_a_file_that_was_given_up_leaves_what_is_open(qtbot, window, asked):
     before = window.session.sequence
     window.sequence_opening.open(asked)
     dialog = dialog_of(qtbot, window)
+    dialog._help.linkActivated.emit("tracks")
+    page = window.help_controller.pages["own_tracks.md"]
+    assert page.isVisible()
+    page.close()
     press(qtbot, dialog, "Cancel")
     assert window.session.sequence is before and not window.sequence_opening.busy
     assert asked not in window.store.recent()
@@ -138,10 +143,10 @@ def test_a_script_is_not_asked(qtbot, window, asked):
     window.sequence_opening.asks = False
     window.sequence_opening.open(asked)
     sequence = opened(qtbot, window, asked)
-    assert window.import_controller.dialog is None and sequence.camera is CameraModel.PERSPECTIVE
+    assert not is_asked(window) and sequence.camera is CameraModel.PERSPECTIVE
 
 
-def test_the_reading_options_of_the_command_line_are_those_of_the_solver(window, asked):
+def test_the_reading_options_of_the_command_line_are_those_of_the_solver(asked):
     arguments = parse([str(asked), "--visible", "~pred_visibility", "--image-size", "640x480"])
     assert arguments.reading == {"visible": "~pred_visibility", "size": "640x480"}
     assert arguments.settings is None and arguments.asks
@@ -160,15 +165,6 @@ def test_what_cannot_be_understood_at_all_is_a_message_that_offers_the_import(qt
     press(qtbot, window.message_bar, "Import as…")
     dialog = dialog_of(qtbot, window)
     assert "no zip archive" in dialog.problem and dialog._title.text() == "notes.npz"
-    press(qtbot, dialog, "Cancel")
-
-
-def test_the_page_about_own_tracks_is_opened_from_the_dialog(qtbot, window, asked):
-    window.sequence_opening.open(asked)
-    dialog = dialog_of(qtbot, window)
-    dialog._help.linkActivated.emit("tracks")
-    assert window.help_controller.pages["own_tracks.md"].isVisible()
-    window.help_controller.pages["own_tracks.md"].close()
     press(qtbot, dialog, "Cancel")
 
 

@@ -1,9 +1,9 @@
-"""Low-rank problems in the window: solved, shown in both views, described, exported, gone on from."""
+"""Low-rank problems in the window: solved, shown in both views, described, exported."""
 
 import numpy as np
 import pytest
 
-from core import NuclearNorm, Settings, TruncatedNuclearNorm, load_result
+from core import Settings, TruncatedNuclearNorm, load_result
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
 
@@ -43,31 +43,6 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, rigid_s
 
 
 @pytest.mark.slow
-def test_a_low_rank_run_continues_another_and_starts_anew_after_a_non_rigid_one(
-    qtbot, make_window, rigid_scene
-):
-    quick = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1, objective="wnn")
-    window = make_window(rigid_scene, settings=quick)
-    first = run(qtbot, window)
-    assert first.state is RunState.FINISHED
-    for settings in (LOW_RANK, LOW_RANK.with_changes(rank=6, penalty=NuclearNorm(mu=1e-4)), quick):
-        window.parameters_panel.set_settings(settings)
-        window.session.set_settings(settings)
-        shown = run(qtbot, window)
-        assert shown.state is RunState.FINISHED
-        assert shown.message == "refine"
-        assert shown.last.best.factors.rank == settings.rank
-        assert np.isfinite(window.display.scene.estimate).all()
-    assert [each.settings.problem for each in window.session.runs] == [
-        "nonrigid",
-        "lowrank",
-        "lowrank",
-        "nonrigid",
-    ]
-    assert first.last.best.loss == pytest.approx(shown.last.best.loss, rel=1e-6)
-    qtbot.waitUntil(lambda: window.parameters_panel.spectrum_plot.canvas.picture.heights.size == 2)
-
-
 def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_window, rigid_scene):
     window = make_window(rigid_scene, settings=LOW_RANK)
     window.run_control.start(warm=False, paused=True)

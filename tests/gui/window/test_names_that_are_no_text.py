@@ -81,8 +81,12 @@ def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
     assert "is no name that XML can hold" in failures[0]
 
 
-def test_a_session_has_it(qtbot, opened, tmp_path):
+def test_a_session_and_the_command_that_is_copied_have_it(qtbot, opened, tmp_path):
     window, path = opened
+    window.export_controller.copy_command()
+    line = QGuiApplication.clipboard().text()
+    shown = line.replace("nrsfm solve", "printf %s", 1).split(" --")[0]
+    assert subprocess.run(["sh", "-c", shown], capture_output=True, check=True).stdout == os.fsencode(path)
     session = named(tmp_path, "work.nrsfm")
     window.session_saver.save_to(session)
     qtbot.waitUntil(lambda: window.session_saver.file == session)
@@ -91,12 +95,3 @@ def test_a_session_has_it(qtbot, opened, tmp_path):
     with qtbot.waitSignal(window.sequence_opening.shown):
         window.sequence_opening.open(session)
     assert window.session.sequence.source == path and len(window.session.runs) == 1
-
-
-def test_the_command_that_is_copied_names_it(opened, tmp_path):
-    window, path = opened
-    window.export_controller.copy_command()
-    line = QGuiApplication.clipboard().text()
-    shown = line.replace("nrsfm solve", "printf %s", 1).split(" --")[0]
-    done = subprocess.run(["sh", "-c", shown], capture_output=True, check=True)
-    assert done.stdout == os.fsencode(path)

@@ -11,7 +11,7 @@ import pytest
 from PyQt6.QtGui import QImage
 
 import core
-from core import Settings, load_result, simulate, write_challenge, write_npz
+from core import Settings, load_result, read_sequence, simulate, write_challenge, write_npz
 from core.io.writers import numbered
 from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.export.movie_files import FORMATS
@@ -47,6 +47,17 @@ def opened(open_and_solve, tmp_path):
     return open_and_solve(QUICK, lambda window: window.sequence_opening.open(path)), path
 
 
+@pytest.fixture(scope="module")
+def shared(make_shared_window, add_solved_run, tmp_path_factory):
+    """The same for tests that write nothing over it."""
+    path = tmp_path_factory.mktemp("input") / "input.npz"
+    write_npz(simulate("balloon", frames=6, points=16, seed=3), path)
+    window = make_shared_window()
+    add_solved_run(window.session, read_sequence(path), QUICK)
+    window.display.finish()
+    return window, path
+
+
 @pytest.fixture
 def refusal_of(qtbot):
     """Return what lets a window write to a path, and returns the sentence that refuses it."""
@@ -67,8 +78,8 @@ def refusal_of(qtbot):
 @pytest.mark.parametrize(
     "what", [each if each in BRIEF else pytest.param(each, marks=pytest.mark.slow) for each in WRITES]
 )
-def test_nothing_is_written_over_what_must_stay(opened, refusal_of, tmp_path, what):
-    window, source = opened
+def test_nothing_is_written_over_what_must_stay(shared, refusal_of, tmp_path, what):
+    window, source = shared
     before, suffix = source.read_bytes(), what.split()[-1]
     if what.startswith("movie") and FORMATS[suffix].missing:
         pytest.skip(FORMATS[suffix].missing)
@@ -138,8 +149,10 @@ def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
     window, _source = opened
     path, result = tmp_path / "work.nrsfm", tmp_path / "result.npz"
     window.session_saver.save_to(path)
-    window.export_controller.save_reconstruction(result)
-    qtbot.waitUntil(lambda: path.exists() and result.exists())
+    for _ in range(2):  # a result that is not open is replaced
+        with qtbot.waitSignal(window.export_controller.saved):
+            window.export_controller.save_reconstruction(result)
+        qtbot.waitUntil(lambda: not window.export_controller.busy and path.exists())
     with qtbot.waitSignal(window.sequence_opening.shown):
         window.sequence_opening.open(path)
     window.session.rename_run(window.session.runs[0], "again")
@@ -172,29 +185,13 @@ def test_a_script_refuses_its_input_as_its_output_before_it_solves(run_script, t
 
 def test_a_script_draws_figures_and_movies_by_the_names_of_their_files(run_script, tmp_path, capsys):
     core.reconstruct(simulate("balloon", frames=6, points=16, seed=3), QUICK).save(tmp_path / "result.npz")
-    begins = {
-        "shapes.pdf": b"%PDF",
-        "errors.heat.svg": b"<?xml",
-        "errors.png": b"\x89PNG",
-        "turn.gif": b"GIF89a",
-        "tracks.2d.mp4": b"\0\0\0",
-    }
+    begins = {"errors.heat.svg": b"<?xml", "tracks.2d.gif": b"GIF89a"}
     exports = [word for name in begins for word in ("--export", str(tmp_path / name))]
     assert run_script(str(tmp_path / "result.npz"), *exports) == 0, capsys.readouterr().err
     for name, begin in begins.items():
         assert (tmp_path / name).read_bytes().startswith(begin)
     assert run_script(str(tmp_path / "result.npz"), "--export", str(tmp_path / "a.doc")) == 2
     assert "has the suffix '.doc'; accepted are .npz" in capsys.readouterr().err
-
-
-def test_a_result_is_still_replaced_by_the_next_one(qtbot, opened, tmp_path):
-    window, _source = opened
-    path = tmp_path / "result.npz"
-    for _ in range(2):
-        with qtbot.waitSignal(window.export_controller.saved):
-            window.export_controller.save_reconstruction(path)
-        qtbot.waitUntil(lambda: not window.export_controller.busy)
-    assert load_result(path).loss > 0
 
 
 def test_window_and_command_line_export_the_same_upright_shape_also_after_the_session_is_opened(
@@ -217,11 +214,11 @@ def test_window_and_command_line_export_the_same_upright_shape_also_after_the_se
         again.sequence_opening.open(saved)
     assert again.session.settings.upright == rule
     for name, each in (("first", window), ("again", again)):
-        for suffix in (".npz", ".ply", ".usda", ".html"):
+        for suffix in (".npz", ".ply", ".usda"):
             each.export_controller.save_result(tmp_path / f"{name}{suffix}")
         qtbot.waitUntil(lambda each=each: not each.export_controller.busy)
     assert load_result(tmp_path / "first.npz").meta["upright"] == rule
-    for suffix in (".ply", ".usda", ".html"):
+    for suffix in (".ply", ".usda"):
         told = tmp_path / f"told{suffix}"
         assert main(["export", str(tmp_path / "first.npz"), "-o", str(told)]) == 0
         expected = (tmp_path / f"first{suffix}").read_bytes()

@@ -9,13 +9,23 @@ from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets.style import palette
 
 
-@pytest.fixture
-def window(make_window, add_three_runs):
-    """Return a window with three runs that are over, the last of another penalty; it is shown."""
-    window = make_window()
+@pytest.fixture(scope="module")
+def shared(make_shared_window, add_three_runs):
+    window = make_shared_window()
     add_three_runs(window.session)
-    window.display.refresh()
     return window
+
+
+@pytest.fixture
+def window(qtbot, shared):
+    """Return a window with three runs that are over, the last of another penalty; it is shown."""
+    with qtbot.waitActive(shared):
+        shared.activateWindow()
+    run = shared.session.runs[-1]
+    shared.session.set_shown(run)
+    shared.session.set_settings(run.settings)
+    shared.display.refresh()
+    return shared
 
 
 def line(window, number):
@@ -80,7 +90,10 @@ def test_f4_renames_everywhere_and_an_empty_name_restores_the_default(qtbot, win
 def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
     window.loss_plot.setPalette(palette(DARK))
     run = window.session.shown
-    run.settings = run.settings.with_changes(method="admm")
+    before = run.settings
+    run.settings = before.with_changes(method="admm")
     window.session.report_run(run)
     window.display.refresh()
     assert "ADMM" in legend_of(window.loss_plot)[0] and "ADMM" in line(window, 3).text(0)
+    run.settings = before
+    window.session.report_run(run)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hands import type_into
 from PyQt6.QtCore import QPoint, Qt
-from PyQt6.QtWidgets import QComboBox, QDialog, QSpinBox
+from PyQt6.QtWidgets import QApplication, QComboBox, QDialog, QSpinBox
 
 from core import Settings
-from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import NumberField
@@ -17,22 +16,25 @@ LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 
 
 @pytest.fixture(scope="module")
-def end(sequence):
-    """The last iterate of a real run."""
-    return list(real_work(sequence, QUICK, None))[-1]
-
-
-@pytest.fixture
-def window(make_window, sequence, end):
-    return make_window(sequence, settings=QUICK, work=lambda *_: iter([end]))
-
-
-@pytest.fixture
-def solved(window, solve):
+def shared(make_shared_window, add_solved_run, sequence):
     """A window whose run has ended, with its errors on the timeline."""
-    solve(window)
-    window.display.refresh()
+    window = make_shared_window()
+    window.session.set_live(False)
+    add_solved_run(window.session, sequence, QUICK)
     return window
+
+
+@pytest.fixture
+def window(qtbot, shared):
+    """Return that window at its first frame, with nothing selected."""
+    session = shared.session
+    session.set_selection(())
+    session.set_frame_range(None)
+    session.set_frame(0)
+    with qtbot.waitActive(shared):
+        shared.activateWindow()
+    shared.display.refresh()
+    return shared
 
 
 def trigger(window, *names):
@@ -55,8 +57,8 @@ def rows(window):
     return sorted(int(table.model().order[index.row()]) for index in model.selectedRows())
 
 
-def test_what_is_selected_anywhere_is_selected_everywhere(qtbot, solved, near):
-    window, session = solved, solved.session
+def test_what_is_selected_anywhere_is_selected_everywhere(qtbot, window, near):
+    session = window.session
     show_points(qtbot, window)
     window.tracks_view.points_selected.emit(np.array([3, 4, 7]), False)
     assert session.selection == (3, 4, 7)
@@ -81,13 +83,12 @@ def test_what_is_selected_anywhere_is_selected_everywhere(qtbot, solved, near):
 def test_the_point_under_the_mouse_is_circled_in_the_other_views(window):
     window.timeline.point_hovered.emit(7)
     assert window.scene_view._hovered == window.tracks_view._hovered == 7
+    assert window.status_controller.line.hover.startswith("point 8 · ")
     window.tracks_view.point_hovered.emit(-1)
-    assert window.scene_view._hovered == -1
+    assert window.scene_view._hovered == -1 and window.status_controller.line.hover == ""
 
 
 def test_labels_come_and_go_by_a_key(qtbot, window):
-    with qtbot.waitActive(window):
-        window.activateWindow()
     before = window.session.appearance.labels
     qtbot.keyClick(window, Qt.Key.Key_N)
     assert window.session.appearance.labels != before
@@ -97,8 +98,6 @@ def test_labels_come_and_go_by_a_key(qtbot, window):
 
 def test_brackets_set_the_range_that_is_played_and_escape_clears_it(qtbot, window):
     session = window.session
-    with qtbot.waitActive(window):
-        window.activateWindow()
     session.set_frame(3)
     qtbot.keyClick(window, Qt.Key.Key_BracketLeft)
     assert session.frame_range == (3, 13)
@@ -122,6 +121,44 @@ def test_brackets_set_the_range_that_is_played_and_escape_clears_it(qtbot, windo
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert session.frame_range is None
     qtbot.waitUntil(lambda: window.timeline.slider._range.frames is None)
+
+
+def test_the_menu_of_a_point_is_opened_from_the_views_and_the_table(qtbot, window):
+    window.session.set_selection((7,))
+    for view in (window.tracks_view, window.timeline, window.points_panel):
+        view.menu_requested.emit(window.mapToGlobal(QPoint(50, 50)))
+        menu = QApplication.activePopupWidget()
+        assert menu.actions()[0] is window.toolbars.actions["hide_observation"]
+        menu.close()
+    qtbot.keyClick(window.scene_view, Qt.Key.Key_O)
+    qtbot.waitUntil(window.outliers_panel.isVisible)
+    assert "observations" in window.outliers_panel.sentence or "exceed" in window.outliers_panel.sentence
+
+
+@pytest.mark.slow
+def test_a_run_follows_what_is_hidden_by_a_key_and_what_is_undone(qtbot, make_window, sequence, solve):
+    solved = make_window(sequence, settings=QUICK.with_changes(rotations="truth", starts=1))
+    solve(solved)
+    session = solved.session
+
+    def wait():
+        qtbot.waitUntil(lambda: not session.shown.state.alive and solved.run_control.current is None)
+        solved.display.refresh()
+
+    wait()
+    session.set_frame(4)
+    session.set_selection((7,))
+    qtbot.keyClick(solved.scene_view, Qt.Key.Key_X)
+    assert session.settings.hide == "8:5"
+    wait()
+    assert session.shown.number == 2 and session.shown.settings.hide == "8:5"
+    assert np.isnan(solved.display.scene.shapes.residuals[4, 7])
+    assert solved.display.scene.excluded.tolist() == [point == 7 for point in range(30)]
+    assert solved.tracks_view._dots.excluded.positions.shape == (1, 2)
+    qtbot.keyClick(solved.scene_view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.settings.hide is None
+    wait()
+    assert np.isfinite(solved.display.scene.shapes.residuals[4, 7])
 
 
 # Keys
@@ -151,10 +188,7 @@ def press_everything(qtbot, window, widget):
     return went
 
 
-def test_keys_stay_with_a_table_and_a_combo_and_work_in_a_plot_and_after_a_dialog(qtbot, solved):
-    window = solved
-    with qtbot.waitActive(window):
-        window.activateWindow()
+def test_keys_stay_with_a_table_and_a_combo_and_work_in_a_plot_and_after_a_dialog(qtbot, window):
     show_points(qtbot, window)
     table = window.points_panel.table
     qtbot.mouseClick(table.viewport(), LEFT, pos=QPoint(40, 30))
@@ -181,8 +215,6 @@ def test_keys_stay_with_a_table_and_a_combo_and_work_in_a_plot_and_after_a_dialo
 
 
 def test_keys_stay_with_text_fields(qtbot, window):
-    with qtbot.waitActive(window):
-        window.activateWindow()
     spin = QSpinBox(window)
     spin.show()
     for field in (window.parameters_panel.findChild(NumberField, "eta"), spin):

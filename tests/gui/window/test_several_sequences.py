@@ -9,10 +9,8 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import CameraModel, ExplicitWeights, NuclearNorm, Sequence, Settings, write_npz
-from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.panels.parameters.weights_list import WeightsList
 from nrsfm_gui.widgets.fields import NumberField
 
 LIGHT_WORK = Settings(rank=2, objective="wnn")
@@ -70,6 +68,15 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert window.session.runs == []
     assert window.session.shown is None
     assert listed(window) == []
+    tree = window.sequences_panel.tree
+    assert [(row.sequence, row.open, len(row.runs)) for row in tree.rows] == [
+        (second, True, 0),
+        (first, False, 2),
+    ]
+    tree.left_requested.emit(first, runs[0].number)
+    assert window.session.sequence is first and window.session.runs == runs
+    assert window.session.shown is runs[0]
+    show(window, second)
     solve(window, from_scratch=True)
     window.runs_controller.updater.flush()
     assert listed(window) == [1]  # runs are numbered in each sequence
@@ -83,45 +90,6 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert [len(run.history) for run in runs] == [10, 10]
 
 
-def test_a_run_that_was_left_is_chosen_in_the_tree_and_its_sequence_opens(
-    qtbot, make_window, make_stream, first, second, solve
-):
-    window = make_window(make_stream(length=5))
-    show(window, first)
-    for _ in range(2):
-        solve(window, from_scratch=True)
-    runs = list(window.session.runs)
-    show(window, second)
-    window.runs_controller.updater.flush()
-    tree = window.sequences_panel.tree
-    assert [(row.sequence, row.open, len(row.runs)) for row in tree.rows] == [
-        (second, True, 0),
-        (first, False, 2),
-    ]
-    tree.left_requested.emit(first, runs[0].number)
-    assert window.session.sequence is first and window.session.runs == runs
-    assert window.session.shown is runs[0]
-
-
-def test_an_active_run_is_stopped_with_its_sequence_and_keeps_its_results(
-    qtbot, make_window, make_stream, first, second
-):
-    window = make_window(make_stream(pause=0.002))
-    show(window, first)
-    window.parameters_controller.run()
-    run = window.session.shown
-    qtbot.waitUntil(lambda: len(run.history) > 5)
-    with qtbot.waitSignal(window.run_control.ended):
-        show(window, second)
-    stopped = "Run 1 (bilinear, rank 2) was stopped; opening first again shows what it has."
-    assert window.message_bar.text.startswith(stopped)
-    assert run.state is RunState.STOPPED
-    show(window, reads(first))
-    assert window.session.shown is run
-    assert [record.iteration for record in run.history.records] == list(range(len(run.history)))
-    assert run.last.record == run.history.records[-1]
-
-
 def test_a_run_that_opening_another_sequence_stopped_goes_on_at_one_click(
     qtbot, make_window, make_stream, first, second
 ):
@@ -133,6 +101,11 @@ def test_a_run_that_opening_another_sequence_stopped_goes_on_at_one_click(
     qtbot.waitUntil(lambda: len(run.history) > 5)
     with qtbot.waitSignal(window.run_control.ended):
         show(window, second)
+    stopped = "Run 1 (bilinear, rank 2) was stopped; opening first again shows what it has."
+    assert window.message_bar.text.startswith(stopped)
+    assert run.state is RunState.STOPPED
+    assert [record.iteration for record in run.history.records] == list(range(len(run.history)))
+    assert run.last.record == run.history.records[-1]
     buttons = window.message_bar.findChildren(QPushButton)
     (button,) = [each for each in buttons if each.text() == f"Go on with run {sentence_name(run)}"]
     button.click()
@@ -227,31 +200,6 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
         assert window.message_bar.text == "rank 3 is refused"
 
 
-@pytest.mark.slow
-def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_window, sequence, solve):
-    window = make_window(real_work)
-    take(window, Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"))
-    show(window, sequence)
-    solve(window)
-    weights = window.parameters_panel.findChild(WeightsList)
-    qtbot.waitUntil(lambda: len(weights.weights) == 2)
-    take(window, Settings(rank=2))  # the rotations are chosen among several
-    window.run_control.start(warm=False, paused=True)
-    run = window.session.shown
-    for _ in range(2):
-        window.run_control.step()
-    qtbot.waitUntil(lambda: run.last is not None)
-    assert not run.last.rotations_chosen
-    qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)
-    assert len(weights.weights) == 2
-    window.parameters_panel.spectrum_plot.weights_edited.emit((3e-3, weights.weights[1]))
-    window.parameters_controller.commit()
-    assert isinstance(window.session.settings.penalty, ExplicitWeights)
-    window.run_control.step()
-    qtbot.waitUntil(lambda: bool(run.history.ticks))
-    assert run.history.ticks[0].text == "penalty WNN → weights: starts again"
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Return a folder of two sequences; a third lies beside it."""
@@ -302,16 +250,3 @@ def test_the_list_keeps_what_was_opened_until_it_is_removed(qtbot, make_window, 
     assert names() == ["one", "three"] and "pinned" in window.message_bar.text
     window.message_bar.message.actions[0][1]()
     assert names() == ["three"] and "one" in window.message_bar.text and "1 run" in window.message_bar.text
-
-
-def test_a_sequence_of_no_file_stays_in_the_list_when_it_is_left_without_runs(
-    make_window, make_stream, first
-):
-    window = make_window(make_stream())
-    show(window, first)
-    show(window, tracked("second", "2"))
-    window.runs_controller.updater.flush()
-    assert [row.sequence.name for row in window.sequences_panel.tree.rows] == ["second", "first"]
-    window.sequences_panel.remove_requested.emit((), (first,))
-    window.runs_controller.updater.flush()
-    assert [row.sequence.name for row in window.sequences_panel.tree.rows] == ["second"]

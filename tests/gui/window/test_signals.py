@@ -47,11 +47,8 @@ sys.exit(run())
     ("place", "number"),
     [
         ("nrsfm_gui.app", signal.SIGTERM),
-        ("nrsfm_gui.model.arguments", signal.SIGHUP),
-        ("numpy", signal.SIGINT),
-        ("nrsfm_gui.main_window", signal.SIGTERM),
-        pytest.param("PyQt6.QtWidgets", signal.SIGINT, marks=pytest.mark.slow),
-        pytest.param("nrsfm_gui.shell.stop_signals", signal.SIGHUP, marks=pytest.mark.slow),
+        ("nrsfm_gui.main_window", signal.SIGINT),
+        pytest.param("PyQt6.QtWidgets", signal.SIGHUP, marks=pytest.mark.slow),
         pytest.param("nrsfm_gui.widgets.plots.plot_export", signal.SIGINT, marks=pytest.mark.slow),
     ],
 )

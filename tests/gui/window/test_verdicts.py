@@ -1,4 +1,4 @@
-"""What may be wrong with a run: shown among its numbers and in the list, with what can be done about it."""
+"""A refined run: its shape, its other solutions, and what may be wrong with it and can be done about that."""
 
 from dataclasses import replace
 
@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from hands import button_of
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QPushButton, QTabBar, QToolButton
+from PyQt6.QtWidgets import QLabel, QPushButton, QTabBar, QToolButton
 
 from core import Settings, iterate, simulate
 from core.depth import DepthEnd, mirror_in_depth
 from core.reconstruction import BILINEAR_START, Verdict
-from nrsfm_gui.model.names import sentence_name
+from nrsfm_gui.model.names import numbered_title, sentence_name
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.scene.summaries import percent_of
+from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.scene.summaries import measure, percent_of
 from nrsfm_gui.text.run_rows import run_row
 
 SETTINGS = Settings(rank=2, starts=1, rotations="truth", noise=0.0)
@@ -68,30 +69,15 @@ def tab_of():
     return of
 
 
-@pytest.mark.slow
-def test_they_are_among_the_numbers_with_their_actions_and_in_the_list_of_runs(show_run):
-    window = show_run(MIRRORED, JUMP, RIGID)
-    panel = window.numbers_panel
-    texts = [label.text() for label in panel.findChildren(type(panel._hint)) if label.isVisibleTo(panel)]
-    assert [text for text in texts if text in {MIRRORED.sentence, JUMP.sentence, RIGID.sentence}] == [
-        MIRRORED.sentence, JUMP.sentence, RIGID.sentence
-    ]  # fmt: skip
-    assert "What may be wrong" in texts and "Reconstruction" in texts
-    assert "mirror the frames" in button_of(window.numbers_panel, "Mirror").toolTip().lower()
-    row = run_row(window.session.shown, None)
-    assert row.origin == "3 remarks" and JUMP.sentence in row.tip
-    window.session.shown.state = RunState.RUNNING
-    window.session.report_run(window.session.shown)
-    window.display.refresh()
-    assert not panel.findChildren(QPushButton) or all(
-        each.isHidden() or not each.isVisibleTo(panel) for each in panel.findChildren(QPushButton)
-    )
-
-
-def test_a_dismissed_remark_is_gone_from_numbers_tab_and_list_until_it_is_undone(show_run, tab_of):
+def test_a_dismissed_remark_is_gone_from_numbers_tab_and_list_until_it_is_undone(qtbot, show_run, tab_of):
     window = show_run(JUMP, RIGID)
     panel, session = window.numbers_panel, window.session
     assert tab_of(window) == (True, "2 remarks")
+    said = {"What may be wrong", JUMP.sentence, RIGID.sentence}
+    qtbot.waitUntil(
+        lambda: said <= {each.text() for each in panel.findChildren(QLabel) if each.isVisibleTo(panel)}
+    )
+    assert JUMP.sentence in run_row(session.shown, None).tip
     next(each for each in panel.findChildren(QToolButton) if each.isVisibleTo(panel)).click()
     window.display.refresh()
     assert session.shown.dismissed == {JUMP.sentence}
@@ -127,8 +113,10 @@ def test_looking_goes_to_the_frames_and_colors_by_the_uncertainty(show_run):
 
 
 def test_comparing_shows_the_end_that_is_named_or_the_bilinear_solution(show_run, end):
+    ends = [each.name for each in end.depth.ends]
     names = list(end.alternatives)
     other = names[-1]
+    assert [name.partition(": ")[2] for name in names[1:]] == ends[1:]  # further ends are solutions, too
     verdict = Verdict("ambiguous", f"Two shapes; the other is {other.partition(': ')[2]}.", None, "compare")
     window = show_run(verdict)
     button_of(window.numbers_panel, "Compare").click()
@@ -184,3 +172,45 @@ def test_frames_are_mirrored_in_a_run_of_its_own_whose_energy_and_error_are_repo
     )
     compare.click()
     assert session.compared is source
+
+
+def shown_points(window):
+    window.display.refresh()
+    return window.display.scene.shapes.points
+
+
+def test_the_views_show_the_shape_of_the_run(qtbot, show_run, sequence, end):
+    window, refined = show_run(), build_shapes(sequence, end).points
+    np.testing.assert_array_equal(shown_points(window), refined)
+    found, run = window.display.errors.incumbent, window.session.shown
+    assert window.display.errors.of_run(run) is found and found.iterate is run.last
+    assert found.error == pytest.approx(np.nanmean(window.display.scene.shapes.errors))
+
+    def agrees():
+        rows = window.sequences_panel.tree.open.runs
+        headline = window.status_controller.headline.full_text.split(" · ")[0]
+        return headline == rows[0].error == measure(found.error, found.unit)
+
+    qtbot.waitUntil(agrees)
+
+
+def test_a_run_is_compared_with_the_bilinear_solution_that_it_started_from(show_run, sequence, end):
+    window = show_run()
+    session, controller = window.session, window.compare_controller
+    controller.compare_solution(BILINEAR_START)
+    window.display.refresh()
+    assert controller.on and session.compared is session.shown
+    refined, bilinear = (
+        build_shapes(sequence, each).points for each in (end, end.alternatives[BILINEAR_START])
+    )
+    assert np.abs(refined - bilinear).max() > 0.1
+    np.testing.assert_allclose(window.display.together.points, bilinear)
+    assert window.display.together.mean > 0.1
+    assert window.compare_panel._second.currentText() == numbered_title(session.shown, BILINEAR_START)
+    assert window.compare_panel._second.currentText().endswith(f": {BILINEAR_START}")
+    controller.swap()
+    assert session.compared is session.shown  # the shown shape is that of the run
+    np.testing.assert_array_equal(shown_points(window), refined)
+    controller.stop()
+    session.set_compared(session.shown)  # with the same solution of itself
+    assert not controller.on and session.compared is None

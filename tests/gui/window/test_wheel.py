@@ -77,10 +77,10 @@ def changed_by_the_wheel(top):
     return found
 
 
-@pytest.fixture
-def window(make_window, add_run, make_iterate, known):
+@pytest.fixture(scope="module")
+def window(make_shared_window, add_run, make_iterate, known):
     """Return a window with a run, so that no panel is empty."""
-    made = make_window(known.sequence, settings=QUICK)
+    made = make_shared_window(known.sequence, settings=QUICK)
     add_run(made.session, make_iterate(known, noise=0.01), QUICK)
     made.display.refresh()
     return made
@@ -105,11 +105,16 @@ def test_the_wheel_changes_no_field_of_a_dialog_or_of_the_appearance(window):
         (dialog,) = (each for each in set(QApplication.topLevelWidgets()) - before if each.isVisible())
         assert len(fields_of(dialog)) >= least
         assert changed_by_the_wheel(dialog) == []
+        dialog.close()
     panel = window.appearance_panel
     panel.show()
     for kind in (QComboBox, QSpinBox, QDoubleSpinBox):
         assert any(isinstance(field, kind) for field in fields_of(panel))
     assert changed_by_the_wheel(panel) == []
+    panel.hide()
+    window.session.set_frame(3)
+    turn(window.timeline.findChild(FrameSlider), 120)
+    assert window.session.frame != 3  # which shows a position
 
 
 @pytest.fixture
@@ -160,9 +165,3 @@ def test_the_wheel_scrolls_the_open_list_of_a_combo_box(qtbot, parameters):
     turn(entries.viewport(), -120)
     assert entries.indexAt(QPoint(5, 5)).row() > top
     choice.hidePopup()
-
-
-def test_the_wheel_over_the_timeline_goes_from_frame_to_frame(window):
-    window.session.set_frame(3)
-    turn(window.timeline.findChild(FrameSlider), 120)
-    assert window.session.frame != 3

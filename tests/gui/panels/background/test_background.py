@@ -17,7 +17,7 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background.background_controller import doubts
 from nrsfm_gui.panels.background.background_reader import AHEAD, BackgroundReader
 from nrsfm_gui.panels.background.image_sources import as_image, image_suffixes, open_source
-from nrsfm_gui.shell.actions import resolve_situation
+from nrsfm_gui.shell.actions import with_background
 
 WIDTH, HEIGHT = 64, 48
 
@@ -244,14 +244,14 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, folder, session, backgro
     qtbot.waitUntil(lambda: shown.isVisible())
     bar = background.bar
     assert bar.isVisible() and "8 pictures, 64 × 48 px" in bar._name.full_text
-    assert resolve_situation(session).background
+    assert with_background.holds(session)
     bar.opacity.setValue(30)
     bar.offset.setValue(2)
     assert shown.opacity() == pytest.approx(0.3)
     assert session.background == Background(folder, 0.3, 2)
     bar.remove.click()
     assert not bar.isVisible() and not shown.isVisible() and session.background is None
-    assert not resolve_situation(session).background
+    assert not with_background.holds(session)
 
 
 def test_a_refused_background_shows_why_and_leaves_none(qtbot, tmp_path, session, background):
