@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import inspect
 import io
 import os
 import re
@@ -148,6 +149,42 @@ class _CommandParser(CheckedParser):
         if self._command is not None:
             _module(self._command).add_arguments(self)
             self._command = None
+
+
+def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> None:
+    """Add the arguments that a table lists: on each line the names and what is given, a colon, and the help.
+
+    A line that is indented further goes on with the help. `kinds`: by the name of an argument its type, its
+    choices as a list, its default, of which it has the type, or what argparse calls these as a dict. One
+    without any of these and without a word for what is given is true where it is there.
+    """
+    lines: list[str] = []
+    for line in inspect.cleandoc(table).splitlines():
+        if line.startswith(" "):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    for line in lines:
+        head, _, text = line.partition(": ")
+        *names, last = head.split()
+        given: dict[str, Any] = {"help": text or None}
+        if last.startswith("-"):
+            names.append(last)
+        else:
+            given["metavar"] = last
+        name = names[-1].strip("-").replace("-", "_") if names else last.lower().partition(".")[0]
+        kind = kinds.get(name)
+        if isinstance(kind, dict):
+            given |= kind
+        elif isinstance(kind, list):
+            given["choices"] = kind
+        elif callable(kind):
+            given["type"] = kind
+        elif kind is not None:
+            given |= {"type": type(kind), "default": kind}
+        elif "metavar" not in given:
+            given["action"] = "store_true"
+        parser.add_argument(*(names or [name]), **given)
 
 
 def explained(choices: Mapping[str, str]) -> str:

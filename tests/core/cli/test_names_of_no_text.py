@@ -32,7 +32,6 @@ LINES = [
     pytest.param(
         "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o {0}out", marks=pytest.mark.slow
     ),
-    "benchmark --pyproximal {0}scene.npz --seconds 0.1 -o {0}out",
     "sweep {0}.npz --set rank=2 --rotations truth --objective wnn --jobs 1 -o {0}out",
 ]  # fmt: skip
 BINARY = (".npz", ".mat", ".glb", ".ply", ".png", ".parquet", ".mp4")

@@ -8,7 +8,6 @@ import stat
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pytest
 from rendering import render
 
@@ -43,10 +42,6 @@ WRITTEN = {
     "benchmark -o growth": (
         "benchmark --growth --seconds 0.1 -o out", ["out/growth.csv", "out/growth.png", "out/runs.jsonl"],
     ),
-    "benchmark -o pyproximal": (
-        "benchmark --pyproximal {scene} --seconds 0.1 -o out",
-        [f"out/pyproximal{name}" for name in (".csv", "_curves.csv", ".png")],
-    ),
     "sweep -o": (
         "sweep {tracks} --set rank=2 --objective wnn --jobs 1 -o out",
         [f"out/{name}" for name in ("table.csv", "runs.jsonl")],
@@ -63,7 +58,7 @@ IN_THE_WAY = [  # of every file one of them by turns, the others are slow
 # The other options and arguments that are paths: they are read.
 READ = {
     "info path", "evaluate --truth", "evaluate result", "export result", "reproduce --data",
-    "reproduce --real", "benchmark --pyproximal", "solve --start", "track video", "track --mask",
+    "reproduce --real", "solve --start", "track video", "track --mask",
 }  # fmt: skip
 # Those of all commands that are texts: what is read, and what is no file.
 TEXTS = {
@@ -95,10 +90,9 @@ def test_the_table_has_every_option_that_names_an_output():
 def inputs(folder, tracks, solved, tmp_path_factory):
     """The files that the commands read."""
     made = tmp_path_factory.mktemp("inputs")
-    video, scene = made / "video.mp4", made / "scene.npz"
+    video = made / "video.mp4"
     render("paper", frames=5, size=(96, 72)).write(video)
-    np.savez(scene, R=np.tile(np.eye(3)[:2], (6, 1, 1)), X_gt=np.ones((18, 5)))
-    return {"tracks": tracks, "solved": solved, "data": folder.parent, "video": video, "scene": scene}
+    return {"tracks": tracks, "solved": solved, "data": folder.parent, "video": video}
 
 
 def _hostile(file: Path, kind: str) -> str:
