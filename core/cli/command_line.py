@@ -87,12 +87,6 @@ class CheckedParser(argparse.ArgumentParser):
                 self.error(f"argument {word[:-2].rstrip('=')}: '--' is no value")
         return super().parse_known_args(words, namespace)
 
-    def print_help(self, file: Any = None) -> None:
-        """Print the help; argparse ignores it where that cannot be written."""
-        stream = sys.stdout if file is None else file
-        if stream is not None:
-            stream.write(self.format_help())
-
     def format_help(self) -> str:
         """Return the help, without the arguments that only --help-all lists."""
         if self.frequent is None:
@@ -248,7 +242,7 @@ def main(arguments: Collection[str] | None = None, *, started: Callable[[], obje
     except BrokenPipeError:  # the reader of the output has closed it, as `head` does
         return BROKEN_PIPE
     except OSError as error:
-        _print_last(f"{command}: {_sentence_of(error)}")
+        _print_last(f"{command}: {InputError.of(error)}")
         return BAD_INPUT
     except Exception:
         if not received:
@@ -263,15 +257,6 @@ def _print_last(line: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             print(line, file=sys.stderr, flush=True)
-
-
-def _sentence_of(error: OSError) -> str:
-    if error.filename is None:
-        try:
-            os.getcwd()
-        except OSError:
-            return "the working folder is not there any more; change to another"
-    return str(InputError.of(error))
 
 
 class _Stopped(KeyboardInterrupt):

@@ -7,16 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..evaluation.cross_validation import (
-    FOLDS,
-    HIDING,
-    OLDER_HIDING,
-    SHARE,
-    HoldoutPlan,
-    HoldoutTrial,
-    gather_curve,
-    sweep,
-)
+from ..evaluation.cross_validation import FOLDS, HIDING, SHARE, HoldoutPlan, HoldoutTrial, gather_curve, sweep
 from ..evaluation.parameter_grid import (
     OBJECTIVE,
     objective_to_vary,
@@ -74,11 +65,7 @@ def add_arguments(parser: CheckedParser) -> None:
         """,
         over=str,
         values=str,
-        hiding={
-            "type": lambda text: OLDER_HIDING.get(text, text),
-            "choices": list(HIDING),
-            "default": "tracks",
-        },
+        hiding={"choices": list(HIDING), "default": "tracks"},
         share=SHARE,
         folds=FOLDS,
     )

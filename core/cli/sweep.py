@@ -183,7 +183,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _sweep(args: argparse.Namespace) -> int:
     """Run a sweep, which writes over none of its data."""
-    check_installed("joblib", "jinja2", "pandas")
+    check_installed("jinja2", "pandas")
     for name in args.data:
         if is_sweep_folder(Path(name)):
             raise InputError(
@@ -207,12 +207,11 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     line = ProgressLine(sys.stderr)
     with JobStore(args.output) as store, ExitStack() as at_end:
         cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
-        processes = None if cluster is not None else args.jobs or processor_count()
-        ahead: int | str = "n_jobs"  # runs that are given to workers before any has ended
+        processes, ahead = args.jobs or processor_count(), 0
         if cluster is not None and args.order != "best-first":  # whose choices wait for what is known by then
             ahead = max(IN_FLIGHT, 2 * cluster.threads)
         write_plan(args.output, len({job.key for job in plan.jobs} | store.keys), plan.swept)
-        for text in _plan_lines(plan, store, args, cluster or processes or 1):
+        for text in _plan_lines(plan, store, args, cluster or processes):
             print(text, flush=True)
 
         def show(now: JobsProgress) -> None:
@@ -224,6 +223,7 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
                 plan.jobs,
                 store,
                 processes=processes,
+                cluster=cluster,
                 timeout=args.timeout,
                 retry=args.retry is not None,
                 queue=lambda jobs: _queue(jobs, plan, store, args.order),

@@ -174,14 +174,14 @@ def accept(data, folder, times, seed):
 def measure_runs(data, seeds, folder, *, workers, dask):
     """Run a sweep, and return a line of the table."""
     with ExitStack() as at_end:
-        scheduler = None
+        scheduler = cluster = None
         if dask:
             processes = at_end.enter_context(DaskProcesses(at_end.enter_context(temporary())))
             for _ in range(workers):
                 processes.start_worker()
             processes.wait_for_workers(workers)
             scheduler = processes.scheduler.pid
-            at_end.enter_context(connect_to_dask(str(processes.file)))
+            cluster = at_end.enter_context(connect_to_dask(str(processes.file)))
         settings = [
             Settings(rank=2, rotations="truth", objective="wnn", starts=1, seed=seed) for seed in range(seeds)
         ]
@@ -197,7 +197,7 @@ def measure_runs(data, seeds, folder, *, workers, dask):
             if now.done and not first:
                 first.append((time.perf_counter(), time.process_time(), scheduler_cpu()))
 
-        how = {"ahead": IN_FLIGHT} if dask else {"processes": workers}
+        how = {"ahead": IN_FLIGHT, "cluster": cluster} if dask else {"processes": workers}
         run_jobs(plan.jobs, store, **how, progress=note)
         wall, spent = time.perf_counter() - first[0][0], time.process_time() - first[0][1]
         scheduled = scheduler_cpu() - first[0][2]
