@@ -139,7 +139,7 @@ class JobsProgress:
 class JobQueue:
     """Jobs in the order in which they start: that of their costs, so that none that is long starts last.
 
-    Another order is a subclass. The methods are called from several threads.
+    Another order is a subclass.
     """
 
     def __init__(self, jobs: Iterable[ExperimentJob]) -> None:
@@ -147,10 +147,7 @@ class JobQueue:
 
     def pop(self) -> ExperimentJob | None:
         """Return the next job, None where no other is left."""
-        try:
-            return self._jobs.popleft()
-        except IndexError:
-            return None
+        return self._jobs.popleft() if self._jobs else None
 
     def learn(self, job: ExperimentJob, result: JobResult) -> None:
         """Note the result of a job; the order of costs does not depend on it."""

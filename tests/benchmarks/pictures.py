@@ -29,6 +29,8 @@ from nrsfm_gui.model.arguments import parse
 from nrsfm_gui.model.theme import DARK, LIGHT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PyQt6.QtWidgets import QWidget
 
     from core import Sequence
@@ -114,7 +116,7 @@ def live_drag(studio: Photographer, out: Path) -> None:
         shoot()
     for _ in range(10):
         shoot()
-    _save_animation(frames, out / "live_drag.gif")
+    _save_animation(frames, out)
 
 
 def _move(widget: QWidget, place: QPoint) -> None:
@@ -149,15 +151,21 @@ def first_start(studio: Photographer, out: Path) -> None:
     studio.window.begin(parse(["--first-steps"]))
     studio.wait(lambda: studio.window.session.sequence is not None)
     studio.settle(1.0)
-    studio.save(out / "first_start.png")
+    studio.save(out)
 
 
-def window_picture(studio: Photographer, out: Path) -> None:
-    """The window after a run, large and light."""
-    studio.open("sample:paper/tricky")
-    studio.solve(PRESETS["recommended"])
-    studio.act("color_by_error", "trails")
-    studio.save(out / "large_light.png")
+def solved(sample: str, *acts: str, frame: int | None = None) -> Callable[[Photographer, Path], None]:
+    """Return what makes the picture of a solved sample, at a frame and after some actions."""
+
+    def make(studio: Photographer, out: Path) -> None:
+        studio.open(f"sample:{sample}")
+        studio.solve(PRESETS["recommended"])
+        if frame is not None:
+            studio.window.session.set_frame(frame)
+        studio.act(*acts)
+        studio.save(out)
+
+    return make
 
 
 def worst_frame(studio: Photographer, out: Path) -> None:
@@ -179,16 +187,7 @@ def worst_frame(studio: Photographer, out: Path) -> None:
     QTest.mouseClick(strip, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     window.findChild(QDockWidget, "dock Points").raise_()
     studio.settle(0.5)
-    studio.save(out / "worst_frame.png", studio.place(strip, place))
-
-
-def camera_lock(studio: Photographer, out: Path) -> None:
-    """The 3-D view through the camera of a frame: the same picture as the 2-D view beside it."""
-    studio.open("sample:paper/tricky")
-    studio.solve(PRESETS["recommended"])
-    studio.window.session.set_frame(30)
-    studio.act("camera_lock")
-    studio.save(out / "camera_lock.png")
+    studio.save(out, studio.place(strip, place))
 
 
 def difference(studio: Photographer, out: Path) -> None:
@@ -203,7 +202,7 @@ def difference(studio: Photographer, out: Path) -> None:
     window.session.set_compare_mode("difference")
     window.session.set_frame(26)
     studio.settle(0.8)
-    studio.save(out / "difference.png")
+    studio.save(out)
 
 
 def own_video(studio: Photographer, out: Path) -> None:
@@ -215,7 +214,7 @@ def own_video(studio: Photographer, out: Path) -> None:
     session.set_appearance(session.appearance.changed(color_by="depth"))
     session.set_frame(44)
     studio.settle(1.0)
-    studio.save(out / "own_video.png")
+    studio.save(out)
 
 
 def _followed(video: str) -> Sequence:
@@ -243,7 +242,7 @@ def sweep(studio: Photographer, out: Path) -> None:
     shown.table.sortByColumn(3, Qt.SortOrder.AscendingOrder)
     shown.choose(int(shown.order[0]))
     studio.settle(1.0)
-    shown.grab().save(str(out / "sweep.png"))
+    shown.grab().save(str(out))
 
 
 def report(studio: Photographer, out: Path) -> None:
@@ -253,58 +252,51 @@ def report(studio: Photographer, out: Path) -> None:
     page = studio.folder / "report.html"
     studio.window.export_controller.save_report(page)
     browser = ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,1580"]
-    subprocess.run([*browser, f"--screenshot={out / 'report.png'}", page.as_uri()], check=True)
+    subprocess.run([*browser, f"--screenshot={out}", page.as_uri()], check=True)
 
 
-def empty_and_failed(studio: Photographer, out: Path) -> None:
-    """Before anything is open, and after a file that cannot be read."""
-    studio.settle(0.5)
-    studio.save(out / "empty.png")
+def failed(studio: Photographer, out: Path) -> None:
+    """After a file that cannot be read."""
     broken = studio.folder / "broken.txt"
     broken.write_text("1 2 3\n4 5\n")
     studio.window.sequence_opening.open(str(broken))
     studio.settle(1.5)
-    studio.save(out / "failed.png")
-
-
-def software(studio: Photographer, out: Path) -> None:
-    """The window without OpenGL."""
-    studio.open("sample:balloon/circle")
-    studio.solve(PRESETS["recommended"])
-    studio.window.session.set_frame(20)
-    studio.settle(0.5)
-    studio.save(out / "software.png")
+    studio.save(out)
 
 
 PICTURES = {  # and the window that each is of
-    "live_drag": (live_drag, {"size": (1280, 860)}),
-    "first_start": (first_start, {}),
-    "large_light": (window_picture, {"size": (2560, 1440), "theme": LIGHT}),
-    "worst_frame": (worst_frame, {}),
-    "camera_lock": (camera_lock, {}),
-    "difference": (difference, {}),
-    "own_video": (own_video, {"size": (1600, 1000)}),
-    "sweep": (sweep, {"size": (1600, 1000)}),
-    "report": (report, {}),
-    "empty_and_failed": (empty_and_failed, {}),
-    "software": (software, {"software": True}),
-}
+    "live_drag.gif": (live_drag, {"size": (1280, 860)}),
+    "first_start.png": (first_start, {}),
+    "large_light.png": (
+        solved("paper/tricky", "color_by_error", "trails"), {"size": (2560, 1440), "theme": LIGHT},
+    ),
+    "worst_frame.png": (worst_frame, {}),
+    "camera_lock.png": (solved("paper/tricky", "camera_lock", frame=30), {}),
+    "difference.png": (difference, {}),
+    "own_video.png": (own_video, {"size": (1600, 1000)}),
+    "sweep.png": (sweep, {"size": (1600, 1000)}),
+    "report.png": (report, {}),
+    "empty.png": (Photographer.save, {}),
+    "failed.png": (failed, {}),
+    "software.png": (solved("balloon/circle", frame=20), {"software": True}),
+}  # fmt: skip
 
 
-IN_README = ("live_drag", "own_video", "worst_frame", "difference", "camera_lock", "large_light", "sweep")
+OTHERS = ("first_start.png", "report.png", "empty.png", "failed.png", "software.png")  # not in the README
 
 
 def main() -> int:
     """Make what is asked for."""
     arguments = parser(__doc__)
-    arguments.add_argument("--only", nargs="+", choices=PICTURES, default=IN_README)
+    in_readme = [name for name in PICTURES if name not in OTHERS]
+    arguments.add_argument("--only", nargs="+", choices=PICTURES, default=in_readme)
     arguments.add_argument("-o", "--output", type=Path, default=FOLDER)
     options = arguments.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     for name in options.only:
         make, window = PICTURES[name]
         with Photographer(**window) as studio:
-            make(studio, options.output)
+            make(studio, options.output / name)
     return 0
 
 
