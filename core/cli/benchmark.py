@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..experiments import figures
-from ..experiments.benchmark import pyproximal
 from ..experiments.benchmark.methods import BENCHMARK_METHODS
 from ..experiments.benchmark.problems import BENCHMARK_STARTS, DEFAULT_RANKS, BenchmarkCase, growth_cases
 from ..experiments.benchmark.results import (
     GROWTH_METHOD,
     benchmark_blocks,
     benchmark_table,
-    excess_panel,
     excess_panels,
     growth_blocks,
     growth_panel,
@@ -28,10 +26,10 @@ from ..experiments.benchmark.runs import run_benchmark
 from ..experiments.job_store import JobStore
 from ..experiments.report import check_installed, render_markdown, write_frame
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable, make_folder, protecting
+from ..foundation.outputs import check_replaceable
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
-from .command_line import INTERRUPTED, explained
+from .command_line import INTERRUPTED, declare, explained
 from .console import ProgressLine, duration_text
 
 if TYPE_CHECKING:
@@ -52,7 +50,6 @@ GROWTH_LABELS = "size of the problem", "CPU seconds"
 FILES = {  # what is written into FOLDER: tables, a picture
     "comparison": ("benchmark.csv", "curves.csv", "benchmark.png"),
     "growth": ("growth.csv", "growth.png"),
-    "pyproximal": ("pyproximal.csv", "pyproximal_curves.csv", "pyproximal.png"),
 }
 DESCRIPTION = """\
 Minimize the same simulated problems by several methods and print how fast each approaches the best loss
@@ -67,66 +64,45 @@ measures only what is not in it.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `benchmark`."""
     parser.description = DESCRIPTION
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--growth",
-        action="store_true",
-        help="in place of the comparison: time of the default method against F, P and K",
-    )
-    what.add_argument(
-        "--pyproximal",
-        type=Path,
-        metavar="FILE",
-        help="in place of the comparison: against pyproximal on its tutorial's mocap.npz",
-    )
-    parser.add_argument(
-        "--sizes", nargs="+", metavar="FxP", help=f"frames x points (default {' '.join(DEFAULT_SIZES)})"
-    )
-    parser.add_argument(
-        "--methods",
-        nargs="+",
-        choices=list(BENCHMARK_METHODS),
-        metavar="METHOD",
-        help="; ".join(f"{name}: {one.title}" for name, one in BENCHMARK_METHODS.items()) + " (default all)",
-    )
     ranks = ", ".join(f"{rank} for {name}" for name, rank in DEFAULT_RANKS.items())
-    parser.add_argument("--rank", type=int, metavar="K", help=f"basis shapes (default {ranks})")
-    parser.add_argument("--problem", choices=list(PROBLEMS), help=f"default {PROBLEM}")
-    parser.add_argument(
-        "--start",
-        choices=list(BENCHMARK_STARTS),
-        help=f"of the bilinear methods: {explained(BENCHMARK_STARTS)} (default {START}, and the only one of "
-        "lowrank)",
+    declare(
+        parser,
+        f"""
+        --growth: in place of the comparison: time of the default method against F, P and K
+        --sizes FxP: frames x points (default {" ".join(DEFAULT_SIZES)})
+        --methods METHOD: {explained({name: one.title for name, one in BENCHMARK_METHODS.items()})} (default
+            all)
+        --rank K: basis shapes (default {ranks})
+        --problem: default {PROBLEM}
+        --start: of the bilinear methods: {explained(BENCHMARK_STARTS)} (default {START}, and the only one of
+            lowrank)
+        --object: default {OBJECT}
+        --seconds LIMIT: CPU seconds for each method at each size (default %(default)g)
+        -o --output FOLDER: where to write csv and plots
+        """,
+        sizes={"nargs": "+"},
+        methods={"nargs": "+", "choices": list(BENCHMARK_METHODS)},
+        rank=int,
+        problem=list(PROBLEMS),
+        start=list(BENCHMARK_STARTS),
+        object=list(KINDS),
+        seconds=METHOD_SECONDS,
+        output=Path,
     )
-    parser.add_argument("--object", choices=list(KINDS), help=f"default {OBJECT}")
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=METHOD_SECONDS,
-        metavar="LIMIT",
-        help="CPU seconds for each method at each size (default %(default)g)",
-    )
-    parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where to write csv and plots")
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure and print; write what is done after every run."""
-    for alone in ("growth", "pyproximal"):
-        for name in COMPARISON_OPTIONS:
-            if getattr(args, alone) and getattr(args, name) is not None:
-                raise InputError(
-                    f"--{name} has no effect together with --{alone}, which has its own problems"
-                )
+    for name in COMPARISON_OPTIONS:
+        if args.growth and getattr(args, name) is not None:
+            raise InputError(f"--{name} has no effect together with --growth, which has its own problems")
     if not args.seconds > 0:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
     check_installed("jinja2", "pandas")
     line = ProgressLine(sys.stderr)
-    what = "growth" if args.growth else "comparison" if args.pyproximal is None else "pyproximal"
+    what = "growth" if args.growth else "comparison"
     files = [] if args.output is None else [args.output / name for name in FILES[what]]
     try:
-        if args.pyproximal is not None:
-            with protecting({args.pyproximal: "the input"}):
-                return _pyproximal(args, line, files)
         check_replaceable(files)
         with nullcontext() if args.output is None else JobStore(args.output) as store:
             return (_growth if args.growth else _comparison)(args, line, store, files)
@@ -185,36 +161,6 @@ def _growth(args: argparse.Namespace, line: ProgressLine, store: JobStore | None
         write_frame(files[0], pd.concat(tables))
         panels = {growth_title(one): growth_panel(one) for one in tables}
         _draw(line, files[-1], panels, GROWTH_LABELS, across=3, ticks=True)
-    return code
-
-
-def _pyproximal(args: argparse.Namespace, line: ProgressLine, files: list[Path]) -> int:
-    if files:
-        make_folder(args.output)
-        check_replaceable(files)
-    scene = pyproximal.read_scene(args.pyproximal)
-    curves: list[pyproximal.SolverCurve] = []
-    code = 0
-    try:
-        for curve in pyproximal.compare_with_pyproximal(scene, args.seconds, line.write):
-            curves.append(curve)
-    except InputError as error:
-        if not curves:
-            raise
-        line.clear()
-        print(error, file=sys.stderr)
-    except KeyboardInterrupt:
-        code = _stopped(line)
-        if not curves:
-            return code
-    name = f"{args.pyproximal.name}, {len(scene.tracks)} x {scene.tracks.shape[2]}"
-    against = f", pyproximal {pyproximal.pyproximal_version()}" if len(curves) > 1 else ""
-    _show(line, pyproximal.pyproximal_blocks(curves, name + against))
-    if files:
-        write_frame(files[0], pyproximal.pyproximal_table(curves))
-        pyproximal.write_pyproximal_curves(files[1], curves)
-        titles = {method: method for method in pyproximal.PYPROXIMAL_METHODS}
-        _draw(line, files[-1], {name: excess_panel(curves)}, EXCESS_LABELS, titles=titles)
     return code
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import inspect
 import io
 import os
 import re
@@ -86,12 +87,6 @@ class CheckedParser(argparse.ArgumentParser):
                 self.error(f"argument {word[:-2].rstrip('=')}: '--' is no value")
         return super().parse_known_args(words, namespace)
 
-    def print_help(self, file: Any = None) -> None:
-        """Print the help; argparse ignores it where that cannot be written."""
-        stream = sys.stdout if file is None else file
-        if stream is not None:
-            stream.write(self.format_help())
-
     def format_help(self) -> str:
         """Return the help, without the arguments that only --help-all lists."""
         if self.frequent is None:
@@ -148,6 +143,42 @@ class _CommandParser(CheckedParser):
         if self._command is not None:
             _module(self._command).add_arguments(self)
             self._command = None
+
+
+def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> None:
+    """Add the arguments that a table lists: on each line the names and what is given, a colon, and the help.
+
+    A line that is indented further goes on with the help. `kinds`: by the name of an argument its type, its
+    choices as a list, its default, of which it has the type, or what argparse calls these as a dict. One
+    without any of these and without a word for what is given is true where it is there.
+    """
+    lines: list[str] = []
+    for line in inspect.cleandoc(table).splitlines():
+        if line.startswith(" "):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    for line in lines:
+        head, _, text = line.partition(": ")
+        *names, last = head.split()
+        given: dict[str, Any] = {"help": text or None}
+        if last.startswith("-"):
+            names.append(last)
+        else:
+            given["metavar"] = last
+        name = names[-1].strip("-").replace("-", "_") if names else last.lower().partition(".")[0]
+        kind = kinds.get(name)
+        if isinstance(kind, dict):
+            given |= kind
+        elif isinstance(kind, list):
+            given["choices"] = kind
+        elif callable(kind):
+            given["type"] = kind
+        elif kind is not None:
+            given |= {"type": type(kind), "default": kind}
+        elif "metavar" not in given:
+            given["action"] = "store_true"
+        parser.add_argument(*(names or [name]), **given)
 
 
 def explained(choices: Mapping[str, str]) -> str:
@@ -211,7 +242,7 @@ def main(arguments: Collection[str] | None = None, *, started: Callable[[], obje
     except BrokenPipeError:  # the reader of the output has closed it, as `head` does
         return BROKEN_PIPE
     except OSError as error:
-        _print_last(f"{command}: {_sentence_of(error)}")
+        _print_last(f"{command}: {InputError.of(error)}")
         return BAD_INPUT
     except Exception:
         if not received:
@@ -226,15 +257,6 @@ def _print_last(line: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             print(line, file=sys.stderr, flush=True)
-
-
-def _sentence_of(error: OSError) -> str:
-    if error.filename is None:
-        try:
-            os.getcwd()
-        except OSError:
-            return "the working folder is not there any more; change to another"
-    return str(InputError.of(error))
 
 
 class _Stopped(KeyboardInterrupt):

@@ -8,7 +8,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..evaluation.metrics import METRICS, errors_of
+from ..evaluation.metrics import ERROR_NAMES, METRICS, errors_of
 from ..foundation.exceptions import printable
 from ..foundation.phases import DEPTHS, phase_text
 from ..reconstruction.verdicts import worth_of
@@ -137,24 +137,11 @@ def _intrinsics_of(result: Result) -> dict[str, Any]:
 
 def error_lines(errors: Mapping[str, float], units: str, truth_units: str, alignment: str = "") -> list[str]:
     """Return the errors as lines with their units and what they mean; `alignment` is the name of one's."""
-    meaning = {
-        "procrustes_mm": (truth_units, "mean 3-D error, per-frame similarity"),
-        "procrustes_mm_reference": (truth_units, "the same at the reference frame"),
-        "procrustes_mm_mirror": (truth_units, "mean 3-D error, per-frame similarity, mirror allowed"),
-        "procrustes_mm_inliers": (truth_units, "mean 3-D error without the outliers of the truth"),
-        "aligned_mm": (truth_units, f"mean 3-D error, {alignment}"),
-        "challenge_v02": (truth_units, "NRSfM Challenge score 0.2 of the reference frame"),
-        "e3d_global": (
-            "",
-            "normalized as published: camera frame, one orthogonal alignment, over the truth's spread",
-        ),
-        "frobenius_relative": ("", "camera frame, relative to the size of the truth"),
-        "reprojection_px": (units, "root mean square reprojection error"),
-        "reprojection_px_projective": (units, "the same of the projective cameras before the metric upgrade"),
-    }
+    names = ERROR_NAMES | {"aligned_mm": ("", "mm", f"mean 3-D error, {alignment}")}
     lines = []
     for name, value in errors.items():
-        unit, text = meaning.get(name) or ("", (METRICS[name].__doc__ or "").partition("\n")[0])
+        _, kind, text = names.get(name) or ("", "", (METRICS[name].__doc__ or "").partition("\n")[0])
+        unit = {"mm": truth_units, "px": units}.get(kind, "")
         lines.append(f"{name:26} {value:.5g} {unit}".rstrip().ljust(46) + text)
     return lines
 

@@ -19,6 +19,7 @@ from ..foundation.exceptions import InputError
 from ..io.files.contents import load_arrays, naming, read_bytes, refusing_damage
 from ..io.files.variables import describe
 from ..reconstruction.result import load_result
+from .command_line import declare, explained
 from .console import as_json, error_lines, print_lines
 
 if TYPE_CHECKING:
@@ -34,35 +35,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Errors of a result against the ground truth, each under its own name; its loss, "
         "recomputed from the four residuals of every observation; and its relative gradient."
     )
-    parser.add_argument("result", type=Path, metavar="RESULT.npz")
-    parser.add_argument(
-        "--truth",
-        type=Path,
-        metavar="FILE",
-        help="npz with S (F, 3, P), in place of the ground truth in the result; where it has R (F, 3, 3), "
-        "the errors in the camera's coordinates are added for an orthogonal camera; with t (F, 3) too, "
-        "--align as-is is possible",
+    kinds = {kind.value: kind.meaning for kind in Kind if kind is not Kind.NONE}
+    mirrors = {mirror.value: mirror.meaning for mirror in Mirror}
+    declare(
+        parser,
+        f"""
+        RESULT.npz
+        --truth FILE: npz with S (F, 3, P), in place of the ground truth in the result; where it has R (F, 3,
+            3), the errors in the camera's coordinates are added for an orthogonal camera; with t (F, 3) too,
+            --align as-is is possible
+        --align: add the error after another alignment (aligned_mm); {explained(kinds)}
+        --mirror: of --align (per-frame where that is not given): {explained(mirrors)}; auto for an orthogonal
+            camera and off for a perspective one where it is not given
+        --without-outliers: of --align (per-frame where that is not given): leave out the points of the truth
+            that are far from their neighbors in single frames
+        --json: print one JSON object
+        """,
+        result=Path,
+        truth=Path,
+        align=list(kinds),
+        mirror=list(mirrors),
     )
-    parser.add_argument(
-        "--align",
-        choices=[kind.value for kind in Kind if kind is not Kind.NONE],
-        help="add the error after another alignment (aligned_mm); "
-        + "; ".join(f"{kind.value}: {kind.meaning}" for kind in Kind if kind is not Kind.NONE),
-    )
-    parser.add_argument(
-        "--mirror",
-        choices=[mirror.value for mirror in Mirror],
-        help="of --align (per-frame where that is not given): "
-        + "; ".join(f"{mirror.value}: {mirror.meaning}" for mirror in Mirror)
-        + "; auto for an orthogonal camera and off for a perspective one where it is not given",
-    )
-    parser.add_argument(
-        "--without-outliers",
-        action="store_true",
-        help="of --align (per-frame where that is not given): leave out the points of the truth that are far "
-        "from their neighbors in single frames",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -23,7 +23,7 @@ from ..io.writers import (
     writer_for,
 )
 from ..reconstruction.result import load_result
-from .command_line import explained
+from .command_line import declare, explained
 from .console import print_lines
 
 if TYPE_CHECKING:
@@ -41,75 +41,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _list_formats()
-    parser.add_argument("result", type=Path, metavar="RESULT.npz")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        action="append",
-        required=True,
-        metavar="FILE",
-        help=f"file to write, {', '.join(WRITERS)}; may be repeated",
+    declare(
+        parser,
+        f"""
+        RESULT.npz
+        -o --output FILE: file to write, {", ".join(WRITERS)}; may be repeated
+        """,
+        result=Path,
+        output={"type": Path, "action": "append", "required": True},
     )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--frame", type=int, metavar="N", help="write this frame, counted from 1")
-    which.add_argument(
-        "--all-frames",
-        dest="frames",
-        action="store_const",
-        const="numbered",
-        default="one",
-        help="write a file for every frame (ply, obj), numbered from 1: FILE_0001.ply",
+    declare(
+        parser.add_mutually_exclusive_group(),
+        """
+        --frame N: write this frame, counted from 1
+        --all-frames: write a file for every frame (ply, obj), numbered from 1: FILE_0001.ply
+        --stacked: write all frames into one file (ply)
+        """,
+        frame=int,
+        all_frames={"dest": "frames", "action": "store_const", "const": "numbered", "default": "one"},
+        stacked={"dest": "frames", "action": "store_const", "const": "stacked"},
     )
-    which.add_argument(
-        "--stacked",
-        dest="frames",
-        action="store_const",
-        const="stacked",
-        help="write all frames into one file (ply)",
-    )
-    parser.add_argument(
-        "--coordinates", choices=list(COORDINATES), default="upright", help=explained(COORDINATES)
-    )
-    parser.add_argument("--align", choices=list(ALIGNMENTS), default="none", help=explained(ALIGNMENTS))
-    parser.add_argument(
-        "--mirror",
-        action="store_true",
-        help="let --align truth and --align sequence use the mirror image where it is nearer",
-    )
-    parser.add_argument(
-        "--scale",
-        metavar="RULE",
-        help="a length that is known, which gives the shapes their units where they are not aligned: "
-        "3-17=85mm, the distance of two points counted from 1, or size=200mm (default: that of solve)",
-    )
-    parser.add_argument(
-        "--upright",
-        metavar="RULE",
-        help="how the shapes stand: up=X,Y,Z and front=X,Y,Z in the axes of the first camera, and "
-        "floor=12:3-5-9, points 3, 5 and 9 of frame 12 (default: that of solve, or as the pictures)",
-    )
-    parser.add_argument("--text", action="store_true", help="write ply as text, not binary")
-    parser.add_argument(
-        "--fps",
-        type=float,
-        metavar="N",
-        help="frames per second of an animation (default: the frame rate of the sequence, 15 where unknown)",
-    )
-    parser.add_argument(
-        "--interpolation",
-        choices=list(INTERPOLATIONS),
-        default="linear",
-        help=f"{_heeding('interpolation')}: {explained(INTERPOLATIONS)}",
-    )
-    parser.add_argument(
-        "--color", choices=list(COLORS), default="plain", help=f"{_heeding('color')}: {explained(COLORS)}"
-    )
-    parser.add_argument(
-        "--video",
-        action="store_true",
-        help=f"{_heeding('video')}: put the video that was tracked behind the camera; pictures of all frames "
-        "beside USD, the first one inside glTF",
+    declare(
+        parser,
+        f"""
+        --coordinates: {explained(COORDINATES)}
+        --align: {explained(ALIGNMENTS)}
+        --mirror: let --align truth and --align sequence use the mirror image where it is nearer
+        --scale RULE: a length that is known, which gives the shapes their units where they are not aligned:
+            3-17=85mm, the distance of two points counted from 1, or size=200mm (default: that of solve)
+        --upright RULE: how the shapes stand: up=X,Y,Z and front=X,Y,Z in the axes of the first camera, and
+            floor=12:3-5-9, points 3, 5 and 9 of frame 12 (default: that of solve, or as the pictures)
+        --text: write ply as text, not binary
+        --fps N: frames per second of an animation (default: the frame rate of the sequence, 15 where unknown)
+        --interpolation: {_heeding("interpolation")}: {explained(INTERPOLATIONS)}
+        --color: {_heeding("color")}: {explained(COLORS)}
+        --video: {_heeding("video")}: put the video that was tracked behind the camera; pictures of all frames
+            beside USD, the first one inside glTF
+        """,
+        coordinates={"choices": list(COORDINATES), "default": "upright"},
+        align={"choices": list(ALIGNMENTS), "default": "none"},
+        fps=float,
+        interpolation={"choices": list(INTERPOLATIONS), "default": "linear"},
+        color={"choices": list(COLORS), "default": "plain"},
     )
 
 

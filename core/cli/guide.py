@@ -7,16 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..evaluation.cross_validation import (
-    FOLDS,
-    HIDING,
-    OLDER_HIDING,
-    SHARE,
-    HoldoutPlan,
-    HoldoutTrial,
-    gather_curve,
-    sweep,
-)
+from ..evaluation.cross_validation import FOLDS, HIDING, SHARE, HoldoutPlan, HoldoutTrial, gather_curve, sweep
 from ..evaluation.parameter_grid import (
     OBJECTIVE,
     objective_to_vary,
@@ -27,7 +18,7 @@ from ..evaluation.parameter_grid import (
 )
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
-from .command_line import check_stopped, explained
+from .command_line import check_stopped, declare, explained
 from .console import ProgressLine, as_json, print_lines, progress_text
 from .options import (
     FREQUENT,
@@ -59,33 +50,25 @@ def add_arguments(parser: CheckedParser) -> None:
     add_sequence_options(parser)
     add_settings_options(parser)
     group = parser.add_argument_group("guidance")
-    group.add_argument(
-        "--over",
-        metavar="NAME",
-        help="the parameter: of the depths isometry, smallest_movement, noise, neighbors; of the weighted "
-        "nuclear norm xi or mu of the penalty, scale of explicit weights, rank, eta; or objective (default: "
-        "the first one of the objective)",
+    declare(
+        group,
+        f"""
+        --over NAME: the parameter: of the depths isometry, smallest_movement, noise, neighbors; of the
+            weighted nuclear norm xi or mu of the penalty, scale of explicit weights, rank, eta; or objective
+            (default: the first one of the objective)
+        --values A,B,...: the values; of objective depths,wnn (default: a series around the present one)
+        --hiding: {explained(HIDING)} (default %(default)s)
+        --share Q: share that is hidden (default %(default)s)
+        --folds N: how many times (default %(default)s)
+        --json: print one JSON object instead of a table
+        --quiet: print no progress
+        """,
+        over=str,
+        values=str,
+        hiding={"choices": list(HIDING), "default": "tracks"},
+        share=SHARE,
+        folds=FOLDS,
     )
-    group.add_argument(
-        "--values",
-        metavar="A,B,...",
-        help="the values; of objective depths,wnn (default: a series around the present one)",
-    )
-    group.add_argument(
-        "--hiding",
-        type=lambda text: OLDER_HIDING.get(text, text),
-        choices=list(HIDING),
-        default="tracks",
-        help=f"{explained(HIDING)} (default %(default)s)",
-    )
-    group.add_argument(
-        "--share", type=float, default=SHARE, metavar="Q", help="share that is hidden (default %(default)s)"
-    )
-    group.add_argument(
-        "--folds", type=int, default=FOLDS, metavar="N", help="how many times (default %(default)s)"
-    )
-    group.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    group.add_argument("--quiet", action="store_true", help="print no progress")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -44,7 +44,7 @@ from ..reconstruction.settings import (
     suited_penalty,
 )
 from ..solvers.methods import METHODS, PROBLEMS
-from .command_line import CheckedParser, explained
+from .command_line import CheckedParser, declare, explained
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -78,13 +78,12 @@ FREQUENT = (
 
 def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     """Add SEQUENCE, --path, --frame-base and the reading options."""
-    parser.add_argument(
-        "sequence",
-        metavar="SEQUENCE",
-        help=f"a file ({', '.join(READERS)}), a Challenge object's folder, or sample:NAME for a bundled one",
-    )
-    parser.add_argument(
-        "--path", metavar="NAME", help="which of an object's camera paths: circle, flyby, ..."
+    declare(
+        parser,
+        f"""
+        SEQUENCE: a file ({", ".join(READERS)}), a Challenge object's folder, or sample:NAME for a bundled one
+        --path NAME: which of an object's camera paths: circle, flyby, ...
+        """,
     )
     add_frame_base(parser)
     add_reading_options(parser)
@@ -142,12 +141,10 @@ def reading_from(args: argparse.Namespace) -> dict[str, Any]:
 
 def add_frame_base(parser: argparse.ArgumentParser) -> None:
     """Add --frame-base."""
-    parser.add_argument(
-        "--frame-base",
-        type=int,
-        choices=(0, 1),
-        default=1,
-        help="number of the first frame in gt_frame_N (default 1)",
+    declare(
+        parser,
+        "--frame-base: number of the first frame in gt_frame_N (default 1)",
+        frame_base={"type": int, "choices": (0, 1), "default": 1},
     )
 
 

@@ -11,7 +11,7 @@ from ..experiments.report import check_installed
 from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reproduce_experiment
 from ..foundation.exceptions import InputError
 from ..foundation.processes import processor_count
-from .command_line import INTERRUPTED
+from .command_line import INTERRUPTED, declare, explained
 from .console import ProgressLine, jobs_progress_text, print_lines
 from .options import add_frame_base
 
@@ -29,40 +29,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Run the paper's experiments again, with its settings, and write a report as Markdown and HTML. "
         "What is finished is kept in REPORT/jobs: the same command continues a run that was stopped."
     )
-    meanings = "; ".join(f"{name}: {meaning}" for name, (_title, meaning) in EXPERIMENTS.items())
-    parser.add_argument("experiment", choices=EXPERIMENTS, metavar="EXPERIMENT", help=meanings)
-    parser.add_argument(
-        "--data",
-        type=Path,
-        metavar="FOLDER",
-        help="the NRSfM Challenge's folder, or one in its layout (default: the bundled simulated objects, "
-        "which are substitutes)",
-    )
-    parser.add_argument(
-        "--real",
-        type=Path,
-        metavar="FOLDER",
-        help="of Figure 1's sequences: door/data.mat, back/back_L_3D.mat, "
-        "kinect_paper/mdh_results-KPaper.mat, and of motion capture: mocap/NAME.mat (default: the folder "
-        "'real' next to that of --data, else simulated sequences)",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=REPORT,
-        metavar="REPORT",
-        help="folder of the report (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--jobs", type=int, metavar="N", help="processes at a time (default: one per processor)"
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=CURVE_SECONDS,
-        metavar="S",
-        help="CPU seconds for every curve of Figure 1 (default %(default)g)",
+    declare(
+        parser,
+        f"""
+        EXPERIMENT: {explained({name: meaning for name, (_title, meaning) in EXPERIMENTS.items()})}
+        --data FOLDER: the NRSfM Challenge's folder, or one in its layout (default: the bundled simulated
+            objects, which are substitutes)
+        --real FOLDER: of Figure 1's sequences: door/data.mat, back/back_L_3D.mat,
+            kinect_paper/mdh_results-KPaper.mat, and of motion capture: mocap/NAME.mat (default: the folder
+            'real' next to that of --data, else simulated sequences)
+        -o --output REPORT: folder of the report (default: %(default)s)
+        --jobs N: processes at a time (default: one per processor)
+        --seconds S: CPU seconds for every curve of Figure 1 (default %(default)g)
+        """,
+        experiment=list(EXPERIMENTS),
+        data=Path,
+        real=Path,
+        output={"type": Path, "default": REPORT},
+        jobs=int,
+        seconds=CURVE_SECONDS,
     )
     add_frame_base(parser)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..data.sequence import CameraModel
 from ..synthetic import KINDS, PATHS, simulate, write_challenge
+from .command_line import declare
 from .console import print_lines
 
 if TYPE_CHECKING:
@@ -22,47 +23,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "with the true shapes and cameras of every frame."
     )
     defaults = {name: value.default for name, value in inspect.signature(simulate).parameters.items()}
-    parser.add_argument("object", choices=list(KINDS), metavar="OBJECT", help=", ".join(KINDS))
-    parser.add_argument(
-        "--path",
-        choices=[*PATHS, "all"],
-        default=defaults["path"],
-        help="camera path, or all six (default %(default)s)",
+    declare(
+        parser,
+        f"""
+        OBJECT: {", ".join(KINDS)}
+        --path: camera path, or all six (default %(default)s)
+        --camera: perspective tracks have the orthogonal ones as companion where both are written (default
+            both)
+        --frames N: number of frames (default %(default)s)
+        --points N: number of points (default %(default)s)
+        --seed N: of noise and missing tracks (default %(default)s)
+        --noise PX: standard deviation in pixels (default %(default)s)
+        --occlusion SHARE: share of the self-occluded observations that is missing, 0 to 1 (default
+            %(default)s)
+        -o --output FOLDER: where to write
+        """,
+        object=list(KINDS),
+        path={"choices": [*PATHS, "all"], "default": defaults["path"]},
+        camera={"choices": [*(model.value for model in CameraModel), "both"], "default": "both"},
+        **{name: defaults[name] for name in ("frames", "points", "seed", "noise", "occlusion")},
+        output={"type": Path, "required": True},
     )
-    parser.add_argument(
-        "--camera",
-        choices=[*(model.value for model in CameraModel), "both"],
-        default="both",
-        help="perspective tracks have the orthogonal ones as companion where both are written (default both)",
-    )
-    counts = {
-        "frames": "number of frames",
-        "points": "number of points",
-        "seed": "of noise and missing tracks",
-    }
-    for name, meaning in counts.items():
-        parser.add_argument(
-            f"--{name}",
-            type=int,
-            default=defaults[name],
-            metavar="N",
-            help=f"{meaning} (default %(default)s)",
-        )
-    parser.add_argument(
-        "--noise",
-        type=float,
-        default=defaults["noise"],
-        metavar="PX",
-        help="standard deviation in pixels (default %(default)s)",
-    )
-    parser.add_argument(
-        "--occlusion",
-        type=float,
-        default=defaults["occlusion"],
-        metavar="SHARE",
-        help="share of the self-occluded observations that is missing, 0 to 1 (default %(default)s)",
-    )
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER", help="where to write")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -27,7 +27,7 @@ from ..reconstruction.progress import finish
 from ..reconstruction.provenance import SolveStep, command_for
 from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
-from .command_line import INTERRUPTED, check_stopped
+from .command_line import INTERRUPTED, check_stopped, declare
 from .console import ProgressLine, as_json, as_lines, print_lines, progress_text, summary_of
 from .options import (
     FREQUENT,
@@ -58,37 +58,33 @@ def add_arguments(parser: CheckedParser) -> None:
     parser.shorten_help("SEQUENCE -o OUT", (*FREQUENT, "end", "outliers", "start", "output", "json", "quiet"))
     add_sequence_options(parser)
     add_settings_options(parser)
-    _add_step_options(parser)
-    output = parser.add_argument_group("output")
-    output.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        action="append",
-        required=True,
-        metavar="OUT",
-        help=f"file to write, its format by its suffix ({', '.join(WRITERS)}); may be repeated",
-    )
-    output.add_argument("--history", type=Path, metavar="CSV", help="write the loss of every iteration")
-    output.add_argument("--json", action="store_true", help="print the summary as one JSON object")
-    output.add_argument("--quiet", action="store_true", help="print no progress and no summary")
-
-
-def _add_step_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("steering")
     _add_iterates(group)
-    group.add_argument(
-        "--then", action="append", default=[], metavar="OPTIONS",
-        help="continue under other settings, whose options are one argument, such as "
-        "--then='--eta 0.1'; may be repeated; where rotations are not chosen yet, or cameras are changed, it "
-        "starts again",
-    )  # fmt: skip
-    group.add_argument(
-        "--outliers", choices=("keep", "hide"), default="keep",
-        help="hide: leave out gross outliers of tracks, solve, hide what does not fit and solve again, in "
-        "at most three rounds; the result holds what is hidden as --hide (default keep)",
-    )  # fmt: skip
-    group.add_argument("--start", type=Path, metavar="RESULT", help="an .npz file of solve to continue from")
+    declare(
+        group,
+        """
+        --then OPTIONS: continue under other settings, whose options are one argument, such as
+            --then='--eta 0.1'; may be repeated; where rotations are not chosen yet, or cameras are changed,
+            it starts again
+        --outliers: hide: leave out gross outliers of tracks, solve, hide what does not fit and solve again,
+            in at most three rounds; the result holds what is hidden as --hide (default keep)
+        --start RESULT: an .npz file of solve to continue from
+        """,
+        then={"action": "append", "default": []},
+        outliers={"choices": ("keep", "hide"), "default": "keep"},
+        start=Path,
+    )
+    declare(
+        parser.add_argument_group("output"),
+        f"""
+        -o --output OUT: file to write, its format by its suffix ({", ".join(WRITERS)}); may be repeated
+        --history CSV: write the loss of every iteration
+        --json: print the summary as one JSON object
+        --quiet: print no progress and no summary
+        """,
+        output={"type": Path, "action": "append", "required": True},
+        history=Path,
+    )
 
 
 def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
@@ -97,13 +93,15 @@ def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
 
 
 def _add_iterates(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--iterates", type=int, metavar="N", help="stop after N iterates (default: at the end)"
+    declare(
+        parser,
+        """
+        --iterates N: stop after N iterates (default: at the end)
+        --end N: lead to the N-th end of the depth refinement by its energy (default: 1, the lowest)
+        """,
+        iterates=int,
+        end=1,
     )
-    parser.add_argument(
-        "--end", type=int, default=1, metavar="N",
-        help="lead to the N-th end of the depth refinement by its energy (default: 1, the lowest)",
-    )  # fmt: skip
 
 
 def _step(args: argparse.Namespace) -> SolveStep:

@@ -24,7 +24,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..foundation.processes import processor_count
 from ..io.readers import recording_files
-from .command_line import INTERRUPTED, explained
+from .command_line import INTERRUPTED, declare, explained
 from .console import ProgressLine, duration_text, jobs_progress_text, print_lines
 from .options import (
     FREQUENT,
@@ -81,59 +81,62 @@ def add_arguments(parser: CheckedParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter  # keeps the lines of both
     own = ("data", "output", "object", "set", "seeds", "jobs", "backend", "scheduler", "table", "by")
     parser.shorten_help("DATA [DATA ...] -o DIR", (*FREQUENT, *own, "camera", "where"))
-    parser.add_argument(
-        "data",
-        nargs="+",
-        metavar="DATA",
-        help="folders or files of sequences, sample: for the bundled ones; with --table alone, the folder of "
-        "a sweep",
+    declare(
+        parser,
+        """
+        DATA: folders or files of sequences, sample: for the bundled ones; with --table alone, the folder of a
+            sweep
+        -o --output DIR: the folder of the sweep
+        """,
+        data={"nargs": "+"},
+        output=Path,
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="the folder of the sweep")
-    what = parser.add_argument_group("what is varied")
-    what.add_argument("--object", metavar="A,B", help="objects (default: all of the data)")
-    what.add_argument("--camera", metavar="A,B", help="perspective, orthogonal (default: all of the data)")
-    what.add_argument("--path", metavar="A,B", help="camera paths (default: all of the data)")
-    what.add_argument(
-        "--set",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME=VALUES",
-        help="an option of a setting (--help-all has all) and its values: A,B,... , log:FIRST:LAST:COUNT, "
-        "lin:FIRST:LAST:COUNT, [A,B] for a value with commas; all combinations are run, a number that a "
-        "penalty or method does not have left out",
+    declare(
+        parser.add_argument_group("what is varied"),
+        """
+        --object A,B: objects (default: all of the data)
+        --camera A,B: perspective, orthogonal (default: all of the data)
+        --path A,B: camera paths (default: all of the data)
+        --set NAME=VALUES: an option of a setting (--help-all has all) and its values: A,B,... ,
+            log:FIRST:LAST:COUNT, lin:FIRST:LAST:COUNT, [A,B] for a value with commas; all combinations are
+            run, a number that a penalty or method does not have left out
+        --seeds FIRST:END: seeds, END not among them: 0:5 are 0 to 4
+        """,
+        set={"nargs": "+", "action": "extend", "default": []},
     )
-    what.add_argument("--seeds", metavar="FIRST:END", help="seeds, END not among them: 0:5 are 0 to 4")
-    how = parser.add_argument_group("how it is run")
-    how.add_argument("--jobs", type=int, metavar="N", help="processes at a time (default: one per processor)")
-    how.add_argument("--timeout", type=float, metavar="SECONDS", help="end a run that takes longer")
-    how.add_argument(
-        "--retry", choices=("failed",), help="run again what failed, died or was ended by --timeout"
+    declare(
+        parser.add_argument_group("how it is run"),
+        f"""
+        --jobs N: processes at a time (default: one per processor)
+        --timeout SECONDS: end a run that takes longer
+        --retry: run again what failed, died or was ended by --timeout
+        --order: {explained(ORDERS)} (default %(default)s)
+        --no-results: keep the numbers of the runs only
+        --backend: default %(default)s
+        --scheduler ADDRESS: of Dask: HOST:PORT, or its JSON file
+        """,
+        jobs=int,
+        timeout=float,
+        retry=["failed"],
+        order={"choices": list(ORDERS), "default": "longest-first"},
+        backend={"choices": BACKENDS, "default": "processes"},
     )
-    how.add_argument(
-        "--order", choices=list(ORDERS), default="longest-first",
-        help=f"{explained(ORDERS)} (default %(default)s)",
-    )  # fmt: skip
-    how.add_argument("--no-results", action="store_true", help="keep the numbers of the runs only")
-    how.add_argument("--backend", choices=BACKENDS, default="processes", help="default %(default)s")
-    how.add_argument("--scheduler", metavar="ADDRESS", help="of Dask: HOST:PORT, or its JSON file")
     tables = parser.add_argument_group("tables")
-    tables.add_argument(
-        "--table",
-        metavar="NUMBER",
-        help="print the mean of a number: procrustes_mm (or mean_mm), loss, iterations, seconds, ...",
+    declare(
+        tables,
+        """
+        --table NUMBER: print the mean of a number: procrustes_mm (or mean_mm), loss, iterations, seconds, ...
+        --by A,B: settings: the last over the columns, the others down the rows
+        --where FILTER: only of some runs, as the filter of the window: "rank=2,4 eta>0.05 converged"
+        """,
     )
-    tables.add_argument(
-        "--by", metavar="A,B", help="settings: the last over the columns, the others down the rows"
+    declare(
+        tables.add_mutually_exclusive_group(),
+        """
+        --markdown: as Markdown (the default)
+        --latex: as LaTeX
+        """,
     )
-    tables.add_argument(
-        "--where",
-        metavar="FILTER",
-        help='only of some runs, as the filter of the window: "rank=2,4 eta>0.05 converged"',
-    )
-    kind = tables.add_mutually_exclusive_group()
-    kind.add_argument("--markdown", action="store_true", help="as Markdown (the default)")
-    kind.add_argument("--latex", action="store_true", help="as LaTeX")
     add_frame_base(parser)
     add_reading_options(parser, renamed={"order": "--axes"}, without=("camera",))
     add_settings_options(parser)
@@ -180,7 +183,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _sweep(args: argparse.Namespace) -> int:
     """Run a sweep, which writes over none of its data."""
-    check_installed("joblib", "jinja2", "pandas")
+    check_installed("jinja2", "pandas")
     for name in args.data:
         if is_sweep_folder(Path(name)):
             raise InputError(
@@ -204,12 +207,11 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     line = ProgressLine(sys.stderr)
     with JobStore(args.output) as store, ExitStack() as at_end:
         cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
-        processes = None if cluster is not None else args.jobs or processor_count()
-        ahead: int | str = "n_jobs"  # runs that are given to workers before any has ended
+        processes, ahead = args.jobs or processor_count(), 0
         if cluster is not None and args.order != "best-first":  # whose choices wait for what is known by then
             ahead = max(IN_FLIGHT, 2 * cluster.threads)
         write_plan(args.output, len({job.key for job in plan.jobs} | store.keys), plan.swept)
-        for text in _plan_lines(plan, store, args, cluster or processes or 1):
+        for text in _plan_lines(plan, store, args, cluster or processes):
             print(text, flush=True)
 
         def show(now: JobsProgress) -> None:
@@ -221,6 +223,7 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
                 plan.jobs,
                 store,
                 processes=processes,
+                cluster=cluster,
                 timeout=args.timeout,
                 retry=args.retry is not None,
                 queue=lambda jobs: _queue(jobs, plan, store, args.order),

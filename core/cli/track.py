@@ -17,7 +17,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, saved_elsewhere
 from ..io.readers import write_csv, write_npz
 from ..tracking import CHECK, POINTS, plugin_warning, rectangle, sample_videos, track_video, video_path
-from .command_line import INTERRUPTED, check_stopped
+from .command_line import INTERRUPTED, check_stopped, declare
 from .console import ProgressLine, print_lines
 
 if TYPE_CHECKING:
@@ -37,55 +37,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Follow points through a video: corners are followed by Lucas-Kanade and checked against their first "
         "patch; new ones begin where others end. Ctrl-C keeps what has been followed so far."
     )
-    parser.add_argument(
-        "video", type=Path, metavar="VIDEO", help=f"file, folder or %%04d pattern of pictures, or {samples}"
+    declare(
+        parser,
+        f"""
+        VIDEO: file, folder or %%04d pattern of pictures, or {samples}
+        -o --output TRACKS: the file to write: .npz, which names the video, or .csv
+        --points N: points that are followed at a time, and at most in the result (default %(default)s)
+        --region X,Y,W,H: where points begin in the first frame: a rectangle in pixels, or the corners
+            X,Y,X,Y,X,Y,... of a polygon (default: everywhere)
+        --mask MASK: pictures that are black except where the object is: one for all frames, or a folder of
+            one for each frame; points begin inside and are not seen outside
+        --check SIMILARITY: a point ends where its patch is less similar to its first one, 0 to 1 (default
+            %(default)s)
+        --start N: first frame, counted from 1
+        --end N: last frame (default: that of the video)
+        --step N: every so many frames are in the result, for a long video (default %(default)s)
+        --quiet: print no progress and no summary
+        """,
+        video=Path,
+        output={"type": Path, "required": True},
+        points=POINTS,
+        region=_region,
+        mask=Path,
+        check=CHECK,
+        start=1,
+        end=int,
+        step=1,
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        required=True,
-        metavar="TRACKS",
-        help="the file to write: .npz, which names the video, or .csv",
-    )
-    parser.add_argument(
-        "--points",
-        type=int,
-        default=POINTS,
-        metavar="N",
-        help="points that are followed at a time, and at most in the result (default %(default)s)",
-    )
-    parser.add_argument(
-        "--region",
-        type=_region,
-        metavar="X,Y,W,H",
-        help="where points begin in the first frame: a rectangle in pixels, or the corners "
-        "X,Y,X,Y,X,Y,... of a polygon (default: everywhere)",
-    )
-    parser.add_argument(
-        "--mask",
-        type=Path,
-        metavar="MASK",
-        help="pictures that are black except where the object is: one for all frames, or a folder of one for "
-        "each frame; points begin inside and are not seen outside",
-    )
-    parser.add_argument(
-        "--check",
-        type=float,
-        default=CHECK,
-        metavar="SIMILARITY",
-        help="a point ends where its patch is less similar to its first one, 0 to 1 (default %(default)s)",
-    )
-    parser.add_argument("--start", type=int, default=1, metavar="N", help="first frame, counted from 1")
-    parser.add_argument("--end", type=int, metavar="N", help="last frame (default: that of the video)")
-    parser.add_argument(
-        "--step",
-        type=int,
-        default=1,
-        metavar="N",
-        help="every so many frames are in the result, for a long video (default %(default)s)",
-    )
-    parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -114,7 +114,6 @@ HIDING = {
     "blocks": "neighboring points over a quarter of the frames, as the object hides itself",
     "entries": "observations one by one: depth has little influence",
 }
-OLDER_HIDING = {"runs": "tracks", "single": "entries"}  # names in older commands and programs
 RUN = 0.5  # of the frames, one after the other, in which a point is hidden
 BLOCK = 0.25, 0.125  # of the frames, one after the other, and of the points, in which neighbors are hidden
 TOLERANCE, GROWING_TOLERANCE = 1e-10, 1e-8
@@ -147,7 +146,6 @@ class HoldoutPlan:
             raise InputError(f"the values are {self.values}; accepted is at least one, each once")
         if not 0 < self.share <= 0.5:
             raise InputError(f"the held-out share is {self.share:g}; accepted is above 0, at most 0.5")
-        object.__setattr__(self, "hiding", OLDER_HIDING.get(self.hiding, self.hiding))
         if self.hiding not in HIDING:
             raise InputError(f"hiding is {self.hiding!r}; accepted are {', '.join(HIDING)}")
         if not 1 <= self.folds <= MOST_FOLDS:

@@ -40,6 +40,32 @@ if TYPE_CHECKING:
 
 FIXED_CAMERA_TOLERANCE = 1e-6  # of the residual of one fixed camera, relative to the tracks
 SCORED_POINTS = 2000  # above which the score of the Challenge, which takes seconds here, is left out
+# Of each error by name: the title, the unit ("mm" stands for that of the truth, "px" for that of the tracks),
+# and what it is.
+ERROR_NAMES = {
+    "procrustes_mm": ("3-D error", "mm", "mean 3-D error, per-frame similarity"),
+    "procrustes_mm_reference": ("3-D error, reference", "mm", "3-D error at the reference frame"),
+    "procrustes_mm_reference_mirror": (
+        "3-D error, reference, mirror", "mm", "3-D error at the reference frame, mirror allowed",
+    ),
+    "procrustes_mm_mirror": (
+        "3-D error, mirror", "mm", "mean 3-D error, per-frame similarity, mirror allowed",
+    ),
+    "procrustes_mm_inliers": (
+        "3-D error, inliers", "mm", "mean 3-D error without the outliers of the truth",
+    ),
+    "challenge_v02": ("Challenge", "mm", "NRSfM Challenge score 0.2 of the reference frame"),
+    "e3d_global": (
+        "e3D, global", "",
+        "normalized as published: camera frame, one orthogonal alignment, over the truth's spread",
+    ),
+    "frobenius_relative": ("relative", "", "camera frame, relative to the size of the truth"),
+    "reprojection_px": ("reprojection", "px", "root mean square reprojection error"),
+    "reprojection_px_projective": (
+        "reprojection, projective", "px",
+        "reprojection error of the projective cameras before the metric upgrade",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,9 +109,13 @@ class JobStore:
         self._file = self._open()
         self._synced = time.monotonic()
         self._places: dict[str, _Place] = {}  # by key
+        end = 0
         for line in read_lines(self.path):
+            end = line.end
             if line.row is not None:
                 self._remember(line.row, line.start)
+        if end < os.fstat(self._file).st_size:  # the last line is torn
+            os.ftruncate(self._file, end)
 
     def __enter__(self) -> JobStore:
         return self
@@ -196,51 +200,23 @@ class JobStore:
             self._places[row["key"]] = _Place(start, good, bool(row.get("arrays")))
 
     def _open(self) -> int:
-        """Return the file, locked, and cut where a line was torn."""
+        """Return the file, locked where its file system has locks: some of clusters do not."""
         check_writable(self.path)
+        file = -1
         try:
             file = os.open(
                 self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666
             )
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
-        try:
-            _lock(file)
-            _cut_torn_line(file)
-        except BlockingIOError:
-            os.close(file)
-            raise InputError(
-                f"{self.path} is being written by another process; wait for it, or name another folder"
-            ) from None
-        except OSError as error:
-            os.close(file)
+            if file >= 0 and error.errno in WITHOUT_LOCKS:
+                return file
+            if file >= 0:
+                os.close(file)
+            if isinstance(error, BlockingIOError):
+                raise InputError(
+                    f"{self.path} is being written by another process; wait for it, or name another folder"
+                ) from None
             raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
         return file
-
-
-def _lock(file: int) -> None:
-    """Keep other processes from writing to a file, where its file system has locks: some of clusters do not.
-
-    Raises BlockingIOError where another process does.
-    """
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in WITHOUT_LOCKS:
-            raise
-
-
-def _cut_torn_line(file: int) -> None:
-    """Cut what follows the last end of a line."""
-    size = end = os.fstat(file).st_size
-    while end > 0:
-        start = os.lseek(file, max(end - 65536, 0), os.SEEK_SET)
-        found = os.read(file, end - start).rfind(b"\n")
-        if found >= 0:
-            end = start + found + 1
-            break
-        end = start
-    if end < size:
-        os.ftruncate(file, end)

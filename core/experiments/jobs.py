@@ -1,12 +1,7 @@
 """The jobs of an experiment, each computed in another process and kept when it has ended.
 
-`run_jobs` distributes jobs by joblib, so that a cluster runs them unchanged:
-
-    with joblib.parallel_config("dask"):
-        run_jobs(jobs, store)
-
-What joblib begins, threads or workers of a cluster, only waits: each job is computed in a process that is
-ended where it takes too long, and whose death ends nothing else. Every job uses one thread of BLAS. The
+What waits for a job is a thread here or a worker of a cluster; it is computed in a process of its own, which
+is ended where it takes too long, and whose death ends nothing else. Every job uses one thread of BLAS. The
 calling process writes what has ended into the store at once; only the results travel between processes.
 """
 
@@ -16,10 +11,9 @@ import hashlib
 import json
 import logging
 import time
-import warnings
-from collections import deque
-from concurrent.futures import Future
-from contextlib import ExitStack, closing, contextmanager
+from collections import Counter, deque
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -33,6 +27,7 @@ from .job_store import DIED, FAILED, TIME_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Executor, Future
 
     import numpy.typing as npt
 
@@ -40,11 +35,8 @@ if TYPE_CHECKING:
 
 DONE = "done"  # how a job with a result ended, unless it has a better word for it
 RECENT = 32  # jobs that ended last, from whose pace the time left is estimated
-ATTEMPTS = 3  # to begin again with other workers, without a job that ended between
-
-
+ATTEMPTS = 3  # to compute a job that workers give up
 CONNECT_SECONDS = 15.0  # that a scheduler may take to answer
-BACKEND = "nrsfm-dask"  # its name for joblib
 WORKER_SECONDS = 60.0  # that the first worker may take to come
 IN_FLIGHT = 2000  # jobs given to the scheduler at least, so that workers that join later have some at once
 
@@ -147,7 +139,7 @@ class JobsProgress:
 class JobQueue:
     """Jobs in the order in which they start: that of their costs, so that none that is long starts last.
 
-    Another order is a subclass. The methods are called from several threads.
+    Another order is a subclass.
     """
 
     def __init__(self, jobs: Iterable[ExperimentJob]) -> None:
@@ -155,10 +147,7 @@ class JobQueue:
 
     def pop(self) -> ExperimentJob | None:
         """Return the next job, None where no other is left."""
-        try:
-            return self._jobs.popleft()
-        except IndexError:
-            return None
+        return self._jobs.popleft() if self._jobs else None
 
     def learn(self, job: ExperimentJob, result: JobResult) -> None:
         """Note the result of a job; the order of costs does not depend on it."""
@@ -168,19 +157,20 @@ def run_jobs(
     jobs: Iterable[ExperimentJob],
     store: JobStore,
     *,
-    processes: int | None = None,
+    processes: int = 1,
+    cluster: Cluster | None = None,
     timeout: float | None = None,
     retry: bool = True,
     queue: Callable[[list[ExperimentJob]], JobQueue] = JobQueue,
-    ahead: int | str = "n_jobs",
+    ahead: int = 0,
     progress: Callable[[JobsProgress], None] | None = None,
 ) -> None:
     """Compute every job whose result is not in the store, and put it there; `load_job_result` reads it.
 
-    `processes`: how many at a time; None leaves number and kind of workers to joblib's context, one by
-    default; `timeout`: seconds after which a job is ended. Raises InputError where the store or a result
-    cannot be written, or the workers end before any job does, several times; KeyboardInterrupt after Ctrl-C;
-    what had ended before is in the store.
+    `processes`: how many at a time, where no `cluster` computes them; `timeout`: seconds after which a job is
+    ended; `ahead`: how many are given to the workers at least, before any of these has ended. Raises
+    InputError where the store or a result cannot be written, or workers give up a job several times;
+    KeyboardInterrupt after Ctrl-C; what had ended before is in the store.
     """
     waiting: dict[str, ExperimentJob] = {}
     known = set()
@@ -197,53 +187,53 @@ def run_jobs(
             progress(JobsProgress(*counts, pace.fraction, label, failed, pace.seconds_left()))
 
     report("")
-    attempts = 0
-    while waiting:
-        left = queue(list(waiting.values()))
-        before = len(waiting)
-        try:
-            with _results_of(left, processes, timeout, ahead) as results:
-                for key, result in results:
-                    job = waiting[key]
-                    save_job_result(store, key, replace(result, facts=job.identity | result.facts))
-                    del waiting[key]
-                    left.learn(job, result)
-                    failed += bool(result.failure)
-                    pace.add(job.cost, result.seconds)
-                    report(job.label)
-        except InputError:
-            raise
-        except Exception as error:  # of the backend: an error of a job is a result
-            attempts = attempts + 1 if len(waiting) == before else 0
-            if attempts == ATTEMPTS:
-                raise InputError(
-                    f"the workers ended {ATTEMPTS} times before any job did: {type(error).__name__} "
-                    f"{' '.join(str(error).split())[:200]}"
-                ) from error
+    left, given_up = queue(list(waiting.values())), Counter[str]()
+    running: dict[Future[JobResult], ExperimentJob] = {}
+    most = max(ahead, processes if cluster is None else cluster.threads)
+    with _workers(processes, cluster, timeout) as submit:
+        while waiting:
+            while len(running) < most and (further := left.pop()) is not None:
+                running[submit(further)] = further
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                job = running.pop(future)
+                try:
+                    result = future.result()
+                except InputError:
+                    raise
+                except Exception as error:  # of the cluster: an error of a job is a result
+                    given_up[job.key] += 1
+                    if given_up[job.key] == ATTEMPTS or (cluster is not None and not cluster.connected):
+                        raise InputError(
+                            f"the workers gave up {job.label}: {type(error).__name__} "
+                            f"{' '.join(str(error).split())[:200]}"
+                        ) from error
+                    running[submit(job)] = job
+                    continue
+                save_job_result(store, job.key, replace(result, facts=job.identity | result.facts))
+                del waiting[job.key]
+                left.learn(job, result)
+                failed += bool(result.failure)
+                pace.add(job.cost, result.seconds)
+                report(job.label)
 
 
 @contextmanager
-def _results_of(
-    left: JobQueue, processes: int | None, timeout: float | None, ahead: int | str
-) -> Iterator[Iterator[tuple[str, JobResult]]]:
-    """Yield the results of jobs as they end; after the block no worker is left."""
-    import joblib  # of the extra `experiments`: `core.experiments.report.check_installed` names it
+def _workers(
+    processes: int, cluster: Cluster | None, timeout: float | None
+) -> Iterator[Callable[[ExperimentJob], Future[JobResult]]]:
+    """Yield what lets a worker compute a job; after the block none does."""
+    pool = JobPool()
+    executor = ThreadPoolExecutor(processes) if cluster is None else cluster.executor()
 
-    with warnings.catch_warnings(), ExitStack() as at_end:
-        warnings.filterwarnings("ignore", module="joblib")  # of results that nobody waits for after Ctrl-C
-        pool = JobPool()
-        with signals_blocked():
-            parallel = joblib.Parallel(
-                n_jobs=processes,
-                prefer="threads",
-                return_as="generator_unordered",
-                batch_size=1,
-                pre_dispatch=ahead,
-            )
-            calls = (joblib.delayed(_run_job)(job, VERSION, timeout, pool) for job in iter(left.pop, None))
-            results = at_end.enter_context(closing(parallel(calls)))
-            at_end.callback(pool.close)  # first, so that no thread waits for a job any more
-        yield results
+    def submit(job: ExperimentJob) -> Future[JobResult]:
+        with signals_blocked():  # in a thread that begins: they are for this one
+            return executor.submit(_run_job, job, VERSION, timeout, pool)
+
+    try:
+        yield submit
+    finally:
+        pool.close()  # first, so that no thread waits for a job any more
+        executor.shutdown(wait=cluster is None)
 
 
 class JobPool(ProcessPool):
@@ -258,13 +248,14 @@ def _pool_of_worker() -> JobPool:
     return JobPool()
 
 
-def _run_job(job: ExperimentJob, version: str, timeout: float | None, pool: JobPool) -> tuple[str, JobResult]:
+def _run_job(job: ExperimentJob, version: str, timeout: float | None, pool: JobPool) -> JobResult:
     """Compute a job in a process of the pool; why there is no result is one, too."""
     began = time.monotonic()
     status, failure = FAILED, ""
     try:
         if version == VERSION:
-            return job.key, pool.call(_compute, job, timeout=timeout)
+            done: JobResult = pool.call(_compute, job, timeout=timeout)
+            return done
         failure = f"the worker has {PROGRAM} {VERSION}; the command that began the run has {version}"
     except ResultNotWritten:
         raise
@@ -276,7 +267,7 @@ def _run_job(job: ExperimentJob, version: str, timeout: float | None, pool: JobP
         failure = str(error)
     except Exception as error:  # whatever it is, the other jobs continue
         failure = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return job.key, JobResult({}, failure=failure, status=status, seconds=time.monotonic() - began)
+    return JobResult({}, failure=failure, status=status, seconds=time.monotonic() - began)
 
 
 def _compute(job: ExperimentJob) -> JobResult:
@@ -333,16 +324,20 @@ class Cluster:
         """How many jobs the workers run at the same time."""
         return sum(self.client.ncores().values())
 
+    def executor(self) -> Executor:
+        """Return what gives calls to the workers; its end cancels them."""
+        executor: Executor = self.client.get_executor(pure=False)
+        return executor
+
 
 @contextmanager
 def connect_to_dask(address: str) -> Iterator[Cluster]:
-    """Let `run_jobs` use the workers of a scheduler in the block.
+    """Yield the workers of a scheduler, for `run_jobs` in the block.
 
     Raises InputError where Dask is not installed, the scheduler does not answer, or no worker comes.
     """
     try:
         import distributed
-        import joblib
     except ImportError as error:
         raise InputError(
             f"--backend dask needs dask and distributed, and {error.name} is not installed; install them "
@@ -366,34 +361,4 @@ def connect_to_dask(address: str) -> Iterator[Cluster]:
                 f"--scheduler {address}: no worker has come for {WORKER_SECONDS:g} s; start some with: "
                 f"dask worker {address}"
             ) from None
-        joblib.register_parallel_backend(BACKEND, _reporting_backend())
-        with joblib.parallel_config(BACKEND, client=client):
-            yield Cluster(client)
-
-
-def _reporting_backend() -> type:
-    """Return joblib's backend of Dask, which also reports the jobs that Dask gives up.
-
-    joblib 1.6 waits forever for a job that the scheduler did not finish: one during which several workers
-    died, or any when the scheduler ended.
-    """
-    from joblib._dask import DaskDistributedBackend
-
-    class ReportingDaskBackend(DaskDistributedBackend):  # type: ignore[misc]  # joblib has no types
-        """Ends the call of `joblib.Parallel` with the reason why a job was given up."""
-
-        def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
-            """Give a batch of jobs to the scheduler."""
-            future = super().submit(func, callback)
-            future.add_done_callback(lambda done: callback(done) if done.exception() is not None else None)
-            return future
-
-        def retrieve_result_callback(self, out: Any) -> Any:
-            """Return the results of a batch, or raise why there are none."""
-            if isinstance(out, Future):
-                out = out.exception()
-            if isinstance(out, BaseException):  # the scheduler has ended
-                raise RuntimeError(f"{type(out).__name__}: {out}")
-            return super().retrieve_result_callback(out)
-
-    return ReportingDaskBackend
+        yield Cluster(client)

@@ -51,7 +51,7 @@ EXPERIMENTS = {  # the title of the report, and what is computed
 }
 CURVE_SECONDS = 10.0  # of CPU for a curve of Figure 1
 NUMBERS = "numbers.csv"
-PACKAGES = ("joblib", "jinja2", "matplotlib", "pandas")  # of the extra `experiments`
+PACKAGES = ("jinja2", "matplotlib", "pandas")  # of the extra `experiments`
 COMPARED_ROWS = {
     CameraModel.ORTHOGONAL: ("R-BMM", "Ours-WNN", "Search-WNN"),
     CameraModel.PERSPECTIVE: tables.PERSPECTIVE_WNN,
@@ -70,7 +70,7 @@ def reproduce_experiment(
     real: Path | None = None,
     frame_base: int = 1,
     seconds: float = CURVE_SECONDS,
-    processes: int | None = None,
+    processes: int = 1,
     command: str = "",
     progress: Callable[[JobsProgress], None] | None = None,
 ) -> Path:
@@ -78,9 +78,8 @@ def reproduce_experiment(
 
     `data`: the Challenge's folder, or one in its layout; None chooses the bundled simulated objects; `real`:
     the folder of Figure 1's sequences and of motion capture; None chooses the folder `real` next
-    to `data`, or simulated sequences for Figure 1; `processes`: how many jobs at a time; None leaves it to
-    joblib's context. Raises InputError where something needed is not installed, the data is broken or absent,
-    or the folder cannot be written.
+    to `data`, or simulated sequences for Figure 1; `processes`: how many jobs at a time. Raises InputError
+    where something needed is not installed, the data is broken or absent, or the folder cannot be written.
     """
     check_installed(*PACKAGES)
     if not 0 < seconds < float("inf"):

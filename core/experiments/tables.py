@@ -33,7 +33,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.sequence import CameraModel
-from ..evaluation.metrics import camera_truth, errors_of, procrustes_at_reference, published_errors
+from ..evaluation.metrics import (
+    ERROR_NAMES,
+    camera_truth,
+    errors_of,
+    procrustes_at_reference,
+    published_errors,
+)
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
 from ..io.readers import list_sequences, read_sequence
@@ -100,15 +106,11 @@ PERSPECTIVE_WNN = TABLE_ROWS[CameraModel.PERSPECTIVE][3:]
 LOSS_ROUNDING = 1e-9  # relative difference below which two losses are of one minimum, reached to rounding
 LOWER_LOSS = 1e-6  # relative difference from which one loss is called lower
 DASH = "–"
-ERRORS = {
-    "procrustes_mm_reference": ("3-D error at the ground-truth frame", "mm", 2),
-    "procrustes_mm_reference_mirror": ("the same, mirror images allowed", "mm", 2),
-    "procrustes_mm": ("3-D error over all frames whose truth is known", "mm", 2),
-    "procrustes_mm_mirror": ("the same, mirror images allowed", "mm", 2),
-    "challenge_v02": ("the Challenge's score, version 0.2, at the ground-truth frame", "mm", 2),
-    "e3d_global": ("camera frame, one orthogonal alignment, relative to the spread of the truth", "", 4),
-    "frobenius_relative": ("camera frame, relative to the size of the truth", "", 4),
-    "reprojection_px": ("root mean square reprojection error", "px, or mm for orthogonal cameras", 3),
+ERROR_DIGITS = {  # of the errors that have a table
+    **dict.fromkeys(("procrustes_mm_reference", "procrustes_mm_reference_mirror", "procrustes_mm"), 2),
+    **dict.fromkeys(("procrustes_mm_mirror", "challenge_v02"), 2),
+    **dict.fromkeys(("e3d_global", "frobenius_relative"), 4),
+    "reprojection_px": 3,
 }
 # The number of every sequence, its digits, what it is, and the title.
 APPENDIX = {
@@ -122,7 +124,7 @@ APPENDIX = {
 }
 WRITTEN_ENTRIES = (  # the columns of numbers.csv
     *("object", "path", "camera", "method", "loss", "log10_loss"),
-    *ERRORS,
+    *ERROR_DIGITS,
     *("cpu_seconds", "status", "command"),
 )
 
@@ -426,7 +428,7 @@ def table_entries(jobs: Iterable[TableJob], results: Mapping[str, JobResult]) ->
     }
     for name, order in orders.items():
         table[name] = pd.Categorical(table[name], order, ordered=True)
-    return table.reindex(columns=[*dict.fromkeys((*table.columns, *ERRORS))])
+    return table.reindex(columns=[*dict.fromkeys((*table.columns, *ERROR_DIGITS))])
 
 
 def penalty_of(method: str) -> str:
@@ -617,7 +619,9 @@ def error_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
             "known up to a mirror image, and a lower loss is not always a lower error."
         ),
     ]
-    for name, (meaning, unit, digits) in ERRORS.items():
+    for name, digits in ERROR_DIGITS.items():
+        _, unit, meaning = ERROR_NAMES[name]
+        unit = "px, or mm for orthogonal cameras" if unit == "px" else unit
         caption = f"`{name}`{', ' * bool(unit)}{unit}: {meaning}"
         printed = "table2" if name == "procrustes_mm_reference" else ""
         blocks += methods_table(entries, caption, name, digits=digits, table=printed)

@@ -1,6 +1,6 @@
 """Print seconds, iterations and peak memory of the default method on dense simulated sequences.
 
-    python tests/benchmarks/bench_dense.py [--sizes 99x28880:4 ...] [--growth] [--folder FOLDER]
+    python tests/benchmarks/bench_dense.py [--sizes 99x28880:4 ...] [--growth]
 
 A smooth surface like a face deforms in K shapes and turns before a perspective camera: complete tracks with
 noise.  Every case runs in a process of its own, on one thread, from the true rotations and the start that the
@@ -20,15 +20,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import resource
-import subprocess
-import sys
-import tempfile
 import time
-from pathlib import Path
-from typing import Any
 
 import numpy as np
+from frame import Table, in_process, parser
 
 from core import NonRigidProblem, VariableProjection, WeightedNuclearNorm, iterate, solve
 from core.foundation import read_only, rotation_from_vector
@@ -47,38 +44,19 @@ ETA = 0.05
 
 
 def main() -> None:
-    """Parse the arguments, run each case in its own process, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", nargs="+", default=SIZES, help="FxP:K")
-    parser.add_argument("--growth", action="store_true", help="the growth in P at K = 4 instead")
-    parser.add_argument("--case", nargs=2, metavar=("FILE", "K"), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.case:
-        print(json.dumps(measured(Path(arguments.case[0]), int(arguments.case[1]))))
+    arguments = parser(__doc__)
+    arguments.add_argument("--sizes", nargs="+", default=SIZES, help="FxP:K")
+    arguments.add_argument("--growth", action="store_true", help="the growth in P at K = 4 instead")
+    arguments.add_argument("--case", help=argparse.SUPPRESS)
+    options = arguments.parse_args()
+    if options.case:
+        print(json.dumps(measured(*map(int, re.split("[x:]", options.case)))))
         return
-    print("| F x P | K | set-up | start | 1e-6 | total | steps | ms/step | MB | log10 loss |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for size in GROWTH if arguments.growth else arguments.sizes:
-        shape, rank = size.split(":")
-        frames, points = (int(number) for number in shape.split("x"))
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "tracks.npz"
-            tracks, rotations = dense(frames, points, int(rank))
-            np.savez(path, tracks=tracks, rotations=rotations)
-            del tracks
-            command = [sys.executable, __file__, "--case", str(path), rank]
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
-        print(row(f"{frames} x {points}", int(rank), json.loads(done.stdout)), flush=True)
-
-
-def row(size: str, rank: int, found: dict[str, float]) -> str:
-    """Return a line of the table."""
-    total = found["set_up"] + found["start"] + found["reached"]
-    times = " | ".join(f"{value:.2f}" for value in (found["set_up"], found["start"], found["reached"], total))
-    steps = f"{found['steps']:.0f} / {found['all_steps']:.0f}"
-    each = 1e3 * found["each"]
-    memory, loss = f"{found['peak']:.0f}", f"{np.log10(found['loss']):.6f}"
-    return f"| {size} | {rank} | {times} | {steps} | {each:.0f} | {memory} | {loss} |"
+    times = (f"{name} :.2f" for name in ("set-up", "start", "1e-6", "total"))
+    table = Table("F x P:K", *times, "steps", "ms/step :.0f", "MB :.0f", "log10 loss :.6f")
+    for size in GROWTH if options.growth else options.sizes:
+        (cells,) = in_process(__file__, "--case", size)
+        table.row(size, *cells)
 
 
 def dense(frames: int, points: int, rank: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -115,11 +93,10 @@ def dense(frames: int, points: int, rank: int, *, seed: int = 0) -> tuple[np.nda
     return tracks, rotations
 
 
-def measured(path: Path, rank: int) -> dict[str, Any]:
-    """Solve the tracks of a file and return what the table needs."""
-    with np.load(path, allow_pickle=False) as file:
-        tracks, rotations = file["tracks"], file["rotations"]
-    visible = np.ones((len(tracks), tracks.shape[2]), dtype=bool)
+def measured(frames: int, points: int, rank: int) -> list[str | float]:
+    """Solve tracks, and return the cells of the table."""
+    tracks, rotations = dense(frames, points, rank)
+    visible = np.ones((frames, points), dtype=bool)
     tracks = read_only(tracks)
     with single_threaded():
         began = time.process_time()
@@ -144,16 +121,11 @@ def measured(path: Path, rank: int) -> dict[str, Any]:
     times, losses = np.array(steps).T
     lowest = losses.min()
     first = int(np.flatnonzero(losses <= (1 + 1e-6) * lowest)[0])
-    return {
-        "set_up": posed - began,
-        "start": started - posed,
-        "reached": times[first],
-        "steps": first,
-        "all_steps": len(losses) - 1,
-        "each": (times[-1] - times[0]) / max(len(times) - 1, 1),
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
-        "loss": lowest,
-    }
+    reached, steps = times[first], f"{first} / {len(losses) - 1}"
+    each = 1e3 * (times[-1] - times[0]) / max(len(times) - 1, 1)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    total = started - began + reached
+    return [posed - began, started - posed, reached, total, steps, each, peak, float(np.log10(lowest))]
 
 
 if __name__ == "__main__":

@@ -9,11 +9,13 @@ preconditioner, and of an iteration of L-BFGS with all that belongs to it, at ea
 
 from __future__ import annotations
 
+import itertools
 import time
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from frame import Table
 
 import core
 from core.cameras import calibrate
@@ -50,27 +52,21 @@ def start(frames: int, points: int, noise: float) -> tuple[DepthProblem, DepthPo
 
 
 def main() -> None:
-    print(
-        f"{'F x P':>10} {'noise':>6} {'eps':>6} {'evaluation':>11} {'preconditioner':>15} {'iteration':>10}"
-    )
-    for frames, points in SIZES:
-        for noise in (0.0, NOISE):
-            problem, point = start(frames, points, noise)
-            for level in LEVELS:
-                energy = LevelEnergy.about(problem, level, point)
-                x = energy.start(point)
-                with single_threaded():
-                    evaluation = milliseconds(partial(energy.value_and_gradient, x), 50)
-                    preconditioner = milliseconds(partial(energy.preconditioner, x), 5)
-                began = time.process_time()
-                end = solve(energy, LBFGS(ITERATIONS, 0.0), point)
-                iteration = (time.process_time() - began) / end.progress.iteration * 1e3
-                point = energy.point(end.state.x)
-                print(
-                    f"{f'{frames} x {points}':>10} {noise:6.1f} {level.eps:6.2f} {evaluation:11.2f}"
-                    f" {preconditioner:15.1f} {iteration:10.2f}",
-                    flush=True,
-                )
+    milliseconds_of = ("evaluation :.2f", "preconditioner :.1f", "iteration :.2f")
+    table = Table("F x P", "noise", "eps :.2f", *milliseconds_of)
+    for (frames, points), noise in itertools.product(SIZES, (0.0, NOISE)):
+        problem, point = start(frames, points, noise)
+        for level in LEVELS:
+            energy = LevelEnergy.about(problem, level, point)
+            x = energy.start(point)
+            with single_threaded():
+                evaluation = milliseconds(partial(energy.value_and_gradient, x), 50)
+                preconditioner = milliseconds(partial(energy.preconditioner, x), 5)
+            began = time.process_time()
+            end = solve(energy, LBFGS(ITERATIONS, 0.0), point)
+            iteration = (time.process_time() - began) / end.progress.iteration * 1e3
+            point = energy.point(end.state.x)
+            table.row(f"{frames} x {points}", noise, level.eps, evaluation, preconditioner, iteration)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from frame import Table
 from scipy.optimize import least_squares
 
 import core
@@ -90,6 +91,9 @@ def solve_with_scipy(problem: Minimization, method: str) -> float:
 
 def main() -> None:
     rng = np.random.default_rng(1)
+    table = Table(
+        "kind", "problems", "scipy's", "times the CPU :.1f", "same :.0%", "higher :.0%", "lower :.0%"
+    )
     for name, all_problems in collect().items():
         count = min(MOST, len(all_problems))
         problems = [all_problems[i] for i in rng.choice(len(all_problems), count, replace=False)]
@@ -103,11 +107,8 @@ def main() -> None:
                 costs = np.array([solve_with_scipy(problem, method) for problem in problems])
             ratio = (time.process_time() - began) / own
             apart = costs / np.maximum([problem.cost for problem in problems], 1e-300) - 1
-            print(
-                f"{name:18} {count:4} problems, {method:3}: CPU x {ratio:.1f}, "
-                f"same {np.mean(np.abs(apart) < SAME):.0%}, higher {np.mean(apart >= SAME):.0%}, "
-                f"lower {np.mean(apart <= -SAME):.0%}"
-            )
+            shares = np.mean(np.abs(apart) < SAME), np.mean(apart >= SAME), np.mean(apart <= -SAME)
+            table.row(name, count, method, ratio, *shares)
 
 
 if __name__ == "__main__":

@@ -15,13 +15,13 @@ Both methods stop at a predicted relative decrease below --tolerance. `nrsfm ben
 
 from __future__ import annotations
 
-import argparse
 import time
 import tracemalloc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from frame import Table, parser
 
 from core import LevenbergMarquardt, NonRigidProblem, VariableProjection, WeightedNuclearNorm, solve
 from core.experiments.benchmark.problems import BENCHMARK_XI, BenchmarkCase, solve_incrementally
@@ -37,23 +37,21 @@ WARM_DAMPING = 1e-9
 
 
 def main() -> None:
-    """Parse the arguments, run, print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", nargs="+", default=["51x211", "193x207", "432x405"], help="FxP")
-    parser.add_argument("--rank", type=int, default=2)
-    parser.add_argument("--object", choices=sorted(KINDS), default="paper")
-    parser.add_argument("--tolerance", type=float, default=1e-10)
-    arguments = parser.parse_args()
-    print("| F x P | method | set-up | cold | warm | steps | MB | log10 loss |")
-    print("|---|---|---|---|---|---|---|---|")
-    for size in arguments.sizes:
-        frames, points = (int(number) for number in size.split("x"))
-        case = BenchmarkCase(frames, points, arguments.rank, kind=arguments.object)
+    arguments = parser(__doc__)
+    arguments.add_argument("--sizes", nargs="+", default=["51x211", "193x207", "432x405"], help="FxP")
+    arguments.add_argument("--rank", type=int, default=2)
+    arguments.add_argument("--object", choices=sorted(KINDS), default="paper")
+    arguments.add_argument("--tolerance", type=float, default=1e-10)
+    options = arguments.parse_args()
+    times = (f"{name} :.1f" for name in ("set-up", "cold", "warm"))
+    table = Table("F x P", "method", *times, "steps", "MB :.0f", "log10 loss :.6f")
+    for size in options.sizes:
+        case = BenchmarkCase(*map(int, size.split("x")), options.rank, kind=options.object)
         for kind in (VariableProjection, LevenbergMarquardt):
-            print(row(case, kind(tolerance=arguments.tolerance)), flush=True)
+            table.row(case.size, kind.__name__, *measure(case, kind(tolerance=options.tolerance)))
 
 
-def row(case: BenchmarkCase, method: Algorithm[Any]) -> str:
+def measure(case: BenchmarkCase, method: Algorithm[Any]) -> tuple[str | float, ...]:
     """Measure one method at one size."""
     posed = case.pose()
 
@@ -75,9 +73,7 @@ def row(case: BenchmarkCase, method: Algorithm[Any]) -> str:
     peak = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
     steps = f"{done.progress.iteration} / {end.progress.iteration}"
-    times = f"{1e3 * set_up:.1f} | {1e3 * cold:.1f} | {1e3 * warm:.1f}"
-    loss = np.log10(done.progress.loss)
-    return f"| {case.size} | {type(method).__name__} | {times} | {steps} | {peak:.0f} | {loss:.6f} |"
+    return 1e3 * set_up, 1e3 * cold, 1e3 * warm, steps, peak, np.log10(done.progress.loss)
 
 
 def least(action: Callable[[], Any], *, budget: float = 1.0) -> tuple[float, Any]:

@@ -14,16 +14,16 @@ refinement, over those with it, and over all.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from frame import Table, error_mm, parser
 from scipy.stats import spearmanr
 
-from core import PRESETS, iterate, procrustes_mm, read_sequence
+from core import PRESETS, iterate, read_sequence
 from core.evaluation import HIDING, HoldoutPlan, sweep, with_parameter
 from core.evaluation.cross_validation import pose_problem, solve_from
 from core.foundation import WNN, InputError
@@ -58,7 +58,7 @@ def true_error(sequence, start, settings):
             points = refine_end(end, settings, start.intrinsics).best.camera_points()
         except InputError:  # nothing is left to refine
             pass
-    return procrustes_mm(points, sequence.truth).mean
+    return error_mm(points, sequence.truth)
 
 
 def measure(file, options):
@@ -96,7 +96,7 @@ def rows_of(table, group):
 def summarize(tables, scores):
     """Print rank correlations, and the 3-D error at the choice by each score over the lowest one."""
     groups = [f"{preset} {parameter}" for preset, parameter, _ in series()] + [*PRESENT, ""]
-    print(f"\n{'rank correlation, ratio':24s}" + "".join(f"{score:>18s}" for score in scores))
+    printed = Table("rank correlation, ratio", *scores)
     for group in groups:
         cells = []
         for score in scores:
@@ -107,20 +107,17 @@ def summarize(tables, scores):
                 held = np.nan_to_num(held, nan=1e9)
                 correlations.append(spearmanr(truth, held).statistic)
                 ratios.append(truth[np.argmin(held)] / truth.min())
-            cells.append(f"{np.nanmean(correlations):11.2f} {np.exp(np.mean(np.log(ratios))):6.2f}")
-        print(f"{group or 'all':24s}" + "".join(cells), flush=True)
+            cells.append(f"{np.nanmean(correlations):.2f} {np.exp(np.mean(np.log(ratios))):.2f}")
+        printed.row(group or "all", *cells)
 
 
 def main():
-    """Measure all and print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("files", type=Path, nargs="+")
-    parser.add_argument("--hiding", nargs="*", default=list(HIDING))
-    parser.add_argument("--folds", type=int, default=1)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("files", type=Path, nargs="+")
+    arguments.add_argument("--hiding", nargs="*", default=list(HIDING))
+    arguments.add_argument("--folds", type=int, default=1)
+    arguments.add_argument("--json", type=Path)
+    options = arguments.parse_args()
     tables = {}
     for file in options.files:
         began = time.process_time()

@@ -10,7 +10,6 @@ command ends in anything but a sentence of at most four lines, or needs more tha
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
@@ -22,6 +21,8 @@ import textwrap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from frame import DATA, Table, parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,12 +106,12 @@ def run(command: list[str], settings: Path | None, folder: Path) -> Measured:
 
 def main() -> int:
     """Print a row for every file and command."""
-    data = Path(os.environ.get("NRSFM_DATA", ROOT.parent / "shared" / "data"))
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, help="instead of those of $NRSFM_DATA/hostile")
-    args = parser.parse_args()
-    files = args.files or [path for path in sorted((data / "hostile").iterdir()) if path.name != "README.md"]
-    print("| file | command | sentence | CPU s | peak MB |\n|---|---|---|--:|--:|")
+    arguments = parser(__doc__)
+    arguments.add_argument("files", nargs="*", type=Path, help="instead of those of $NRSFM_DATA/hostile")
+    files = arguments.parse_args().files or [
+        path for path in sorted((DATA / "hostile").iterdir()) if path.name != "README.md"
+    ]
+    table = Table("file", "command", "sentence", "CPU s :.2f", "peak MB :.0f")
     rows = []
     for path in files:
         with tempfile.TemporaryDirectory() as folder:
@@ -121,11 +122,7 @@ def main() -> int:
                 rows.append(row)
                 sentence = row.sentence.replace(f"{path.parent}/", "").replace("|", "\\|").replace("\n", " ")
                 mark = "" if row.ends_well else " **not as it should be**"
-                print(
-                    f"| {path.name} | `{row.command}` | {sentence}{mark} | {row.seconds:.2f} "
-                    f"| {row.megabytes:.0f} |",
-                    flush=True,
-                )
+                table.row(path.name, f"`{row.command}`", sentence + mark, row.seconds, row.megabytes)
     bad = sum(not row.ends_well for row in rows)
     slowest, largest = max(row.seconds for row in rows), max(row.megabytes for row in rows)
     print(f"\n{len(files)} files, {len(rows)} commands, {bad} not as they should be;")

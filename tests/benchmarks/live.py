@@ -15,38 +15,29 @@ figure: the time that a first update takes alone, and which share of the process
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
-import tempfile
 import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import numpy as np
+from frame import parser
 from machine import Meanwhile
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTimer
 from PyQt6.QtGui import QMouseEvent
+from studio import Studio, Ticks
 
 from core import Settings, iterate, simulate
 from core.foundation import DEPTHS, WNN
-from nrsfm_gui import main_window, panel_window
-from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.model.app_store import AppStore
-from nrsfm_gui.model.theme import DARK
+from nrsfm_gui import panel_window
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.widgets.drag_number import DragSlider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PyQt6.QtGui import QPaintEvent
-    from PyQt6.QtWidgets import QApplication, QWidget
+    from PyQt6.QtWidgets import QWidget
 
     from nrsfm_gui.main_window import MainWindow
 
@@ -57,12 +48,11 @@ SIZES = {  # frames, points, objective: seconds at the 95th percentile
     (100, 41, DEPTHS): 0.050,
 }
 SHARE = 0.95
-WINDOW = (1280, 800)
 PERIOD = 1 / 60  # seconds between two mouse events
 SECONDS = 3.0  # of each drag
 SWEEP = 30  # pixels to each side
 ALONE = 41  # first updates that are timed by themselves
-TICK, LATE, IN_TIME = 0.016, 0.033, 0.99
+LATE, IN_TIME = 0.033, 0.99
 DRAGGED = {WNN: ("weight", "eta", "xi"), DEPTHS: ("mode weight", "isometry", "smallest_movement")}
 SETTINGS = {
     objective: Settings(starts=1, rotations="truth", objective=objective) for objective in (WNN, DEPTHS)
@@ -107,55 +97,44 @@ class Watch(QObject):
 
 def main() -> int:
     """Measure, print, and return 1 where a mark is missed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
+    arguments = parser(__doc__)
+    arguments.add_argument(
         "--size", action="append", help="FRAMESxPOINTSxOBJECTIVE, one of those that have a mark; all"
     )
-    parser.add_argument(
+    arguments.add_argument(
         "--painter", action="store_true", help="paint without OpenGL, as where no card has it"
     )
-    arguments = parser.parse_args()
-    sizes = arguments.size or ["x".join(map(str, size)) for size in SIZES]
-    prepare_platform(os.environ)
-    app = make_application()
+    options = arguments.parse_args()
+    sizes = options.size or ["x".join(map(str, size)) for size in SIZES]
     missed = False
     for size in sizes:
         frames, points, objective = size.split("x")
-        missed |= not measured(app, int(frames), int(points), objective, software=arguments.painter)
+        missed |= not measured(int(frames), int(points), objective, software=options.painter)
     return int(missed)
 
 
-def measured(app: QApplication, frames: int, points: int, objective: str, *, software: bool) -> bool:
+def measured(frames: int, points: int, objective: str, *, software: bool) -> bool:
     """Drag in a window of its own, print what was measured, and return whether the marks were met."""
     mark, settings = SIZES[frames, points, objective], SETTINGS[objective]
-    with tempfile.TemporaryDirectory() as folder:
-        store = AppStore(Path(folder) / "settings.json")
-        panel_window.SceneView = WatchedView  # type: ignore[misc]
-        window = main_window.MainWindow(store=store, software=software)
+    panel_window.SceneView = WatchedView  # type: ignore[misc]
+    with Studio(software=software) as studio:
+        window = studio.window
         watch = window.scene_view.watch = Watch(window)  # type: ignore[attr-defined]
-        window.session.set_theme(DARK)
-        window.resize(*WINDOW)
-        window.sequence_opening.open_sequence(simulate("paper", frames=frames, points=points))
-        window.session.set_settings(settings)
-        window.parameters_panel.set_settings(settings)
-        window.show()
-        wait(app, 1.0)
-        window.parameters_controller.run_from_scratch()
-        wait(app, 60.0, lambda: window.run_control.current is None)
-        wait(app, 1.0)
+        studio.open(simulate("paper", frames=frames, points=points))
+        studio.settle(1.0)
+        studio.solve(settings)
+        studio.settle(1.0)
         print(f"{frames} x {points}, {objective}, {window.scene_view.renderer.sentence}")
         print(f"  a first update by itself, with nothing else going on: {1000 * alone(window):.1f} ms")
         meanwhile = Meanwhile()
         good = True
         for name in DRAGGED[objective]:
-            window.parameters_panel.set_settings(settings)
-            window.session.set_settings(settings)
-            wait(app, 30.0, lambda: window.run_control.current is None)
+            studio.set_settings(settings)
+            studio.wait_for_run()
             watch.latencies.clear()
-            late = dragged(app, window, watch, grip_of(window, name))
+            late = dragged(studio, watch, grip_of(window, name))
             good &= report(name, np.array(watch.latencies), late, mark)
         print(f"  {meanwhile}")
-        window.close()
     return good
 
 
@@ -213,26 +192,25 @@ def grip_of(window: MainWindow, name: str) -> Grip:
     return Grip(slider, QPointF(slider.rect().center()), QPointF(1, 0))
 
 
-def dragged(app: QApplication, window: MainWindow, watch: Watch, grip: Grip) -> np.ndarray:
+def dragged(studio: Studio, watch: Watch, grip: Grip) -> np.ndarray:
     """Drag to and fro; return how many seconds late each tick of a timer came."""
-    wait(app, 0.3)
+    studio.settle(0.3)
     grip.widget.installEventFilter(watch)
-    ticks: list[float] = []
-    timer = QTimer()
-    timer.setTimerType(Qt.TimerType.PreciseTimer)
-    timer.timeout.connect(lambda: ticks.append(time.perf_counter()))
-    timer.start(round(1000 * TICK))
     post(grip, QEvent.Type.MouseButtonPress, 0.0, Qt.MouseButton.LeftButton)
     mouse = threading.Thread(target=move, args=(grip, watch))
+    ticks = Ticks()
     mouse.start()
-    wait(app, SECONDS + 5.0, lambda: not mouse.is_alive())
-    timer.stop()
+    look = QTimer()
+    look.timeout.connect(lambda: mouse.is_alive() or studio.app.exit())
+    look.start(50)
+    studio.app.exec()
+    late = ticks.stop()
     mouse.join()
     post(grip, QEvent.Type.MouseButtonRelease, 0.0, Qt.MouseButton.LeftButton)
-    wait(app, 30.0, lambda: window.run_control.current is None)
+    studio.wait_for_run()
     grip.widget.removeEventFilter(watch)
-    wait(app, 1.0)
-    return np.maximum(np.diff(ticks) - TICK, 0.0)
+    studio.settle(1.0)
+    return late
 
 
 def move(grip: Grip, watch: Watch) -> None:
@@ -263,20 +241,6 @@ class WatchedView(SceneView):
         super().paintEvent(event)
         if self.watch is not None:
             self.watch.note_paint()
-
-
-def wait(app: QApplication, seconds: float, done: Callable[[], bool] = lambda: False) -> None:
-    """Let the window live until something is done, or for so many seconds."""
-    stop = QTimer()
-    stop.setSingleShot(True)
-    look = QTimer()
-    look.timeout.connect(lambda: app.exit() if done() else None)
-    stop.timeout.connect(lambda: app.exit())
-    stop.start(round(1000 * seconds))
-    look.start(50)
-    app.exec()
-    look.stop()
-    stop.stop()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Print, for every sequence of a folder, whether the search finds what many random starts find, and its time.
 
-    python tests/benchmarks/minimum_table.py [FOLDER] [--rank K] [--random N] [--seeds S ...] [--xi X] ...
+    python tests/benchmarks/minimum_table.py [FOLDER ...] [--only O/P ...] [--rank K] [--random N] ...
 
 The weights are those of the weighted nuclear norm of the given xi, as explicit weights.  Columns:
 
@@ -17,15 +17,13 @@ CPU times are of whole runs, weights and set-up included, one BLAS thread.
 
 from __future__ import annotations
 
-import argparse
-import os
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from frame import Table, chosen_sequences, sequences_parser, timed
 
 from core import (
     ADMM,
@@ -35,8 +33,6 @@ from core import (
     VariableProjection,
     WeightedNuclearNorm,
     iterate,
-    list_sequences,
-    read_sequence,
     solve,
 )
 from core.cameras.rotations import rotation_candidates
@@ -53,115 +49,78 @@ SHORT_ADMM = 30  # iterations
 
 
 def main() -> None:
-    """Parse the arguments, run, print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    data = os.environ.get("NRSFM_DATA", "../shared/data")
-    parser.add_argument("folder", nargs="?", default=f"{data}/challenge_like", type=Path)
-    parser.add_argument("--rank", type=int, default=2)
-    parser.add_argument("--random", type=int, default=20, help="random starts per sequence")
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(5)), help="of the searches")
-    parser.add_argument("--starts", type=int, default=Settings().starts, help="of a search, at most")
-    parser.add_argument("--xi", type=float, default=5e-3)
-    parser.add_argument("--eta", type=float, default=0.05)
-    parser.add_argument("--rotations", choices=("truth", "companion", "tracks"), default="truth")
-    parser.add_argument(
-        "--intrinsics", default="auto", type=intrinsics, help="auto, gt, a file, or fx,fy,cx,cy"
-    )
-    parser.add_argument("--orthogonal", action="store_true", help="the orthogonal sequences, at eta 1")
-    options = parser.parse_args()
+    arguments = sequences_parser(__doc__)
+    arguments.add_argument("--rank", type=int, default=2)
+    arguments.add_argument("--random", type=int, default=20, help="random starts per sequence")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=list(range(5)), help="of the searches")
+    arguments.add_argument("--starts", type=int, default=Settings().starts, help="of a search, at most")
+    arguments.add_argument("--xi", type=float, default=5e-3)
+    arguments.add_argument("--eta", type=float, default=0.05)
+    arguments.add_argument("--rotations", choices=("truth", "companion", "tracks"), default="truth")
+    arguments.add_argument("--intrinsics", default="auto", help="auto, gt, or a file")
+    arguments.add_argument("--orthogonal", action="store_true", help="the orthogonal sequences, at eta 1")
+    options = arguments.parse_args()
     camera = CameraModel.ORTHOGONAL if options.orthogonal else CameraModel.PERSPECTIVE
-    settings = Settings(
-        rank=options.rank,
-        eta=options.eta,
-        rotations=options.rotations,
-        intrinsics=options.intrinsics,
-        starts=options.starts,
-        objective="wnn",
-    )
+    names = ("rank", "eta", "rotations", "intrinsics", "starts")
+    settings = Settings(objective="wnn", **{name: getattr(options, name) for name in names})
     if options.rotations != "truth":
         settings = replace(settings, rotation_rank=2)
-    entries = [entry for entry in list_sequences(options.folder) if entry.camera is camera]
-    print("| sequence | best | random | ADMM | single, ms | search, ms | times |")
-    print("|---" * 7 + "|")
-    rows = []
+    table = Table("sequence", "best :.9g", "random", "ADMM", "single, ms", "search, ms", "times :.1f")
+    times = []
+    for name, sequence in chosen_sequences(options, camera):
+        cells, single, search = compare(sequence, settings, options)
+        times.append((single, search))
+        table.row(name, *cells, search / single)
+    singles, searches = np.array(times).T
+    ratios = searches / singles
+    print(
+        f"\nAll searches take {searches.sum() / singles.sum():.2f} times the CPU of all single starts; those "
+        f"of one sequence {ratios.mean():.2f} in the mean, {np.median(ratios):.2f} in the median, "
+        f"{ratios.max():.2f} at most"
+    )
+
+
+def compare(sequence, settings, options):
+    """Return the cells of a sequence, and the CPU milliseconds of a single start and of a search."""
+    problem = posed(sequence, settings, options.xi)
+    starts = [random_start(problem, np.random.default_rng([12345, i])) for i in range(options.random)]
+    random = [minimum(problem, start) for start in starts]
+    admm = minimum(problem, admm_cut(problem))
+    singles, runs = [], []
     with tempfile.TemporaryDirectory() as folder:
-        for entry in entries:
-            sequence = read_sequence(entry.file)
-            problem = posed(sequence, settings, options.xi)
-            # All runs are of one problem: the rotations are read from a file, not chosen again.
-            rotations = Path(folder) / "rotations.npz"
-            np.savez(rotations, R=problem.rotations)
-            weights = ExplicitWeights(tuple(problem.weights))
-            fixed = replace(settings, rotations=rotations, rotation_rank=None, penalty=weights)
-            found = Row(sequence, problem, fixed, options.random, options.seeds)
-            rows.append(found)
-            print(f"| {entry.object_name} {entry.path_name} | {found.text()} |", flush=True)
-    print_sums(rows, options.random)
+        # All runs are of one problem: the rotations are read from a file, not chosen again.
+        rotations = Path(folder) / "rotations.npz"
+        np.savez(rotations, R=problem.rotations)
+        weights = ExplicitWeights(tuple(problem.weights))
+        fixed = replace(settings, rotations=rotations, rotation_rank=None, penalty=weights)
+        for seed in options.seeds:  # in turn: both are under the same load
+            singles.append(timed(iterate(sequence, replace(fixed, starts=1, seed=seed))))
+            runs.append(timed(iterate(sequence, replace(fixed, seed=seed))))
+    single_ends, ends = ([last.best.loss for last, _ in found] for found in (singles, runs))
+    single_ms, ms = (1e3 * float(np.mean([seconds for _, seconds in found])) for found in (singles, runs))
+    best = min([*random, admm, *single_ends, *ends])
 
+    def hits(losses: list[float]) -> int:
+        return sum(loss / best - 1 < SAME for loss in losses)
 
-def intrinsics(text: str) -> str | tuple[float, float, float, float]:
-    """Return what `Settings.intrinsics` takes."""
-    if "," not in text:
-        return text
-    fx, fy, cx, cy = map(float, text.split(","))
-    return fx, fy, cx, cy
+    def mark(loss: float) -> str:
+        return "*" if hits([loss]) else f"{loss / best - 1:.1e}"
 
-
-class Row:
-    """All runs of one sequence."""
-
-    def __init__(
-        self, sequence: Sequence, problem: NonRigidProblem, settings: Settings, count: int, seeds: list[int]
-    ) -> None:
-        starts = [random_start(problem, np.random.default_rng([12345, i])) for i in range(count)]
-        self.random = [minimum(problem, start) for start in starts]
-        self.admm = minimum(problem, admm_cut(problem))
-        singles, runs = [], []
-        for seed in seeds:  # in turn: both are under the same load
-            singles.append(searched(sequence, replace(settings, starts=1, seed=seed)))
-            runs.append(searched(sequence, replace(settings, seed=seed)))
-        self.single = max(loss for loss, _ in singles)
-        self.single_ms = float(np.mean([ms for _, ms in singles]))
-        self.losses = [loss for loss, _ in runs]
-        self.ms = float(np.mean([ms for _, ms in runs]))
-        ends = [loss for loss, _ in (*singles, *runs)]
-        self.best = min([*self.random, self.admm, *ends])
-
-    def excess(self, loss: float) -> float:
-        """Return by how much a loss is above the best, relatively."""
-        return loss / self.best - 1.0
-
-    def hits(self, losses: list[float]) -> int:
-        """Return how many losses are the best."""
-        return sum(self.excess(loss) < SAME for loss in losses)
-
-    def text(self) -> str:
-        """Return the cells of the table."""
-
-        def mark(loss: float) -> str:
-            return "*" if self.excess(loss) < SAME else f"{self.excess(loss):.1e}"
-
-        found = f"{self.hits(self.losses)}/{len(self.losses)}"
-        if self.hits(self.losses) < len(self.losses):
-            found += f" ({self.excess(max(self.losses)):.1e})"
-        cells = (
-            f"{self.best:.9g}",
-            f"{self.hits(self.random)}/{len(self.random)}",
-            mark(self.admm),
-            f"{mark(self.single)}, {self.single_ms:.0f}",
-            f"{found}, {self.ms:.0f}",
-            f"{self.ms / self.single_ms:.1f}",
-        )
-        return " | ".join(cells)
+    found = f"{hits(ends)}/{len(ends)}"
+    if hits(ends) < len(ends):
+        found += f" ({mark(max(ends))})"
+    single = f"{mark(max(single_ends))}, {single_ms:.0f}"
+    cells = best, f"{hits(random)}/{len(random)}", mark(admm), single, f"{found}, {ms:.0f}"
+    return cells, single_ms, ms
 
 
 def posed(sequence: Sequence, settings: Settings, xi: float) -> NonRigidProblem:
     """Pose the problem with the weights of the weighted nuclear norm."""
     prepared = prepare(sequence, settings)
-    candidates = rotation_candidates(
+    first, *_ = rotation_candidates(
         sequence, prepared.tracks, source=settings.rotations, rank=settings.rotation_rank
     )
-    plain = prepared.problem(candidates[0].compute(), ExplicitWeights((0.0,)), 1, settings.eta)
+    plain = prepared.problem(first.compute(), ExplicitWeights((0.0,)), 1, settings.eta)
     weights = WeightedNuclearNorm(xi).weights(settings.rank, reference_singular_values(plain.data))
     return plain.with_weights(weights)
 
@@ -177,34 +136,6 @@ def admm_cut(problem: NonRigidProblem) -> Factors:
     method = ADMM(max_iterations=SHORT_ADMM)
     end = solve(problem, method, center(problem.closed_form(min(frames, 3 * points))))
     return method.factors(problem, end.state)
-
-
-def searched(sequence: Sequence, settings: Settings) -> tuple[float, float]:
-    """Return the loss that a run ends with, and its CPU milliseconds."""
-    began = time.process_time()
-    for update in iterate(sequence, settings):
-        best = update.best
-    spent = 1e3 * (time.process_time() - began)
-    return best.loss, spent
-
-
-def print_sums(rows: list[Row], count: int) -> None:
-    """Print the last row of the table, and what it comes to."""
-    searches = len(rows[0].losses)
-    hits = [sum(row.excess(row.losses[i]) < SAME for row in rows) for i in range(searches)]
-    single = np.mean([row.single_ms for row in rows])
-    spent = np.mean([row.ms for row in rows])
-    ratios = [row.ms / row.single_ms for row in rows]
-    random = np.mean([row.hits(row.random) for row in rows]) / max(count, 1)
-    print(
-        f"| of {len(rows)} | | {random:.0%} of all | {sum(row.excess(row.admm) < SAME for row in rows)} "
-        f"| {sum(row.excess(row.single) < SAME for row in rows)}, {single:.0f} "
-        f"| {' '.join(map(str, hits))}, {spent:.0f} | {spent / single:.2f} |"
-    )
-    print(
-        f"\nAll searches take {spent / single:.2f} times the CPU of all single starts; those of one sequence "
-        f"{np.mean(ratios):.2f} in the mean, {np.median(ratios):.2f} in the median, {max(ratios):.2f} at most"
-    )
 
 
 if __name__ == "__main__":

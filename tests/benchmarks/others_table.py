@@ -10,13 +10,14 @@ where anything but a sentence of at most four lines refuses a file.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import textwrap
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from frame import Table, parser
 
 from core import InputError
 from core.foundation.exceptions import printable
@@ -32,18 +33,19 @@ WIDTH, MOST_LINES = 110, 4  # of a sentence
 
 def main() -> None:
     """Parse the arguments, read, print a row for each file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    arguments = parser(__doc__)
+    arguments.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     bad = 0
-    for folder in parser.parse_args().folders:
+    for folder in arguments.parse_args().folders:
         rows = rows_of_readme(folder / "README.md")
-        print(f"\n## {folder.name}\n\n| file | right | read, or why not | remarks |\n|---|---|---|---|")
+        print(f"\n## {folder.name}\n")
+        table = Table("file", "right", "read, or why not", "remarks")
         for path in files_of(folder):
             read, remarks, fine = described(path)
             bad += not fine
             name = str(path.relative_to(folder))
-            cells = (printable(each).replace("|", "/") for each in (name, right(name, rows), read, remarks))
-            print(f"| {' | '.join(cells)} |", flush=True)
+            cells = name, right(name, rows), read, remarks
+            table.row(*(printable(each).replace("|", "/") for each in cells))
     sys.exit(min(bad, 1))
 
 

@@ -9,109 +9,58 @@ arrow is drawn where the mouse is, since a picture of a window has none. The ani
 
 from __future__ import annotations
 
-import argparse
-import os
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import numpy as np
+from frame import parser
 from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen, QPolygonF
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QDockWidget
+from studio import SMALL, Studio
 
 from core import PRESETS, Settings, write_challenge
 from core.cli import main as command_line
 from core.tracking import track_video, video_path
-from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.arguments import parse
 from nrsfm_gui.model.theme import DARK, LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PyQt6.QtWidgets import QApplication, QWidget
+    from PyQt6.QtWidgets import QWidget
 
     from core import Sequence
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.scene import ErrorSeries
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"
-SMALL, MEDIUM, LARGE = (1280, 800), (1600, 1000), (2560, 1440)
 LARGEST_ANIMATION = 3_000_000  # bytes
 LONGEST_ANIMATION = 70  # frames before the last ones
 HEAVY_SHARE = 0.62  # of the height of the plot of the weights, where a weight is about 5
 ARROW = ((0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12))
 
 
-class Studio:
-    """A window of its own for a picture, and what one does with it."""
+class Photographer(Studio):
+    """A window, its pictures, and the errors that it shows."""
 
-    def __init__(
-        self,
-        app: QApplication,
-        folder: Path,
-        size: tuple[int, int],
-        theme: Theme = DARK,
-        *,
-        software: bool = False,
-    ) -> None:
-        self.app = app
-        store = AppStore(folder / "settings.json")
-        self.window = MainWindow(store=store, software=software)
+    def __init__(self, size: tuple[int, int] = SMALL, theme: Theme = DARK, *, software: bool = False) -> None:
+        super().__init__(size, theme, software=software)
         self.errors = np.zeros((0, 0))  # (F, P) of the run that is shown
         self.window.display.errors.series_changed.connect(self._note_errors)
-        self.window.session.set_theme(theme)
-        self.window.resize(*size)
-        self.window.show()
-        self.settle(0.3)
 
     def _note_errors(self, series: ErrorSeries | None) -> None:
         if series is not None and series.per_point is not None:
             self.errors = series.per_point
-
-    def settle(self, seconds: float) -> None:
-        """Let the window work."""
-        until = time.perf_counter() + seconds
-        while time.perf_counter() < until:
-            self.app.processEvents()
-            time.sleep(0.002)
-
-    def open(self, path: str) -> None:
-        """Open a sequence and wait until it is there."""
-        before = self.window.session.sequence
-        self.window.sequence_opening.open(path)
-        self.wait(lambda: self.window.session.sequence not in (None, before))
 
     def act(self, *names: str) -> None:
         """Trigger actions of the table."""
         for name in names:
             self.window.toolbars.actions[name].trigger()
         self.settle(0.5)
-
-    def solve(self, settings: Settings) -> None:
-        """Run to the end under settings."""
-        self.window.parameters_panel.set_settings(settings)
-        self.window.session.set_settings(settings)
-        self.window.parameters_controller.run_from_scratch()
-        self.wait(lambda: self.window.run_control.current is None)
-        self.settle(0.5)
-
-    def wait(self, until: Callable[[], bool], seconds: float = 120.0) -> None:
-        """Wait for something to be so."""
-        end = time.perf_counter() + seconds
-        while not until():
-            if time.perf_counter() > end:
-                raise TimeoutError("the window did not get there")
-            self.settle(0.01)
 
     def picture(self, mouse: QPoint | None = None) -> QImage:
         """Return what the window shows, with an arrow where the mouse is."""
@@ -126,20 +75,17 @@ class Studio:
             painter.end()
         return image
 
+    def save(self, path: Path, mouse: QPoint | None = None) -> None:
+        """Write what the window shows."""
+        self.picture(mouse).save(str(path))
+
     def place(self, widget: QWidget, position: QPoint) -> QPoint:
         """Return a place of a widget in the picture of the window."""
         return widget.mapTo(self.window, position)
 
-    def close(self) -> None:
-        """Close the window."""
-        self.window.close()
-        self.window.deleteLater()
-        self.settle(0.1)
 
-
-def live_drag(app: QApplication, folder: Path, out: Path) -> None:
+def live_drag(studio: Photographer, out: Path) -> None:
     """The weight of the second mode and of those after it is dragged up, and the shape gets better."""
-    studio = Studio(app, folder, (1280, 860))
     window = studio.window
     studio.open("sample:tearing/circle")
     studio.solve(Settings())
@@ -170,8 +116,7 @@ def live_drag(app: QApplication, folder: Path, out: Path) -> None:
         shoot()
     for _ in range(10):
         shoot()
-    studio.close()
-    _save_animation(frames, out / "live_drag.gif")
+    _save_animation(frames, out)
 
 
 def _move(widget: QWidget, place: QPoint) -> None:
@@ -201,29 +146,30 @@ def _save_animation(frames: list[QImage], path: Path) -> None:
         raise SystemExit(f"{path.name} has {size} bytes; the README takes {LARGEST_ANIMATION}")
 
 
-def first_start(app: QApplication, folder: Path, out: Path) -> None:
+def first_start(studio: Photographer, out: Path) -> None:
     """What a person sees who has never opened the window before."""
-    studio = Studio(app, folder, SMALL)
     studio.window.begin(parse(["--first-steps"]))
     studio.wait(lambda: studio.window.session.sequence is not None)
     studio.settle(1.0)
-    studio.picture().save(str(out / "first_start.png"))
-    studio.close()
+    studio.save(out)
 
 
-def window_picture(app: QApplication, folder: Path, out: Path) -> None:
-    """The window after a run, large and light."""
-    studio = Studio(app, folder, LARGE, LIGHT)
-    studio.open("sample:paper/tricky")
-    studio.solve(PRESETS["recommended"])
-    studio.act("color_by_error", "trails")
-    studio.picture().save(str(out / "large_light.png"))
-    studio.close()
+def solved(sample: str, *acts: str, frame: int | None = None) -> Callable[[Photographer, Path], None]:
+    """Return what makes the picture of a solved sample, at a frame and after some actions."""
+
+    def make(studio: Photographer, out: Path) -> None:
+        studio.open(f"sample:{sample}")
+        studio.solve(PRESETS["recommended"])
+        if frame is not None:
+            studio.window.session.set_frame(frame)
+        studio.act(*acts)
+        studio.save(out)
+
+    return make
 
 
-def worst_frame(app: QApplication, folder: Path, out: Path) -> None:
+def worst_frame(studio: Photographer, out: Path) -> None:
     """The worst frame, found by a click into the heat-strip where it is brightest."""
-    studio = Studio(app, folder, SMALL)
     studio.open("sample:stretch/circle")
     studio.solve(PRESETS["recommended"])
     window = studio.window
@@ -241,24 +187,11 @@ def worst_frame(app: QApplication, folder: Path, out: Path) -> None:
     QTest.mouseClick(strip, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     window.findChild(QDockWidget, "dock Points").raise_()
     studio.settle(0.5)
-    studio.picture(studio.place(strip, place)).save(str(out / "worst_frame.png"))
-    studio.close()
+    studio.save(out, studio.place(strip, place))
 
 
-def camera_lock(app: QApplication, folder: Path, out: Path) -> None:
-    """The 3-D view through the camera of a frame: the same picture as the 2-D view beside it."""
-    studio = Studio(app, folder, SMALL)
-    studio.open("sample:paper/tricky")
-    studio.solve(PRESETS["recommended"])
-    studio.window.session.set_frame(30)
-    studio.act("camera_lock")
-    studio.picture().save(str(out / "camera_lock.png"))
-    studio.close()
-
-
-def difference(app: QApplication, folder: Path, out: Path) -> None:
+def difference(studio: Photographer, out: Path) -> None:
     """Two runs differenced: color is their distance."""
-    studio = Studio(app, folder, SMALL)
     studio.open("sample:paper/circle")
     window = studio.window
     window.session.set_live(False)  # the second run is one of its own
@@ -269,13 +202,11 @@ def difference(app: QApplication, folder: Path, out: Path) -> None:
     window.session.set_compare_mode("difference")
     window.session.set_frame(26)
     studio.settle(0.8)
-    studio.picture().save(str(out / "difference.png"))
-    studio.close()
+    studio.save(out)
 
 
-def own_video(app: QApplication, folder: Path, out: Path) -> None:
+def own_video(studio: Photographer, out: Path) -> None:
     """The bundled video with its tracks, and the shape that they give."""
-    studio = Studio(app, folder, MEDIUM)
     studio.window.sequence_opening.open_sequence(_followed("sample:sheet"))
     studio.wait(lambda: studio.window.session.sequence is not None)
     studio.solve(PRESETS["recommended"])
@@ -283,8 +214,7 @@ def own_video(app: QApplication, folder: Path, out: Path) -> None:
     session.set_appearance(session.appearance.changed(color_by="depth"))
     session.set_frame(44)
     studio.settle(1.0)
-    studio.picture().save(str(out / "own_video.png"))
-    studio.close()
+    studio.save(out)
 
 
 def _followed(video: str) -> Sequence:
@@ -297,15 +227,14 @@ def _followed(video: str) -> Sequence:
             return end.value
 
 
-def sweep(app: QApplication, folder: Path, out: Path) -> None:
+def sweep(studio: Photographer, out: Path) -> None:
     """The window of a sweep: three ranks and five values of eta, three seeds each."""
-    data, runs = folder / "data", folder / "ranks_and_eta"
+    data, runs = studio.folder / "data", studio.folder / "ranks_and_eta"
     write_challenge(data, "balloon", paths=("circle",), frames=20, points=40)
     words = (
         f"sweep {data} --camera perspective --set rank=2,3,4,6 eta=log:0.01:1:5 --seeds 0:3 --objective wnn"
     )
     assert command_line([*words.split(), "-o", str(runs)]) == 0
-    studio = Studio(app, folder, MEDIUM)
     studio.window.sequence_opening.open(runs)
     controller = studio.window.sweep_controller
     studio.wait(lambda: controller.window is not None and controller.window.rows is not None)
@@ -313,76 +242,61 @@ def sweep(app: QApplication, folder: Path, out: Path) -> None:
     shown.table.sortByColumn(3, Qt.SortOrder.AscendingOrder)
     shown.choose(int(shown.order[0]))
     studio.settle(1.0)
-    shown.grab().save(str(out / "sweep.png"))
-    studio.close()
+    shown.grab().save(str(out))
 
 
-def report(app: QApplication, folder: Path, out: Path) -> None:
+def report(studio: Photographer, out: Path) -> None:
     """The one-page report of a run, as Chromium shows it."""
-    studio = Studio(app, folder, SMALL)
     studio.open("sample:paper/tricky")
     studio.solve(PRESETS["recommended"])
-    page = folder / "report.html"
+    page = studio.folder / "report.html"
     studio.window.export_controller.save_report(page)
     browser = ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,1580"]
-    subprocess.run([*browser, f"--screenshot={out / 'report.png'}", page.as_uri()], check=True)
-    studio.close()
+    subprocess.run([*browser, f"--screenshot={out}", page.as_uri()], check=True)
 
 
-def empty_and_failed(app: QApplication, folder: Path, out: Path) -> None:
-    """Before anything is open, and after a file that cannot be read."""
-    studio = Studio(app, folder, SMALL)
-    studio.settle(0.5)
-    studio.picture().save(str(out / "empty.png"))
-    broken = folder / "broken.txt"
+def failed(studio: Photographer, out: Path) -> None:
+    """After a file that cannot be read."""
+    broken = studio.folder / "broken.txt"
     broken.write_text("1 2 3\n4 5\n")
     studio.window.sequence_opening.open(str(broken))
     studio.settle(1.5)
-    studio.picture().save(str(out / "failed.png"))
-    studio.close()
+    studio.save(out)
 
 
-def software(app: QApplication, folder: Path, out: Path) -> None:
-    """The window without OpenGL."""
-    studio = Studio(app, folder, SMALL, software=True)
-    studio.open("sample:balloon/circle")
-    studio.solve(PRESETS["recommended"])
-    studio.window.session.set_frame(20)
-    studio.settle(0.5)
-    studio.picture().save(str(out / "software.png"))
-    studio.close()
+PICTURES = {  # and the window that each is of
+    "live_drag.gif": (live_drag, {"size": (1280, 860)}),
+    "first_start.png": (first_start, {}),
+    "large_light.png": (
+        solved("paper/tricky", "color_by_error", "trails"), {"size": (2560, 1440), "theme": LIGHT},
+    ),
+    "worst_frame.png": (worst_frame, {}),
+    "camera_lock.png": (solved("paper/tricky", "camera_lock", frame=30), {}),
+    "difference.png": (difference, {}),
+    "own_video.png": (own_video, {"size": (1600, 1000)}),
+    "sweep.png": (sweep, {"size": (1600, 1000)}),
+    "report.png": (report, {}),
+    "empty.png": (Photographer.save, {}),
+    "failed.png": (failed, {}),
+    "software.png": (solved("balloon/circle", frame=20), {"software": True}),
+}  # fmt: skip
 
 
-PICTURES = {
-    "live_drag": live_drag,
-    "first_start": first_start,
-    "large_light": window_picture,
-    "worst_frame": worst_frame,
-    "camera_lock": camera_lock,
-    "difference": difference,
-    "own_video": own_video,
-    "sweep": sweep,
-    "report": report,
-    "empty_and_failed": empty_and_failed,
-    "software": software,
-}
-
-
-IN_README = ("live_drag", "own_video", "worst_frame", "difference", "camera_lock", "large_light", "sweep")
+OTHERS = ("first_start.png", "report.png", "empty.png", "failed.png", "software.png")  # not in the README
 
 
 def main() -> int:
     """Make what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=PICTURES, default=IN_README)
-    parser.add_argument("-o", "--output", type=Path, default=FOLDER)
-    arguments = parser.parse_args()
-    prepare_platform(os.environ)
-    app = make_application()
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    for name in arguments.only:
-        with tempfile.TemporaryDirectory() as folder:
-            PICTURES[name](app, Path(folder), arguments.output)
+    arguments = parser(__doc__)
+    in_readme = [name for name in PICTURES if name not in OTHERS]
+    arguments.add_argument("--only", nargs="+", choices=PICTURES, default=in_readme)
+    arguments.add_argument("-o", "--output", type=Path, default=FOLDER)
+    options = arguments.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name in options.only:
+        make, window = PICTURES[name]
+        with Photographer(**window) as studio:
+            make(studio, options.output / name)
     return 0
 
 

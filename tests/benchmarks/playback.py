@@ -11,28 +11,22 @@ is watched: while frames are played, and while runs of a small problem follow on
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import numpy as np
 import pyqtgraph as pg
+from frame import parser
 from machine import Meanwhile
+from studio import Studio
 
 from core import Settings, simulate
-from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
@@ -45,58 +39,58 @@ from nrsfm_gui.scene import display as display_module
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PyQt6.QtWidgets import QApplication
-
     from core import Sequence
 
-SIZE = (1280, 800)
 FEW, MANY = (60, 500), (20, 28_880)  # frames, points
 ASKED = 4.0  # times 15 frames a second
 SECONDS = 8.0  # of each measurement
 LEAST = {("few", "opengl"): 55.0, ("few", "software"): 15.0, ("many", "opengl"): 15.0}  # frames a second
-ITERATIONS = 3  # of the solver, for something to play
+# A few iterations, for something to play.
+SETTINGS = Settings(rank=3, starts=1, rotations="truth", max_iterations=3, objective="wnn")
 GROWTH = 30.0  # MB that the second half of a curve may lie above the first
 EVERY = 15.0  # seconds between two lines of a curve
 
 
 def main() -> int:
     """Measure, print, and return 1 where a figure misses its mark."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=0.0, help="watch the memory while frames are played")
-    parser.add_argument("--runs", type=int, default=0, help="watch the memory over so many runs")
-    arguments = parser.parse_args()
-    prepare_platform(os.environ)
-    app = make_application()
-    if arguments.minutes or arguments.runs:
-        return watch_memory(app, arguments.minutes, arguments.runs)
+    arguments = parser(__doc__)
+    arguments.add_argument(
+        "--minutes", type=float, default=0.0, help="watch the memory while frames are played"
+    )
+    arguments.add_argument("--runs", type=int, default=0, help="watch the memory over so many runs")
+    options = arguments.parse_args()
+    if options.minutes or options.runs:
+        return watch_memory(options.minutes, options.runs)
     missed = False
     for name, size in (("few", FEW), ("many", MANY)):
         sequence = simulate("paper", frames=size[0], points=size[1])
         for renderer in ("opengl", "software"):
-            missed |= measure(app, sequence, name, renderer)
+            missed |= measure(sequence, name, renderer)
     return int(missed)
 
 
-def measure(app: QApplication, sequence: Sequence, name: str, renderer: str) -> bool:
+def measure(sequence: Sequence, name: str, renderer: str) -> bool:
     """Play, print, and return whether it was too slow."""
     times: dict[str, list[float]] = defaultdict(list)
     undo = watched(times)
-    with tempfile.TemporaryDirectory() as folder:
-        window = opened(app, sequence, Path(folder), software=renderer == "software")
+    with Studio(software=renderer == "software") as studio:
+        window = studio.window
+        studio.open(sequence)
+        solve(studio)
+        studio.settle(1.0)
         if name == "few":
             window.appearance_controller.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
-            settle(app, 0.5)
+            studio.settle(0.5)
         times.clear()
         drawn: list[int] = []
         window.display.scene_shown.connect(lambda scene: drawn.append(scene.frame))
         window.timeline_controller.playback.set_speed(ASKED)
         window.timeline_controller.playback.set_playing(True)
         began, meanwhile = time.perf_counter(), Meanwhile()
-        settle(app, SECONDS, nap=0.0)
+        studio.settle(SECONDS, nap=0.0)
         took, said = time.perf_counter() - began, str(meanwhile)
         window.timeline_controller.playback.set_playing(False)
         undo()
-        close(app, window)
     rate, least = len(drawn) / took, LEAST.get((name, renderer), 0.0)
     points = sequence.point_count
     print(
@@ -110,29 +104,10 @@ def measure(app: QApplication, sequence: Sequence, name: str, renderer: str) -> 
     return rate < least
 
 
-def opened(app: QApplication, sequence: Sequence, folder: Path, *, software: bool) -> MainWindow:
-    """Return a window with a reconstruction of a sequence, some iterations of the real solver."""
-    store = AppStore(folder / "settings.json")
-    window = MainWindow(store=store, software=software)
-    window.session.set_theme(DARK)
-    window.sequence_opening.open_sequence(sequence)
-    settings = Settings(rank=3, starts=1, rotations="truth", max_iterations=ITERATIONS, objective="wnn")
-    window.parameters_panel.set_settings(settings)
-    window.session.set_settings(settings)
-    window.resize(*SIZE)
-    window.show()
-    settle(app, 1.0)
-    solve(app, window)
-    settle(app, 1.0)
-    return window
-
-
-def solve(app: QApplication, window: MainWindow) -> None:
+def solve(studio: Studio) -> None:
     """Run from nothing and wait for the end."""
-    window.parameters_controller.run_from_scratch()
-    while window.run_control.current is not None:
-        settle(app, 0.02)
-    run = window.session.shown
+    studio.solve(SETTINGS)
+    run = studio.window.session.shown
     if run is None or run.state is RunState.FAILED or run.last is None:
         raise SystemExit(f"the solver gave nothing to play: {run.message if run else chr(45)}")
 
@@ -175,41 +150,40 @@ def watched(times: dict[str, list[float]]) -> Callable[[], None]:
     return undo
 
 
-def watch_memory(app: QApplication, minutes: float, runs: int) -> int:
+def watch_memory(minutes: float, runs: int) -> int:
     """Print the memory over time of playing and of repeated runs; return 1 where it grows."""
     grown = False
-    with tempfile.TemporaryDirectory() as folder:
-        window = opened(app, simulate("paper", frames=FEW[0], points=FEW[1]), Path(folder), software=False)
+    with Studio() as studio:
+        window, playback = studio.window, studio.window.timeline_controller.playback
+        studio.open(simulate("paper", frames=FEW[0], points=FEW[1]))
+        solve(studio)
         window.appearance_controller.change(
             layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error"
         )
         if minutes:
-            window.timeline_controller.playback.set_speed(ASKED)
-            window.timeline_controller.playback.set_playing(True)
+            playback.set_speed(ASKED)
+            playback.set_playing(True)
             curve = []
             began = time.perf_counter()
-            while time.perf_counter() - began < 60 * minutes:
-                settle(app, min(EVERY, 60 * minutes))
+            while (spent := time.perf_counter() - began) < 60 * minutes:
+                studio.settle(min(EVERY, 60 * minutes), nap=0.001)
                 curve.append(resident())
-                print(
-                    f"playing {(time.perf_counter() - began) / 60:6.1f} min {curve[-1]:8.1f} MB", flush=True
-                )
-            window.timeline_controller.playback.set_playing(False)
+                print(f"playing {spent / 60:6.1f} min {curve[-1]:8.1f} MB", flush=True)
+            playback.set_playing(False)
             grown |= grows(curve, "playing")
         if runs:
-            window.sequence_opening.open_sequence(simulate("balloon", frames=30, points=60))
-            settle(app, 0.5)
+            studio.open(simulate("balloon", frames=30, points=60))
+            studio.settle(0.5)
             curve = []
             for run in range(1, runs + 1):
-                solve(app, window)
+                solve(studio)
                 if run % 5 == 0:
                     for each in list(window.session.runs):  # what was dropped must be gone
                         window.session.drop_run(each)
-                    settle(app, 0.2)
+                    studio.settle(0.2)
                     curve.append(resident())
                     print(f"after {run:4d} runs {curve[-1]:8.1f} MB", flush=True)
             grown |= grows(curve, "runs")
-        close(app, window)
     return int(grown)
 
 
@@ -223,21 +197,6 @@ def grows(curve: list[float], name: str) -> bool:
     growth = float(np.median(steady[half:]) - np.median(steady[:half]))
     print(f"{name}: {growth:+.1f} MB from the first half to the second (at most {GROWTH:.0f})")
     return growth > GROWTH
-
-
-def settle(app: QApplication, seconds: float, *, nap: float = 0.001) -> None:
-    """Let the window work."""
-    until = time.perf_counter() + seconds
-    while time.perf_counter() < until:
-        app.processEvents()
-        time.sleep(nap)
-
-
-def close(app: QApplication, window: MainWindow) -> None:
-    """Close a window and let Qt forget it."""
-    window.close()
-    window.deleteLater()
-    settle(app, 0.3)
 
 
 def resident() -> float:

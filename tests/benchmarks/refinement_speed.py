@@ -20,12 +20,11 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
-import os
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+
+from frame import Table, error_mm, in_process, parser
 
 import core
 
@@ -36,31 +35,22 @@ STATUS = Path("/proc/self/status")
 
 
 def main() -> None:
-    """Parse the arguments, run each size and file in its own process, print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--sizes", nargs="*", default=SIZES, help="FxP of simulated sequences")
-    parser.add_argument("--sequences", nargs="*", default=(), help="files, or names of samples")
-    parser.add_argument("--tracks-alone", action="store_true", help="without the companion's tracks")
-    parser.add_argument("--run", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.run:
-        print(json.dumps(measured(arguments.run, alone=arguments.tracks_alone)))
+    arguments = parser(__doc__)
+    arguments.add_argument("--sizes", nargs="*", default=SIZES, help="FxP of simulated sequences")
+    arguments.add_argument("--sequences", nargs="*", default=(), help="files, or names of samples")
+    arguments.add_argument("--tracks-alone", action="store_true", help="without the companion's tracks")
+    arguments.add_argument("--run", help=argparse.SUPPRESS)
+    options = arguments.parse_args()
+    alone = ["--tracks-alone"] if options.tracks_alone else []
+    if options.run:
+        print(json.dumps(measured(options.run, alone=options.tracks_alone)))
         return
-    print("| sequence | F x P | bilinear | refinement | total | MB | all MB | before | after |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for name in (*arguments.sizes, *arguments.sequences):
-        alone = ["--tracks-alone"] if arguments.tracks_alone else []
-        command = [sys.executable, __file__, "--run", name, *alone]
-        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
-        found = json.loads(done.stdout)
-        print(
-            "| {name} | {frames} x {points} | {bilinear:.1f} | {refinement:.1f} | {total:.1f} | {above:.0f} "
-            "| {peak:.0f} | {before:.2f} | {after:.2f} |".format(**found),
-            flush=True,
-        )
+    seconds = (f"{name} :.1f" for name in ("bilinear", "refinement", "total"))
+    errors = "before :.2f", "after :.2f"
+    table = Table("sequence", "F x P", *seconds, "MB :.0f", "all MB :.0f", *errors)
+    for name in (*options.sizes, *options.sequences):
+        (cells,) = in_process(__file__, "--run", name, *alone)
+        table.row(*cells)
 
 
 def loaded(name: str) -> core.Sequence:
@@ -71,8 +61,8 @@ def loaded(name: str) -> core.Sequence:
     return core.read_sequence(name)
 
 
-def measured(name: str, *, alone: bool) -> dict[str, float | str]:
-    """Run the preset on a sequence and return what the table needs."""
+def measured(name: str, *, alone: bool) -> list[float | str]:
+    """Run the preset on a sequence and return the cells of the table."""
     sequence, settings = loaded(name), core.PRESETS["recommended"]
     if alone:
         sequence = replace(sequence, companion=None)
@@ -88,21 +78,12 @@ def measured(name: str, *, alone: bool) -> dict[str, float | str]:
     ended = time.process_time()
     peak = resident("VmHWM")
     errors = [
-        core.procrustes_mm(each.geometry.points, sequence.truth).mean
+        error_mm(each.geometry.points, sequence.truth)
         for each in (last.alternatives[core.reconstruction.BILINEAR_START], last)
     ]
-    return {
-        "name": sequence.name,
-        "frames": sequence.frame_count,
-        "points": sequence.point_count,
-        "bilinear": refined - began,
-        "refinement": ended - refined,
-        "total": ended - began,
-        "above": peak - before,
-        "peak": peak,
-        "before": errors[0],
-        "after": errors[1],
-    }
+    seconds = refined - began, ended - refined, ended - began
+    size = f"{sequence.frame_count} x {sequence.point_count}"
+    return [sequence.name, size, *seconds, peak - before, peak, *errors]
 
 
 def resident(which: str) -> float:

@@ -13,26 +13,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from machine import Meanwhile
-from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtCore import QTimer
+from studio import Studio, Ticks
 
 from core import Settings, simulate
-from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.model.app_store import AppStore
-from nrsfm_gui.model.theme import DARK
-
-if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QApplication
 
 FRAMES, POINTS = 432, 405
-TICK = 0.016  # seconds
 LATE = 0.033
 SHARE = 0.99
 SECONDS = 12.0  # of solving that are watched
@@ -58,44 +47,22 @@ def main() -> int:
 
 def lateness() -> np.ndarray:
     """Return how many seconds late each tick came while the solver ran."""
-    prepare_platform(os.environ)
-    app = make_application()
-    with tempfile.TemporaryDirectory() as folder:
-        store = AppStore(Path(folder) / "settings.json")
-        window = MainWindow(store=store)
+    with Studio() as studio:
+        window = studio.window
         print(f"3-D by {'OpenGL' if window.scene_view.renderer.uses_opengl else 'software'}")
-        window.session.set_theme(DARK)
-        window.sequence_opening.open_sequence(simulate("paper", frames=FRAMES, points=POINTS))
-        window.session.set_settings(Settings(rank=4, starts=3, objective="depths"))
-        window.parameters_panel.set_settings(window.session.settings)
-        window.show()
-        settle(app, 1.5)
-        ticks: list[float] = []
-        timer = QTimer()
-        timer.setTimerType(Qt.TimerType.PreciseTimer)
-        timer.setInterval(round(1000 * TICK))
-        timer.timeout.connect(lambda: ticks.append(time.perf_counter()))
-        window.run_control.ended.connect(lambda _run: app.quit())
-        QTimer.singleShot(round(1000 * SECONDS), app.quit)
+        studio.open(simulate("paper", frames=FRAMES, points=POINTS))
+        studio.set_settings(Settings(rank=4, starts=3, objective="depths"))
+        studio.settle(1.5)
+        window.run_control.ended.connect(lambda _run: studio.app.quit())
+        QTimer.singleShot(round(1000 * SECONDS), studio.app.quit)
         window.parameters_controller.run_from_scratch()
-        timer.start()
-        began = time.perf_counter()
-        app.exec()
-        timer.stop()
-        run = window.session.shown
+        ticks, began = Ticks(), time.perf_counter()
+        studio.app.exec()
+        late, run = ticks.stop(), window.session.shown
         print(
             f"solver: {len(run.history)} iterations in {time.perf_counter() - began:.1f} s, {run.state.value}"
         )
-        window.close()
-    return np.maximum(np.diff(ticks) - TICK, 0.0)
-
-
-def settle(app: QApplication, seconds: float) -> None:
-    """Let the window come up."""
-    until = time.perf_counter() + seconds
-    while time.perf_counter() < until:
-        app.processEvents()
-        time.sleep(0.005)
+    return late
 
 
 # The application as it is, but for a window that says when it has been painted, and leaves.

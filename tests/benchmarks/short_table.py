@@ -1,6 +1,6 @@
 """Print errors and energies of short sequences, and those of the minimum that the truth leads to.
 
-    python tests/benchmarks/short_table.py DATA [DATA ...] [--only pickup/flyby] [--frames 10 15 20] [--cut]
+    python tests/benchmarks/short_table.py [DATA ...] [--only pickup/flyby] [--frames 10 15 20] [--cut]
 
 DATA is a folder in the layout of the NRSfM Challenge. Of each perspective sequence so many frames are taken:
 evenly over its path, with `--cut` the first ones. It is solved from its tracks alone by the default; then the
@@ -13,15 +13,12 @@ Where one of both ends is of a handful of modes only (`core.depth.search`), ener
 
 from __future__ import annotations
 
-import argparse
-import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-from truth_table import perspective_entries
+from frame import Table, chosen_sequences, error_mm, sequences_parser, timed
 
-from core import PRESETS, GroundTruth, iterate, procrustes_mm, read_sequence
+from core import PRESETS, GroundTruth, iterate
 from core.depth import DepthOptions, DepthPoint, refine_part
 from core.depth.problem import relative_extent
 
@@ -32,9 +29,8 @@ def shortened(sequence, count, *, cut):
     """Return some frames of a sequence all of whose frames have a true shape, without its companion."""
     frames = np.arange(count) if cut else np.linspace(0, sequence.frame_count - 1, count).round().astype(int)
     truth = GroundTruth.of_all_frames(sequence.truth.points[frames])
-    parts = {
-        name: getattr(sequence, name)[frames] for name in ("tracks", "visible", "rotations", "translations")
-    }
+    of_frames = ("tracks", "visible", "rotations", "translations")
+    parts = {name: getattr(sequence, name)[frames] for name in of_frames}
     return replace(sequence, companion=None, truth=truth, **parts)
 
 
@@ -55,42 +51,37 @@ def extent(point):
 
 
 def main():
-    """Run all and print the rows."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = sequences_parser(__doc__)
+    arguments.add_argument("--frames", type=int, nargs="*", default=(10, 15, 20))
+    arguments.add_argument(
+        "--cut", action="store_true", help="take the first frames, not some along the path"
     )
-    parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--only", nargs="*", default=())
-    parser.add_argument("--frames", type=int, nargs="*", default=(10, 15, 20))
-    parser.add_argument("--cut", action="store_true", help="take the first frames, not some along the path")
-    options = parser.parse_args()
-    rows = []
-    print(f"{'':24s} frames  error mm  truth mm     energy      truth  extent  truth  CPU s")
-    for entry in perspective_entries(options.folders, options.only):
+    options = arguments.parse_args()
+    numbers = ("error mm :.2f", "from the truth :.2f", "energy :.4f", "of the truth :.4f")
+    table = Table("sequence", "frames", *numbers, "extent :.2f", "true :.2f", "CPU s :.1f", "good")
+    for name, whole in chosen_sequences(options):
         for count in options.frames:
-            sequence = shortened(read_sequence(entry.file), count, cut=options.cut)
-            began = time.process_time()
-            *_, end = iterate(sequence, PRESETS["recommended"])
-            seconds, found = time.process_time() - began, end.depth
+            sequence = shortened(whole, count, cut=options.cut)
+            end, seconds = timed(iterate(sequence, PRESETS["recommended"]))
+            found = end.depth
             known = end_from_truth(sequence, found.followed)
-            problem = found.followed.subset.problem
-            error, least = (
-                procrustes_mm(problem.shapes(each.best), sequence.truth).mean for each in (found, known)
-            )
+            shapes = found.followed.subset.problem.shapes
+            error, least = (error_mm(shapes(each.best), sequence.truth) for each in (found, known))
             good = error <= max(LARGEST_RATIO * least, least + LARGEST_EXCESS)
-            rows.append((error, least, good, seconds))
-            name = f"{entry.object_name}/{entry.path_name}"
-            print(
-                f"{name:24s} {count:6d} {error:9.2f} {least:9.2f} {found.best_energy:10.4f} "
-                f"{known.best_energy:10.4f} {extent(found.best):7.2f} {extent(known.best):6.2f} "
-                f"{seconds:6.1f}{'' if good else '  above'}",
-                flush=True,
+            energies = found.best_energy, known.best_energy
+            table.row(
+                name,
+                count,
+                error,
+                least,
+                *energies,
+                extent(found.best),
+                extent(known.best),
+                seconds,
+                int(good),
             )
-    errors, least, good, seconds = np.array(rows).T
-    print(
-        f"mean {errors.mean():.2f} mm, median {np.median(errors):.2f}; from the truth {least.mean():.2f}, "
-        f"{np.median(least):.2f}; good {int(good.sum())} of {len(good)}; {seconds.mean():.1f} s of CPU"
-    )
+    table.summary("mean")
+    table.summary("median", np.median)
 
 
 if __name__ == "__main__":

@@ -16,14 +16,11 @@ seconds. One BLAS thread.
 
 from __future__ import annotations
 
-import argparse
-import os
-import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from frame import DATA, Table, parser, timed
 
 from core import (
     CameraModel,
@@ -33,6 +30,7 @@ from core import (
     Settings,
     TruncatedNuclearNorm,
     VariableProjection,
+    iterate,
     read_sequence,
     reconstruct,
     solve,
@@ -119,8 +117,8 @@ def turntable(views: int) -> Case:
     return hide(name, complete, facing > 0.3, ring=True, split=False)
 
 
-def row(case: Case, settings: Settings) -> str:
-    """Return the line of a case."""
+def cells(case: Case, settings: Settings) -> tuple[str | float, ...]:
+    """Return the cells of a case."""
     sparse = case.sparse
     tracks = np.where(sparse.visible[:, None], sparse.tracks, 0.0)
     complete = reconstruct(case.complete, settings)
@@ -130,65 +128,42 @@ def row(case: Case, settings: Settings) -> str:
     views = len(sparse.visible)
     start = Factors(points, np.zeros((4, 3, views)), np.zeros((len(points), 3)))
     known = solve(problem, KNOWN, start)
-    known_rms = norm * reprojection_rms(
-        problem.structure(known.state.factors), problem.tracks, problem.visible
+    structure = problem.structure(known.state.factors)
+    known_rms = norm * reprojection_rms(structure, problem.tracks, problem.visible)
+    scale = np.array([complete.norm] * 2 + [1.0])[:, None]
+    same = reprojection_rms(
+        complete.cameras @ complete.homogeneous[:, case.points] * scale, tracks, sparse.visible
     )
-    X = (
-        complete.cameras
-        @ complete.homogeneous[:, case.points]
-        * np.array([complete.norm] * 2 + [1.0])[:, None]
-    )
-    same = reprojection_rms(X, tracks, sparse.visible)
-    began = time.process_time()
-    result = reconstruct(sparse, settings)
-    spent = time.process_time() - began
-    figures = result.meta["low_rank"]
-    metric = f"{figures['metric_rms']:.3f}" if figures["metric"] else "none"
-    starts = result.meta["starts"]
-    agreeing = sum(each["agrees"] for each in starts)
-    each = sparse.visible.sum() / sparse.visible.shape[1]
-    cells = (
-        case.name,
-        f"{views} x {len(case.points)}",
-        f"{sparse.visible.mean():.1%}, {each:.1f}",
-        f"{result.loss:.4g}",
-        f"{result.loss / known.progress.loss:.4f}",
-        f"{figures['projective_rms']:.3f}",
-        metric,
-        f"{known_rms:.3f}",
-        f"{same:.3f}",
-        f"{len(starts)}, {agreeing}",
-        f"{spent:.1f}",
-    )
-    return f"| {' | '.join(cells)} |"
+    last, spent = timed(iterate(sparse, settings))
+    result = last.result()
+    figures, starts = result.meta["low_rank"], result.meta["starts"]
+    seen = f"{sparse.visible.mean():.1%}, {sparse.visible.sum() / sparse.visible.shape[1]:.1f}"
+    metric = figures["metric_rms"] if figures["metric"] else "none"
+    errors = figures["projective_rms"], metric, known_rms, same
+    agreeing = f"{len(starts)}, {sum(each['agrees'] for each in starts)}"
+    ratio = result.loss / known.progress.loss
+    return case.name, f"{views} x {len(case.points)}", seen, result.loss, ratio, *errors, agreeing, spent
 
 
 def main() -> None:
-    """Parse the arguments, run, print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument(
-        "--only", nargs="+", help="house, dinosaur, door, turntable", default=[*REAL, "turntable"]
-    )
-    parser.add_argument("--views", nargs="+", type=int, default=[36, 48], help="of the turntables")
-    parser.add_argument("--starts", type=int, default=Settings().starts)
-    options = parser.parse_args()
-    settings = Settings(
-        problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(1.0, 4), starts=options.starts
-    )
-    data = Path(os.environ.get("NRSFM_DATA", "../shared/data")) / "real"
-    print(
-        "| case | F x P | seen, views | loss | over known | proj. | metric | known | complete "
-        "| starts, agree | CPU s |"
-    )
-    print("|---" * 11 + "|")
+    arguments = parser(__doc__)
+    arguments.add_argument("--only", nargs="+", choices=[*REAL, "turntable"], default=[*REAL, "turntable"])
+    arguments.add_argument("--views", nargs="+", type=int, default=[36, 48], help="of the turntables")
+    arguments.add_argument("--starts", type=int, default=Settings().starts)
+    options = arguments.parse_args()
+    penalty = TruncatedNuclearNorm(1.0, 4)
+    settings = Settings(problem="lowrank", rank=4, penalty=penalty, starts=options.starts)
+    errors = (f"{name} :.3f" for name in ("proj.", "metric", "known", "complete"))
+    losses = "loss :.4g", "over known :.4f"
+    table = Table("case", "F x P", "seen, views", *losses, *errors, "starts, agree", "CPU s :.1f")
     for name, path in REAL.items():
         if name in options.only:
-            complete = read_sequence(data / path)
+            complete = read_sequence(DATA / "real" / path)
             case = hide(name, complete, complete.visible, ring=False, split=name == "dinosaur")
-            print(row(case, settings), flush=True)
+            table.row(*cells(case, settings))
     if "turntable" in options.only:
         for views in options.views:
-            print(row(turntable(views), settings), flush=True)
+            table.row(*cells(turntable(views), settings))
 
 
 if __name__ == "__main__":

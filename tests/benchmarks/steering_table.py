@@ -1,6 +1,6 @@
 """Print how far the shape moves when a parameter is changed live, that it stays, and that it comes back.
 
-    python tests/benchmarks/steering_table.py DATA [DATA ...] [--only pickup/flyby] [--every 3]
+    python tests/benchmarks/steering_table.py [DATA ...] [--only pickup/flyby] [--every 3] [--objective NAME]
 
 DATA is a folder in the layout of the NRSfM Challenge. Each perspective sequence is solved from its tracks
 alone, by the preset of each objective. Then each parameter of the objective is moved and moved back as the
@@ -13,15 +13,14 @@ before and after the way back. The first iterate and the end of the movement are
 
 from __future__ import annotations
 
-import argparse
 import time
+from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-from truth_table import perspective_entries
+from frame import Table, chosen_sequences, sequences_parser, timed
 
-from core import PRESETS, ExplicitWeights, iterate, read_sequence
+from core import PRESETS, ExplicitWeights, iterate
 from core.depth import shape_distances
 from core.foundation import DEPTHS, WNN
 
@@ -80,32 +79,20 @@ def rows(end):
 
 
 def main():
-    """Run all and print the rows."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--only", nargs="*", default=())
-    parser.add_argument("--every", type=int, default=1, help="of the sequences, only each so many")
-    parser.add_argument("--objective", choices=list(PRESET_OF), help="default: both")
-    options = parser.parse_args()
-    entries = perspective_entries(options.folders, options.only)[:: options.every]
-    counts: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
-    print(f"{'':24s} {'':28s} moved mm  stays mm   back mm  first s  settled s")
-    for entry in entries:
-        sequence = replace(read_sequence(entry.file), companion=None)
+    arguments = sequences_parser(__doc__)
+    arguments.add_argument("--objective", choices=list(PRESET_OF), help="default: both")
+    options = arguments.parse_args()
+    found: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
+    millimeters = ("moved mm :.3f", "stays mm :.3f", "back mm :.3f")
+    table = Table("sequence", "objective", "change", *millimeters, "first s :.3f", "settled s :.2f")
+    for place, sequence in chosen_sequences(options):
         for objective in [options.objective] if options.objective else PRESET_OF:
-            *_, end = iterate(sequence, PRESETS[PRESET_OF[objective]])
-            for name, *found, first, settled in rows(end):
-                counts.setdefault((objective, name), []).append(tuple(found))
-                place = f"{entry.object_name}/{entry.path_name}"
-                numbers = " ".join(f"{value:9.3f}" for value in found)
-                print(
-                    f"{place:24s} {objective:6s} {name:21s} {numbers} {first:8.3f} {settled:10.2f}",
-                    flush=True,
-                )
-    for (objective, name), found in counts.items():
-        moved, stays, back = np.array(found).T
+            end, _ = timed(iterate(replace(sequence, companion=None), PRESETS[PRESET_OF[objective]]))
+            for name, *numbers in rows(end):
+                found[objective, name].append(tuple(numbers[:3]))
+                table.row(place, objective, name, *numbers)
+    for (objective, name), distances in found.items():
+        moved, stays, back = np.array(distances).T
         print(
             f"{objective} {name}: moves by {np.median(moved):.2f} mm (median), stays within {MARK} mm on "
             f"{np.count_nonzero(stays <= MARK)} and comes back on {np.count_nonzero(back <= MARK)} "

@@ -15,7 +15,6 @@ machine that has other work, the CPU milliseconds are what compares.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -29,6 +28,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dask_processes import DaskProcesses, cpu_seconds, wait_for
+from frame import FOLDERS, Table, parser
 from machine import Meanwhile
 
 from core import Settings, write_challenge
@@ -174,14 +174,14 @@ def accept(data, folder, times, seed):
 def measure_runs(data, seeds, folder, *, workers, dask):
     """Run a sweep, and return a line of the table."""
     with ExitStack() as at_end:
-        scheduler = None
+        scheduler = cluster = None
         if dask:
             processes = at_end.enter_context(DaskProcesses(at_end.enter_context(temporary())))
             for _ in range(workers):
                 processes.start_worker()
             processes.wait_for_workers(workers)
             scheduler = processes.scheduler.pid
-            at_end.enter_context(connect_to_dask(str(processes.file)))
+            cluster = at_end.enter_context(connect_to_dask(str(processes.file)))
         settings = [
             Settings(rank=2, rotations="truth", objective="wnn", starts=1, seed=seed) for seed in range(seeds)
         ]
@@ -197,7 +197,7 @@ def measure_runs(data, seeds, folder, *, workers, dask):
             if now.done and not first:
                 first.append((time.perf_counter(), time.process_time(), scheduler_cpu()))
 
-        how = {"ahead": IN_FLIGHT} if dask else {"processes": workers}
+        how = {"ahead": IN_FLIGHT, "cluster": cluster} if dask else {"processes": workers}
         run_jobs(plan.jobs, store, **how, progress=note)
         wall, spent = time.perf_counter() - first[0][0], time.process_time() - first[0][1]
         scheduled = scheduler_cpu() - first[0][2]
@@ -206,16 +206,9 @@ def measure_runs(data, seeds, folder, *, workers, dask):
     solving = sum(row["seconds"] for row in rows) / len(rows)
     name = f"{workers} {'Dask worker' if dask else 'process'}{'s' if workers > 1 and dask else ''}"
     name += "es" if workers > 1 and not dask else ""
-    return [
-        name,
-        f"{len(rows)}",
-        f"{3600 * count / wall:.0f}",
-        f"{1e3 * solving:.0f}",
-        f"{1e3 * (workers * wall / count - solving):.0f}",
-        f"{1e3 * spent / count:.1f}",
-        f"{1e3 * scheduled / count:.1f}",
-        f"{first[0][0] - began:.1f}",
-    ]
+    around = workers * wall / count - solving
+    milliseconds = (1e3 * each for each in (solving, around, spent / count, scheduled / count))
+    return name, len(rows), 3600 * count / wall, *milliseconds, first[0][0] - began
 
 
 @contextmanager
@@ -237,21 +230,13 @@ def measure_store(folder, line, count):
     with JobStore(folder) as store:
         assert f"{count - 1:032x}" in store
     opened = time.process_time() - cpu
-    return [
-        f"{count}",
-        f"{count / wall:.0f}",
-        f"{1e6 * spent / count:.0f}",
-        f"{size / 1e6:.1f}",
-        f"{size / count:.0f}",
-        f"{opened:.2f}",
-    ]
+    return count, count / wall, 1e6 * spent / count, size / 1e6, size / count, opened
 
 
 def show(header, rows):
-    print("| " + " | ".join(header) + " |")
-    print("|" + "---:|" * len(header))
+    table = Table(*header)
     for row in rows:
-        print("| " + " | ".join(row) + " |", flush=True)
+        table.row(*row)
     print()
 
 
@@ -267,8 +252,9 @@ def measure_throughput(folder, seeds, largest):
         for workers, dask in modes
     ]
     if seeds:
-        header = ("workers", "runs", "runs per hour", "ms of a run", "ms around it")
-        header += ("CPU ms of the command per run", "CPU ms of the scheduler per run", "s to the first")
+        header = ("workers", "runs", "runs per hour :.0f", "ms of a run :.0f", "ms around it :.0f")
+        header += ("CPU ms of the command per run :.1f", "CPU ms of the scheduler per run :.1f")
+        header += ("s to the first :.1f",)
         show(header, lines)
     line = (folder / "1-False" / "runs.jsonl").read_bytes().splitlines()[0]
     rows = []
@@ -276,29 +262,28 @@ def measure_throughput(folder, seeds, largest):
         rows.append(measure_store(folder / f"store{count}", line, count))
         for file in (folder / f"store{count}").iterdir():
             file.unlink()
-    header = ("rows", "rows per second", "CPU us per row", "MB", "bytes per row", "CPU s to open again")
+    header = ("rows", "rows per second :.0f", "CPU us per row :.0f", "MB :.1f", "bytes per row :.0f")
+    header += ("CPU s to open again :.2f",)
     show(header, rows)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = parser(__doc__)
+    arguments.add_argument("--throughput", action="store_true", help="measure runs per hour and the store")
+    arguments.add_argument("--rows", type=int, help="measure the store alone, up to so many rows")
+    arguments.add_argument(
+        "--seeds", type=int, default=60, help="runs of each of two sequences of --throughput"
     )
-    parser.add_argument("--throughput", action="store_true", help="measure runs per hour and the store")
-    parser.add_argument("--rows", type=int, help="measure the store alone, up to so many rows")
-    parser.add_argument("--seeds", type=int, default=60, help="runs of each of two sequences of --throughput")
-    parser.add_argument("--interruptions", type=int, default=10, help="of each sweep that is interrupted")
-    parser.add_argument("--seed", type=int, default=0, help="of the moments of the interruptions")
-    args = parser.parse_args()
+    arguments.add_argument("--interruptions", type=int, default=10, help="of each sweep that is interrupted")
+    arguments.add_argument("--seed", type=int, default=0, help="of the moments of the interruptions")
+    args = arguments.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts with & ignore it
     meanwhile = Meanwhile()
     with temporary() as folder:
         if args.throughput or args.rows:
             measure_throughput(folder, args.seeds if args.throughput else 0, args.rows or 100_000)
         else:
-            root = Path(os.environ.get("NRSFM_DATA", "../shared/data"))
-            data = [root / "challenge_more", root / "challenge_like"]
-            accept(data, folder, args.interruptions, args.seed)
+            accept(FOLDERS[::-1], folder, args.interruptions, args.seed)
     print(meanwhile)
 
 

@@ -11,12 +11,12 @@ of perfect ones: the same points in the same frames, where they truly are.
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from frame import Table, parser
 from machine import Meanwhile
 from rendering import RenderedVideo, render
 from scipy.spatial import ConvexHull
@@ -61,7 +61,7 @@ def error_3d(tracks: np.ndarray, truth: np.ndarray, video: RenderedVideo) -> flo
     return reconstruct(sequence).errors()["procrustes_mm"]
 
 
-def measure(case: Case, folder: Path, points: int) -> str:
+def measure(case: Case, folder: Path, points: int) -> tuple[float, ...]:
     video, path = case.video, folder / f"{case.kind}_{case.pattern}.mp4"
     if not path.exists():
         video.write(path, crf=case.crf)
@@ -85,28 +85,23 @@ def measure(case: Case, folder: Path, points: int) -> str:
     truth = video.points(triangles, weights)
     ours = error_3d(tracks, truth, video)
     perfect = error_3d(np.where(seen[:, None], places, np.nan), truth, video)
-    return (
-        f"| {case.kind} | {case.pattern} | {case.noise:g} | {case.crf} | {len(on)} | {(~on).sum()} "
-        f"| {(seen & visible).sum() / (visible & since).sum():.3f} | {np.median(apart):.3f} "
-        f"| {np.percentile(apart, 95):.2f} | {np.mean(apart > 3):.4f} | {1000 * seconds:.0f} "
-        f"| {ours:.2f} | {perfect:.2f} | {ours / perfect:.2f} |"
-    )
+    kept = (seen & visible).sum() / (visible & since).sum()
+    away = np.median(apart), np.percentile(apart, 95), np.mean(apart > 3)
+    return len(on), (~on).sum(), kept, *away, 1000 * seconds, ours, perfect, ours / perfect
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--videos", type=Path, default=Path("out/videos"), help="drawn where absent")
-    parser.add_argument("--points", type=int, default=300)
-    args = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--videos", type=Path, default=Path("out/videos"), help="drawn where absent")
+    arguments.add_argument("--points", type=int, default=300)
+    args = arguments.parse_args()
     args.videos.mkdir(parents=True, exist_ok=True)
     meanwhile = Meanwhile()
-    print(
-        "| object | pattern | noise | crf | tracks | off it | kept | median px | 95 % px | above 3 px "
-        "| CPU ms/frame | 3-D mm | perfect mm | ratio |"
-    )
-    print("|" + "---|" * 14)
+    followed = ("tracks", "off it", "kept :.3f", "median px :.3f", "95 % px :.2f", "above 3 px :.4f")
+    errors = "3-D mm :.2f", "perfect mm :.2f", "ratio :.2f"
+    table = Table("object", "pattern", "noise", "crf", *followed, "CPU ms/frame :.0f", *errors)
     for case in CASES:
-        print(measure(case, args.videos, args.points), flush=True)
+        table.row(case.kind, case.pattern, case.noise, case.crf, *measure(case, args.videos, args.points))
     print(meanwhile)
 
 

@@ -22,7 +22,6 @@ from core.cameras.calibration import load_intrinsics
 from core.cameras.rotations import load_rotations
 from core.cli import parser
 from core.cli.evaluate import load_truth
-from core.experiments.benchmark.pyproximal import read_scene
 from core.experiments.job_store import JobStore
 from core.experiments.sweep.frame import tabulate
 from core.experiments.sweep.rows import is_sweep_folder, read_sweep
@@ -132,10 +131,6 @@ def _intrinsics(path: Path, options: tuple[str, ...]) -> str:
     return repr(load_intrinsics(path))
 
 
-def _scene(path: Path, options: tuple[str, ...]) -> str:
-    return repr(read_scene(path))
-
-
 def _sweep(path: Path, options: tuple[str, ...]) -> str:
     with JobStore(path) as store:
         keys = [file.stem for file in (path / "results").iterdir()]
@@ -187,7 +182,6 @@ READERS: dict[str, FuzzedReader] = {
     "truth": FuzzedReader(_truth, 2),
     "rotations": FuzzedReader(_rotations, 1),
     "intrinsics": FuzzedReader(_intrinsics, 2),
-    "scene": FuzzedReader(_scene, 1),
     "sweep": FuzzedReader(_sweep, 6),
     "settings": FuzzedReader(_settings, 4),
     "picture": FuzzedReader(_picture, 2),

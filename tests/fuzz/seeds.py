@@ -105,7 +105,6 @@ def make_seeds(folder: Path) -> dict[str, list[Seed]]:
         "truth": [seed for seed in _files(places["arrays"]) if seed.path.stem == "truth"],
         "rotations": [seed for seed in _files(places["arrays"]) if seed.path.stem == "truth"],
         "intrinsics": [seed for seed in _files(places["arrays"]) if seed.path.stem == "camera"],
-        "scene": [seed for seed in _files(places["arrays"]) if seed.path.stem == "scene"],
         "sweep": _parts(places["stores"]),
         "settings": _files(places["settings"]),
         "picture": _files(places["pictures"]),
@@ -207,9 +206,6 @@ def _write_arrays(folder: Path, sequence: Sequence) -> None:
     np.savez_compressed(folder / "truth.npz", **arrays)
     np.savez(folder / "camera.npz", K=sequence.intrinsics)
     np.savetxt(folder / "camera.txt", sequence.intrinsics, fmt="%g")
-    np.savez(
-        folder / "scene.npz", R=sequence.rotations[:, :2], X_gt=sequence.truth.points.reshape(-1, POINTS)
-    )
 
 
 def _write_store(folder: Path, sequence: Sequence) -> None:

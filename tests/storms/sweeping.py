@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import joblib  # noqa: F401  # processes that are forked from this one need it
 from children import Child, FileOperations
 from findings import HalfWritten, Lost, Wrong
 

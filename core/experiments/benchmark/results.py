@@ -14,14 +14,13 @@ from .problems import CASE_FIELDS
 from .runs import ENDED_EARLY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import pandas as pd
 
     from ..figures import Curves
     from ..report import ReportBlock
-    from .methods import MethodCurve
     from .problems import BenchmarkCase
     from .runs import MethodRun
 
@@ -49,31 +48,10 @@ def seconds_column(tolerance: float) -> str:
     return f"seconds_to_{power_of_ten(tolerance)}"
 
 
-def compared(runs: Sequence[MethodCurve], tolerances: Iterable[float]) -> pd.DataFrame:
-    """Compare runs on one problem with the best of them, a row each; what was not reached is missing.
-
-    Returns method, iterations, CPU seconds, those to every tolerance above the best loss, the least loss, and
-    how far it is above the best one, relatively.
-    """
-    import pandas as pd
-
-    best = min(run.loss for run in runs)
-    rows = []
-    for run in runs:
-        row: dict[str, Any] = {"method": run.method, "iterations": run.iterations, "seconds": run.seconds}
-        for tolerance in tolerances:
-            row[seconds_column(tolerance)] = run.seconds_to((1 + tolerance) * best)
-        rows.append(row | {"loss": run.loss if run.curve else None})
-    table = pd.DataFrame(rows)
-    numbers = table.columns[2:]
-    table[numbers] = table[numbers].astype(float)
-    table["excess"] = table["loss"] / best - 1 if best > 0 else np.nan
-    return table
-
-
 def benchmark_table(runs: Iterable[MethodRun]) -> pd.DataFrame:
     """Compare the runs on the same problem with the best of them, a row each, as benchmark.csv has them.
 
+    What was not reached is missing. `excess`: how far the least loss is above the best one, relatively;
     `bound`: whether a run was ended before it was at the tolerance of `times_fastest`, which is then at least
     that; `own`: what the method itself minimizes, at the end.
     """
@@ -84,25 +62,34 @@ def benchmark_table(runs: Iterable[MethodRun]) -> pd.DataFrame:
         groups.setdefault(run.case, []).append(run)
     tables = []
     for case, group in groups.items():
-        table = compared(group, BENCHMARK_TOLERANCES)
+        best = min(run.loss for run in group)
+        reached = {seconds_column(tolerance): (1 + tolerance) * best for tolerance in BENCHMARK_TOLERANCES}
+        rows = [
+            {
+                **{column: getattr(case, name) for name, column in CASE_COLUMNS.items()},
+                "method": run.method,
+                "status": run.status,
+                "iterations": run.iterations,
+                "seconds": run.seconds,
+                **{column: run.seconds_to(loss) for column, loss in reached.items()},
+                "times_fastest": None,
+                "bound": run.limited,
+                "loss": run.loss if run.curve else None,
+                "excess": run.loss / best - 1 if run.curve and best > 0 else None,
+                "own": run.curve[-1].own_loss if run.curve else None,
+                "peak_mb": run.peak_mb,
+                "process_mb": run.process_mb,
+            }
+            for run in group
+        ]
+        table = pd.DataFrame(rows)
+        numbers = ["seconds", *reached, "times_fastest", "loss", "excess", "own", "peak_mb", "process_mb"]
+        table[numbers] = table[numbers].astype(float)
         there = table[seconds_column(COMPARED_TOLERANCE)]
-        table["bound"] = there.isna() & np.array([run.limited for run in group])
+        table["bound"] &= there.isna()
         table["times_fastest"] = there.mask(table["bound"], table["seconds"]) / there.min()
-        table["status"] = [run.status for run in group]
-        table["own"] = [run.curve[-1].own_loss if run.curve else np.nan for run in group]
-        for name in ("peak_mb", "process_mb"):
-            table[name] = np.array([getattr(run, name) for run in group], dtype=float)
-        tables.append(table.assign(**_case_columns(case)))
-    order = (
-        *CASE_COLUMNS.values(), "method", "status", "iterations", "seconds",
-        *map(seconds_column, BENCHMARK_TOLERANCES), "times_fastest", "bound", "loss", "excess", "own",
-        "peak_mb", "process_mb",
-    )  # fmt: skip
-    return pd.concat(tables, ignore_index=True)[list(order)]
-
-
-def _case_columns(case: BenchmarkCase) -> dict[str, Any]:
-    return {column: getattr(case, name) for name, column in CASE_COLUMNS.items()}
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
 
 
 def benchmark_blocks(table: pd.DataFrame) -> list[ReportBlock]:
@@ -153,31 +140,36 @@ def _log10(value: float) -> str:
 
 
 def excess_panels(runs: Iterable[MethodRun]) -> dict[str, Curves]:
-    """Return CPU seconds and the relative excess over the best loss, by problem and method."""
+    """Return CPU seconds and the relative excess over the best loss so far, by problem and method.
+
+    Both are large enough to be drawn.
+    """
     groups: dict[str, list[MethodRun]] = {}
     for run in runs:
         groups.setdefault(f"{run.case.problem}, {run.case.size}, K = {run.case.rank}", []).append(run)
-    return {title: excess_panel(group) for title, group in groups.items()}
-
-
-def excess_panel(runs: Sequence[MethodCurve]) -> Curves:
-    """Return CPU seconds and relative excess over the best loss so far, both large enough to be drawn."""
-    best = min(run.loss for run in runs)
-    return {
-        run.method: (
-            np.maximum([point.seconds for point in run.curve], EARLIEST_SECONDS),
-            np.maximum(np.minimum.accumulate([point.loss for point in run.curve]) / best - 1, LEAST_EXCESS),
-        )
-        for run in runs
-        if run.curve
-    }
+    panels: dict[str, Curves] = {}
+    for title, group in groups.items():
+        best = min(run.loss for run in group)
+        panels[title] = {
+            run.method: (
+                np.maximum([point.seconds for point in run.curve], EARLIEST_SECONDS),
+                np.maximum(
+                    np.minimum.accumulate([point.loss for point in run.curve]) / best - 1, LEAST_EXCESS
+                ),
+            )
+            for run in group
+            if run.curve
+        }
+    return panels
 
 
 def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
     """Write one line per point of every curve: the loss at rank K, and what the method itself minimizes."""
     header = [*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"]
     lines = [
-        [*_case_columns(run.case).values(), run.method, *astuple(each)] for run in runs for each in run.curve
+        [*(getattr(run.case, name) for name in CASE_COLUMNS), run.method, *astuple(each)]
+        for run in runs
+        for each in run.curve
     ]
     write_csv_table(path, header, lines)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...evaluation.metrics import ERROR_NAMES
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError, printable
 from ..job_store import RESULTS, WITHOUT_RESULT
@@ -29,27 +30,10 @@ RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of 
 METRIC_ALIASES = {"mean_mm": "procrustes_mm"}
 # Title, unit and tip of the numbers of a run; of any other one the name is the title.
 NUMBERS = {
-    "procrustes_mm": (
-        "3-D error",
-        "mm",
-        "Mean distance from the ground truth, each frame aligned by a similarity",
-    ),
-    "procrustes_mm_reference": ("3-D error, reference", "mm", "3-D error at the reference frame only"),
-    "procrustes_mm_mirror": (
-        "3-D error, mirror",
-        "mm",
-        "3-D error where the mirror image of the shape counts as right, too",
-    ),
-    "procrustes_mm_inliers": ("3-D error, inliers", "mm", "3-D error without the outliers of the truth"),
-    "reprojection_px": ("reprojection", "px", "RMS distance of reprojections and tracks"),
-    "reprojection_px_projective": (
-        "reprojection, projective",
-        "px",
-        "RMS distance of the tracks and the reprojections before the metric upgrade",
-    ),
-    "challenge_v02": ("Challenge", "mm", "Score of the NRSfM Challenge at the reference frame"),
-    "e3d_global": ("e3D, global", "", "Error of published tables: one alignment of all frames, no scaling"),
-    "frobenius_relative": ("relative", "", "Relative Frobenius error of published tables"),
+    **{
+        name: (title, unit, meaning[0].upper() + meaning[1:])
+        for name, (title, unit, meaning) in ERROR_NAMES.items()
+    },
     "loss": ("loss", "", "Loss of the bilinear problem at the end of the run"),
     "log10_loss": ("log10 loss", "", "Logarithm of the loss to base 10"),
     "gradient": ("gradient", "", "Relative gradient at the end of the run: 0 at a minimum"),

@@ -6,7 +6,6 @@ They start in the order that `core.experiments.jobs.JobQueue` or `BestFirst` giv
 from __future__ import annotations
 
 import math
-import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -278,7 +277,6 @@ class BestFirst(JobQueue):
     def __init__(
         self, jobs: Iterable[ExperimentJob], ended: Iterable[tuple[SweepJob, Mapping[str, Any]]] = ()
     ) -> None:
-        self._lock = threading.Lock()
         self._errors: dict[str, list[tuple[float, list[Value]]]] = defaultdict(list)  # by sequence
         self._waiting: dict[SweepJob, list[Value]] = {}
         super().__init__(jobs)
@@ -293,23 +291,21 @@ class BestFirst(JobQueue):
 
     def pop(self) -> ExperimentJob | None:
         """Return the run that promises the least error, the longest of several; None where none is left."""
-        with self._lock:
-            if not self._waiting:
-                return None
-            promises = self._promises()
+        if not self._waiting:
+            return None
+        promises = self._promises()
 
-            def promise(waiting: tuple[SweepJob, list[Value]]) -> float:
-                return sum(promises.get(value, -math.inf) for value in waiting[1])
+        def promise(waiting: tuple[SweepJob, list[Value]]) -> float:
+            return sum(promises.get(value, -math.inf) for value in waiting[1])
 
-            best, _ = min(self._waiting.items(), key=promise)
-            del self._waiting[best]
-            return best
+        best, _ = min(self._waiting.items(), key=promise)
+        del self._waiting[best]
+        return best
 
     def learn(self, job: ExperimentJob, result: JobResult) -> None:
         """Note the errors of a run."""
         assert isinstance(job, SweepJob)
-        with self._lock:
-            self._note(job, result.facts.get("metrics", {}))
+        self._note(job, result.facts.get("metrics", {}))
 
     def _note(self, job: SweepJob, metrics: Mapping[str, Any]) -> None:
         error = next((metrics[name] for name in RANKED_BY if metrics.get(name) is not None), None)

@@ -51,7 +51,6 @@ LINES = {
     "reproduce": ["reproduce table1 --data folder --jobs 1 --seconds 0.1 -o text.txt"],
     "benchmark": [
         "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o text.txt",
-        "benchmark --pyproximal scene.npz --seconds 0.1 -o text.txt",
         "benchmark --growth --seconds 0.1 -o text.txt",
     ],
 }  # fmt: skip
@@ -79,7 +78,7 @@ UNPRINTABLE = [
 PATHS = [
     "absent", "absent.npz", "absent/a.npz", "text.txt", "empty.npz", "folder", "folder/paper", "pipe",
     "pipe.npz", "/dev/null", "/dev/zero", "loop.npz", "dangling.npz", ".", "..", "/", "//",
-    "/proc/self/mem", "tracks.npz", "tracks.csv", "result.npz", "truth.npz", "video.mp4", "scene.npz",
+    "/proc/self/mem", "tracks.npz", "tracks.csv", "result.npz", "truth.npz", "video.mp4",
     "swept", "sample:", "sample:absent", "sample:../..", "sample:balloon/circle", "out.npz", "out.ply",
     "out.csv", "out.png", "out.stl", "out.", ".npz", "tracks.npz/a", "~/absent.npz", 300 * "a",
     300 * "a/" + "a.npz", 5000 * "é",
@@ -159,7 +158,6 @@ def inputs(folder, solved, tmp_path_factory):
     write_npz(sequence, made / "tracks.npz")
     write_csv(sequence, made / "tracks.csv")
     np.savez(made / "truth.npz", S=np.random.default_rng(0).normal(size=(14, 3, 24)))
-    np.savez(made / "scene.npz", R=np.tile(np.eye(3)[:2], (6, 1, 1)), X_gt=np.ones((18, 5)))
     render("paper", frames=5, size=(96, 72)).write(made / "video.mp4")
     shutil.copytree(folder, made / "folder" / "paper")
     shutil.copy(solved, made / "result.npz")

@@ -26,11 +26,11 @@ def test_evaluate_agrees_with_the_loss_and_finds_a_zero_gradient(solved, capsys)
 
 
 @pytest.mark.parametrize("penalty", ["log", "mcp"])
-def test_evaluate_knows_the_objective_of_a_concave_penalty(tmp_path, capsys, penalty):
+def test_evaluate_knows_the_objective_of_a_concave_penalty(tracks, tmp_path, capsys, penalty):
     path = tmp_path / "result.npz"
-    words = ["--rotations", "truth", "--rank", "2", "--starts", "2", "--penalty", penalty, "--mu", "0.01"]
+    words = ["--rotations", "truth", "--rank", "2", "--starts", "1", "--penalty", penalty, "--mu", "0.01"]
     words += ["--objective", "wnn"]
-    assert main(["solve", "sample:balloon/circle", *words, "-o", str(path), "--quiet"]) == 0
+    assert main(["solve", tracks, *words, "-o", str(path), "--quiet"]) == 0
     assert main(["evaluate", str(path), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["loss_difference"] < 1e-10 and said["relative_gradient"] < 1e-6
@@ -193,14 +193,6 @@ def test_evaluate_names_outliers_of_the_truth_and_leaves_them_out(solved, tmp_pa
     assert "per-frame similarity, without outliers of the truth" in lines
 
 
-def test_evaluate_accepts_another_truth(solved, tmp_path, capsys):
-    result = load_result(solved)
-    truth = tmp_path / "truth.npz"
-    np.savez(truth, S=300.0 * result.points + 7.0)
-    assert main(["evaluate", str(solved), "--truth", str(truth), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["errors"]["procrustes_mm"] < 1e-9
-
-
 def test_export_writes_what_was_asked_for(solved, tmp_path, capsys):
     words = ["export", str(solved), "-o", str(tmp_path / "a.ply"), "-o", str(tmp_path / "a.obj")]
     assert main([*words, "--all-frames", "--coordinates", "camera", "--align", "truth"]) == 0
@@ -226,11 +218,3 @@ def test_every_format_is_listed_by_the_help_and_by_the_page_of_formats(capsys):
         assert f"    {suffix} " in told and writer.label in told and writer.purpose in told
         assert f"`{suffix}`" in page
     assert [line.strip() for line in told.splitlines() if line.strip() in KINDS.values()] == [*KINDS.values()]
-
-
-def test_new_formats_are_written_by_solve_and_by_export(solved, tmp_path, capsys):
-    names = ["a.usda", "a.html", "a.pvd"]
-    outputs = [word for name in names for word in ("-o", str(tmp_path / name))]
-    assert main(["export", str(solved), *outputs, "--align", "sequence"]) == 0
-    assert {path.name for path in tmp_path.iterdir()} >= {*names, "a_0001.vtp", "a_0014.vtp"}
-    assert f"wrote {tmp_path / 'a.pvd'} to {tmp_path / 'a_0014.vtp'}" in capsys.readouterr().err

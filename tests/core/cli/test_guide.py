@@ -20,13 +20,13 @@ UNREFINED = [*OPTIONS, "--objective", "wnn"]
 def tracks(tmp_path_factory):
     """Tracks of a small sequence."""
     folder = write_challenge(
-        tmp_path_factory.mktemp("guide"), "balloon", paths=("circle",), frames=20, points=30
+        tmp_path_factory.mktemp("guide"), "balloon", paths=("circle",), frames=12, points=18
     )
     return str(folder / "sequence" / "perspective" / "circle.txt")
 
 
 def test_guide_gives_the_numbers_of_python(tracks, capsys):
-    words = [*UNREFINED, "--over", "xi", "--values", "0.1,0.5,2", "--folds", "2", "--json", "--quiet"]
+    words = [*UNREFINED, "--over", "xi", "--values", "0.1,0.5", "--folds", "2", "--json", "--quiet"]
     assert main(["guide", tracks, *words]) == 0
     said = json.loads(capsys.readouterr().out)
     sequence = read_sequence(tracks)
@@ -34,8 +34,8 @@ def test_guide_gives_the_numbers_of_python(tracks, capsys):
         rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5), objective="wnn"
     )
     *_, last = iterate(sequence, settings)
-    line = gather_curve(sweep(sequence, last, settings, HoldoutPlan("xi", (0.1, 0.5, 2.0), folds=2)), "xi")
-    assert [row["value"] for row in said["rows"]] == [0.1, 0.5, 2.0]
+    line = gather_curve(sweep(sequence, last, settings, HoldoutPlan("xi", (0.1, 0.5), folds=2)), "xi")
+    assert [row["value"] for row in said["rows"]] == [0.1, 0.5]
     assert [row["hidden_rms"] for row in said["rows"]] == pytest.approx(line.held, rel=1e-9)
     assert [row["standard_error"] for row in said["rows"]] == pytest.approx(line.deviation, rel=1e-9)
     assert [row["used_rms"] for row in said["rows"]] == pytest.approx(line.kept, rel=1e-9)
@@ -70,6 +70,7 @@ def test_the_table_marks_the_best_value(tracks, capsys):
     assert rows[marked] <= min(rows.values()) * 1.001
 
 
+@pytest.mark.slow
 def test_words_are_values_of_the_objective(tracks, capsys):
     words = [*OPTIONS, "--over", "objective", "--values", "wnn,depths", "--folds", "1", "--hiding", "blocks"]
     assert main(["guide", tracks, *words, "--json"]) == 0
@@ -83,16 +84,11 @@ def test_words_are_values_of_the_objective(tracks, capsys):
     [
         (["--over", "mu"], "--over is 'mu'; accepted here are xi, rank, eta, objective"),
         (["--values", "1,a"], "a value of xi is 'a'; accepted are numbers with commas between them"),
-        (["--over", "objective", "--values", "all"], "objective is 'all'; accepted are depths, wnn"),
-        (["--over", "noise"], "--over is 'noise'; accepted here are xi, rank, eta, objective"),
         (
             ["--over", "neighbors", "--values", "0", "--objective", "depths"],
             "neighbors is 0; accepted is a whole number of at least 1 and at most 1000",
         ),
-        (["--values", "1,1"], "accepted is at least one, each once"),
         (["--share", "0.9"], "the held-out share is 0.9"),
-        (["--over", "eta", "--values", "0.1,2"], "eta is 2; accepted is a number above 0 and at most 1"),
-        (["--over", "rank", "--values", "2,2.5"], "rank is 2.5; accepted is a whole number"),
         (["--over", "rank", "--values", "19"], "no observation can be hidden at rank 19"),
     ],
 )
@@ -121,9 +117,3 @@ def test_the_parameter_and_the_options_choose_the_objective(
     ((_, settings, plan, *_),) = posed
     assert plan.parameter == parameter
     assert ", ".join(parameters_of(settings, CameraModel.PERSPECTIVE)).startswith(offered)
-
-
-def test_without_values_there_is_a_series_around_the_present_one(tracks, capsys):
-    assert main(["guide", tracks, *UNREFINED, "--folds", "1", "--over", "eta"]) == 0
-    values = [float(line.split()[0]) for line in capsys.readouterr().out.splitlines()[1:8]]
-    assert values[0] < 0.05 < values[-1] and values == sorted(values)

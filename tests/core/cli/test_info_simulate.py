@@ -39,13 +39,6 @@ def test_simulate_writes_one_camera_or_all_paths_when_asked(tmp_path: Path) -> N
     assert not (tmp_path / "stretch" / "sequence" / "orthogonal").exists()
 
 
-def test_simulate_refuses_with_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", "paper", "--frames", "1", "-o", str(tmp_path)]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.count("\n") == 1 and "frames is 1" in said.err
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_info_prints_a_table_of_all_sequences(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["info", str(written)]) == 0
@@ -141,13 +134,6 @@ def test_info_of_a_file_as_json_has_the_arrays_that_it_is_from(
         ("pred_visibility", "visibility"),
         ("K", "intrinsics"),
     ]
-
-
-def test_info_names_what_was_guessed(tracker: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with np.load(tracker) as arrays:
-        np.savez(tracker, a=arrays["pred_tracks"])
-    assert main(["info", str(tracker)]) == 0
-    assert "guessed: the numbers look like pixels of a camera with perspective" in capsys.readouterr().out
 
 
 def test_reading_options_are_refused_for_a_folder(written: Path, capsys: pytest.CaptureFixture[str]) -> None:

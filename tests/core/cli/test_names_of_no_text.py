@@ -19,21 +19,26 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems h
 NAME = b"a\xff".decode("utf-8", "surrogateescape")
 QUICK = "--rank 2 --rotations truth --objective wnn --quiet"
 LINES = [
-    "info {0}.npz", "info {0}.npz --json", "info {0}.csv", "info {0}", "info {0} --json", "info .",
-    f"solve {{0}}.npz {QUICK} -o {{0}}out.npz --history {{0}}out.csv --json",
+    "info {0}.npz --json", "info {0}",
+    f"solve {{0}}.npz {QUICK} --start {{0}}result.npz -o {{0}}out.npz --history {{0}}out.csv --json",
     f"solve {{0}}.csv {QUICK} --rotations {{0}}R.npz --hide {{0}}hide.txt -o {{0}}out.mat",
-    f"solve {{0}}.npz {QUICK} --start {{0}}result.npz -o {{0}}out.npz",
     "evaluate {0}result.npz --json",
-    f"guide {{0}}.npz {QUICK} --folds 1 --over eta --values 0.1 --json",
-    *(f"export {{0}}result.npz -o {{0}}out{suffix}" for suffix in WRITERS if suffix != ".pvd"),
-    "export {0}result.npz -o {0}out.ply --all-frames",
-    "track {0}.mp4 --points 9 -o {0}out.npz", "track {0}.mp4 --points 9 -o {0}out.csv",
-    "simulate paper --path line --frames 5 --points 15 -o {0}out",
-    pytest.param(
-        "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o {0}out", marks=pytest.mark.slow
+    *(f"export {{0}}result.npz -o {{0}}out{suffix}" for suffix in (".ply", ".usda", ".gltf", ".html")),
+    *(
+        pytest.param(f"export {{0}}result.npz -o {{0}}out{suffix}", marks=pytest.mark.slow)
+        for suffix in WRITERS
+        if suffix not in (".ply", ".usda", ".gltf", ".html", ".pvd")
     ),
-    "benchmark --pyproximal {0}scene.npz --seconds 0.1 -o {0}out",
-    "sweep {0}.npz --set rank=2 --rotations truth --objective wnn --jobs 1 -o {0}out",
+    "simulate paper --path line --frames 5 --points 15 -o {0}out",
+    *(
+        pytest.param(line, marks=pytest.mark.slow)
+        for line in (
+            f"guide {{0}}.npz {QUICK} --folds 1 --over eta --values 0.1 --json",
+            "track {0}.mp4 --points 9 -o {0}out.npz",
+            "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o {0}out",
+            "sweep {0}.npz --set rank=2 --rotations truth --objective wnn --jobs 1 -o {0}out",
+        )
+    ),
 ]  # fmt: skip
 BINARY = (".npz", ".mat", ".glb", ".ply", ".png", ".parquet", ".mp4")
 
@@ -47,8 +52,6 @@ def inputs(tmp_path_factory):
     write_csv(sequence, made / f"{NAME}.csv")
     with (made / f"{NAME}R.npz").open("wb") as stream:
         np.savez(stream, R=sequence.rotations)
-    with (made / f"{NAME}scene.npz").open("wb") as stream:
-        np.savez(stream, R=np.tile(np.eye(3)[:2], (6, 1, 1)), X_gt=np.ones((18, 5)))
     (made / f"{NAME}hide.txt").write_text("3:2")
     render("paper", frames=5, size=(96, 72)).write(made / "video.mp4")
     (made / "video.mp4").rename(made / f"{NAME}.mp4")

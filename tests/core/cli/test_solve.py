@@ -117,6 +117,7 @@ def test_the_command_in_a_result_reproduces_it(solved, tmp_path, monkeypatch):
     assert same(load_result("again.npz"), result)
 
 
+@pytest.mark.slow
 def test_the_python_in_a_result_reproduces_it(solved, tmp_path):
     result = load_result(solved)
     done = subprocess.run(
@@ -142,7 +143,7 @@ def test_reading_options_are_kept_in_the_recipe(tmp_path, folder):
     source = tmp_path / "base.npz"
     assert main(
         ["solve", str(counted), "--camera", "orthogonal", "--path", "line", "--frame-base", "0",
-         "--rank", "2", "--starts", "2", "--objective", "wnn", "--quiet", "-o", str(source)]
+         "--rank", "2", "--iterates", "3", "--objective", "wnn", "--quiet", "-o", str(source)]
     ) == 0  # fmt: skip
     result = load_result(source)
     words = shlex.split(result.meta["command"])
@@ -156,42 +157,11 @@ def test_reading_options_are_kept_in_the_recipe(tmp_path, folder):
 
 def test_explicit_weights_set_the_rank(tracks, tmp_path):
     path = tmp_path / "a.npz"
-    words = [
-        "solve",
-        tracks,
-        "--rotations",
-        "truth",
-        "--weights",
-        "0.01,0.02,0.05",
-        "--objective",
-        "wnn",
-        "--quiet",
-        "-o",
-        str(path),
-    ]
-    assert main(words) == 0
+    words = "--rotations truth --weights 0.01,0.02,0.05 --objective wnn --starts 1 --quiet"
+    assert main(["solve", tracks, *words.split(), "-o", str(path)]) == 0
     result = load_result(path)
     assert result.weights.tolist() == [0.01, 0.02, 0.05] and result.rank == 3
     assert "--weights 0.01,0.02,0.05" in result.meta["command"] and "--rank" not in result.meta["command"]
-
-
-@pytest.mark.parametrize("method", ["lm", "admm", "admm+bilinear"])
-def test_every_method_runs_from_the_command_line(tracks, tmp_path, method):
-    path = tmp_path / "a.npz"
-    words = [
-        "solve",
-        tracks,
-        *FAST,
-        "--method",
-        method,
-        "--max-iterations",
-        "200",
-        "--quiet",
-        "-o",
-        str(path),
-    ]
-    assert main(words) == 0
-    assert load_result(path).meta["method"] == method
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -261,9 +231,7 @@ def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tm
         assert np.allclose(result.rotations, stored["R"], atol=1e-7)  # the file has single precision
 
 
-@pytest.mark.parametrize(
-    ("given", "warned"), [(["calibrated"], True), (["gt"], False), (["calibrated", "--camera"], False)]
-)
+@pytest.mark.parametrize(("given", "warned"), [(["calibrated"], True), (["calibrated", "--camera"], False)])
 def test_pixels_that_are_treated_as_calibrated_are_solved_with_a_warning(
     given, warned, tracks, folder, tmp_path, capsys
 ):
@@ -273,7 +241,7 @@ def test_pixels_that_are_treated_as_calibrated_are_solved_with_a_warning(
     if "--camera" in given:
         source = str(folder)
         words += ["orthogonal", "--path", "circle"]
-    limits = ["--starts", "1", "--max-iterations", "20", "--quiet"]
+    limits = ["--iterates", "2", "--quiet"]
     assert main(["solve", source, *FAST, *words, *limits, "-o", str(path)]) == 0
     said = capsys.readouterr().err
     assert said.count("\n") == warned and ("which looks like pixels" in said) == warned
@@ -288,6 +256,7 @@ def long_run(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_ctrl_c_writes_the_best_so_far_and_prints_where(long_run, tmp_path):
     output = tmp_path / "kept.npz"
     words = ["solve", str(long_run), "--rotations", "truth", "--starts", "500", "--json", "-o", str(output)]
@@ -314,14 +283,6 @@ def test_ctrl_c_writes_the_best_so_far_and_prints_where(long_run, tmp_path):
     assert said["status"] == result.meta["status"] == "stopped"
     assert said["loss"] == result.loss and result.iterations > 0
     assert "Traceback" not in shown
-
-
-def test_a_closed_pipe_is_no_error(solved):
-    done = subprocess.run(
-        f"{shlex.quote(sys.executable)} -m core export --help | head -n 1",
-        shell=True, capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
-    assert done.stdout.startswith("usage: nrsfm export") and done.stderr == ""
 
 
 def test_version_prints_where_core_was_loaded_from(capsys):

@@ -106,11 +106,6 @@ def test_outliers_move_nothing_but_count_in_the_mean(clean, kind):
     assert procrustes_mm(estimate, truth).per_frame[3] != pytest.approx(errors.per_frame[3], rel=1e-3)
 
 
-def test_a_truth_without_outliers_is_used_as_it_is(clean):
-    assert without_outliers(clean) is clean
-    assert Alignment(outliers=False).counted(spoiled(clean)) is not clean
-
-
 def test_a_sentence_names_what_the_error_falls_by_where_it_does():
     assert fall_sentence(10.0, 4.2, 1, 236) == "without 1 of 236 points this error falls by 58 %"
     assert fall_sentence(10.0, 9.6, 1, 236) == "" == fall_sentence(10.0, 4.0, 0, 236)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from joblib.externals.loky import get_reusable_executor
 
 from core import write_challenge
 
@@ -14,13 +13,6 @@ def folder(tmp_path_factory):
     root = tmp_path_factory.mktemp("objects")
     write_challenge(root, "balloon", paths=("circle", "zigzag"), frames=9, points=16, seed=3)
     return root
-
-
-@pytest.fixture
-def loky():
-    """End the processes with which joblib computes; it keeps them for its next call."""
-    yield
-    get_reusable_executor().shutdown(kill_workers=True)
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from patience import PATIENCE
 
-from core import Factors, InputError
+from core import InputError
 from core.cli import main
-from core.experiments.benchmark import pyproximal
 from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT, CurvePoint, Stopwatch
 from core.experiments.benchmark.problems import (
     BENCHMARK_STARTS,
@@ -22,13 +21,6 @@ from core.experiments.benchmark.problems import (
     BenchmarkCase,
     bilinear_start,
     growth_cases,
-)
-from core.experiments.benchmark.pyproximal import (
-    BILINEAR_TITLE,
-    KnownCamerasProblem,
-    KnownCamerasScene,
-    read_scene,
-    solve_bilinear,
 )
 from core.experiments.benchmark.results import (
     benchmark_blocks,
@@ -106,7 +98,8 @@ def test_the_table_distinguishes_bounds_from_what_is_never_reached():
 
 @pytest.mark.parametrize("problem", ["nonrigid", pytest.param("lowrank", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", list(BENCHMARK_METHODS))
-def test_every_method_runs_to_its_end_or_its_limit(method, problem):
+def test_every_method_runs_to_its_end_or_its_limit(method, problem, monkeypatch):
+    monkeypatch.setattr("core.experiments.benchmark.runs.BUDGET", 0.0)  # no repetitions
     case = replace(CASE, problem=problem, rank=2 if problem == "nonrigid" else 4)
     posed = case.pose()
     start = bilinear_start(posed)
@@ -263,7 +256,6 @@ def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
         (["--sizes", "40"], "--sizes holds '40'; accepted is FxP"),
         (["--sizes", "8x15", "--rank", "9"], "the rank is 9; accepted is a whole number from 1 to 8"),
         (["--seconds", "0"], "--seconds is 0"),
-        (["--pyproximal", "absent.npz"], "absent.npz: there is no such file"),
     ],
 )
 def test_bad_options_are_refused_in_a_sentence(arguments, words, capsys):
@@ -287,113 +279,6 @@ def test_growth_finds_the_power_of_a_law():
     assert growth_slopes(table)["seconds"] == pytest.approx(2.0)
     text = render_markdown(growth_blocks(table))
     assert "slope in log-log: per iteration 2.00, to the end 2.00" in text
-
-
-@pytest.fixture
-def scene():
-    """Fourteen frames of seven points seen by cameras whose rows are not quite orthonormal."""
-    random = np.random.default_rng(5)
-    cameras = np.stack([np.linalg.qr(random.standard_normal((3, 3)))[0][:2] for _ in range(14)])
-    cameras += 0.02 * random.standard_normal(cameras.shape)
-    shapes = np.einsum("fk,kcp->fcp", random.standard_normal((14, 3)), random.standard_normal((3, 3, 7)))
-    return KnownCamerasScene(cameras, cameras @ shapes)
-
-
-def posed(scene, rank):
-    frames, _, points = scene.tracks.shape
-    visible = np.ones((frames, points), dtype=bool)
-    return KnownCamerasProblem(scene.tracks, visible, scene.cameras, np.full(rank, 2.0))
-
-
-def test_known_cameras_pose_twice_the_objective_of_the_tutorial(scene):
-    problem = posed(scene, 3)
-    random = np.random.default_rng(0)
-    point = Factors(random.standard_normal((14, 3)), random.standard_normal((3, 3, 7)), np.zeros((14, 3)))
-    point = problem.gauge(point)
-    X = point.shapes()
-    expected = sum(
-        0.5 * np.linalg.norm(R @ S - M) ** 2 for R, S, M in zip(scene.cameras, X, scene.tracks, strict=True)
-    )
-    expected += np.linalg.norm(X.reshape(14, -1), "nuc")
-    assert scene.objective(X) == pytest.approx(expected, rel=1e-12)
-    assert problem.loss(point) == pytest.approx(2 * expected, rel=1e-12)
-
-
-def test_known_cameras_have_no_other_eta(scene):
-    problem = posed(scene, 3)
-    with pytest.raises(InputError, match="with known cameras it is 1"):
-        replace(problem, eta=0.5)
-    with pytest.raises(InputError, match="with known cameras it is 1"):
-        problem.with_eta(0.5)
-
-
-def test_the_bilinear_form_finds_the_optimum_and_proves_it(scene):
-    solver = solve_bilinear(scene, 20.0)
-    X = np.zeros((14, 3, 7))  # plain proximal gradient, until nothing changes
-    step = 0.9 / np.linalg.norm(scene.cameras, 2, axis=(1, 2)).max() ** 2
-    for _ in range(4000):
-        gradient = scene.cameras.transpose(0, 2, 1) @ (scene.cameras @ X - scene.tracks)
-        U, sigma, Vt = np.linalg.svd((X - step * gradient).reshape(14, -1), full_matrices=False)
-        X = ((U * np.maximum(sigma - step, 0)) @ Vt).reshape(X.shape)
-    assert solver.loss == pytest.approx(scene.objective(X), rel=1e-7)
-    assert solver.bound <= scene.objective(X) and solver.bound > (1 - 1e-6) * solver.loss
-    assert solver.rank >= np.linalg.matrix_rank(X.reshape(14, -1), tol=1e-6)
-
-
-def test_the_lower_bound_holds_far_from_the_optimum(scene):
-    optimum = solve_bilinear(scene, 20.0).loss
-    for seed in range(5):
-        X = 10.0 ** (seed - 2) * np.random.default_rng(seed).standard_normal((14, 3, 7))
-        assert scene.lower_bound(X)[0] < optimum
-
-
-def test_a_scene_is_read_without_what_needs_pickle(tmp_path, scene):
-    path = tmp_path / "mocap.npz"
-    truth = np.random.default_rng(0).standard_normal((42, 7))
-    np.savez(path, R=scene.cameras, X_gt=truth, markers=np.array({"a": 1}, dtype=object))
-    read_back = read_scene(path)
-    np.testing.assert_allclose(read_back.tracks[2], scene.cameras[2] @ truth[6:9])
-    np.savez(path, R=scene.cameras)
-    with pytest.raises(
-        InputError,
-        match=r"mocap.npz: holds R 14 x 2 x 3; accepted is pyproximal's mocap.npz, with R and X_gt",
-    ):
-        read_scene(path)
-    np.savez(path, R=scene.cameras, X_gt=truth[:-1])
-    with pytest.raises(InputError, match=r"accepted are \(F, 2, 3\) and \(3F, P\)"):
-        read_scene(path)
-    for cameras in (np.array(1.0), np.zeros((0, 2, 3))):
-        np.savez(path, R=cameras, X_gt=truth)
-        with pytest.raises(InputError, match=r"mocap.npz: R has shape .* accepted are \(F, 2, 3\)"):
-            read_scene(path)
-
-
-def test_where_pyproximal_is_absent_ours_is_reported_and_then_why_it_is_the_only_one(scene, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyproximal", None)
-    curves = pyproximal.compare_with_pyproximal(scene, 5.0)
-    assert next(curves).method == BILINEAR_TITLE
-    with pytest.raises(InputError, match=r"pip install pyproximal==0.12"):
-        next(curves)
-
-
-def test_pyproximal_ends_at_the_same_optimum(scene):
-    pytest.importorskip("pyproximal")
-    curves = list(pyproximal.compare_with_pyproximal(scene, 20.0))
-    assert [solver.method for solver in curves] == list(pyproximal.PYPROXIMAL_METHODS)
-    for solver in curves:
-        assert solver.loss == pytest.approx(curves[0].loss, rel=1e-8)
-    assert pyproximal.pyproximal_table(curves)["seconds_to_1e-6"].notna().all()
-
-
-def test_the_tutorial_has_the_optimum_that_others_found(data):
-    path = data / "real" / "pyproximal" / "mocap.npz"
-    if not path.is_file():
-        pytest.skip(f"{path} is absent")
-    solver = solve_bilinear(read_scene(path), 20.0)
-    assert solver.loss == pytest.approx(325.605556, abs=1e-6)
-    assert solver.bound > (1 - 1e-7) * solver.loss
-    text = render_markdown(pyproximal.pyproximal_blocks([solver], path.name))
-    assert "optimum 325.605556, proved to a relative" in text and math.isfinite(solver.curve[-1].seconds)
 
 
 def test_options_that_growth_would_ignore_are_refused(capsys):

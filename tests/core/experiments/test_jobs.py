@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
+import multiprocessing
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
-import joblib
 import numpy as np
 import pytest
 from patience import PATIENCE
 
-from core import read_sequence
+from core import InputError, read_sequence
 from core.cli import main
 from core.experiments.figure1 import FigureSequence, RecoveryJob
 from core.experiments.job_store import JobStore
@@ -83,62 +83,62 @@ def stop_after_one(standing):
         raise KeyboardInterrupt
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("loky")
-@pytest.mark.parametrize("workers", ["sequential", "threading", "loky"])
-def test_a_run_that_is_stopped_between_two_ends_reports_nothing_else(workers, folder, tmp_path):
-    """joblib would warn of results that nobody waited for."""
-    items = load_table_data(folder).items
-    jobs = [TableJob(i, "NN") for i in items]
-    with (
-        JobStore(tmp_path) as store,
-        joblib.parallel_config(workers, n_jobs=2),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        run_jobs(jobs, store, progress=stop_after_one)
-    gc.collect()  # a generator that nobody closed would warn now
-    (line,) = store.path.read_text().splitlines()
-    assert json.loads(line)["status"] == "done"
+def test_a_run_that_is_stopped_between_two_ends_keeps_one_and_leaves_no_worker(Ending, tmp_path):
+    jobs = [Ending(name, seconds=0.01 * len(name)) for name in ("a", "bb", "ccc", "dddd")]
+    with JobStore(tmp_path) as store:
+        with pytest.raises(KeyboardInterrupt):
+            run_jobs(jobs, store, processes=2, progress=stop_after_one)
+        (line,) = store.path.read_text().splitlines()
+        assert json.loads(line)["status"] == "done" and not multiprocessing.active_children()
+        run_jobs(jobs, store, processes=2)
+        assert {job.key for job in jobs} == store.keys
 
 
-def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monkeypatch):
+def test_ctrl_c_while_workers_are_begun_comes_after_that(Ending, tmp_path, monkeypatch):
     begun = []
 
-    class Interrupted(joblib.Parallel):
-        def __call__(self, calls):
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, *call):
             signal.raise_signal(signal.SIGINT)
-            outcomes = super().__call__(calls)
-            begun.append(outcomes)
-            return outcomes
+            begun.append(super().submit(*call))
+            return begun[-1]
 
-    monkeypatch.setattr(joblib, "Parallel", Interrupted)
-    items = load_table_data(folder).items
-    jobs = [TableJob(i, "NN") for i in items]
-    with (
-        JobStore(tmp_path) as store,
-        joblib.parallel_config("threading", n_jobs=2),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        run_jobs(jobs, store)
-    assert len(begun) == 1
-    begun.clear()
-    gc.collect()
-    assert not store.path.read_bytes()
+    monkeypatch.setattr("core.experiments.jobs.ThreadPoolExecutor", Interrupted)
+    with JobStore(tmp_path) as store, pytest.raises(KeyboardInterrupt):
+        run_jobs([Ending("long", seconds=3600.0)], store)
+    assert len(begun) == 1 and not store.path.read_bytes()
 
 
-@pytest.mark.slow
-def test_workers_are_those_of_the_context(folder, tmp_path):
-    items = load_table_data(folder).items[:2]
-    jobs = [TableJob(i, "NN") for i in items]
-    with JobStore(tmp_path / "one") as store:
-        run_jobs(jobs, store)
-        alone = load_job_results(store, jobs)
-    with JobStore(tmp_path / "two") as store, joblib.parallel_config("threading", n_jobs=2):
-        run_jobs(jobs, store)
-        together = load_job_results(store, jobs)
-    assert len(alone) == 2
-    for key, finished in alone.items():
-        assert together[key].facts["rows"][0]["loss"] == finished.facts["rows"][0]["loss"]
+class GivingUp:
+    """A cluster of one worker, which gives every job up so many times before it computes it here."""
+
+    threads, connected = 1, True
+
+    def __init__(self, times):
+        self.times = times
+
+    def executor(self):
+        cluster = self
+
+        class Executor(ThreadPoolExecutor):
+            def submit(self, *call):
+                cluster.times -= 1
+                if cluster.times < 0:
+                    return super().submit(*call)
+                future = Future()
+                future.set_exception(RuntimeError("the worker died"))
+                return future
+
+        return Executor(1)
+
+
+def test_a_job_that_the_workers_give_up_is_given_to_them_again_but_not_forever(Ending, tmp_path):
+    with JobStore(tmp_path) as store:
+        run_jobs([Ending("a")], store, cluster=GivingUp(2))
+        assert store.has_result("a")
+        with pytest.raises(InputError, match="the workers gave up b: RuntimeError the worker died"):
+            run_jobs([Ending("b")], store, cluster=GivingUp(3))
+        assert "b" not in store
 
 
 ENDINGS = """

@@ -207,7 +207,7 @@ def test_bad_input_is_one_sentence(words, sentence, folder, tmp_path, capsys):
     assert said.count("\n") == 1 and said.startswith("nrsfm reproduce: ") and sentence in said
 
 
-@pytest.mark.parametrize("name", ["joblib", "jinja2", "matplotlib", "pandas"])
+@pytest.mark.parametrize("name", ["jinja2", "matplotlib", "pandas"])
 def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, name, None)
     assert main(["reproduce", "table1"]) == 2

@@ -1,0 +1,118 @@
+"""What the other scripts share: where the data is, arguments, sequences, tables, runs in other processes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core import CameraModel, list_sequences, procrustes_mm, read_sequence
+from core.foundation import procrustes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from core import GroundTruth, Sequence
+    from core.foundation import Floats
+
+DATA = Path(os.environ.get("NRSFM_DATA", Path(__file__).parents[3] / "shared" / "data"))
+FOLDERS = (DATA / "challenge_like", DATA / "challenge_more")
+ROUNDS = 20  # of the alternation that finds the best rigid shape
+
+
+def parser(doc: str) -> argparse.ArgumentParser:
+    """Return a parser whose help is the docstring of a script."""
+    return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def sequences_parser(doc: str) -> argparse.ArgumentParser:
+    """Return a parser of what `chosen_sequences` yields."""
+    made = parser(doc)
+    made.add_argument("folders", nargs="*", default=FOLDERS, type=Path, help="in the Challenge's layout")
+    made.add_argument(
+        "--only", nargs="+", default=(), help="those in whose OBJECT/PATH one of these words is"
+    )
+    made.add_argument("--every", type=int, default=1, help="of these only each so many")
+    return made
+
+
+def chosen_sequences(
+    options: argparse.Namespace, camera: CameraModel = CameraModel.PERSPECTIVE
+) -> Iterator[tuple[str, Sequence]]:
+    """Yield OBJECT/PATH and the sequence of all that the options choose."""
+    entries = {
+        f"{entry.object_name}/{entry.path_name}": entry
+        for folder in options.folders
+        for entry in list_sequences(folder)
+        if entry.camera is camera
+    }
+    chosen = [name for name in entries if not options.only or any(word in name for word in options.only)]
+    for name in chosen[:: options.every]:
+        yield name, read_sequence(entries[name].file)
+
+
+def timed(run: Iterable[Any]) -> tuple[Any, float]:
+    """Return the last that something yields, and the CPU seconds until then."""
+    began = time.process_time()
+    (last,) = deque(run, maxlen=1)
+    return last, time.process_time() - began
+
+
+def error_mm(points: Floats, truth: GroundTruth | None) -> float:
+    """Return the mean 3-D error after a similarity for each frame, without mirror."""
+    assert truth is not None
+    return float(procrustes_mm(points, truth).mean)
+
+
+def rigid_error(truth: GroundTruth) -> float:
+    """Return the error of the one shape that is nearest to all true shapes, each after a similarity."""
+    shapes = truth.points[np.isfinite(truth.points).all(axis=(1, 2))]
+    mean = shapes[0]
+    for _ in range(ROUNDS):
+        mean = procrustes(shapes, np.broadcast_to(mean, shapes.shape)).apply(shapes).mean(axis=0)
+    return error_mm(np.broadcast_to(mean, truth.points.shape), truth)
+
+
+class Table:
+    """A Markdown table that is printed row by row; a title may end in " :" and the format of its numbers."""
+
+    def __init__(self, *titles: str) -> None:
+        heads = [title.partition(" :") for title in titles]
+        self._formats = [after or "" for _, _, after in heads]
+        self.rows: list[tuple[Any, ...]] = []
+        print("|", " | ".join(head for head, _, _ in heads), "|")
+        print("|---" * len(titles) + "|", flush=True)
+
+    def row(self, *cells: Any) -> None:
+        """Print a row, and keep it for `summary`."""
+        self.rows.append(cells)
+        self._print(cells)
+
+    def summary(self, name: str, reduce: Any = np.mean) -> None:
+        """Print what the numbers of all rows reduce to."""
+        columns = [
+            [each for each in cells if not isinstance(each, str)] for cells in zip(*self.rows, strict=True)
+        ]
+        self._print([name, *(float(reduce(column)) if column else "" for column in columns[1:])])
+
+    def _print(self, cells: Iterable[Any]) -> None:
+        pairs = zip(cells, self._formats, strict=True)
+        texts = [cell if isinstance(cell, str) else format(cell, how) for cell, how in pairs]
+        print("|", " | ".join(texts), "|", flush=True)
+
+
+def in_process(script: str, *words: str, **environment: str) -> list[Any]:
+    """Run a script with one thread of BLAS in a process of its own; return the JSON of its lines."""
+    done = subprocess.run(
+        [sys.executable, script, *words], check=True, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"} | environment,
+    )  # fmt: skip
+    return [json.loads(line) for line in done.stdout.splitlines()]
