@@ -51,11 +51,11 @@ def drag(widget, *places, button=LEFT, keys=NO_KEY):
     send_mouse(widget, QEvent.Type.MouseButtonRelease, places[-1], button, keys)
 
 
-def turn_wheel(widget, angle=120, place=None):
+def turn_wheel(widget, angle=120, place=None, held=NO_KEY):
     """Turn the wheel over a place of a widget, its middle by default; return whether it was accepted."""
     where = QPointF(widget.rect().center() if place is None else place)
     event = QWheelEvent(
-        where, widget.mapToGlobal(where), QPoint(), QPoint(0, angle), NONE, NO_KEY,
+        where, widget.mapToGlobal(where), QPoint(), QPoint(0, angle), NONE, held,
         Qt.ScrollPhase.NoScrollPhase, False,
     )  # fmt: skip
     return QApplication.sendEvent(widget, event) and event.isAccepted()

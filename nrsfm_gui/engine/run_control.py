@@ -68,6 +68,7 @@ class RunControl(QObject):
         self._following: set[Run] = set()  # those whose threads follow changes of live settings only
         # Runs that were added for a change that is not applied yet, with the moment that they continue from.
         self._unconfirmed: dict[Run, int | None] = {}
+        self._closed = False  # whether nothing begins any more
         self._ticks = _TickRecorder()
         # When the settings were changed last, and how long they had rested before. A movement of the hand is
         # one tick, however long each of its changes takes to be answered.
@@ -178,6 +179,7 @@ class RunControl(QObject):
 
     def shut_down(self) -> None:
         """Cancel every run, wait for its thread, and read its mailbox for the last time."""
+        self._closed = True
         for thread in self._threads.values():
             thread.cancel()
         for thread in self._threads.values():
@@ -235,7 +237,13 @@ class RunControl(QObject):
         """
         session = self._session
         seen, moment = session.seen, session.moment
-        if not session.live or run is None or run is not session.shown or run in self._threads:
+        if (
+            self._closed
+            or not session.live
+            or run is None
+            or run is not session.shown
+            or run in self._threads
+        ):
             return
         if seen is None or not seen.rotations_chosen or session.settings == self._ignored_settings:
             return

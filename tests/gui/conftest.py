@@ -441,6 +441,13 @@ def kept_style(application):
         application.setStyleSheet(style_sheet)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def same_style_of_file(qapp):
+    """Give the application back the style that it had before the fixtures of a file."""
+    with kept_style(qapp):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def same_style(qapp):
     """Give the application back the style that it had before a test."""
@@ -750,7 +757,7 @@ def make_shared_window(qapp, request, work, tmp_path_factory):
     from nrsfm_gui.model.app_store import AppStore
 
     store = AppStore(tmp_path_factory.mktemp("window") / "settings.json")
-    with kept_style(qapp), windows(PatientQtBot(request), store=store, work=work) as make:
+    with windows(PatientQtBot(request), store=store, work=work) as make:
         yield make
 
 

@@ -60,6 +60,8 @@ class TracksDots:
 
     def set_scale(self, scene: Scene, per_pixel: tuple[float, float]) -> bool:
         """Give dots the diameter that suits the units of the plot per pixel; return whether it is another."""
+        if not min(per_pixel) > 0:  # the plot has no room
+            return False
         width, height = np.subtract(*scene.image_extent[::-1]) / per_pixel
         apart = np.sqrt(max(width * height, 0.0) / max(len(scene.visible), 1))
         was, self._size = self._size, round(float(np.clip(SHARE * apart, *SIZES)))

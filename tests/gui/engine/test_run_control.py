@@ -345,6 +345,16 @@ def test_a_change_after_stop_is_followed_once_the_last_iteration_is_done(qtbot, 
     qtbot.waitUntil(lambda: session.shown is not run and session.shown.settings == wnn(eta=0.2))
 
 
+def test_a_change_after_stop_is_not_followed_by_what_closes(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10, pause=0.05))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 0)
+    control.cancel()
+    session.set_settings(wnn(eta=0.2))
+    control.shut_down()
+    assert session.runs == [run] and control.current is None
+
+
 def test_a_refused_start_fails_with_its_sentence(qtbot, controls):
     def refuse(sequence, settings, start):
         raise InputError("there is no companion")

@@ -1,8 +1,9 @@
 """A monkey at the window: clicks, drags, wheel turns, keys and actions at random, and nothing may break.
 
 It plays for two seconds, by `make soak` ten times for a minute each (`--soak-seconds 60 --soak-seed 1`). The
-seed and the last deeds are logged, so that they stand beside a failure. Nothing is written outside the test's
-folder: every file dialog is answered with a path in there, or cancelled.
+seed and the last deeds are logged, so that they stand beside a failure, and so are the longest time for which
+the event loop was held up and the memory of the process. Nothing is written outside the test's folder: every
+file dialog is answered with a path in there, or cancelled.
 """
 
 import logging
@@ -51,6 +52,30 @@ class Doorkeeper(QObject):
         if closes:
             event.ignore()
         return closes
+
+
+class Watch(QObject):
+    """Measures for how long the event loop is held up, also that of a menu or of a dialog."""
+
+    def __init__(self, parent, deeds):
+        super().__init__(parent)
+        self._deeds = deeds  # returns the last ones
+        self._before = time.monotonic()
+        self.longest, self.during = 0.0, ""
+        timer = QTimer(self)
+        timer.timeout.connect(self._on_timeout)
+        timer.start(20)
+
+    def _on_timeout(self):
+        now = time.monotonic()
+        if now - self._before > self.longest:
+            self.longest, self.during = now - self._before, ", ".join(self._deeds()[-2:])
+        self._before = now
+
+
+def resident_megabytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 class Monkey:
@@ -169,7 +194,7 @@ class Monkey:
     def _wheel(self, top):
         target, point = self._target(top)
         self._note(f"wheel {_name(target)}")
-        turn_wheel(target, int(self.rng.choice([-120, 120])), QPointF(point))
+        turn_wheel(target, int(self.rng.choice([-120, 120])), QPointF(point), self._modifiers())
 
     def _key(self, top):
         key = KEYS[self.rng.integers(len(KEYS))]
@@ -233,10 +258,13 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     keeper = Doorkeeper(window)
     monkey = Monkey(window, seed, tmp_path)
     monkeypatch.setattr(sys, "excepthook", monkey.catch)
+    watch, memory = Watch(window, lambda: monkey.deeds), resident_megabytes()
     try:
         monkey.play(soak_seconds, qtbot.wait)
     finally:
         LOG.warning("seed %d; the last deeds: %s", seed, "; ".join(monkey.deeds))
+        LOG.warning("the event loop was held up for %.2f s at most (%s)", watch.longest, watch.during)
+        LOG.warning("memory: %.0f MB, then %.0f MB", memory, resident_megabytes())
     assert not monkey.broken, monkey.broken[0]
     for _ in range(20):  # what still waits for an answer
         front = QApplication.activePopupWidget() or QApplication.activeModalWidget()

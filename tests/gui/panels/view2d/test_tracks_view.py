@@ -101,6 +101,7 @@ def test_dots_are_as_large_as_there_is_room_for(view, make_known):
     assert view._dots.measured.diameter == 3 < fitted and not view._dots.measured.hollow
     view.show_range(QRectF(600, 400, 50, 50))
     assert view._dots.measured.diameter == 8 > fitted and view._dots.measured.hollow
+    assert not view._dots.set_scale(view._scene, (0.0, 0.0))  # as where the axes leave no room
 
 
 def test_axes_name_their_unit_and_leave_their_place_to_pictures(view, known, shapes, make_known):
