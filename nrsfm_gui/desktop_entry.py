@@ -30,6 +30,12 @@ DATABASES = (
     ("update-mime-database", "mime", "shared-mime-info"),
     ("update-desktop-database", "applications", "desktop-file-utils"),
 )
+# Where no other package is left, the databases are only what those programs made.
+MIME_DATABASE = (
+    "aliases", "generic-icons", "globs", "globs2", "icons", "magic", "mime.cache", "subclasses", "treemagic",
+    "types", "version", "XMLnamespaces",
+)  # fmt: skip
+ENTRY_DATABASE = "mimeinfo.cache"
 
 ENTRY_TEXT = """\
 [Desktop Entry]
@@ -110,7 +116,7 @@ def install(folder: Path, program: Path) -> list[str]:
 
 
 def remove(folder: Path) -> list[str]:
-    """Remove the entry, the icon and the type of files, and have the databases made again without them.
+    """Remove the entry, the icon, the type of files, and what the databases hold of them.
 
     Raises InputError where a file cannot be removed.
     """
@@ -118,6 +124,12 @@ def remove(folder: Path) -> list[str]:
         for name in FILES:
             (folder / name).unlink(missing_ok=True)
         problems = _update_databases(folder)
+        (folder / "mime" / SESSION_TYPE).with_suffix(".xml").unlink(missing_ok=True)
+        if not any((folder / "mime" / "packages").glob("*")):
+            for name in MIME_DATABASE:
+                (folder / "mime" / name).unlink(missing_ok=True)
+        if not any((folder / "applications").rglob("*.desktop")):
+            (folder / "applications" / ENTRY_DATABASE).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{error.filename} cannot be removed: {error.strerror or error}") from error
     _unlink(folder, [*FILES, f"mime/{SESSION_TYPE}.xml"])

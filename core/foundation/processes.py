@@ -188,6 +188,14 @@ def limit_processor(seconds: int) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGXCPU])  # which `signals_blocked` has blocked
 
 
+def lift_limits() -> None:
+    """Undo both limits of this process, so that the next call can be received."""
+    if sys.platform == "linux":
+        for what in (resource.RLIMIT_AS, resource.RLIMIT_CPU):
+            _, most = resource.getrlimit(what)
+            resource.setrlimit(what, (most, most))
+
+
 def why_ended(code: int | None) -> str:
     """Return why a process with such limits has ended, as the end of a sentence."""
     if hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU:
@@ -233,6 +241,8 @@ def _serve(connection: Connection[Any, Any]) -> None:
             return
         except Exception as error:  # an answer that cannot be pickled
             connection.send(("raised", RuntimeError(f"{type(error).__name__}: {error}")))
+        del arguments, answer  # it may wait long for the next call
+        value = None
 
 
 def _end_with_parent() -> None:

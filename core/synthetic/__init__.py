@@ -1,7 +1,5 @@
 """Sequences with a known answer: deforming objects seen along camera paths, for demonstrations and tests."""
 
-from __future__ import annotations
-
 from ..io.readers.challenge import PATHS
 from .objects import KINDS
 from .simulation import simulate

@@ -297,6 +297,7 @@ MOST_ARRAYS = 20_000  # each of which is opened when the file is
 _LISTED = b"PK\x01\x02"  # begins the entry of a part in the list of an archive
 _LONGEST_LIST = 64_000_000  # bytes
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zlib alone unpacks no more than it is asked for
+_ENCRYPTED = 1  # in the flags of a part
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of an archive, and of an empty one
 
 
@@ -366,11 +367,16 @@ class _Listing:
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Return the bytes of a part of an archive; no more of them are unpacked than it states."""
     with _open_member(archive, member) as stream:
-        return stream.read(member.file_size)
+        content = stream.read(member.file_size)
+    if len(content) != member.file_size:
+        raise zipfile.BadZipFile("a part has not the size that it states")
+    return content
 
 
 def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
     """Return a stream of a part, whose `read(size)` unpacks no more."""
+    if member.flag_bits & _ENCRYPTED:
+        raise InputError(f"{shortened(member.filename)} is encrypted; accepted are parts that are not")
     if member.compress_type not in _METHODS:
         raise InputError(
             f"{shortened(member.filename)} is compressed by method {member.compress_type}; accepted are "

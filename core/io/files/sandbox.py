@@ -3,7 +3,8 @@
 Libraries in C crash on damaged files, compute without end, or ask for any memory. What reads a format by
 such a library is a plain function from the bytes of a file to values, and need not check anything for safety.
 One process reads file after file, because a new one takes a third of a second to start; one that died is
-replaced. Limits are those of Linux; elsewhere the size of what was read is looked at only afterward.
+replaced. Memory and processor time are limited on Linux; elsewhere the time on the clock is, and the size of
+what was read is looked at only afterward.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
-from ...foundation.processes import ProcessDied, ProcessPool, limit_memory, limit_processor, why_ended
+from ...foundation.processes import (
+    ProcessDied,
+    ProcessPool,
+    lift_limits,
+    limit_memory,
+    limit_processor,
+    why_ended,
+)
 from .allowance import Allowance
 from .contents import reason
 from .variables import nested_bytes
@@ -27,6 +35,7 @@ _SECONDS = 3  # of the processor
 _BYTES_PER_SECOND = 20_000_000
 _OF_LIBRARY = 400_000_000  # bytes that it may need besides
 _COPIES = 3  # of what is read, until it is sent
+_PATIENCE = 20  # seconds on the clock for one of the processor: others may have it
 
 
 def _processes() -> ProcessPool:
@@ -41,21 +50,28 @@ def _pool_of(_process: int) -> ProcessPool:
 
 def read_limited(read: Callable[[bytes, Allowance], Any], content: bytes, path: Path, what: str) -> Any:
     """Return what a function finds in the bytes of a file that should be `what`, "an HDF5 file"."""
+    allowance, wait = Allowance(len(content)), float(_PATIENCE * _seconds(content))
     try:
-        found, problem = _processes().call(_read, read, content, Allowance(len(content)))
+        found, problem = _processes().call(_read, read, content, allowance, timeout=wait)
     except ProcessDied as end:
         found, problem = None, f"({why_ended(end.code)})"
+    except TimeoutError as error:
+        found, problem = None, f"({error})"
     if problem:
         problem = f"is not {what} that can be read {problem}" if problem.startswith("(") else problem
         raise InputError(f"{path}: {problem}")
     return found
 
 
+def _seconds(content: bytes) -> int:
+    return _SECONDS + len(content) // _BYTES_PER_SECOND
+
+
 def _read(read: Callable[[bytes, Allowance], Any], content: bytes, allowance: Allowance) -> tuple[Any, str]:
     """Return what a function finds, and what is wrong: a sentence, or in brackets the reason of a library."""
     try:
         limit_memory(_OF_LIBRARY + 4 * len(content) + _COPIES * allowance.left)
-        limit_processor(_SECONDS + len(content) // _BYTES_PER_SECOND)
+        limit_processor(_seconds(content))
         with warnings.catch_warnings(action="ignore"):
             found = read(content, allowance)
         Allowance(len(content)).use(nested_bytes(found, {}))
@@ -66,3 +82,5 @@ def _read(read: Callable[[bytes, Allowance], Any], content: bytes, allowance: Al
         return None, allowance.refusal("too much")
     except Exception as error:  # what libraries raise, and what damaged values lead to
         return None, f"({reason(error)})"
+    finally:
+        lift_limits()

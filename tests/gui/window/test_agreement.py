@@ -279,7 +279,7 @@ def reopen(qtbot, window, path, *, lost):
 @pytest.mark.parametrize(
     ("moments", "seed"),
     [
-        (5, 5),
+        (10, 5),
         pytest.param(60, 3, marks=pytest.mark.slow),
         *(pytest.param(MOMENTS, seed, marks=(pytest.mark.slow, pytest.mark.kernels)) for seed in (1, 2, 4)),
     ],

@@ -73,11 +73,15 @@ def _loaded(content: bytes, names: list[str] | None) -> Variables:
 
 def _plain(value: Any) -> Any:
     """Return a value of scipy as array, list or dict, None for what is neither numbers nor holds any."""
+    from scipy.io.matlab import MatlabFunction, MatlabOpaque
+
+    if isinstance(value, MatlabFunction | MatlabOpaque):
+        return None
     if hasattr(value, "toarray"):  # it is sparse
         value = value.toarray()
     if hasattr(value, "_fieldnames"):
         return {name: _plain(getattr(value, name)) for name in value._fieldnames or ()}
-    if not isinstance(value, np.ndarray) or value.dtype.names is not None:  # a function, or text
+    if not isinstance(value, np.ndarray) or value.dtype.names is not None:
         return None
     if value.dtype.kind in "biufc":
         return np.asarray(value, dtype=value.dtype.newbyteorder("="))

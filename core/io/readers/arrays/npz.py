@@ -91,7 +91,8 @@ def _get(arrays: Mapping[str, Any], key: str, kinds: str = "", size: int = 0) ->
         numbers = "real" if kinds == _REAL else "whole"
         raise InputError(f"{key} holds {entry.dtype}; accepted are {numbers} numbers")
     if size and entry.size != size:
-        raise InputError(f"{key} has shape {entry.shape}; accepted is {size} number{'s' * (size > 1)}")
+        accepted = "is one number" if size == 1 else f"are {size} numbers"
+        raise InputError(f"{key} has shape {entry.shape}; accepted {accepted}")
     return entry
 
 

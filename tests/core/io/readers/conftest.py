@@ -29,7 +29,7 @@ def sandboxed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Read files in a process with limits, as the program does."""
     pool = ProcessPool()
     monkeypatch.setattr(sandbox, "_processes", lambda: pool)
-    for limit in (processes.limit_memory, processes.limit_processor):
+    for limit in (processes.limit_memory, processes.limit_processor, processes.lift_limits):
         monkeypatch.setattr(sandbox, limit.__name__, limit)
     yield
     pool.close()
