@@ -68,7 +68,7 @@ class RunControl(QObject):
         self._following: set[Run] = set()  # those whose threads follow changes of live settings only
         # Runs that were added for a change that is not applied yet, with the moment that they continue from.
         self._unconfirmed: dict[Run, int | None] = {}
-        self._closed = False  # whether nothing begins any more
+        self._closing = False  # while all runs are ended, and none may follow one
         self._ticks = _TickRecorder()
         # When the settings were changed last, and how long they had rested before. A movement of the hand is
         # one tick, however long each of its changes takes to be answered.
@@ -179,13 +179,14 @@ class RunControl(QObject):
 
     def shut_down(self) -> None:
         """Cancel every run, wait for its thread, and read its mailbox for the last time."""
-        self._closed = True
+        self._closing = True
         for thread in self._threads.values():
             thread.cancel()
         for thread in self._threads.values():
             thread.wait()
         self._poll()
         self._timer.stop()
+        self._closing = False  # the window may stay open: its session could not be kept
 
     def _launch(self, run: Run, thread: SolverThread) -> None:
         thread.set_delay(self._delay)
@@ -238,7 +239,7 @@ class RunControl(QObject):
         session = self._session
         seen, moment = session.seen, session.moment
         if (
-            self._closed
+            self._closing
             or not session.live
             or run is None
             or run is not session.shown

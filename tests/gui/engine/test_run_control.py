@@ -353,6 +353,8 @@ def test_a_change_after_stop_is_not_followed_by_what_closes(qtbot, controls, mak
     session.set_settings(wnn(eta=0.2))
     control.shut_down()
     assert session.runs == [run] and control.current is None
+    session.set_settings(wnn(eta=0.3))  # the window could not be closed
+    assert control.current is session.runs[1]
 
 
 def test_a_refused_start_fails_with_its_sentence(qtbot, controls):
