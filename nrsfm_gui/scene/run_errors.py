@@ -313,6 +313,10 @@ class RunErrors(QObject):
     def _start_next(self) -> None:
         if self._jobs or not self._asked:
             return
+        kept = {run for _sequence, runs, _shown in self._session.everything() for run in runs}
+        self._asked = {run: request for run, request in self._asked.items() if run in kept}
+        if not self._asked:
+            return
         run = next(iter(self._asked))
         request = self._asked.pop(run)
 

@@ -12,7 +12,7 @@ import html
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QObject, QPoint, Qt
-from PyQt6.QtGui import QCursor, QHelpEvent, QKeyEvent
+from PyQt6.QtGui import QContextMenuEvent, QCursor, QHelpEvent, QKeyEvent, QMouseEvent
 from PyQt6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -115,6 +115,11 @@ class ExplanationController(QObject):
             return event.type() == QEvent.Type.WhatsThis and self._explain(watched, event.globalPos())
         if event is not None and event.type() == QEvent.Type.LeaveWhatsThisMode:
             _app().removeEventFilter(self)
+        if QWhatsThis.inWhatsThisMode() and isinstance(watched, QWidget):
+            if isinstance(event, QContextMenuEvent):
+                return True
+            if isinstance(event, QMouseEvent) and self._explain_click(watched, event):
+                return True
         if isinstance(event, QKeyEvent):
             pressed = event.type() == QEvent.Type.KeyPress
             if pressed and event.key() == Qt.Key.Key_F1 and isinstance(watched, QMenu):
@@ -124,6 +129,15 @@ class ExplanationController(QObject):
                 event.accept()  # before it is a shortcut: it ends the wait
                 return True
         return super().eventFilter(watched, event)
+
+    def _explain_click(self, widget: QWidget, event: QMouseEvent) -> bool:
+        """Take a click that Qt leaves to the widget, and explain on its release."""
+        if event.button() != Qt.MouseButton.RightButton and not isinstance(widget, QMenuBar):
+            return False
+        if event.type() == QEvent.Type.MouseButtonRelease:
+            QWhatsThis.leaveWhatsThisMode()
+            self._explain(widget, event.globalPosition().toPoint())
+        return event.type() != QEvent.Type.MouseMove
 
     def _explain_line(self, menu: QMenu) -> None:
         """Explain the line of a menu under the pointer, or the one that the arrow keys have chosen."""

@@ -86,6 +86,8 @@ class HeatMap(Themed, QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget)
+        self._widget.scene().setMoveDistance(np.inf)  # nothing is dragged: a release ends a click
+        self._widget.scene().minDragTime = np.inf
         self._widget.scene().sigMouseClicked.connect(self._on_clicked)
         self._widget.scene().sigMouseMoved.connect(self._on_moved)
         self._follow_theme()

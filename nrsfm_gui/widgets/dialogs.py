@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from PyQt6.QtCore import QEvent, QObject, QSize, Qt, QUrl, pyqtSignal
-from PyQt6.QtGui import QDragEnterEvent, QDropEvent
+from PyQt6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
 from PyQt6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit
 
 if TYPE_CHECKING:
@@ -107,6 +107,10 @@ def _offer_folders(dialog: _Dialog) -> None:
     button.setAutoDefault(False)
     button.setToolTip("Open the selected folder, or the one that is shown")
     button.clicked.connect(lambda: dialog.choose(dialog.folder or dialog.directory().absolutePath()))
+    line = dialog.findChild(QLineEdit)
+    completer = None if line is None else line.completer()
+    if completer is not None and (popup := completer.popup()) is not None:
+        popup.installEventFilter(_ClickedThrough(popup, box, dialog))
 
 
 def first_suffix(name_filter: str) -> str:
@@ -114,6 +118,27 @@ def first_suffix(name_filter: str) -> str:
     pattern = name_filter.rsplit("(", 1)[-1].rstrip(")").split()[:1]
     suffix = pattern[0].removeprefix("*") if pattern else ""
     return suffix if suffix.startswith(".") else ""
+
+
+class _ClickedThrough(QObject):
+    """Clicks the button below the mouse where the completion of a typed path takes the click to close."""
+
+    def __init__(self, popup: QWidget, box: QDialogButtonBox, dialog: QFileDialog) -> None:
+        super().__init__(dialog)  # not the popup: Python forgets its object, and what that owns
+        self._popup, self._box = popup, box
+
+    def eventFilter(self, _watched: QObject | None, event: QEvent | None) -> bool:
+        if not isinstance(event, QMouseEvent) or event.type() is not QEvent.Type.MouseButtonPress:
+            return False
+        where = event.globalPosition().toPoint()
+        if self._popup.rect().contains(self._popup.mapFromGlobal(where)):
+            return False
+        for button in self._box.buttons():
+            if button.isVisible() and button.rect().contains(button.mapFromGlobal(where)):
+                self._popup.hide()
+                button.click()
+                return True
+        return False
 
 
 class _Dialog(QFileDialog):

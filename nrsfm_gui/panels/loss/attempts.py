@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QSortFilterProxyModel, Qt, pyqtSignal
+from PyQt6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QFont, QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
@@ -81,6 +81,17 @@ def attempts_of(history: History, last: Iterate | None) -> tuple[Attempt, ...]:
     return tuple(found)
 
 
+class _MissingLast(QSortFilterProxyModel):
+    """Puts losses that are missing last in both orders."""
+
+    def lessThan(self, left: QModelIndex, right: QModelIndex) -> bool:
+        """Return whether a row comes before another one in ascending order."""
+        missing = [index.data(SORTED_BY) is None for index in (left, right)]
+        if missing[0] != missing[1]:
+            return missing[1] == (self.sortOrder() is Qt.SortOrder.AscendingOrder)
+        return super().lessThan(left, right)
+
+
 class AttemptsTable(Themed, QTableView):
     """Shows attempts, and signals the one under the mouse."""
 
@@ -89,7 +100,7 @@ class AttemptsTable(Themed, QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._attempts: tuple[Attempt, ...] = ()
-        self._cells, model = QStandardItemModel(0, len(COLUMNS)), QSortFilterProxyModel(self)
+        self._cells, model = QStandardItemModel(0, len(COLUMNS)), _MissingLast(self)
         for column, (title, tip) in enumerate(COLUMNS):
             heading = QStandardItem(title)
             heading.setToolTip(f"{tip}. Click: sort.")

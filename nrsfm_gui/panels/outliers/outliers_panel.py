@@ -231,6 +231,7 @@ class OutliersPanel(QWidget):
         self.setMinimumSize(240, 150)
         self.plot = OutliersPlot()
         self.threshold_requested = self.plot.threshold_requested
+        self._listed: tuple[Outliers | None, str] | None = None  # outliers and unit
         self._sentence = ElidedLabel()
         tip = "The worst ones; click one to go to its frame and select its point"
         self.list = with_tip(QTreeWidget(), "Outliers", tip)
@@ -276,6 +277,9 @@ class OutliersPanel(QWidget):
             button.setEnabled(can)
         self._suggest.setVisible(outliers is not None and outliers.threshold != state.suggested)
         self.list.setVisible(outliers is not None)
+        if (outliers, state.unit) == self._listed:
+            return  # the chosen row stays
+        self._listed = outliers, state.unit
         blocker = QSignalBlocker(self.list)
         self.list.clear()
         self.list.setHeaderLabels(["point", "frame", state.unit or "residual"])

@@ -79,3 +79,12 @@ def test_nothing_is_computed_any_more_once_it_is_over(qtbot, session, errors):
 def test_a_run_without_a_reconstruction_has_no_errors(session, errors):
     session.runs[0].last = None
     assert errors.of_run(session.runs[0]) is None and not errors._asked
+
+
+def test_what_is_asked_of_runs_that_are_gone_is_dropped(qtbot, session, errors, monkeypatch):
+    for run in session.runs:
+        errors.of_run(run)
+    assert len(errors._asked) == 2
+    monkeypatch.setattr(session, "everything", tuple)  # without any run
+    qtbot.waitUntil(lambda: not errors._jobs)
+    assert not errors._asked

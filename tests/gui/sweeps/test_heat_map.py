@@ -5,8 +5,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPointF
-from PyQt6.QtGui import QImage
+from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
+from PyQt6.QtGui import QImage, QMouseEvent
+from PyQt6.QtWidgets import QApplication
 
 from core.experiments.sweep.rows import read_sweep
 from nrsfm_gui.model.appearance import COLOR_MAPS
@@ -51,6 +52,24 @@ def test_no_mark_of_an_axis_runs_into_a_cell(heat_map):
     for row in range(len(heat_map.state.rows)):
         marks = {color(0, row + 0.5, (across, down)).rgb() for across in (3, 4) for down in (-1, 0, 1)}
         assert marks == {color(0.1, row + 0.2).rgb()}
+
+
+def test_a_click_in_which_the_mouse_moves_chooses_the_cell(qtbot, heat_map):
+    heat_map.show()
+    qtbot.waitExposed(heat_map)
+    box, view = heat_map._plot.getViewBox(), heat_map._widget.viewport()
+    place = heat_map._widget.mapFromScene(box.mapViewToScene(QPointF(0.4, 0.4)))
+    with qtbot.waitSignal(heat_map.cell_requested) as requested:
+        qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=place)
+        moved = place + QPoint(9, 6)
+        buttons = Qt.MouseButton.LeftButton
+        event = QMouseEvent(
+            QEvent.Type.MouseMove, moved.toPointF(), view.mapToGlobal(moved).toPointF(), buttons, buttons,
+            Qt.KeyboardModifier.NoModifier,
+        )  # fmt: skip
+        QApplication.sendEvent(view, event)
+        qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=moved)
+    assert requested.args == [0, 0]
 
 
 def drawn_by_poppler(path):

@@ -7,6 +7,7 @@ import pytest
 from hands import button_of
 from PyQt6.QtCore import QItemSelectionModel, Qt, QTimer
 from PyQt6.QtGui import QFileSystemModel
+from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QLineEdit, QListView, QMessageBox, QWidget
 
 import nrsfm_gui.widgets.dialogs as module
@@ -138,3 +139,27 @@ def test_no_dialog_waits_in_a_loop_of_its_own():
             if name.startswith(PREFIX) or name == "exec":
                 waiting.append((source.name, name))
     assert waiting == [("app.py", "exec")]
+
+
+def test_the_first_click_on_a_button_counts_while_the_completion_is_open(qtbot, parent, tmp_path):
+    (tmp_path / "inner").mkdir()
+    taken = []
+    dialog = ask_for_path(parent, "Open", taken.append, kind=PathKind.ANY, start=tmp_path)
+    with qtbot.waitActive(dialog):
+        dialog.activateWindow()
+    line = dialog.findChild(QLineEdit)
+    popup = line.completer().popup()
+
+    def completed():
+        if not popup.isVisible():
+            line.clear()
+            qtbot.keyClicks(line, "inn")
+        return popup.isVisible() and popup.windowHandle().isExposed()
+
+    qtbot.waitUntil(completed)
+    button = button_of(dialog, "Open folder")
+    where = button.mapTo(dialog, button.rect().center())
+    # As the window system sends it: what is open gets the click, wherever it was.
+    QTest.mouseClick(dialog.windowHandle(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, where)
+    qtbot.waitUntil(lambda: bool(taken))
+    assert taken == [tmp_path]

@@ -206,6 +206,22 @@ def test_chosen_from_the_menu_the_next_click_is_explained_and_does_not_act(qtbot
     window.session.set_live(live)
 
 
+@pytest.mark.parametrize("part", ["menu bar", "right click"])
+def test_clicks_that_qt_leaves_to_the_widget_are_explained_and_do_not_act(qtbot, window, part):
+    bar = window.menuBar()
+    widget, mouse = window.toolbars.button_of("live"), Qt.MouseButton.RightButton
+    place = widget.rect().center()
+    if part == "menu bar":
+        widget, mouse, place = bar, Qt.MouseButton.LeftButton, bar.actionGeometry(bar.actions()[0]).center()
+    before = {each for each in QApplication.topLevelWidgets() if each.isVisible()}
+    window.toolbars.actions["whats_this"].trigger()
+    qtbot.mouseClick(widget, mouse, pos=place)
+    assert QApplication.overrideCursor() is None
+    (card,) = {each for each in QApplication.topLevelWidgets() if each.isVisible()} - before
+    assert not isinstance(card, QMenu)
+    qtbot.keyClick(card, Qt.Key.Key_Escape)
+
+
 def test_no_text_is_cut_off(qtbot, window):
     """Letters are larger than usual: what holds them then holds the usual ones, too."""
     app, cut = QApplication.instance(), []

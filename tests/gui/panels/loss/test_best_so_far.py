@@ -234,6 +234,20 @@ def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(best_plo
     assert not shown.isVisible()
 
 
+def test_missing_losses_come_last_in_both_orders(qtbot):
+    table = AttemptsTable()
+    qtbot.addWidget(table)
+    losses = (("a", None), ("b", -1.0), ("c", None), ("d", 2.0))
+    table.set_attempts(tuple(Attempt(name, loss, "no") for name, loss in losses))
+    for order, first in (
+        (Qt.SortOrder.AscendingOrder, ["b", "d"]),
+        (Qt.SortOrder.DescendingOrder, ["d", "b"]),
+    ):
+        table.sortByColumn(LOSS, order)
+        names = [table.model().index(row, 0).data() for row in range(4)]
+        assert names[:2] == first and sorted(names[2:]) == ["a", "c"]
+
+
 def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(best_plot, searched, last):
     best_plot.set_details(RunDetails(attempts=attempts_of(searched, last)))
     best_plot.set_histories({1: searched}, 1)

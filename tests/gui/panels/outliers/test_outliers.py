@@ -83,6 +83,18 @@ def test_the_worst_observations_of_a_run_are_listed_and_lead_there(solved, panel
     assert solved.frame + 1 == int(item.text(1)) and solved.point + 1 == int(item.text(0))
 
 
+def test_the_chosen_row_stays_where_only_the_sentence_or_a_button_changes(panel):
+    residuals = np.random.default_rng(0).rayleigh(size=(40, 50))
+    residuals[5, 7] = 60.0
+    state = OutliersState(find_outliers(residuals), 5.0, "px")
+    panel.set_state(state)
+    panel.list.setCurrentItem(panel.list.topLevelItem(0))
+    panel.set_state(replace(state, sentence="other", can_hide=True))
+    assert panel.sentence == "other" and panel.list.currentItem() is panel.list.topLevelItem(0) is not None
+    panel.set_state(replace(state, unit="mm"))
+    assert panel.list.currentItem() is None and panel.list.headerItem().text(2) == "mm"
+
+
 def test_the_histogram_counts_every_observation_and_colors_what_is_beyond(panel, near):
     residuals = np.random.default_rng(0).rayleigh(size=(40, 50))
     residuals[5, 7] = 60.0
