@@ -51,8 +51,14 @@ class LockedFile:
 
     def lock_first(self) -> None:
         """Acquire the lock before the file exists, so that no other process treats the file as lost."""
+        if self._lock.isLocked() and os.path.exists(self._lock.fileName()):
+            return
         make_folder(self.path.parent)
-        if not self._lock.isLocked() and not self.lock():
+        if self._lock.isLocked():  # somebody has removed the folder with all that is in it
+            with suppress(OSError):
+                self.path.with_suffix(".lock").touch()  # Qt warns where there is nothing to remove
+            self.release()
+        if not self.lock():
             raise InputError(f"no file can be made in {self.path.parent}")
 
     def release(self) -> None:
@@ -79,8 +85,8 @@ class Autosave(QObject):
     saved = pyqtSignal()  # the session is in the file of this process
     # Why nothing could be saved, and the traceback of a defect: only for the first of several failures.
     failed = pyqtSignal(str, str)
-    # Why a session that was left for another one could not be kept as the last one, and the same.
-    not_kept = pyqtSignal(str, str)
+    # A session that was left for another one and could not be kept as the last one, why, and the same.
+    not_kept = pyqtSignal(object, str, str)
     works_again = pyqtSignal()  # saving succeeded after a failure
 
     def __init__(
@@ -149,7 +155,12 @@ class Autosave(QObject):
             left.remove()
             left.release()
         else:
-            self._jobs.start(Job(lambda _job: self._keep(saved, left), failed=self.not_kept))
+            self._jobs.start(
+                Job(
+                    lambda _job: self._keep(saved, left),
+                    failed=lambda why, details: self.not_kept.emit(saved, why, details),
+                )
+            )
         return adopted
 
     def _adopt(self, path: Path) -> bool:
@@ -197,7 +208,7 @@ class Autosave(QObject):
         """Write a session as the last one; its own file goes when that is done."""
         try:
             self._write_last(saved)
-        except InputError as refusal:
+        except (InputError, OSError) as refusal:
             raise InputError(f"{refusal}. {own.describe_rest()}") from refusal
         else:
             own.remove()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from PyQt6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from core import InputError
 from core.foundation import remove_temporaries
+from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.sessions.autosave import PREFIX, LockedFile
 from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
 from nrsfm_gui.widgets.fields import row, with_tip
@@ -26,6 +28,8 @@ BUTTONS = {
     "Discard": "Delete the file of that session",
     "Later": "Change nothing, and ask again at the next start",
 }
+MARK = ".opened"  # suffix of an empty file beside a session: it is being opened
+SETTLED_MILLISECONDS = 3000  # after which a session that is shown has not ended its window
 
 
 class Recovery(QObject):
@@ -36,10 +40,13 @@ class Recovery(QObject):
         self._notifier, self._opening, self._folder = notifier, opening, folder
         self._lost: list[LostSession] = []  # the first one is offered
         self._chosen: tuple[LostSession, str] | None = None  # being opened, and its description
+        self._mark: Path | None = None  # of that one
+        self.cautious = False  # whether the window ended when that one was opened before
+        self._settled = Debounce(self._remove_mark, SETTLED_MILLISECONDS, self)
         self.bar = RecoveryBar()
         for title, act in zip(BUTTONS, (self._recover, self._discard, self.shut_down), strict=True):
             self.bar.buttons[title].clicked.connect(lambda _checked, act=act: act())
-        opening.failed.connect(self._release)
+        opening.failed.connect(self._on_opening_failed)
 
     def offer(self) -> None:
         """Look for lost sessions, and offer the newest."""
@@ -51,21 +58,42 @@ class Recovery(QObject):
         for lost in self._lost:
             lost.release()
         self._lost = []
+        self._remove_mark()
+
+    def follow(self, path: Path) -> None:
+        """Move the mark of the session that is being opened: its file has another name now."""
+        if self._mark is not None:
+            with suppress(OSError):
+                self._mark = self._mark.replace(path.with_suffix(MARK))
+
+    def _remove_mark(self) -> None:
+        if self._mark is not None:
+            _remove(self._mark)
+            self._mark = None
 
     def _update_bar(self) -> None:
-        if self._lost:
-            more = f" There are {len(self._lost) - 1} more." if len(self._lost) > 1 else ""
-            self.bar.offer(f"A session was not closed properly: {self._lost[0].describe()}.{more}")
+        if not self._lost:
+            return
+        more = f" There are {len(self._lost) - 1} more." if len(self._lost) > 1 else ""
+        first = self._lost[0]
+        again = ""
+        if first.mark.exists():
+            again = " The window ended when it was opened; it is recovered without its view."
+        self.bar.offer(f"A session was not closed properly: {first.describe()}.{again}{more}")
 
     def _recover(self) -> None:
         lost = self._lost.pop(0)
         self._chosen = lost, lost.describe()
         self.shut_down()
+        self.cautious, self._mark = lost.mark.exists(), lost.mark
+        with suppress(OSError):  # a full disk
+            lost.mark.touch()
         self._opening.open(lost.path)
 
     def _discard(self) -> None:
         discarded = self._lost.pop(0)
         discarded.remove()
+        _remove(discarded.mark)
         discarded.release()
         self._update_bar()
 
@@ -74,8 +102,14 @@ class Recovery(QObject):
         if self._chosen is not None and path == self._chosen[0].path:
             self._notifier.inform(f"Recovered {self._chosen[1]}.")
             self._release()
+            self._settled.request()
 
-    def _release(self, *_: object) -> None:
+    def _on_opening_failed(self, *_: object) -> None:
+        self._release()
+        self._remove_mark()
+
+    def _release(self) -> None:
+        self.cautious = False
         if self._chosen is not None:
             self._chosen[0].release()
             self._chosen = None
@@ -117,6 +151,11 @@ class LostSession(LockedFile):
 
     saved = 0.0  # when, in seconds since 1970
 
+    @property
+    def mark(self) -> Path:
+        """The file that is there where a window ended while it opened this session."""
+        return self.path.with_suffix(MARK)
+
     def describe(self) -> str:
         """Return its content and its time: "2 runs of balloon circle, saved at 18:32 today"."""
         when = datetime.fromtimestamp(self.saved)
@@ -126,6 +165,11 @@ class LostSession(LockedFile):
             return f"{session_summary(self.path)}, saved at {time}"
         except InputError:
             return f"saved at {time}"
+
+
+def _remove(file: Path) -> None:
+    with suppress(OSError):  # it is gone, or stays in a folder that cannot be written
+        file.unlink()
 
 
 def lost_sessions(folder: Path) -> list[LostSession]:
@@ -139,6 +183,7 @@ def lost_sessions(folder: Path) -> list[LostSession]:
         try:
             lost.saved = lost.path.stat().st_mtime
         except OSError:
+            _remove(lost.mark)
             lost.release()
         else:
             found.append(lost)

@@ -106,9 +106,7 @@ class SessionSaver(QObject):
                 f"The session is not saved by itself at the moment: {sentence.rstrip('.')}.", details
             )
         )
-        self.autosave.not_kept.connect(
-            lambda sentence, details: self._notifier.fail(f"{NOT_KEPT}: {sentence}.", details)
-        )
+        self.autosave.not_kept.connect(self._on_not_kept)
         self.autosave.saved.connect(
             lambda: logbook.add(Level.DETAIL, "files", "The session was saved by itself")
         )
@@ -182,6 +180,20 @@ class SessionSaver(QObject):
 
         self._jobs.start(Job(write, done=finish, failed=fail))
 
+    def _on_not_kept(self, saved: SavedSession, reason: str, details: str) -> None:
+        """Offer to save a session elsewhere that was left for another one."""
+
+        def write(path: Path) -> None:
+            job = Job(
+                lambda _job: write_session(saved, path),
+                done=lambda _value: self._notifier.inform(f"Saved {path}"),
+                failed=lambda why, more: self._on_not_kept(saved, why, more),
+            )
+            self._jobs.start(job)
+
+        elsewhere = ("Save it elsewhere…", lambda: self._ask(write))
+        self._notifier.fail(f"{NOT_KEPT}: {reason.rstrip('.')}.", details, action=(elsewhere,))
+
     def _ask(self, then: Callable[[Path], object]) -> None:
         stem = summaries.file_stem(self._session.sequence, "session")
         start = self.file or self._store.writing_folder() / f"{stem}{SUFFIX}"
@@ -209,6 +221,8 @@ class SessionSaver(QObject):
         adopted = self.autosave.begin_session(
             path if automatic and self._enabled else None, keep=self.modified and self._saves_automatically
         )
+        if adopted:
+            self.recovery.follow(self.autosave.own.path)
         self._opened += 1
         self._known = known
         self._recovered = automatic
@@ -256,6 +270,8 @@ class SessionSaver(QObject):
         return saved.sequence, saved.settings, runs, shown
 
     def _show_view(self, saved: SavedSession, path: Path) -> None:
+        if self.recovery.cautious:
+            return
         show_layout(self._window, saved.layout)
         if not saved.view:  # written by a script
             return

@@ -148,8 +148,8 @@ class Autosaving:
         self._autosave.failed.connect(self._refuse)
         self._autosave.not_kept.connect(self._refuse)
 
-    def _refuse(self, sentence: str, details: str) -> None:
-        self._refusals.append(sentence + details)
+    def _refuse(self, *refused: object) -> None:
+        self._refusals.append(" ".join(each for each in refused if isinstance(each, str)))
         self._loop.quit()
 
     def versions_in(self, folder: Path) -> set[int]:

@@ -16,14 +16,15 @@ import pytest
 from hands import files_of_at_most
 from patience import PATIENCE
 from PyQt6.QtCore import QLockFile
-from PyQt6.QtWidgets import QFileDialog, QMessageBox
+from PyQt6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 
 from core import read_sequence, simulate, write_npz
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.sessions import session_saver
 from nrsfm_gui.sessions.autosave import LAST, PREFIX, Autosave
-from nrsfm_gui.sessions.recovery import lost_sessions
+from nrsfm_gui.sessions.recovery import MARK, lost_sessions
 from nrsfm_gui.sessions.session_file import read_session, write_session
 
 ROOT = Path(__file__).parents[3]
@@ -82,6 +83,16 @@ def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
         autosave.save_when_idle()
     if os.name == "posix":  # nobody else can read it
         assert autosave.own.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_folder_that_is_removed_is_made_again_with_the_lock_of_its_file(qtbot, autosave, tmp_path):
+    for _ in range(2):
+        shutil.rmtree(tmp_path / "data", ignore_errors=True)
+        with qtbot.waitSignal(autosave.saved):
+            autosave.schedule_save()
+            autosave.save()
+        assert autosave.own.path.is_file()
+        assert lost_sessions(tmp_path / "data") == []  # its lock is held
 
 
 def test_nothing_is_saved_by_itself_where_that_is_switched_off(qtbot, solved, store):
@@ -186,8 +197,8 @@ def test_a_full_disk_costs_neither_the_session_that_is_left_nor_the_one_that_is_
     write_session(renamed(kept, "closed before"), folder / LAST)
     with files_of_at_most(4096), qtbot.waitSignal(autosave.not_kept) as told:
         assert autosave.begin_session(folder / LAST, keep=True)
-    assert f"{folder / LAST} cannot be written: File too large. The session as it was at " in told.args[0]
-    assert f"is kept in {left}, and offered at the next start" in told.args[0]
+    assert f"{folder / LAST} cannot be written: File too large. The session as it was at " in told.args[1]
+    assert f"is kept in {left}, and offered at the next start" in told.args[1]
     assert titles(autosave.own.path) == ["closed before"]
     (lost,) = lost_sessions(folder)
     assert lost.path == left and titles(left) == [""]
@@ -290,6 +301,38 @@ def test_what_was_recovered_and_not_saved_is_kept_when_the_window_closes(
     assert titles(window.session_saver.last_session()[0]) == ["recovered"]
 
 
+@pytest.mark.slow
+def test_a_session_that_ended_its_window_is_recovered_without_its_view(
+    qtbot, make_session_window, kept, monkeypatch
+):
+    window = make_session_window()
+    saver = window.session_saver
+    lose(kept, saver.folder)
+    marks, shown = [], []
+
+    def end(*_arguments):
+        marks.extend(saver.folder.glob(f"*{MARK}"))
+
+    monkeypatch.setattr(saver, "_show_view", end)  # where the process ends
+    saver.begin(scripted=False)
+    assert "The window ended" not in saver.recovery.bar.text
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        saver.recovery.bar.buttons["Recover"].click()
+    monkeypatch.undo()
+    assert marks == [own_file(window).with_suffix(MARK)]
+    qtbot.waitUntil(lambda: not marks[0].exists())
+    lost = lose(kept, saver.folder)
+    lost.with_suffix(MARK).touch()
+    saver.recovery.offer()
+    assert "The window ended when it was opened; it is recovered without its view." in saver.recovery.bar.text
+    monkeypatch.setattr(session_saver, "show_layout", lambda *given: shown.append(given))
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        saver.recovery.bar.buttons["Recover"].click()
+    assert shown == [] and not saver.recovery.cautious
+    window.close()
+    assert list(saver.folder.glob(f"*{MARK}")) == []
+
+
 def test_a_lost_session_can_be_discarded_or_left(make_session_window, kept):
     window = make_session_window()
     path = lose(kept, window.session_saver.folder)
@@ -353,6 +396,23 @@ def test_a_session_that_cannot_be_kept_is_saved_elsewhere_or_given_up(qtbot, unk
     window.close()
     asked.button(QMessageBox.StandardButton.Discard).click()
     assert not window.isVisible() and (tmp_path / "data").is_file()
+
+
+def test_a_session_that_cannot_be_kept_when_another_is_opened_can_be_saved_elsewhere(
+    qtbot, solved, kept, opened, tmp_path
+):
+    (tmp_path / "data").write_text("a file where the folder should be")
+    window, run = solved()
+    window.session.rename_run(run, "left")
+    opened(qtbot, window, write_session(kept, tmp_path / "other.nrsfm"))
+    qtbot.waitUntil(lambda: "is not kept as the last one" in window.message_bar.text)
+    (button,) = [each for each in window.message_bar.findChildren(QPushButton) if "elsewhere" in each.text()]
+    button.click()
+    (dialog,) = window.findChildren(QFileDialog)
+    dialog.fileSelected.emit(str(tmp_path / "left.nrsfm"))
+    qtbot.waitUntil((tmp_path / "left.nrsfm").is_file)
+    assert titles(tmp_path / "left.nrsfm") == ["left"]
+    dialog.reject()
 
 
 def test_where_nobody_answers_a_session_that_cannot_be_kept_is_written_to_the_temporary_folder(
