@@ -208,8 +208,9 @@ class Autosave(QObject):
         """Write a session as the last one; its own file goes when that is done."""
         try:
             self._write_last(saved)
-        except (InputError, OSError) as refusal:
-            raise InputError(f"{refusal}. {own.describe_rest()}") from refusal
+        except (InputError, OSError) as error:
+            refusal = InputError.of(error) if isinstance(error, OSError) else error
+            raise InputError(f"{refusal}. {own.describe_rest()}") from error
         else:
             own.remove()
         finally:

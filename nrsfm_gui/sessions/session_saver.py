@@ -184,8 +184,14 @@ class SessionSaver(QObject):
         """Offer to save a session elsewhere that was left for another one."""
 
         def write(path: Path) -> None:
+            inputs = self._session.inputs()
+
+            def write_there(_job: Job) -> None:
+                with protecting(inputs):
+                    write_session(saved, path)
+
             job = Job(
-                lambda _job: write_session(saved, path),
+                write_there,
                 done=lambda _value: self._notifier.inform(f"Saved {path}"),
                 failed=lambda why, more: self._on_not_kept(saved, why, more),
             )

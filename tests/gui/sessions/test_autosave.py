@@ -205,6 +205,22 @@ def test_a_full_disk_costs_neither_the_session_that_is_left_nor_the_one_that_is_
     lost.release()
 
 
+def test_a_last_session_that_cannot_be_moved_leaves_the_session_in_its_own_file(
+    qtbot, autosave, kept, tmp_path, monkeypatch
+):
+    with qtbot.waitSignal(autosave.saved):
+        autosave.schedule_save()
+    write_session(kept, tmp_path / "data" / LAST)  # by another window
+
+    def refuse(path, _target):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch, qtbot.waitSignal(autosave.not_kept) as told:
+        patch.setattr(Path, "replace", refuse)
+        autosave.begin_session(None, keep=True)
+    assert f"{LAST}: Permission denied. The session as it was at " in told.args[1]
+
+
 def test_the_last_session_of_another_window_is_not_replaced_and_nobody_else_can_read_either(
     qtbot, autosave, kept, tmp_path
 ):
@@ -399,20 +415,24 @@ def test_a_session_that_cannot_be_kept_is_saved_elsewhere_or_given_up(qtbot, unk
 
 
 def test_a_session_that_cannot_be_kept_when_another_is_opened_can_be_saved_elsewhere(
-    qtbot, solved, kept, opened, tmp_path
+    qtbot, solved, kept, opened, tmp_path, monkeypatch
 ):
     (tmp_path / "data").write_text("a file where the folder should be")
     window, run = solved()
     window.session.rename_run(run, "left")
     opened(qtbot, window, write_session(kept, tmp_path / "other.nrsfm"))
-    qtbot.waitUntil(lambda: "is not kept as the last one" in window.message_bar.text)
-    (button,) = [each for each in window.message_bar.findChildren(QPushButton) if "elsewhere" in each.text()]
-    button.click()
-    (dialog,) = window.findChildren(QFileDialog)
-    dialog.fileSelected.emit(str(tmp_path / "left.nrsfm"))
-    qtbot.waitUntil((tmp_path / "left.nrsfm").is_file)
-    assert titles(tmp_path / "left.nrsfm") == ["left"]
-    dialog.reject()
+    tracks, left = tmp_path / "tracks.nrsfm", tmp_path / "left.nrsfm"
+    tracks.write_text("tracks")
+    monkeypatch.setattr(window.session, "inputs", lambda: {tracks: "an input"})
+    for path, told in ((tracks, "is an input, which would be overwritten"), (left, f"Saved {left}")):
+        qtbot.waitUntil(lambda: "is not kept as the last one" in window.message_bar.text)
+        buttons = window.message_bar.findChildren(QPushButton)
+        next(each for each in buttons if "elsewhere" in each.text()).click()
+        dialog = window.findChildren(QFileDialog)[-1]
+        dialog.fileSelected.emit(str(path))
+        qtbot.waitUntil(lambda told=told: told in window.message_bar.text)
+        dialog.reject()
+    assert tracks.read_text() == "tracks" and titles(left) == ["left"]
 
 
 def test_where_nobody_answers_a_session_that_cannot_be_kept_is_written_to_the_temporary_folder(
