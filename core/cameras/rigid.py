@@ -34,6 +34,7 @@ ETA = 0.05
 ROUNDS = 30
 SETTLED = 1e-4  # relative decrease of the error at which the alternation ends
 POSE_STEPS, MIRROR_STEPS = 4, 12
+SELDOM = 5  # rounds after which mirrored poses are tried again, where no frame took its own the last time
 DAMPING = 1e-2
 LARGEST_TURN = 0.5  # of a step, radians; the logarithm of the size counts as a fourth angle
 ROUNDING = 1e-13  # of the largest term that an error is the sum of
@@ -63,14 +64,17 @@ def refine_rigid(tracks: Floats, visible: Bools, R: Floats) -> Rigid:
     mean = data.m.sum(axis=2) / visible.sum(axis=1)[:, None]
     pose = np.concatenate((R, np.ones((frames, 3, 1))), axis=2)  # Q_f, with t on the mean ray at depth 1
     pose[:, :2, 3] = mean
-    loss = np.inf
-    for _ in range(ROUNDS):
+    loss, turned = np.inf, True
+    for number in range(ROUNDS):
         S = data.shape(pose)
         moments = data.moments(S)
         pose, errors = moments.refine(pose, POSE_STEPS)
-        mirrored, others = moments.refine(_mirror(pose, S), MIRROR_STEPS)
-        pose = np.where((others < (1 - SAME) * errors)[:, None, None], mirrored, pose)
-        before, loss = loss, float(np.minimum(errors, others).sum())
+        if turned or number % SELDOM == 0:
+            mirrored, others = moments.refine(_mirror(pose, S), MIRROR_STEPS)
+            better = others < (1 - SAME) * errors
+            pose, turned = np.where(better[:, None, None], mirrored, pose), bool(better.any())
+            errors = np.minimum(errors, others)
+        before, loss = loss, float(errors.sum())
         if before - loss <= SETTLED * loss:
             break
     size = np.cbrt(np.linalg.det(pose[:, :, :3]))

@@ -1,6 +1,7 @@
 """The schedule of the depth refinement, as one stream of steps.
 
-    starts      the bilinear solution and other candidates pass two coarse levels, on some of the points
+    starts      the bilinear solution and other candidates pass two coarse levels, on some of the points; of
+                those that meet at the first of them, one passes the second
     mirrored    of the lowest ends that differ, runs of frames are mirrored in depth, then single frames, one
                 after the other; what lowers the energy stays (`reflections`)
     all points  the lowest end, or where others are nearly as low all of these, are extended to all points
@@ -77,6 +78,8 @@ ROUNDS = 5  # of reflections of blocks of one end
 JUDGED_ROUNDS = 5  # of reflections at the finest levels
 SWEEPS = 3  # over single frames of one end
 SAME, NEAR = 0.02, 0.06  # relative distance of shapes below which two ends are one, or agree
+MET = 2  # further starts that come near the lowest in the first level: then one that is HIGH does not go on
+HIGH = 0.05  # per point and frame, above the lowest there
 TIE = 5e-3  # of the energy: ends that are higher by less are ranked on all points
 AGREEMENT = 3e-4  # of the energy: what each further start that agrees counts
 HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first level is dropped
@@ -487,13 +490,36 @@ class _Search:
         ranked = 1 if thorough else len(ends) + len(searched)
         self.planned = planned_work(full.shape, len(searched) * (2 if thorough else 1), ranked)
         self.planned += self._posing_work
+        begun: list[tuple[Phase, _CoarseEnd]] = []
         for number, (name, start) in enumerate(searched, start=1):
             phase = Phase(PhaseKind.DEPTH_START, number, len(searched), name)
-            point = self.subset.restrict(start)
-            point, energy = yield from self._levels(self.part, point, (FIRST, COMPARED), phase)
-            ends.append(_CoarseEnd(name, point, energy, start.rays))
-            if energy < self.best_energy:
-                self.best, self.best_energy = self.subset.extend(point, start.rays), energy
+            point, energy = yield from self._levels(self.part, self.subset.restrict(start), (FIRST,), phase)
+            begun.append((phase, _CoarseEnd(name, point, energy, start.rays)))
+        begun.sort(key=lambda each: each[1].energy)
+        return [*ends, *(yield from self._pass_compared(begun))]
+
+    def _pass_compared(
+        self, begun: Sequence[tuple[Phase, _CoarseEnd]]
+    ) -> Generator[DepthStep, None, list[_CoarseEnd]]:
+        """Return where starts end that have passed the first level, the lowest of them first.
+
+        Of those that have met there one goes on for all; where most have, one that is far above does not.
+        """
+        firsts = [first for _, first in begun]
+        most = bool(begun) and self._agreeing(firsts[0], firsts) >= MET
+        passed: list[tuple[_CoarseEnd, _CoarseEnd]] = []  # after the first level, and after both
+        ends: list[_CoarseEnd] = []
+        for phase, first in begun:
+            met = next((end for other, end in passed if self._distance(other, first) < NEAR), None)
+            if met is not None:
+                ends.append(replace(met, name=first.name, rays=first.rays))
+            elif not (most and first.energy > firsts[0].energy + HIGH):
+                point, energy = yield from self._levels(self.part, first.point, (COMPARED,), phase)
+                end = replace(first, point=point, energy=energy)
+                passed.append((first, end))
+                ends.append(end)
+                if energy < self.best_energy:
+                    self.best, self.best_energy = self.subset.extend(point, first.rays), energy
         return ends
 
     def _mirror(self, kept: list[_CoarseEnd]) -> Generator[DepthStep, None, list[_CoarseEnd]]:

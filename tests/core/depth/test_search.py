@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from core.depth import (
     search,
     suspicions,
 )
+from core.depth.schedule import FIRST
 from core.depth.subset import EDGE_EPS, _PathSystem
 from core.foundation import PhaseKind
 
@@ -238,6 +240,28 @@ def test_ends_of_starts_that_differ_pass_the_finest_level_where_they_are_nearly_
         energy = replace(last.objective, edges=options.energy(problem, last.objective.level, end.point).edges)
         value = energy.value_and_gradient(energy.start(end.point))[0] / problem.visible.size
         assert value == pytest.approx(end.energy, rel=1e-3)
+
+
+def test_of_starts_that_meet_one_goes_on_and_where_most_meet_one_far_above_them_does_not(
+    simulated, monkeypatch
+):
+    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):  # nothing is mirrored back
+        monkeypatch.setattr(f"core.depth.search.{name}", 0)
+    problem, truth = simulated(frames=12, points=30)
+    rng = np.random.default_rng(0)
+
+    def disturbed(size):
+        return replace(truth, depths=truth.depths * np.exp(size * rng.normal(size=truth.depths.shape)))
+
+    starts = {"mirrored": mirror_in_depth(truth), "true": truth, "near": disturbed(0.01)}
+    for more, apart in (({}, {"mirrored"}), ({"also near": disturbed(0.01)}, set())):
+        steps = list(refine_depths(problem, starts | more, DepthOptions()))
+        count = Counter(step.phase.name for step in steps if step.phase.kind is PhaseKind.DEPTH_START)
+        assert count.keys() == starts.keys() | more.keys()
+        went_on = {name for name in count if count[name] > FIRST.iterations + 1}
+        assert went_on & {"mirrored"} == apart and len(went_on - apart) == 1
+        assert {end.name for end in steps[-1].ends} == went_on
+        assert steps[-1].ends[0].name != "mirrored"
 
 
 @pytest.mark.slow
