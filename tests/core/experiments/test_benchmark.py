@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from patience import PATIENCE
 
-from core import InputError
 from core.cli import main
 from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT, CurvePoint, Stopwatch
 from core.experiments.benchmark.problems import (
@@ -261,11 +260,6 @@ def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
 def test_bad_options_are_refused_in_a_sentence(arguments, words, capsys):
     assert main(["benchmark", *arguments]) == 2
     assert words in capsys.readouterr().err
-
-
-def test_an_unknown_method_is_refused_before_anything_runs():
-    with pytest.raises(InputError, match="the method is 'newton'; accepted are bilinear"):
-        next(run_benchmark([CASE], ["newton"], 1.0))
 
 
 def test_growth_finds_the_power_of_a_law():

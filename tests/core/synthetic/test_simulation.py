@@ -17,7 +17,7 @@ from core import (
     simulate,
     write_challenge,
 )
-from core.synthetic import KINDS, PATHS, SAMPLE_PATHS, write_samples
+from core.synthetic import KINDS, PATHS
 from core.synthetic.simulation import cameras, hidden
 
 if TYPE_CHECKING:
@@ -200,14 +200,15 @@ def test_another_object_of_the_same_name_is_not_mixed_with_the_first(tmp_path: P
 
 @pytest.mark.slow
 def test_the_bundled_samples_are_what_the_function_writes(tmp_path: Path) -> None:
-    entries = bundled_samples()
+    entries, paths = bundled_samples(), ("circle", "tricky", "zigzag")
     assert {(e.object_name, e.camera, e.path_name) for e in entries} == {
-        (kind, camera, path) for kind in KINDS for camera in CameraModel for path in SAMPLE_PATHS
+        (kind, camera, path) for kind in KINDS for camera in CameraModel for path in paths
     }
     folder = sample_path("balloon").parents[3]
     files = [item for item in folder.rglob("*") if item.is_file()]
     assert sum(item.stat().st_size for item in files) < 3_000_000
-    write_samples(tmp_path)
+    for kind in KINDS:
+        write_challenge(tmp_path, kind, paths=paths, frames=45, points=96, decimals=2)
     assert sorted(item.relative_to(folder) for item in files) == sorted(
         item.relative_to(tmp_path) for item in tmp_path.rglob("*") if item.is_file()
     )
