@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation.exceptions import InputError, needs
+from core.foundation.exceptions import InputError
 from core.foundation.representation import one_line_repr
 from core.synthetic.objects import KINDS, sheet
 from core.synthetic.simulation import cross, hidden, look_at, overlapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from core.foundation.types import Bools, Floats, Ints, Pixels
@@ -82,19 +82,9 @@ class RenderedVideo:
             noisy = 255 * picture + self.noise * random.standard_normal(picture.shape)
             yield np.clip(np.rint(noisy), 0, 255).astype(np.uint8)
 
-    def write(self, path: Path, *, crf: int = 23, rate: int = 30) -> None:
-        """Encode the frames as H.264. Raises InputError where PyAV is not installed."""
-        try:
-            import av
-        except ImportError as error:
-            raise InputError(needs("A video", "PyAV", "video")) from error
-        with av.open(str(path), "w") as container:
-            stream = container.add_stream("libx264", rate=rate, options={"crf": str(crf), "preset": "slow"})
-            stream.width, stream.height = self.size
-            stream.pix_fmt = "yuv420p"
-            for picture in self.draw():
-                container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
-            container.mux(stream.encode(None))
+    def write(self, path: Path, *, crf: int = 23) -> None:
+        """Encode the frames as H.264."""
+        write_video(path, self.draw(), crf=str(crf), preset="slow")
 
     def locate(self, frame: int, places: Floats) -> tuple[Ints, Floats]:
         """Return the material points of the sheet under image positions.
@@ -169,6 +159,20 @@ class RenderedVideo:
         fine_picture = picture.reshape(self.size[1], n, self.size[0], n, 3)
         averaged: Floats = fine_picture.mean(axis=(1, 3))
         return averaged
+
+
+def write_video(path: Path, pictures: Iterable[Pixels], **options: str) -> Path:
+    """Encode pictures (H, W, 3) of one size as H.264, 30 a second; `options` of the encoder."""
+    import av
+
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=30, options=options)
+        for number, picture in enumerate(pictures):
+            if not number:
+                stream.height, stream.width, stream.pix_fmt = *picture.shape[:2], "yuv420p"
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode(None))
+    return path
 
 
 def render(

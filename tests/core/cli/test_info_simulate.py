@@ -77,11 +77,6 @@ def test_info_continues_after_a_broken_file_and_prints_the_problem(
     assert "cannot be read: " in out and "zigzag.txt: the file is empty" in out
 
 
-def test_info_of_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info", str(tmp_path)]) == 2
-    assert "holds no sequence" in capsys.readouterr().err
-
-
 def test_formats_prints_the_page_or_that_it_is_not_installed(capsys, monkeypatch):
     assert main(["formats"]) == 0
     out = capsys.readouterr().out
@@ -134,11 +129,6 @@ def test_info_of_a_file_as_json_has_the_arrays_that_it_is_from(
         ("pred_visibility", "visibility"),
         ("K", "intrinsics"),
     ]
-
-
-def test_reading_options_are_refused_for_a_folder(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info", str(written), "--order", "ntxy"]) == 2
-    assert "--order says how a file is read" in capsys.readouterr().err
 
 
 def test_names_of_files_do_not_control_the_terminal(

@@ -119,23 +119,6 @@ def test_what_a_sweep_varies_chooses_the_objective(words, objectives):
     assert len(found) > 1 and {each.objective for each in found} == objectives
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("--mode-weights 2,1", "the weights of the modes are 2, 1; accepted are numbers of at least 0"),
-        (
-            "--mode-weights a",
-            "--mode-weights is 'a'; accepted are numbers A1,A2,..., the last one of all modes",
-        ),
-        ("--smallest-movement 0", "smallest_movement is 0; accepted is a number above 0 and at most 1"),
-        ("--problem lowrank --objective depths", "the low-rank problem has no energy of depths"),
-    ],
-)
-def test_values_of_the_depths_that_are_refused_are_named(tracks, tmp_path, capsys, words, sentence):
-    assert main(["solve", tracks, *words.split(), "-o", str(tmp_path / "a.npz")]) == 2
-    assert sentence in capsys.readouterr().err
-
-
 def test_the_help_names_both_objectives_and_which_options_are_of_the_depths():
     own = argparse.ArgumentParser()
     add_settings_options(own)

@@ -200,24 +200,6 @@ def test_a_method_brings_a_penalty_where_that_of_the_preset_does_not_suit(words,
     assert settings_from(args).penalty == penalty
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("--method bmm --penalty wnn", "BMM minimizes the nuclear norm"),
-        ("--method bmm --xi 0.1", "--xi does not belong to the penalty 'nn', which takes --mu"),
-        ("--method bmm --weights 1,2", "BMM minimizes the nuclear norm"),
-        ("--method r-bmm --penalty log", "R-BMM's weights are xi / (sigma_k + gamma)"),
-        ("--method irnn --penalty rank", "IRNN weighs singular values by the slope"),
-        ("--method paper --penalty mcp", "Algorithm 1 takes penalties that are linear"),
-    ],
-)
-def test_a_penalty_that_was_asked_for_is_refused_and_not_replaced(tmp_path, capsys, words, sentence):
-    out = tmp_path / "a.npz"
-    assert main(["solve", "sample:balloon/circle/orthogonal", *words.split(), "-o", str(out)]) == 2
-    assert sentence in capsys.readouterr().err
-    assert not out.exists()
-
-
 def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tmp_path):
     truth = folder / "truth" / "circle.npz"
     fx, fy, cx, cy = 1400.0, 1390.5, 640.0, 480.0

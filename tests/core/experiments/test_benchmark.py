@@ -249,19 +249,6 @@ def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
     assert sorted(os.listdir(tmp_path)) == ["benchmark.csv", "benchmark.png", "curves.csv", "runs.jsonl"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--sizes", "40"], "--sizes holds '40'; accepted is FxP"),
-        (["--sizes", "8x15", "--rank", "9"], "the rank is 9; accepted is a whole number from 1 to 8"),
-        (["--seconds", "0"], "--seconds is 0"),
-    ],
-)
-def test_bad_options_are_refused_in_a_sentence(arguments, words, capsys):
-    assert main(["benchmark", *arguments]) == 2
-    assert words in capsys.readouterr().err
-
-
 def test_growth_finds_the_power_of_a_law():
     runs = [
         method_run("bilinear", "converged", *((i, 1.0) for i in (0.0, 3e-7 * size**2)), case=case)
@@ -273,8 +260,3 @@ def test_growth_finds_the_power_of_a_law():
     assert growth_slopes(table)["seconds"] == pytest.approx(2.0)
     text = render_markdown(growth_blocks(table))
     assert "slope in log-log: per iteration 2.00, to the end 2.00" in text
-
-
-def test_options_that_growth_would_ignore_are_refused(capsys):
-    assert main(["benchmark", "--growth", "--rank", "3"]) == 2
-    assert "--rank has no effect together with --growth" in capsys.readouterr().err

@@ -108,34 +108,6 @@ def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, cap
     assert found == {("nn", 0.01, None), ("nn", 0.1, None), *(("wnn", None, xi) for xi in (0.1, 0.5, 1.0))}
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--set", "rank"], "accepted are NAME=VALUES"),
-        (["--set", "rank=x"], "--set: argument --rank: invalid int value"),
-        (["--set", "etta=1"], "--set: unrecognized arguments"),
-        (["--set", "eta=7"], "eta is 7"),
-        (["--set", f"rank={10**20}"], "is too large"),
-        (["--set", "rank=2", "rank=3"], "--set has rank twice"),
-        (["--set", "xi=log:1:9:101", "--seeds", "0:100000"], "combinations; accepted are"),
-        (["--seeds", "5:0"], "--seeds is '5:0'"),
-        (["--camera", "fisheye"], "--camera"),
-        (["--path", "nowhere"], "--path is 'nowhere'"),
-        (["--set", "rank=2", "--rank", "3"], "--rank is given together with --set rank"),
-        (["--seeds", "0:3", "--seed", "1"], "--seeds is given together"),
-        (["--object", "cow"], "--object is 'cow', which the data does not have; it has balloon"),
-        (["--jobs", "0"], "--jobs is 0"),
-        (["--timeout", "0"], "--timeout is 0"),
-        (["--backend", "dask"], "--backend dask and --scheduler ADDRESS are given together"),
-        (["--by", "rank"], "--by has no effect without --table"),
-    ],
-)
-def test_bad_options_are_one_sentence(words, sentence, folder, tmp_path, capsys):
-    assert main(["sweep", str(folder), "-o", str(tmp_path / "out"), *words]) == 2
-    found = capsys.readouterr().err
-    assert sentence in found and len(found.splitlines()) <= 2
-
-
 # -- rows ----------------------------------------------------------------------------------------------------
 
 
