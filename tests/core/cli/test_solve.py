@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from patience import PATIENCE
 
 from core import (
     METHODS,
@@ -115,17 +114,6 @@ def test_the_command_in_a_result_reproduces_it(solved, tmp_path, monkeypatch):
     words[words.index("-o") + 1] = "again.npz"
     assert words[0] == "nrsfm" and main([*words[1:], "--quiet"]) == 0
     assert same(load_result("again.npz"), result)
-
-
-@pytest.mark.slow
-def test_the_python_in_a_result_reproduces_it(solved, tmp_path):
-    result = load_result(solved)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", result.meta["python"]],
-        cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert same(load_result(tmp_path / "result.npz"), result)
 
 
 def test_a_result_names_what_it_was_made_of(solved, tracks):
