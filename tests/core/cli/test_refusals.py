@@ -146,10 +146,6 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
         ("solve {input} -o {camera} --intrinsics {camera}", "is the file of --intrinsics"),
         ("solve {input} -o a.npz -o ./below/../a.npz", "is another output (-o)"),
         ("solve {input} -o a.csv --history a.csv", "--history a.csv is another output (-o)"),
-        ("solve {tracks} -o {truth}", "is a file of the input"),
-        ("solve {tracks} -o a.npz --history {frame}", "is a file of the input"),
-        ("solve {tracks} -o a.npz --history {visibility}", "is a file of the input"),
-        ("solve {tracks} -o a.npz --history {companion}", "is a file of the input"),
         ("solve {input} -o a.npz --hide hide.txt --history hide.txt", "is the file of --hide"),
         ("export of_input.npz -o {input}", "is the sequence of the result"),
         ("export {solved} -o {solved}", "-o {solved} is the input"),
@@ -171,12 +167,6 @@ def test_an_output_never_replaces_an_input_or_another_output(
     Path("hide.txt").write_text("3:2")
     names = ("input", "rotations", "camera")
     places = {name: f"{name}.npz" for name in names} | {"tracks": tracks, "solved": solved, "folder": folder}
-    places |= {
-        "truth": folder / "truth" / "circle.npz",
-        "visibility": folder / "visibility" / "perspective" / "circle.txt",
-        "companion": folder / "sequence" / "orthogonal" / "circle.txt",
-        "frame": next(folder.glob("gt_frame_*.txt")),
-    }
     files = [file for file in (*tmp_path.iterdir(), *folder.rglob("*"), solved) if file.is_file()]
     before = [path.read_bytes() for path in files]
     assert main(words.format(**places).split()) == 2

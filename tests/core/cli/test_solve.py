@@ -27,7 +27,6 @@ from core import (
     read_sequence,
     reconstruct,
     simulate,
-    write_npz,
 )
 from core.cli import main, parser, settings_from
 from core.cli.console import progress_text
@@ -218,18 +217,10 @@ def test_pixels_that_are_treated_as_calibrated_are_solved_with_a_warning(
     assert path.exists()
 
 
-@pytest.fixture(scope="module")
-def long_run(tmp_path_factory):
-    """A sequence that keeps the solver busy for minutes, given enough starts."""
-    path = tmp_path_factory.mktemp("long") / "long.npz"
-    write_npz(simulate("articulated", frames=150, points=150), path)
-    return path
-
-
 @pytest.mark.slow
-def test_ctrl_c_writes_the_best_so_far_and_prints_where(long_run, tmp_path):
+def test_ctrl_c_writes_the_best_so_far_and_prints_where(tracks, tmp_path):
     output = tmp_path / "kept.npz"
-    words = ["solve", str(long_run), "--rotations", "truth", "--starts", "500", "--json", "-o", str(output)]
+    words = ["solve", tracks, "--rotations", "truth", "--starts", "5000", "--json", "-o", str(output)]
     terminal, theirs = pty.openpty()
     command = [sys.executable, "-m", "core", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:

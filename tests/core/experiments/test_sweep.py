@@ -134,12 +134,6 @@ def test_the_command_of_a_row_makes_it_again(swept, tmp_path):
     assert load_result(tmp_path / "again.npz").loss == row["loss"]
 
 
-@pytest.mark.slow
-def test_two_processes_give_the_rows_of_one(data, swept, tmp_path):
-    assert main([*data, "--jobs", "2", "-o", str(tmp_path)]) == 0
-    assert comparable(tmp_path) == comparable(swept)
-
-
 def test_the_same_call_goes_on_and_repairs_a_torn_line(data, swept, tmp_path, capsys):
     half = (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
     path = tmp_path / "runs.jsonl"
@@ -525,22 +519,3 @@ def test_csv_and_parquet_hold_all_rows(swept):
         assert float(text["procrustes_mm"]) == row["procrustes_mm"] == typed["procrustes_mm"]
         assert typed["key"] == text["key"] == row["key"] and typed["rank"] == row["rank"]
     assert sweep.varied == ("path", "rank", "eta")
-
-
-@pytest.mark.slow
-def test_a_name_that_spreadsheets_compute_is_quoted(folder, tmp_path):
-    (tmp_path / "=cmd").symlink_to(folder / "balloon")
-    words = [
-        "sweep",
-        str(tmp_path / "=cmd"),
-        "--camera",
-        "perspective",
-        "--path",
-        "circle",
-        "--rank",
-        "1",
-        *QUICK,
-    ]
-    assert main([*words, "--jobs", "1", "-o", str(tmp_path / "out")]) == 0
-    assert rows_of(tmp_path / "out")[0]["object"] == "=cmd"
-    assert (tmp_path / "out" / "table.csv").read_text().splitlines()[1].startswith("'=cmd,")
