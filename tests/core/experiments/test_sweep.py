@@ -43,6 +43,10 @@ def lines(folder, name="runs.jsonl"):
     return [json.loads(line) for line in (folder / name).read_text().splitlines()]
 
 
+def write_lines(folder, rows):
+    (folder / "runs.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
 def rows_of(folder):
     """All rows of a sweep by the names of their columns, None for what is missing."""
     return records_of(read_sweep(folder).runs)
@@ -218,7 +222,7 @@ def test_a_run_beyond_the_time_limit_is_ended_and_recorded(folder, tmp_path):
 
 def test_a_table_of_runs_without_a_result_says_so(swept, tmp_path, capsys):
     row = lines(swept)[0] | {"status": "time limit", "metrics": {}, "loss": None}
-    (tmp_path / "runs.jsonl").write_text(json.dumps(row) + "\n")
+    write_lines(tmp_path, [row])
     assert main(["sweep", str(tmp_path), "--table", "mean_mm", "--by", "rank"]) == 2
     found = capsys.readouterr().err
     assert "the number is 'mean_mm'" in found and "because none of them has a result" in found
@@ -300,15 +304,10 @@ def test_lines_of_no_run_are_counted_and_left_out(swept, tmp_path):
 
 
 def test_numbers_that_are_too_large_for_a_result_are_left_out(swept, tmp_path):
-    first = json.loads((swept / "runs.jsonl").read_bytes().splitlines()[0])
+    first = lines(swept)[0]
     values = [1e200, -1e300, 10**60, 3.0, 5.0]
-    (tmp_path / "runs.jsonl").write_text(
-        "\n".join(
-            json.dumps(first | {"key": f"{number:032x}", "loss": value, "metrics": {"procrustes_mm": value}})
-            for number, value in enumerate(values)
-        )
-        + "\n"
-    )
+    measured = ({"loss": value, "metrics": {"procrustes_mm": value}} for value in values)
+    write_lines(tmp_path, [first | {"key": f"{k:032x}"} | each for k, each in enumerate(measured)])
     sweep = read_sweep(tmp_path)
     assert [row["loss"] for row in rows_of(tmp_path)] == [None, None, None, 3.0, 5.0]
     table = tabulate(sweep, "procrustes_mm", ["rank"])
@@ -317,9 +316,9 @@ def test_numbers_that_are_too_large_for_a_result_are_left_out(swept, tmp_path):
 
 
 def test_runs_that_need_too_much_memory_are_refused_before_it_is_used(swept, tmp_path, monkeypatch):
-    first = json.loads((swept / "runs.jsonl").read_text().splitlines()[0])
-    rows = [first | {"key": f"{k:032x}", "metrics": {f"m{k}-{n}": n for n in range(90)}} for k in range(12)]
-    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    metrics = [{f"m{k}-{n}": n for n in range(90)} for k in range(12)]
+    first = lines(swept)[0]
+    write_lines(tmp_path, [first | {"key": f"{k:032x}", "metrics": each} for k, each in enumerate(metrics)])
     with pytest.raises(InputError, match="columns; accepted are 1000"):
         read_sweep(tmp_path)
     monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.00001")
@@ -331,31 +330,29 @@ def test_runs_that_need_too_much_memory_are_refused_before_it_is_used(swept, tmp
 def test_the_memory_of_the_runs_of_a_sweep_is_that_of_their_rows_not_of_their_files(
     swept, tmp_path, monkeypatch
 ):
-    first = json.loads((swept / "runs.jsonl").read_text().splitlines()[0])
+    first = lines(swept)[0]
     monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.001")
-    again = [json.dumps(first | {"iterations": k, "unknown": "x" * 2000}) for k in range(1000)]
-    (tmp_path / "runs.jsonl").write_text(
-        "\n".join(again) + "\n"
-    )  # 4 MB: each run but the last counts no more
+    # 4 MB: each run but the last counts no more.
+    write_lines(tmp_path, [first | {"iterations": k, "unknown": "x" * 2000} for k in range(1000)])
     (row,) = rows_of(tmp_path)
     assert row["iterations"] == 999
-    rows = [json.dumps(first | {"key": f"{k:032x}"}) for k in range(3000)]
-    (tmp_path / "runs.jsonl").write_text("\n".join(rows) + "\n")
+    rows = [first | {"key": f"{k:032x}"} for k in range(3000)]
+    write_lines(tmp_path, rows)
     reader = SweepReader(tmp_path)
     with pytest.raises(InputError, match=r"need more than 0\.001 GB of memory, of which \d+ could be read"):
         reader.read()
-    (tmp_path / "runs.jsonl").write_text("\n".join(rows[:400]) + "\n")
+    write_lines(tmp_path, rows[:400])
     assert len(reader.read()) == 400
 
 
 @pytest.mark.slow
 def test_a_million_runs_fit_into_what_a_file_may_need(swept, tmp_path):
-    first = json.loads((swept / "runs.jsonl").read_text().splitlines()[0])
+    first = lines(swept)[0]
     rows = [
         first | {"key": f"{k:032x}", "loss": k / 7, "command": f"{first['command']} {k:09}"}
         for k in range(5000)
     ]
-    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path, rows)
     tracemalloc.start()
     sweep = read_sweep(tmp_path)
     used = tracemalloc.get_traced_memory()[0] / len(rows)
@@ -486,10 +483,9 @@ def test_a_table_is_of_the_runs_that_a_filter_keeps(swept, capsys):
 
 
 def test_a_mean_over_versions_or_other_data_says_so(swept, tmp_path, capsys):
-    text = (swept / "runs.jsonl").read_text()
-    row = lines(swept)[0]
-    again = row | {"key": "0" * 32, "data": "f" * 64}, row | {"key": "1" * 32, "version": "9.9"}
-    (tmp_path / "runs.jsonl").write_text(text + "".join(f"{json.dumps(each)}\n" for each in again))
+    rows = lines(swept)
+    changes = {"key": "0" * 32, "data": "f" * 64}, {"key": "1" * 32, "version": "9.9"}
+    write_lines(tmp_path, [*rows, *(rows[0] | each for each in changes)])
     table = ["sweep", str(tmp_path), "--table", "mean_mm", "--by"]
     assert main([*table, "rank"]) == 0
     assert "of several versions of the program (version) and states of a sequence" in capsys.readouterr().out
