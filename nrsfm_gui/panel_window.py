@@ -21,18 +21,14 @@ from nrsfm_gui.panels.comparison.compare_controller import CompareController
 from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareSplitter
 from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
-from nrsfm_gui.panels.log.log_controller import LogController
-from nrsfm_gui.panels.log.log_panel import LogPanel
+from nrsfm_gui.panels.log.log_panel import LogController, LogPanel
 from nrsfm_gui.panels.loss.loss_controller import LossController
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
-from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
-from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
-from nrsfm_gui.panels.outliers.outliers_controller import OutliersController
-from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel
+from nrsfm_gui.panels.numbers.numbers_panel import NumbersController, NumbersPanel
+from nrsfm_gui.panels.outliers.outliers_panel import OutliersController, OutliersPanel
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.points.points_controller import PointsController
-from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
 from nrsfm_gui.panels.points.selection_controller import HideController, SelectionController
 from nrsfm_gui.panels.sequences.runs_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
@@ -93,7 +89,8 @@ class PanelWindow(QMainWindow):
         self.parameters_panel = ParametersPanel()
         self.loss_plot, self.numbers_panel, self.points_panel = LossPlot(), NumbersPanel(), PointsPanel()
         self.guidance_panel, self.outliers_panel = GuidancePanel(), OutliersPanel()
-        self.log_panel = LogPanel()
+        self.logbook = Logbook(self)
+        self.log_panel = LogPanel(self.logbook)
         self.message_bar, self.compare_panel = MessageBar(), ComparePanel()
         self.compare_splitter = CompareSplitter(self.scene_view)
         self.appearance_panel = AppearancePanel(self.scene_view)
@@ -155,7 +152,6 @@ class PanelWindow(QMainWindow):
         self.verdict_actions = VerdictActions(
             session, control, display.errors, self.appearance_controller, self.compare_controller, self
         )
-        self.logbook = Logbook(self)
         self.log_controller = LogController(session, self.logbook, self.log_panel, self)
         views = self.scene_view, self.tracks_view
         self.export_controller = ExportController(

@@ -11,8 +11,7 @@ from nrsfm_gui.export.export_request import parse_frames
 from nrsfm_gui.export.figures import make_figure
 from nrsfm_gui.model.theme import DARK, PAPER
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePlot
-from nrsfm_gui.panels.points.points_controller import PointsController
-from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize
 from nrsfm_gui.widgets.style import palette

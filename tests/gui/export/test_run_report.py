@@ -20,8 +20,7 @@ from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.model.theme import LIGHT, PAPER
 from nrsfm_gui.panels.loss.loss_plot import EVERYTHING, LossPlot
-from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
-from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.panels.numbers.numbers_panel import NumbersController, NumbersPanel
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg
 from nrsfm_gui.widgets.style import palette

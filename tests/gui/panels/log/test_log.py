@@ -7,14 +7,14 @@ import warnings
 import pytest
 from PyQt6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
 from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QToolButton
 
 from core import Settings, simulate
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model import log_records as module
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.log.log_controller import LogController, differences
-from nrsfm_gui.panels.log.log_panel import LogPanel
+from nrsfm_gui.panels.log.log_panel import LogController, LogPanel, differences
 from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
@@ -26,8 +26,8 @@ def sequence():
 
 
 @pytest.fixture
-def panel(show):
-    panel = LogPanel()
+def panel(show, logbook):
+    panel = LogPanel(logbook)
     show(panel, 500, 200)
     return panel
 
@@ -94,11 +94,10 @@ def test_the_log_is_bounded(qapp, monkeypatch):
 
 
 def test_the_panel_filters_by_level_and_text_and_copies_what_it_shows(qtbot):
-    panel = LogPanel()
+    book = Logbook()
+    panel = LogPanel(book)
     qtbot.addWidget(panel)
     panel.setPalette(palette(DARK))
-    book = Logbook()
-    book.added.connect(panel.add_line)
     book.add(Level.DETAIL, "solver", "iteration 1")
     assert panel._text.toPlainText() == ""  # what comes while it is hidden is there when it is shown
     panel.show()
@@ -162,5 +161,5 @@ def test_the_log_is_saved_and_cleared_and_a_refusal_reported(messages, logbook, 
     assert "Saved" in messages.text
     log.save(tmp_path / "absent" / "log.txt")
     assert "does not exist" in messages.text
-    panel.clear_requested.emit()
+    next(each for each in panel.header.findChildren(QToolButton) if each.text() == "Clear").click()
     assert not logbook.lines and panel.shown_text == ""

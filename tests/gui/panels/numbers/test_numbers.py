@@ -10,8 +10,7 @@ from core import HistoryEntry, Settings, simulate
 from core.foundation import Phase, PhaseKind
 from core.reconstruction import Verdict
 from nrsfm_gui.model.numbers import MINUS
-from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
-from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.panels.numbers.numbers_panel import NumbersController, NumbersPanel
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.summaries import relative_measure
 

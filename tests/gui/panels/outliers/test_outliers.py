@@ -10,8 +10,12 @@ from core import Settings, simulate
 from core.evaluation import find_outliers
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.outliers.outliers_controller import OutliersController
-from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel, OutliersState, outlier_rows
+from nrsfm_gui.panels.outliers.outliers_panel import (
+    OutliersController,
+    OutliersPanel,
+    OutliersState,
+    outlier_rows,
+)
 from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, objective="wnn")

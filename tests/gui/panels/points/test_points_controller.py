@@ -3,8 +3,7 @@
 import pytest
 
 from core import Settings
-from nrsfm_gui.panels.points.points_controller import PointsController
-from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
 
 
 @pytest.fixture
