@@ -96,12 +96,9 @@ def test_a_loss_below_that_of_the_result_is_named_where_only_the_result_counts(
     session.set_sequence(known.sequence)
     run = add_run(session, make_iterate(known, noise=0.01), Settings(rank=2, method=method))
     loss = run.last.best.loss
-    run.history.extend(
-        [
-            HistoryEntry(number, 0.1 * number, loss, Phase(PhaseKind.MATRIX, name="BMM"), best=best)
-            for number, best in ((9, 0.5 * loss), (10, loss))
-        ]
-    )
+    for number, best in ((9, 0.5 * loss), (10, loss)):
+        phase = Phase(PhaseKind.MATRIX, name="BMM")
+        run.history.extend([HistoryEntry(number, 0.1 * number, loss, phase, best=best)])
     session.report_run(run)
     display.refresh()
     qtbot.waitUntil(lambda: any(text.startswith(f"{loss:.4g} (log10") for text in texts(numbers)))
