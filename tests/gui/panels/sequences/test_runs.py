@@ -46,12 +46,13 @@ def parts(qtbot, show, session, control, display, messages, press_action, add_th
     )  # fmt: skip
 
 
-def press(parts, name):
-    """Press an entry of the menu of the run that is shown, by how it begins."""
+def press(parts, name, *run):
+    """Press an entry of the menu of a run, of that which is shown by default, by how it begins."""
     panel = parts.sequences_panel
     parts.display.refresh()
-    menu = panel.menu_at(panel.tree.item(panel.tree.shown))
+    menu = panel.menu_at(panel.tree.item(*run or (panel.tree.shown,)))
     next(each for each in menu.actions() if each.text().replace("&", "").startswith(name)).trigger()
+    parts.display.refresh()
 
 
 def line(parts, number):
@@ -175,31 +176,21 @@ def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_resto
     other = session.add_run(QUICK)
     parts.runs_controller.updater.flush()
 
-    def row_of(number):
-        return panel.tree.item(number, left)
-
-    def choose(number, name):
-        menu = panel.menu_at(row_of(number))
-        next(each for each in menu.actions() if each.text().replace("&", "").startswith(name)).trigger()
-        parts.display.refresh()
-
     panel.tree.setFocus()
-    panel.tree.setCurrentItem(row_of(2))
+    panel.tree.setCurrentItem(panel.tree.item(2, left))
     qtbot.keyClick(panel.tree, Qt.Key.Key_F4)
     write(qtbot, parts, "mine")
-    assert runs[1].title == "mine" and row_of(2).text(0) == "mine"
-    choose(1, "Keep")
+    assert runs[1].title == "mine" and panel.tree.item(2, left).text(0) == "mine"
+    press(parts, "Keep", 1, left)
     assert runs[0].pinned
-    panel.tree.setCurrentItem(row_of(3))
+    panel.tree.setCurrentItem(panel.tree.item(3, left))
     qtbot.keyClick(panel.tree, Qt.Key.Key_Delete)
     assert session.runs_of(left) == runs[:2] and session.shown is other
-    assert (
-        parts.message_bar.text
-        == f"Run {sentence_name(runs[2])} of {left.name} is forgotten. Ctrl+Z restores it."
-    )
+    gone = f"{sentence_name(runs[2])} of {left.name}"
+    assert parts.message_bar.text == f"Run {gone} is forgotten. Ctrl+Z restores it."
     button_of(parts.message_bar, "Undo").click()
     assert session.runs_of(left) == runs and session.shown is other
-    choose(2, "Forget the runs")
+    press(parts, "Forget the runs", 2, left)
     assert session.runs_of(left) == runs[:1] and "1 stays, pinned" in parts.message_bar.text
     _text, undo = parts.message_bar.message.actions[0]
     session.set_sequence(left)
