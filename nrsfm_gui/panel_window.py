@@ -33,8 +33,7 @@ from nrsfm_gui.panels.points.selection_controller import HideController, Selecti
 from nrsfm_gui.panels.sequences.runs_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
-from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.panels.timeline.worst_frame import WorstFrame
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView

@@ -10,7 +10,6 @@ from PyQt6.QtCore import QObject
 
 from core import Alignment, CameraModel
 from core.evaluation import (
-    OBJECTIVE,
     SCALE,
     HoldoutCurve,
     HoldoutPlan,
@@ -295,11 +294,6 @@ def _curves_of(series: HeldOutSeries, sequence: Sequence) -> GuidanceCurves:
     line = gather_curve(series.trials, name)
     truth = series.truth_of(line)
     return GuidanceCurves(
-        line,
-        name=TITLES[name],
-        unit=sequence.units,
-        words=tuple(value_label(name, float(value)) for value in line.values) if name == OBJECTIVE else None,
-        truth=truth if np.isfinite(truth).any() else None,
-        truth_unit=sequence.truth_units,
-        advised=advised(line, name),
-    )
+        line, name, sequence.units,
+        truth=truth if np.isfinite(truth).any() else None, truth_unit=sequence.truth_units,
+    )  # fmt: skip

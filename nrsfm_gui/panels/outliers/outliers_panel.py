@@ -126,7 +126,8 @@ class OutliersPlot(Themed, QWidget):
         self._suggested = pg.InfiniteLine(angle=90)
         self._line = pg.InfiniteLine(angle=90, movable=True)
         self._line.addMarker("v", 1.0, 8)
-        for item in (self._kept, self._beyond, self._suggested, self._line):
+        self._items = self._kept, self._beyond, self._suggested, self._line
+        for item in self._items:
             self._plot.addItem(item, ignoreBounds=True)
         self._line.sigPositionChanged.connect(
             lambda line: self.threshold_requested.emit(float(10.0 ** line.value()))
@@ -141,10 +142,7 @@ class OutliersPlot(Themed, QWidget):
         outliers, suggested = state.outliers, state.suggested
         there = outliers is not None and bool(np.isfinite(outliers.residuals).any())
         self._empty.setVisible(not there)
-        for side in ("left", "bottom"):
-            if self._plot.getAxis(side).isVisible() != there:
-                self._plot.showAxis(side, there)
-        for item in (self._kept, self._beyond, self._suggested, self._line):
+        for item in (*self._items, self._plot.getAxis("left"), self._plot.getAxis("bottom")):
             item.setVisible(there)
         if not there or outliers is None:
             self._shown = None
@@ -153,11 +151,8 @@ class OutliersPlot(Themed, QWidget):
         if shown != self._shown:
             self._shown = shown
             self._bin(outliers.residuals, suggested)
-            words = [
-                *state.solution.split()[1:2],
-                "residual",
-                f"({state.unit})",
-            ]  # the bilinear solution: "bilinear"
+            # Of "the bilinear solution" the word in the middle.
+            words = [*state.solution.split()[1:2], "residual", f"({state.unit})"]
             self._plot.setLabel("bottom", html.escape(" ".join(words)))
         self._limit = outliers.threshold
         with QSignalBlocker(self._line):
@@ -206,9 +201,8 @@ class OutliersPlot(Themed, QWidget):
         beyond = middles > np.log10(self._limit)
         width = 0.92 * float(self._edges[1] - self._edges[0])
         for item, which, color in (
-            (self._kept, ~beyond, theme.accent),
-            (self._beyond, beyond, theme.warning),
-        ):
+            (self._kept, ~beyond, theme.accent), (self._beyond, beyond, theme.warning)
+        ):  # fmt: skip
             item.setOpts(
                 x=middles[which], y0=BASE, height=heights[which], width=width,
                 pen=pg.mkPen(None), brush=pg.mkBrush(color),

@@ -14,8 +14,7 @@ from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening

@@ -24,6 +24,7 @@ from nrsfm_gui.panels.guidance.guidance_panel import (
     advised,
     by_truth,
     recommendation,
+    value_label,
 )
 from nrsfm_gui.widgets.style import apply_theme
 
@@ -55,7 +56,9 @@ def curves(**changes):
         "integer": False,
     }
     others = {name: changes.pop(name) for name in changes.keys() - line.keys()}
-    return GuidanceCurves(SimpleNamespace(**(line | changes)), name="xi", unit="px", **others)
+    line |= changes
+    close = 2 * (line["values"][line["best"]],)
+    return GuidanceCurves(SimpleNamespace(**line, close=close), parameter="xi", unit="px", **others)
 
 
 READY = GuidanceState(available=True, suggested=(0.1, 10, 5))
@@ -138,7 +141,7 @@ def test_the_curve_its_minimum_and_the_present_value_are_drawn(qapp, panel, near
     drawn = curves(truth=np.array([3.0, 1.0, np.nan, 2.0]))
     panel.set_state(replace(READY, curves=drawn, present=1.0))
     QApplication.processEvents()
-    assert marked(panel) == ["xi 0.3"]
+    assert marked(panel) == ["strength ξ 0.3"]
     picture = panel.plot.grab().toImage()
     assert near(picture, theme.accent).sum() > 60
     assert near(picture, theme.selection).sum() > 10
@@ -158,7 +161,7 @@ def test_curves_of_one_value_and_of_nothing_finite_are_drawn(panel):
     alone = curves(values=one, held=one, deviation=np.array([np.nan]), kept=one, best=0, integer=True)
     panel.set_state(replace(READY, curves=alone))
     QApplication.processEvents()
-    assert marked(panel) == ["xi 2"]
+    assert marked(panel) == ["strength ξ 2"]
     nothing = np.full(4, np.nan)
     panel.set_state(replace(READY, curves=curves(kept=nothing, truth=nothing)))
     panel._truth.setChecked(True)
@@ -236,10 +239,10 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     panel.compute_requested.emit("objective", (0.0, 1.0), "blocks")
     qtbot.waitUntil(lambda: len(solved._series.trials) >= 2)  # a fold is enough
     panel._cancel.click()
-    qtbot.waitUntil(lambda: not solved.computing and panel.plot._curves.words is not None)
+    qtbot.waitUntil(lambda: not solved.computing and panel.plot._curves.parameter == "objective")
     shown = panel.plot._curves
-    assert shown.words == ("depths", "wnn") and np.isfinite(shown.truth).all()
-    word = shown.words[shown.advised]
+    assert np.isfinite(shown.truth).all()
+    word = value_label("objective", shown.line.values[shown.line.best])
     assert marked(panel) == [f"objective {word}"]
     assert f"objective {word} predicts best" in panel.sentence and "range" not in panel.sentence
     panel._use.click()
@@ -251,7 +254,7 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     qtbot.waitUntil(lambda: len(solved._series.trials) >= 2)
     panel._cancel.click()
     qtbot.waitUntil(lambda: not solved.computing and panel._use.isEnabled())
-    used = panel.plot._curves.line.values[panel.plot._curves.advised]
+    used = panel.plot._curves.line.values[panel.plot._curves.line.best]
     panel._use.click()
     assert session.settings.isometry == used
     session.set_settings(session.settings.with_changes(objective="wnn"))

@@ -11,8 +11,7 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.error_curve import curve_top
 from nrsfm_gui.panels.timeline.heat_strip import heat_image
 from nrsfm_gui.panels.timeline.playback import Loop
-from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.scene.ranking import known_means, next_worst, worst_first
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import error_table

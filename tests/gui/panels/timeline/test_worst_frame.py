@@ -7,8 +7,7 @@ import pytest
 from PyQt6.QtWidgets import QToolTip
 
 from core import Settings
-from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.panels.timeline.worst_frame import WorstFrame, frame_sentence, largest, ordinal
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.scene import ErrorSeries
