@@ -120,20 +120,20 @@ class PanelWindow(QMainWindow):
         self.display = display = Display(session, (self.scene_view, self.tracks_view), parent=self)
         self.sequence_opening = SequenceOpening(self.store, self)
         self.sequences_controller = SequencesController(
-            session, control, self.sequence_opening, self.store, self.sequences_panel, self
+            session, control, self.sequence_opening, self.store, self.sequences_panel
         )
         self.parameters_controller = ParametersController(
             session, control, self.parameters_panel, self.store, self, errors=display.errors
         )
-        self.loss_controller = LossController(session, control, display, self.loss_plot, self)
-        self.runs_controller = RunsController(session, control, display, self.sequences_panel, self)
-        self.numbers_controller = NumbersController(session, display, self.numbers_panel, self)
-        self.points_controller = PointsController(session, display, self.points_panel, self)
-        self.guidance_controller = GuidanceController(session, self.guidance_panel, self)
-        self.outliers_controller = OutliersController(session, self.outliers_panel, self)
-        self.timeline_controller = TimelineController(session, display, timeline, self)
+        self.loss_controller = LossController(session, control, display, self.loss_plot)
+        self.runs_controller = RunsController(session, control, display, self.sequences_panel)
+        self.numbers_controller = NumbersController(session, display, self.numbers_panel)
+        self.points_controller = PointsController(session, display, self.points_panel)
+        self.guidance_controller = GuidanceController(session, self.guidance_panel)
+        self.outliers_controller = OutliersController(session, self.outliers_panel)
+        self.timeline_controller = TimelineController(session, display, timeline)
         findings = self.numbers_controller.findings
-        self.worst_frame = WorstFrame(session, timeline, findings=findings, parent=self)
+        self.worst_frame = WorstFrame(session, timeline, findings=findings)
         self.scene_view_controller = SceneViewController(
             session, display, self.scene_view, self, first_appearance=self._first_appearance
         )
@@ -146,12 +146,12 @@ class PanelWindow(QMainWindow):
         self.background_controller = BackgroundController(session, self.tracks_view, self)
         self.compare_controller = CompareController(
             session, display, self.compare_panel, self.compare_splitter, self.scene_view,
-            make_view=self._make_second_view, select=control.select, parent=self,
+            make_view=self._make_second_view, select=control.select,
         )  # fmt: skip
         self.verdict_actions = VerdictActions(
             session, control, display.errors, self.appearance_controller, self.compare_controller, self
         )
-        self.log_controller = LogController(session, self.logbook, self.log_panel, self)
+        self.log_controller = LogController(session, self.logbook, self.log_panel)
         views = self.scene_view, self.tracks_view
         self.export_controller = ExportController(
             ViewSources(session, display, *views, self.background_controller, self),
@@ -163,8 +163,8 @@ class PanelWindow(QMainWindow):
                 "points": self.points_panel.curves.figure,
             },
         )
-        self.selection_controller = SelectionController(session, self.points_panel, self)
-        self.hide_controller = HideController(session, self)
+        self.selection_controller = SelectionController(session, self.points_panel)
+        self.hide_controller = HideController(session)
 
     def _connect_panels(self) -> None:
         messages, notifier = self.message_bar, self.session.notifier

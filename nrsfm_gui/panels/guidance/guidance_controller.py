@@ -114,8 +114,8 @@ def _error_3d(sequence: Sequence, start: Iterate, trial: HoldoutTrial) -> float:
 class GuidanceController(QObject):
     """Owns what the guidance panel computes."""
 
-    def __init__(self, session: Session, panel: GuidancePanel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, panel: GuidancePanel) -> None:
+        super().__init__(panel)
         self._session, self._panel, self._notifier = session, panel, session.notifier
         self._jobs = Jobs(self, Order.NEWEST)
         self._job: Job | None = None  # that of the series, as long as it is under way

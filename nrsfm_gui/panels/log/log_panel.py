@@ -136,10 +136,8 @@ class LogPanel(Themed, QWidget):
 class LogController(QObject):
     """Fills a logbook with what happens in a session, and saves it."""
 
-    def __init__(
-        self, session: Session, logbook: Logbook, panel: LogPanel, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, logbook: Logbook, panel: LogPanel) -> None:
+        super().__init__(panel)
         self._session, self._notifier = session, session.notifier
         self._logbook, self._panel = logbook, panel
         self._states: WeakKeyDictionary[Run, RunState] = WeakKeyDictionary()  # as seen last

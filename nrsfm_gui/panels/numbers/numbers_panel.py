@@ -179,10 +179,8 @@ class NumbersController(QObject):
 
     failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
-    def __init__(
-        self, session: Session, display: Display, panel: NumbersPanel, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, display: Display, panel: NumbersPanel) -> None:
+        super().__init__(panel)
         self._session, self._display = session, display
         self._shapes: Shapes | None = None  # that were examined
         self._findings: Findings | None = None

@@ -312,8 +312,8 @@ class OutliersPanel(QWidget):
 class OutliersController(QObject):
     """Finds outliers while the panel is visible and no run is active."""
 
-    def __init__(self, session: Session, panel: OutliersPanel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, panel: OutliersPanel) -> None:
+        super().__init__(panel)
         self._session, self._panel, self._notifier = session, panel, session.notifier
         # Of an iterate, under what is hidden.
         self._residuals: tuple[Iterate, str | None, Floats] | None = None

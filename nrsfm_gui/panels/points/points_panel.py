@@ -302,10 +302,8 @@ class PointsState:
 class PointsController(QObject):
     """Shows in the panel what the session has come to, as long as the panel is visible."""
 
-    def __init__(
-        self, session: Session, display: Display, panel: PointsPanel, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, display: Display, panel: PointsPanel) -> None:
+        super().__init__(panel)
         self._session, self._display, self._panel = session, display, panel
         self._shapes: Shapes | None = None  # whose errors are known
         self._updater = PanelUpdater(

@@ -169,10 +169,8 @@ class TimelineState:
 class TimelineController(QObject):
     """Moves the session's frame and its range, owns the playback, and updates the timeline."""
 
-    def __init__(
-        self, session: Session, display: Display, timeline: Timeline, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, display: Display, timeline: Timeline) -> None:
+        super().__init__(timeline)
         self._session, self._display = session, display
         self._errors: ErrorSeries | None = None
         self.playback = playback = Playback(self)

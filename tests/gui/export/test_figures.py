@@ -107,7 +107,7 @@ def test_curves_of_selected_points_have_paper_colors_while_their_panel_is_hidden
     for name, first in (("points", "select points first"), ("guidance", "run Guidance first")):
         with pytest.raises(InputError, match=first):
             make_figure(exporting.views, panels, name)
-    PointsController(solved.session, solved.display, panel, solved.session)
+    PointsController(solved.session, solved.display, panel)
     exporting._figures["points"] = panel.curves.figure
     solved.session.set_selection((2, 4))
     exporting.save_figure("points", tmp_path / "points.svg", COLUMN)

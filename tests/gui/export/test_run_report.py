@@ -182,7 +182,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
     numbers = NumbersPanel()
     show(numbers)
-    controller = NumbersController(session, plotted.display, numbers, session)
+    controller = NumbersController(session, plotted.display, numbers)
     controller.flush()
     controller.shut_down()
     shown = [label.text() for label in numbers.findChildren(QLabel)]

@@ -40,7 +40,7 @@ class ActionWindow(QMainWindow):
         dock.setWidget(timeline)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
         self.display = Display(session, (self.scene_view,), parent=self)
-        self.timeline_controller = TimelineController(session, self.display, timeline, self)
+        self.timeline_controller = TimelineController(session, self.display, timeline)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self,
             alignment=AlignmentController(session, self), last_session=lambda: None,

@@ -181,7 +181,7 @@ def test_ticks_are_round_and_at_least_two_even_on_a_short_axis():
 def guidance(show, session, panel):
     """Return the controller of the panel."""
     show(panel.header, 400, 40)  # in the window it is the title of the dock
-    made = GuidanceController(session, panel, session)
+    made = GuidanceController(session, panel)
     yield made
     made.shut_down()
 

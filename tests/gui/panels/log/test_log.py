@@ -36,7 +36,7 @@ def panel(show, logbook):
 def log(session, logbook, panel):
     """Return the controller that fills the logbook."""
     session.set_settings(QUICK)
-    return LogController(session, logbook, panel, session)
+    return LogController(session, logbook, panel)
 
 
 def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(logbook, recwarn):

@@ -27,7 +27,7 @@ def display(session):
 def numbers(show, session, display):
     panel = NumbersPanel()
     show(panel, 300, 400)
-    controller = NumbersController(session, display, panel, session)
+    controller = NumbersController(session, display, panel)
     yield panel
     controller.shut_down()
 

@@ -41,7 +41,7 @@ def panel(show):
 
 @pytest.fixture
 def controller(session, panel):
-    return OutliersController(session, panel, session)
+    return OutliersController(session, panel)
 
 
 @pytest.fixture

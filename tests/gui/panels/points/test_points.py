@@ -25,8 +25,8 @@ def hidden(qtbot, session, display, sequence):
     panel = PointsPanel()
     qtbot.addWidget(panel)
     panel.resize(700, 300)
-    PointsController(session, display, panel, session)
-    SelectionController(session, panel, session)
+    PointsController(session, display, panel)
+    SelectionController(session, panel)
     session.set_sequence(sequence)
     display.refresh()
     return panel

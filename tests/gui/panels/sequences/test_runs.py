@@ -37,7 +37,7 @@ def parts(qtbot, show, session, control, display, messages, press_action, add_th
     """Return the parts with three runs that are over, the last of another penalty; it is shown."""
     panel = SequencesPanel()
     show(panel, 400, 300)
-    controller = RunsController(session, control, display, panel, session)
+    controller = RunsController(session, control, display, panel)
     add_three_runs(session)
     display.refresh()
     return SimpleNamespace(

@@ -20,7 +20,7 @@ def timeline(qtbot, show, session, display, add_solved_run, sequence):
     """Return the timeline of a sequence after a run, with its errors."""
     timeline = Timeline()
     show(timeline, 900, 140)
-    TimelineController(session, display, timeline, session)
+    TimelineController(session, display, timeline)
     add_solved_run(session, sequence, QUICK)
     display.refresh()
     qtbot.waitUntil(lambda: timeline.series is not None)
@@ -29,7 +29,7 @@ def timeline(qtbot, show, session, display, add_solved_run, sequence):
 
 @pytest.fixture
 def worst_frame(session, timeline):
-    return WorstFrame(session, timeline, findings=lambda: None, parent=session)
+    return WorstFrame(session, timeline, findings=lambda: None)
 
 
 def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timeline, worst_frame, statuses):
