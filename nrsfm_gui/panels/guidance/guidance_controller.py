@@ -57,6 +57,11 @@ class HeldOutSeries:
     truth: dict[tuple[int, float], float] = field(default_factory=dict)  # by fold and value
 
     @property
+    def line(self) -> HoldoutCurve:
+        """The curve of the trials; there are some."""
+        return gather_curve(self.trials, self.plan.parameter)
+
+    @property
     def more(self) -> tuple[float, ...]:
         """The values that the range was widened by."""
         return tuple(sorted({trial.value for trial in self.trials} - set(self.plan.values)))
@@ -176,8 +181,8 @@ class GuidanceController(QObject):
         series = self._series
         if series is None or not series.trials:
             return
-        name, line = series.plan.parameter, gather_curve(series.trials, series.plan.parameter)
-        value, session = float(line.values[advised(line, series.plan.parameter)]), self._session
+        name, line, session = series.plan.parameter, series.line, self._session
+        value = float(line.values[advised(line, name)])
         if name == SCALE:  # of the weights that were varied
             scaled = with_parameter(series.settings, name, value)
             session.set_settings(session.settings.with_changes(rank=scaled.rank, penalty=scaled.penalty))
@@ -201,7 +206,12 @@ class GuidanceController(QObject):
         if series is not self._series or sequence is None:
             return
         series.add(trial, error)
-        self._curves = _curves_of(series, sequence)
+        line = series.line
+        truth = series.truth_of(line)
+        known = truth if np.isfinite(truth).any() else None
+        self._curves = GuidanceCurves(
+            line, series.plan.parameter, sequence.units, known, sequence.truth_units
+        )
         if self.computing:
             left = trial.seconds / trial.done * (trial.count - trial.done)
             words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
@@ -271,8 +281,7 @@ class GuidanceController(QObject):
             return self._refusal, False
         if series is None or session.sequence is None or not series.trials:
             return "", False
-        name, unit = series.plan.parameter, session.sequence.units
-        line = gather_curve(series.trials, name)
+        name, unit, line = series.plan.parameter, session.sequence.units, series.line
         words = self._used + " " if self._used and session.settings == self._used_settings else ""
         words += recommendation(line, series.plan, unit, widened=bool(series.more))
         if self._panel.with_truth:
@@ -287,13 +296,3 @@ class GuidanceController(QObject):
         ):
             words += " Other parameters have changed since."
         return words, usable
-
-
-def _curves_of(series: HeldOutSeries, sequence: Sequence) -> GuidanceCurves:
-    name = series.plan.parameter
-    line = gather_curve(series.trials, name)
-    truth = series.truth_of(line)
-    return GuidanceCurves(
-        line, name, sequence.units,
-        truth=truth if np.isfinite(truth).any() else None, truth_unit=sequence.truth_units,
-    )  # fmt: skip

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QActionGroup, QContextMenuEvent, QFontMetrics
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSplitter, QVBoxLayout, QWidget
 
@@ -125,12 +125,6 @@ class LossHeader(QWidget):
         self._moment = text
         self.newest.setVisible(not newest)
 
-    def set_axes(self, mode: str, axis: str) -> None:
-        """Show what is drawn, and what the axis counts."""
-        self.mode.setCurrentText(mode)
-        self.axis.setCurrentText(axis)
-        self.axis.setVisible(mode == EVERYTHING)
-
 
 class LossPlot(Themed, QWidget):
     """Shows histories; the current one in front. `header` is the line above it, placed by the window."""
@@ -149,6 +143,7 @@ class LossPlot(Themed, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setMinimumSize(240, 150)
         self._mode, self._axis = BEST, "iterations"
         self._zoomed = self._all = False
         self._details = RunDetails()
@@ -213,10 +208,6 @@ class LossPlot(Themed, QWidget):
         """The plot for export, with the names of its curves above."""
         title = str(self.plot_widget.accessibleName())
         return StackedFigure(title, self, lambda: [(self.plot_widget, 0)], self._seen_names)
-
-    def minimumSizeHint(self) -> QSize:
-        """Return the least size in which the curve can be read."""
-        return QSize(240, 150)
 
     def set_histories(
         self,
@@ -306,8 +297,10 @@ class LossPlot(Themed, QWidget):
     # -- drawing --------------------------------------------------------------------------------------------
 
     def _set_axes(self) -> None:
-        self.header.set_axes(self._mode, self._axis)
         everything = self._mode == EVERYTHING
+        self.header.mode.setCurrentText(self._mode)
+        self.header.axis.setCurrentText(self._axis)
+        self.header.axis.setVisible(everything)
         seconds = not everything or self._axis == "seconds"
         self._plot.setLabel("bottom", AXES["seconds" if seconds else "iterations"])
         self._curves.set_axes(everything=everything, seconds=seconds)

@@ -8,8 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from hands import choose, type_into
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
+from PyQt6.QtWidgets import QApplication
 
 from core import CameraModel, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, simulate
 from core.evaluation import HoldoutCurve, HoldoutPlan, gather_curve, present_noise, sweep
@@ -364,20 +363,6 @@ def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, session, solved
     assert held[-1]() is solved._series
     session.set_sequence(known.sequence)
     qtbot.waitUntil(lambda: held[-1]() is None)
-
-
-def test_the_menu_brings_the_panel_to_the_front(qtbot, show, solved, panel, press_action):
-    window, docks = QMainWindow(), [QDockWidget(title) for title in ("Guidance", "Points")]
-    for dock, widget in zip(docks, (panel, QWidget()), strict=True):
-        dock.setWidget(widget)
-        window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
-    window.tabifyDockWidget(*docks)
-    show(window, 400, 300)
-    docks[1].raise_()
-    qtbot.waitUntil(lambda: panel.visibleRegion().isEmpty())  # another tab is in front
-    press_action(SimpleNamespace(guidance_controller=solved), "guidance")
-    qtbot.waitUntil(lambda: not panel.visibleRegion().isEmpty())
-    docks[0].setWidget(None)
 
 
 def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(
