@@ -46,7 +46,6 @@ class Timeline(PointSignals):
         self.setAccessibleName("Timeline")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # of its charts, too: the keys of the views act then
         self._kinds: tuple[ErrorSeries, ...] = ()
-        self._kind = 0  # the place of the one that is shown
         self._message_frame = -1  # the frame that a sentence is about
         self._chosen = ""  # the name of the requested kind, if any
         self.transport = Transport()
@@ -82,8 +81,9 @@ class Timeline(PointSignals):
 
     @property
     def series(self) -> ErrorSeries | None:
-        """The errors that are shown."""
-        return self._kinds[self._kind] if self._kinds else None
+        """The errors that are shown: of the kind that was chosen, if there are some."""
+        chosen = (kind for kind in self._kinds if kind.name == self._chosen)
+        return next(chosen, self._kinds[0] if self._kinds else None)
 
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames."""
@@ -106,14 +106,12 @@ class Timeline(PointSignals):
             part.set_range(frames)
 
     def set_series(self, series: ErrorSeries | None) -> None:
-        """Show errors, of frames above the slider, of points below it: the kind that was chosen, if any."""
+        """Show errors, of frames above the slider, of points below it."""
         kinds = []
         while series is not None:
             kinds.append(series)
             series = series.other
         self._kinds = tuple(kinds)
-        names = [kind.name for kind in self._kinds]
-        self._kind = names.index(self._chosen) if self._chosen in names else 0
         self._show_kind()
 
     def show_message(self, frame: int, sentence: str) -> None:
@@ -137,8 +135,9 @@ class Timeline(PointSignals):
         )
 
     def _on_kind_requested(self) -> None:
-        self._kind = (self._kind + 1) % max(len(self._kinds), 1)
-        self._chosen = "" if self.series is None else self.series.name
+        names = [kind.name for kind in self._kinds]
+        if self.series is not None:
+            self._chosen = names[(names.index(self.series.name) + 1) % len(names)]
         self._show_kind()
 
     def _show_kind(self) -> None:
