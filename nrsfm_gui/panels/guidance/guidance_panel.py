@@ -160,7 +160,7 @@ class GuidancePlot(Themed, QWidget):
         self._held.setSymbolPen(pg.mkPen(theme.panel))
         self._pens = {
             "used": pg.mkPen(theme.muted, width=1),
-            "truth": pg.mkPen(theme.truth, width=1, style=Qt.PenStyle.DashLine),
+            "3-D": pg.mkPen(theme.truth, width=1, style=Qt.PenStyle.DashLine),
         }
         self._now.setPen(pg.mkPen(theme.residual, width=1, style=Qt.PenStyle.DashLine))
         self._lowest.setPen(pg.mkPen(theme.selection, width=2))
@@ -239,10 +239,10 @@ class GuidancePlot(Themed, QWidget):
 
     def _draw_right_curve(self, x: Floats, curves: GuidanceCurves, up: tuple[float, float]) -> None:
         """Draw the error of what was used, or the 3-D error, on an axis of its own."""
-        with_truth = self._with_truth and curves.truth is not None
-        errors = curves.truth if with_truth and curves.truth is not None else curves.line.kept
-        name, unit = ("3-D", curves.truth_unit) if with_truth else ("used", curves.unit)
-        pen = self._pens["truth" if with_truth else "used"]
+        errors, name, unit = curves.line.kept, "used", curves.unit
+        if self._with_truth and curves.truth is not None:
+            errors, name, unit = curves.truth, "3-D", curves.truth_unit
+        pen = self._pens[name]
         known = np.isfinite(errors)
         self._right_curve.setVisible(bool(known.any()))
         axis = self._plot.getAxis("right")

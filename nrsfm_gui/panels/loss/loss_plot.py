@@ -266,8 +266,6 @@ class LossPlot(Themed, QWidget):
         self._apply_range()
         self._right.show(self._right_values())
         self._place_marks()
-        history = self._curves.front
-        self._ticks.show(history, self._curves.x(history), self._curves.places)
         self._show_names()
 
     def set_mode(self, mode: str) -> None:
@@ -396,8 +394,7 @@ class LossPlot(Themed, QWidget):
         everything = self._curves.everything
         self._phases.place(history if everything else None, x)
         self._spans.place(history, x, self._curves.stage, named=not everything)
-        if history is not None and history.ticks:  # the places of other stages are of the range
-            self._ticks.show(history, x, self._curves.places)
+        self._ticks.show(history, x, self._curves.places)  # those of other stages are of the range
 
     def _on_attempts_requested(self, shown: bool) -> None:
         self._table_wanted = shown
