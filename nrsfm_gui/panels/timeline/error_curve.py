@@ -148,8 +148,8 @@ class ErrorCurve(FramePicture, QWidget):
         painter.setClipRect(area.adjusted(-4, -3, 4, 3))
         x = np.array([axis.center(frame) for frame in range(len(self._values))])
         y = area.bottom() - self._values / top * area.height()
-        painter.drawPath(arrayToQPath(x, y, connect="finite"))
         known = np.pad(np.isfinite(y), 1)
+        painter.drawPath(arrayToQPath(x, np.nan_to_num(y), connect=known[1:-1] & known[2:]))
         for frame in np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:]):  # alone: a line would not show
             painter.drawEllipse(QPointF(x[frame], y[frame]), 1.5, 1.5)
 
