@@ -50,7 +50,8 @@ class RunsController(QObject):
             signal.connect(self.updater.request)
         display.errors.incumbent_changed.connect(self.updater.run)
         display.refreshed.connect(self.updater.flush)
-        session.settings_changed.connect(self._on_settings_changed)
+        session.changed.connect(self._on_changed)
+        self._settings = session.settings  # that were seen last
         panel.run_requested.connect(self.show)
         panel.pin_requested.connect(
             lambda of, number, on: act(of, number, lambda run: session.pin_run(run, on))
@@ -159,8 +160,9 @@ class RunsController(QObject):
             rows.append(SequenceRow(sequence, sequence is session.sequence, listed))
         return tuple(rows), None if shown is None else shown.number
 
-    def _on_settings_changed(self) -> None:
-        if self._branched is not None:
+    def _on_changed(self) -> None:
+        before, self._settings = self._settings, self._session.settings
+        if before is not self._settings and self._branched is not None:
             self._rest.request()
 
     def _on_run_ended(self, run: Run) -> None:
