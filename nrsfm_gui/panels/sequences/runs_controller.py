@@ -33,14 +33,9 @@ class RunsController(QObject):
     """
 
     def __init__(
-        self,
-        session: Session,
-        control: RunControl,
-        display: Display,
-        panel: SequencesPanel,
-        parent: QObject | None = None,
+        self, session: Session, control: RunControl, display: Display, panel: SequencesPanel
     ) -> None:
-        super().__init__(parent)
+        super().__init__(panel)
         self._session, self._control, self._errors = session, control, display.errors
         self._notifier = session.notifier
 

@@ -20,8 +20,7 @@ from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.model.theme import LIGHT, PAPER
 from nrsfm_gui.panels.loss.loss_plot import EVERYTHING, LossPlot
-from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
-from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.panels.numbers.numbers_panel import NumbersController, NumbersPanel
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg
 from nrsfm_gui.widgets.style import palette
@@ -183,7 +182,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
     numbers = NumbersPanel()
     show(numbers)
-    controller = NumbersController(session, plotted.display, numbers, session)
+    controller = NumbersController(session, plotted.display, numbers)
     controller.flush()
     controller.shut_down()
     shown = [label.text() for label in numbers.findChildren(QLabel)]

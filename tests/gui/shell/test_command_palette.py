@@ -14,8 +14,7 @@ from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
@@ -41,7 +40,7 @@ class ActionWindow(QMainWindow):
         dock.setWidget(timeline)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
         self.display = Display(session, (self.scene_view,), parent=self)
-        self.timeline_controller = TimelineController(session, self.display, timeline, self)
+        self.timeline_controller = TimelineController(session, self.display, timeline)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self,
             alignment=AlignmentController(session, self), last_session=lambda: None,
