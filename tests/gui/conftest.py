@@ -235,16 +235,9 @@ def noisy_update(known, *, noise, seed=0):
     )
 
 
-@pytest.fixture(scope="session")
-def make_iterate():
-    """Return `noisy_update`."""
-    return noisy_update
-
-
-@pytest.fixture(scope="session")
-def make_known():
-    """Return `known_case`."""
-    return known_case
+def fixture_of(value):
+    """Return a fixture that is a function or a class, for tests to call."""
+    return pytest.fixture(scope="session")(lambda: value)
 
 
 @pytest.fixture(scope="session")
@@ -290,12 +283,6 @@ def legend_of():
         return [name.strip() for name in text.replace("\xa0", " ").split("━")[1:]]
 
     return read
-
-
-@pytest.fixture(scope="session")
-def near():
-    """Return a function that tells which pixels of a picture have about a color."""
-    return _near
 
 
 @pytest.fixture
@@ -350,14 +337,8 @@ class Paints(QObject):
         return False
 
 
-@pytest.fixture(scope="session")
-def paints_of():
-    """Return `Paints`."""
-    return Paints
-
-
 class Stream:
-    """A reconstruction without arithmetic: iterates that only count, each after a pause."""
+    """A solver without arithmetic, where only threads and history are tested: iterates that count."""
 
     def __init__(self, *, length=None, pause=0.0, refuses=None):
         self.length, self.pause, self.refuses = length, pause, refuses
@@ -397,10 +378,8 @@ class Stream:
             self.closed += 1
 
 
-@pytest.fixture(scope="session")
-def make_stream():
-    """Return `Stream`, which stands for a solver where only threads and history are tested."""
-    return Stream
+make_iterate, make_known, make_stream = map(fixture_of, (noisy_update, known_case, Stream))
+near, paints_of = map(fixture_of, (_near, Paints))
 
 
 @pytest.fixture
