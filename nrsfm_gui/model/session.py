@@ -391,24 +391,10 @@ class Session(QObject):
             return None
         return replace(self.shown.as_of(self.moment), last=self.seen)
 
-    def rename_run(self, run: Run, title: str) -> None:
-        """Give a run a name of its own; "" removes it."""
-        run.title = title.strip()
-        self.runs_changed.emit()
-
-    def set_note(self, run: Run, note: str) -> None:
-        """Set the note of a run."""
-        run.note = note.strip()
-        self.runs_changed.emit()
-
-    def set_dismissed(self, run: Run, sentences: frozenset[str]) -> None:
-        """Set which verdicts on a run are not shown any more."""
-        run.dismissed = sentences
-        self.runs_changed.emit()
-
-    def pin_run(self, run: Run, pinned: bool) -> None:
-        """Pin a run, so that it is kept when all are forgotten, or unpin it."""
-        run.pinned = pinned
+    def change_run(self, run: Run, **changes: Any) -> None:
+        """Change what a user adds to a run: its title, its note, whether it is pinned, dismissed verdicts."""
+        for name, value in changes.items():
+            setattr(run, name, value)
         self.runs_changed.emit()
 
     def report_run(self, run: Run) -> None:
