@@ -178,7 +178,7 @@ class ExportForm(Form):
         if isinstance(editor, QCheckBox):
             return editor.isChecked()
         if isinstance(editor, PairField):
-            return editor.numbers() if name == "paper" else editor.values()
+            return editor.values()
         if isinstance(editor, NumberField):
             return editor.value()
         assert isinstance(editor, QLineEdit)

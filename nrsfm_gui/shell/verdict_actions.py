@@ -58,7 +58,10 @@ class VerdictActions(QObject):
         if run is None:
             return
         before, after = run.dismissed, run.dismissed | {verdict.sentence}
-        show = partial(session.set_dismissed, run)
+
+        def show(dismissed: frozenset[str]) -> None:
+            session.change_run(run, dismissed=dismissed)
+
         session.record_view_change(f"verdict {verdict.sentence}", "remark dismissed", before, after, show)
         show(after)
 

@@ -432,10 +432,6 @@ class PairField(QWidget):
         self.first.set_value(values[0])
         self.second.set_value(values[1])
 
-    def values(self) -> tuple[int, int]:
-        """Return the two integers. Raises ValueError with a sentence, where a text is not a number."""
-        return int(self.first.value() or 0), int(self.second.value() or 0)
-
-    def numbers(self) -> tuple[float, float]:
+    def values(self) -> tuple[Any, Any]:
         """Return the two numbers. Raises ValueError with a sentence, where a text is not a number."""
-        return float(self.first.value() or 0.0), float(self.second.value() or 0.0)
+        return self.first.value(), self.second.value()

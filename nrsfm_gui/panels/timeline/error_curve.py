@@ -66,7 +66,7 @@ class ErrorCurve(FramePicture, QWidget):
         if self._values is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             axis, area = self._axis, self._area()
-            self._range.paint_shade(painter, axis, area, self._theme)
+            self._range.paint(painter, axis, area, self._theme)
             self._paint_frame(painter, area, axis)
             self._paint_worst(painter, area, axis)  # last, or the line of the frame would strike it through
         painter.end()

@@ -70,7 +70,8 @@ class FrameSlider(FramePicture, QAbstractSlider):
             painter.setBrush(qcolor(theme.accent))
             painter.drawRoundedRect(QRectF(axis.left, y - 2, x - axis.left, 4), 2, 2)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        self._range.paint_band(painter, axis, QRectF(axis.left, 1, axis.span, self.height() - 2), theme)
+        area = QRectF(axis.left, 1, axis.span, self.height() - 2)
+        self._range.paint(painter, axis, area, theme, shades=False)
         self._paint_truth(painter, axis, y)
         if self.isEnabled():
             painter.setPen(QPen(qcolor(theme.text if self.hasFocus() else theme.accent), 1.5))

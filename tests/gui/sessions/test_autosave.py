@@ -156,7 +156,7 @@ def test_opening_the_last_session_keeps_the_one_that_is_open(qtbot, solved, kept
     path = window.session_saver.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     write_session(renamed(kept, "closed before"), path)
-    window.session.rename_run(run, "open and not saved")
+    window.session.change_run(run, title="open and not saved")
     opened(qtbot, window, path)
     assert [run.title for run in window.session.runs] == ["closed before"]
     qtbot.waitUntil(lambda: (window.session_saver.folder / LAST).is_file())
@@ -419,7 +419,7 @@ def test_a_session_that_cannot_be_kept_when_another_is_opened_can_be_saved_elsew
 ):
     (tmp_path / "data").write_text("a file where the folder should be")
     window, run = solved()
-    window.session.rename_run(run, "left")
+    window.session.change_run(run, title="left")
     opened(qtbot, window, write_session(kept, tmp_path / "other.nrsfm"))
     tracks, left = tmp_path / "tracks.nrsfm", tmp_path / "left.nrsfm"
     tracks.write_text("tracks")

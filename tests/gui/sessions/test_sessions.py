@@ -38,7 +38,7 @@ def test_a_session_is_the_same_in_another_window(
     window, run = solved(settings, parameters=True)
     before, camera = window.session, window.scene_view.camera
     before.set_live(False)
-    before.rename_run(run, "the good one")
+    before.change_run(run, title="the good one")
     before.set_frame(5)
     before.set_selection((2, 4), 4)
     before.set_hidden((7,))
@@ -93,7 +93,7 @@ def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, 
     qtbot.waitUntil(lambda: not window.isWindowModified())
     assert window.windowTitle() == "my.nrsfm[*] – balloon circle (perspective) – nrsfm-gui"
     assert window.store.recent()[0] == path
-    window.session.set_note(run, "looks right")
+    window.session.change_run(run, note="looks right")
     qtbot.waitUntil(window.isWindowModified)
     window.session_saver.save()  # no question: it has a name
     qtbot.waitUntil(lambda: not window.isWindowModified())
@@ -262,14 +262,14 @@ def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
         return write_session(saved, path)
 
     monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
-    window.session.rename_run(run, "of the first")
+    window.session.change_run(run, title="of the first")
     window.session_saver.save_to(first)
     opened(qtbot, window, second)
     assert window.session_saver.busy
     go_on.set()
     qtbot.waitUntil(lambda: "Saved" in window.message_bar.text)
     assert window.session_saver.file == second and not window.isWindowModified()
-    window.session.rename_run(window.session.runs[0], "of the second")
+    window.session.change_run(window.session.runs[0], title="of the second")
     window.session_saver.save()
     qtbot.waitUntil(lambda: not window.session_saver.busy)
     saved = {path: read_session(path).sequences[0].runs[0].title for path in (first, second)}

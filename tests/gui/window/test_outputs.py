@@ -155,7 +155,7 @@ def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
         qtbot.waitUntil(lambda: not window.export_controller.busy and path.exists())
     with qtbot.waitSignal(window.sequence_opening.shown):
         window.sequence_opening.open(path)
-    window.session.rename_run(window.session.runs[0], "again")
+    window.session.change_run(window.session.runs[0], title="again")
     before = path.read_bytes()
     window.session_saver.save()
     qtbot.waitUntil(lambda: path.read_bytes() != before)

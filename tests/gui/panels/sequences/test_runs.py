@@ -178,7 +178,7 @@ def test_a_pinned_run_is_forgotten_only_after_confirmation(parts):
     button_of(parts.message_bar, "Forget it all the same").click()
     assert numbers(parts) == [1, 2]
     for run in parts.session.runs:
-        parts.session.pin_run(run, True)
+        parts.session.change_run(run, pinned=True)
     parts.press_action(parts, "reset")
     assert numbers(parts) == [1, 2] and "All runs are pinned" in parts.message_bar.text
 
@@ -330,7 +330,7 @@ def test_the_name_of_a_run_is_the_same_whatever_other_runs_there_are_and_follows
     session.report_run(run)
     parts.runs_controller.updater.flush()
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07, starts 5"
-    session.rename_run(run, "mine")
+    session.change_run(run, title="mine")
     assert numbered_title(run) == f"{run.number} mine"
     parts.sequences_panel.title_changed.emit(run.sequence, run.number, run_name(run.settings))
     assert run.title == ""  # what the parameters call a run is no title
