@@ -110,7 +110,7 @@ def test_ends_have_enough_digits_to_differ(value, span, text):
 
 def test_every_coloring_reaches_both_views_and_is_named(parts):
     for key in COLORINGS:
-        parts.appearance_controller.change(color_by=key)
+        parts.session.change_appearance(color_by=key)
         parts.display.refresh()
         scene = parts.scene_view._scene
         assert scene.appearance.color_by == key
@@ -123,7 +123,7 @@ def test_every_coloring_reaches_both_views_and_is_named(parts):
 
 
 def test_the_color_bar_of_the_view_changes_the_limits(parts):
-    parts.appearance_controller.change(color_by="depth")
+    parts.session.change_appearance(color_by="depth")
     parts.display.refresh()
     bar = parts.scene_view.color_bar
     low, high = bar.limits
@@ -178,7 +178,7 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
     panel = parts.appearance_panel
     for theme in (DARK, LIGHT):
         apply_theme(qapp, theme)
-        panel.open_near(parts.scene_view.buttons.look, parts.scene_view.renderer.sentence)
+        panel.toggle()
         for field in panel.findChildren((QCheckBox, QComboBox, QAbstractSpinBox, QPushButton)):
             assert field.toolTip(), field
             assert field.accessibleName(), field
@@ -187,7 +187,7 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
                 assert room > field.fontMetrics().horizontalAdvance(field.text()), field.text()
             else:
                 assert field.width() >= field.minimumSizeHint().width(), field
-        assert "OpenGL" in panel.drawn_by.text()
+        assert "OpenGL" in panel.renderer.text()
         panel.hide()
 
 
@@ -235,12 +235,12 @@ def test_the_camera_path_of_parallel_rays_is_a_sentence(parts, make_known):
 
 def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(parts, tmp_path):
     np.savez(tmp_path / "mesh.npz", faces=np.array([[0, 5, 6], [5, 6, 7]]))
-    parts.appearance_controller.load_triangulation(tmp_path / "mesh.npz")
+    parts.appearance_panel.load_triangulation(tmp_path / "mesh.npz")
     parts.display.refresh()
     assert np.sort(parts.display.scene.faces, axis=1).tolist() == [[0, 5, 6], [5, 6, 7]]
     assert parts.appearance_panel.choices["mesh_source"].currentText() == "mesh.npz"
     (tmp_path / "bad.txt").write_text("0 1 99\n")
-    parts.appearance_controller.load_triangulation(tmp_path / "bad.txt")
+    parts.appearance_panel.load_triangulation(tmp_path / "bad.txt")
     assert "names point 99" in parts.message_bar.text
     assert parts.session.appearance.triangulation.name == "mesh.npz"
 
