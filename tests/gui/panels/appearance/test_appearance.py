@@ -208,7 +208,7 @@ def test_keys_of_trails_mesh_and_path(parts, known):
     pixels, _ = view._projection().pixels(parts.display.scene.path)
     assert parts.display.scene.path.shape == (known.sequence.frame_count, 3)
     assert ((pixels > 0) & (pixels < (view.width(), view.height()))).all()  # it is fitted in
-    assert len(view._renderer.parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
+    assert len(view.renderer.parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
 
 
 def test_a_sequence_without_a_mesh_gets_the_one_that_its_shapes_show(parts, known, qtbot):
