@@ -135,7 +135,7 @@ def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
 def test_the_reason_for_a_stop_goes_with_the_next_change_or_after_a_while(qtbot, plot, by_change):
     plot._limit.setInterval(50 if not by_change else 60_000)
     plot.canvas.setFocus()
-    plot._mark(2)
+    plot.canvas.mark(2)
     plot.canvas.weight_step_requested.emit(-900.0, False)
     plot.set_state(replace(SHOWN, weights=plot.weights))  # what the parameters answer
     assert plot._hint.property("role") == "warning"
