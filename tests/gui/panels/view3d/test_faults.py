@@ -85,25 +85,21 @@ def test_without_opengl_a_person_can_find_out_why(monkeypatch, session, display,
     assert display.without_opengl
 
 
-def break_context(view, how):
-    painter = view.renderer._opengl
-    if how == "destroyed surface":
-        painter._surface.destroy()
-    else:
-        painter._read = lambda _size: (_ for _ in ()).throw(RuntimeError("reset status"))
+def fail(*_arguments):
+    raise RuntimeError("reset status")
 
 
-@pytest.mark.parametrize("how", ["destroyed surface", "reset"])
-def test_a_lost_context_is_replaced_at_once_with_a_sentence(opengl_view, scene_of, near, how):
-    view = opengl_view
-    view.set_scene(scene_of(2))
-    assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
-    received = []
+@pytest.mark.parametrize("destroyed", [True, False])
+def test_a_lost_context_is_replaced_at_once_with_a_sentence(
+    opengl_view, scene_of, near, monkeypatch, destroyed
+):
+    view, opengl, received = opengl_view, opengl_view.renderer._opengl, []
     view.renderer.degraded.connect(received.append)
-    break_context(view, how)
-    view.set_scene(scene_of(3))
-    assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
-    assert not view.renderer.uses_opengl
+    for frame in (2, 3):
+        view.set_scene(scene_of(frame))
+        assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
+        assert view.renderer.uses_opengl == (frame == 2)
+        opengl._surface.destroy() if destroyed else monkeypatch.setattr(opengl, "_read", fail)
     assert len(received) == 1
     assert received[0].startswith("The 3-D view is drawn without OpenGL from now on")
 
