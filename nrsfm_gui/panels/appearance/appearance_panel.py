@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QIcon, QImage, QPixmap, QStandardItemModel
+from PyQt6.QtGui import QIcon, QImage, QPixmap
 from PyQt6.QtWidgets import (
     QCheckBox,
     QFileDialog,
@@ -251,11 +251,8 @@ class AppearancePanel(QFrame):
         loaded = self._session.appearance.triangulation
         fits = loaded is not None and loaded.points == sequence.point_count
         box = self.choices["mesh_source"]
-        model, index = box.model(), box.findData("loaded")
-        assert isinstance(model, QStandardItemModel)  # as every combo box of texts has
-        item = model.item(index)
-        assert item is not None
-        item.setEnabled(fits)
+        index = box.findData("loaded")
+        box.item(index).setEnabled(fits)
         box.setItemText(index, loaded.name if loaded is not None and fits else MESH_SOURCES["loaded"])
 
     # -- requests --------------------------------------------------------------------------------------------
