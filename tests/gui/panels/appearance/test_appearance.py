@@ -92,15 +92,12 @@ def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
 
 
 def test_ends_have_enough_digits_to_differ():
-    assert [number(value, value) for value in (1234.0, 8.28)] == ["1234", "8.28"]
-    assert [number(*of) for of in ((0.0, 5.0), (1480.24, 0.4), (-3.0, 6.0))] == [
-        "0",
-        "1480.24",
-        "\N{MINUS SIGN}3",
-    ]
+    for value, span, text in ((1234.0, 1234.0, "1234"), (0.0, 5.0, "0"), (1480.24, 0.4, "1480.24")):
+        assert number(value, span) == text
+    assert number(-3.0, 6.0) == "\N{MINUS SIGN}3"
 
 
-# The controller
+# The panel
 
 
 def test_every_coloring_reaches_both_views_and_is_named(parts):
@@ -216,16 +213,16 @@ def test_a_sequence_without_a_mesh_gets_the_one_that_its_shapes_show(parts, know
     assert parts.session.appearance.mesh_mode == "off"
 
 
-def test_what_has_no_mesh_is_a_sentence(parts, known):
-    parts.open(replace(known.sequence, edges=None, faces=None, truth=None))
-    parts.press("mesh")
-    assert "run the solver" in parts.message_bar.text and not len(parts.display.scene.edges)
-
-
-def test_the_camera_path_of_parallel_rays_is_a_sentence(parts, make_known):
-    parts.open(make_known(affine=True).sequence)
-    parts.press("path")
-    assert "parallel rays have no place" in parts.message_bar.text
+def test_what_there_is_not_is_a_sentence(parts, known, make_known):
+    bare = replace(known.sequence, edges=None, faces=None, truth=None)
+    for sequence, key, words in (
+        (bare, "mesh", "run the solver"),
+        (make_known(affine=True).sequence, "path", "parallel rays have no place"),
+    ):
+        parts.open(sequence)
+        parts.press(key)
+        assert words in parts.message_bar.text
+        assert key != "mesh" or not len(parts.display.scene.edges)
 
 
 def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(parts, tmp_path):

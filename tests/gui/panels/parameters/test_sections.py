@@ -13,7 +13,7 @@ from nrsfm_gui.panels.parameters.parameter_form import FOLDED
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import NumberField
-from nrsfm_gui.widgets.form import FoldedSections, Form
+from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.style import apply_theme
 
 USUAL_SIZE = 346, 530  # pixels that the panel has in a window of 1280 x 800
@@ -81,13 +81,9 @@ def test_labels_are_shown_in_full_in_the_least_width(qtbot, show, known, percent
         assert form.mapTo(viewport, form.rect().topRight()).x() < viewport.width()
 
 
-def sections(panel):
-    return panel.findChild(FoldedSections)
-
-
 def changes(panel):
     """Return what the headings name as changed."""
-    tips = {name: sections(panel).button(name).toolTip() for name in FOLDED}
+    tips = {name: panel.sections.button(name).toolTip() for name in FOLDED}
     return {name: tip[9:-1] for name, tip in tips.items() if tip.startswith("Changed: ")}
 
 
@@ -131,7 +127,7 @@ def test_nothing_moves_where_what_is_changed_is_named(closed):
 
 
 def test_the_norm_is_the_objective_or_in_the_section_of_the_start(closed):
-    found = sections(closed)
+    found = closed.sections
     rank = closed.findChild(NumberField, "rank")
     for preset, folded in (("recommended", True), ("bilinear", False), ("recommended", True)):
         closed.set_settings(PRESETS[preset])
@@ -142,7 +138,7 @@ def test_the_norm_is_the_objective_or_in_the_section_of_the_start(closed):
 def test_which_sections_are_open_is_remembered(qtbot, session, control, closed, store):
     ParametersController(session, control, closed, store, session)
     for name in ("Cameras", "Data"):
-        qtbot.mouseClick(sections(closed).button(name), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(closed.sections.button(name), Qt.MouseButton.LeftButton)
     assert closed.sections.open == store.open_sections() == ("Cameras", "Data")
     again = ParametersPanel()
     ParametersController(session, control, again, store, session)

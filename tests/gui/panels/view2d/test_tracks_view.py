@@ -167,26 +167,16 @@ def test_zooming_is_undone_by_fit_and_by_a_double_click(view, show_frame, qtbot)
         np.testing.assert_allclose(view._box.viewRange(), before)
 
 
-def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, show_frame, qtbot):
-    place = QPoint(*pixels(view, show_frame().measured)[9])
-    for where, point in ((place, 9), (QPoint(620, 60), -1)):
-        with qtbot.waitSignal(view.point_selected) as caught:
-            qtbot.mouseClick(view.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=where)
-        assert caught.args == [point]
-
-
-def test_hovering_shows_index_and_error(view, show_frame, qtbot):
-    scene = show_frame()
-    where = pixels(view, scene.measured)[9]
-    with qtbot.waitSignal(view.point_hovered) as caught:
-        view._on_mouse_moved(QPointF(*where))
-    assert caught.args == [9]
-    assert described(scene, 9).startswith("point 10 ·")
+def test_the_point_under_the_mouse_is_described_and_a_click_selects_it_or_none(view, show_frame, qtbot):
+    scene, hovered = show_frame(), []
+    view.point_hovered.connect(hovered.append)
+    for place, point in ((QPoint(*pixels(view, scene.measured)[9]), 9), (QPoint(620, 60), -1)):
+        view._on_mouse_moved(QPointF(place))
+        with qtbot.waitSignal(view.point_selected) as selected:
+            qtbot.mouseClick(view.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert hovered[-1] == point and selected.args == [point]
+    assert described(scene, 9).startswith("point 10 ·") and "3-D error" in described(scene, 9)
     assert f"residual {scene.residuals_px[9]:.3g} px" in described(scene, 9)
-    assert "3-D error" in described(scene, 9)
-    with qtbot.waitSignal(view.point_hovered) as caught:
-        view._on_mouse_moved(QPointF(620, 60))
-    assert caught.args == [-1]
 
 
 def test_color_by_error_gives_reprojections_the_color_of_their_error(view, known, show_frame, near):

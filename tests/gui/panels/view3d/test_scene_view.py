@@ -104,23 +104,15 @@ def test_color_by_error_gives_every_point_the_color_of_its_error(drawn, scene_of
         assert np.abs(expected - (red, green, blue)).max() < 18
 
 
-def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, scene_of, qtbot):
-    scene = scene_of()
+def test_the_point_under_the_mouse_is_emitted_and_a_click_selects_it_or_none(view, scene_of, qtbot):
+    scene, hovered = scene_of(), []
     view.set_scene(scene)
+    view.point_hovered.connect(hovered.append)
     for place, point in ((pixel(view, scene, 9), 9), (QPoint(630, 200), -1)):
-        with qtbot.waitSignal(view.point_selected) as caught:
+        send_mouse(view, QEvent.Type.MouseMove, place, held=Qt.MouseButton.NoButton)
+        with qtbot.waitSignal(view.point_selected) as selected:
             qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=place)
-        assert caught.args == [point]
-
-
-def test_hovering_emits_the_point_and_leaving_none(view, scene_of):
-    scene = scene_of()
-    view.set_scene(scene)
-    received = []
-    view.point_hovered.connect(received.append)
-    for where in (pixel(view, scene, 9), QPoint(630, 200)):
-        send_mouse(view, QEvent.Type.MouseMove, where, held=Qt.MouseButton.NoButton)
-    assert (received[0], received[-1]) == (9, -1)
+        assert hovered[-1] == point and selected.args == [point]
 
 
 def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, scene_of, qtbot):
