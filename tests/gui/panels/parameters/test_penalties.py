@@ -12,17 +12,13 @@ from nrsfm_gui.panels.parameters.weights_list import WEIGHTS
 from nrsfm_gui.widgets.drag_number import Scale
 
 
-def shown_numbers(form):
-    names = dict.fromkeys(name for kind in PENALTIES.values() for name in parameters_of(kind))
-    return [name for name in names if form.field(name).isVisibleTo(form.panel)]
-
-
 def test_every_penalty_can_be_chosen_and_shows_its_own_numbers_and_tips(panel, form):
+    names = {name for kind in PENALTIES.values() for name in parameters_of(kind)}
     for kind, penalty in PENALTIES.items():
         form.choose("penalty", kind)
-        assert sorted(shown_numbers(form)) == sorted(parameters_of(penalty))
-        for name, described in parameters_of(penalty).items():
-            assert form.field(name).toolTip() == described.tip
+        own = parameters_of(penalty)
+        assert {name for name in names if form.field(name).isVisibleTo(panel)} == own.keys()
+        assert all(form.field(name).toolTip() == described.tip for name, described in own.items())
         panel.flush()
         assert panel.settings.penalty == (Settings().penalty if kind == "wnn" else penalty())
 
