@@ -160,11 +160,11 @@ def test_only_the_newest_request_is_served(qtbot, folder):
         reader.request(index)
     with qtbot.waitSignal(reader.read):
         reader.start()
-    qtbot.waitUntil(lambda: reader.kept(7) is not None)
+    qtbot.waitUntil(lambda: reader.pictures.kept(7) is not None)
     assert served == [7]
     reader.request(2)
     qtbot.waitUntil(lambda: served == [7, 2])
-    qtbot.waitUntil(lambda: reader.kept(0) is not None)  # read ahead, the way it went
+    qtbot.waitUntil(lambda: reader.pictures.kept(0) is not None)  # read ahead, the way it went
     reader.cancel()
     assert reader.wait(60_000)
 
@@ -182,7 +182,7 @@ def opened(qtbot, session, background, sequence):
 
     def put(path, **options):
         background.open(path, **options)
-        qtbot.waitUntil(lambda: background._count > 0 and not background.busy)
+        qtbot.waitUntil(lambda: not background.busy)
 
     return put
 
@@ -267,7 +267,7 @@ def test_every_sequence_has_its_own_background(qtbot, sequence, folder, session,
     session.set_sequence(other)
     assert session.background is None
     session.set_sequence(sequence)
-    qtbot.waitUntil(lambda: background._count > 0)
+    qtbot.waitUntil(lambda: background._images is not None)
     assert session.background.offset == 1
 
 
@@ -348,7 +348,7 @@ def test_the_video_that_a_sequence_names_lies_behind_it_also_when_its_decoder_ha
     for frame in (0, 5):
         session.set_frame(frame)
         qtbot.waitUntil(lambda frame=frame: shows(10 + 3 * frame))
-    qtbot.waitUntil(lambda: background._reader.kept(25 + AHEAD) is not None)
+    qtbot.waitUntil(lambda: background._reader.pictures.kept(25 + AHEAD) is not None)
     (decoder,) = set(active_children()) - before
     decoder.kill()  # as FFmpeg ends at a damaged file
     decoder.join()
