@@ -14,7 +14,6 @@ from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.log_records import Logbook
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
-from nrsfm_gui.panels.appearance.appearance_controller import AppearanceController
 from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
 from nrsfm_gui.panels.background.background_controller import BackgroundController
 from nrsfm_gui.panels.comparison.compare_controller import CompareController
@@ -92,7 +91,6 @@ class PanelWindow(QMainWindow):
         self.log_panel = LogPanel(self.logbook)
         self.message_bar, self.compare_panel = MessageBar(), ComparePanel()
         self.compare_splitter = CompareSplitter(self.scene_view)
-        self.appearance_panel = AppearancePanel(self.scene_view)
 
     def _place_views(self) -> None:
         center = QWidget()
@@ -138,10 +136,10 @@ class PanelWindow(QMainWindow):
             session, display, self.scene_view, self, first_appearance=self._first_appearance
         )
         self.alignment_controller = AlignmentController(session, self)
-        self.appearance_controller = AppearanceController(
-            session, display, self.appearance_panel, button=self.scene_view.buttons.look,
+        self.appearance_panel = AppearancePanel(
+            session, display, self.scene_view, button=self.scene_view.buttons.look,
             drawn_by=lambda: self.scene_view.renderer.sentence,
-            show_cameras=self.scene_view_controller.show_cameras, parent=self,
+            show_cameras=self.scene_view_controller.show_cameras,
         )  # fmt: skip
         self.background_controller = BackgroundController(session, self.tracks_view, self)
         self.compare_controller = CompareController(
@@ -149,7 +147,7 @@ class PanelWindow(QMainWindow):
             make_view=self._make_second_view, select=control.select,
         )  # fmt: skip
         self.verdict_actions = VerdictActions(
-            session, control, display.errors, self.appearance_controller, self.compare_controller, self
+            session, control, display.errors, self.appearance_panel, self.compare_controller, self
         )
         self.log_controller = LogController(session, self.logbook, self.log_panel)
         views = self.scene_view, self.tracks_view
@@ -191,7 +189,7 @@ class PanelWindow(QMainWindow):
         self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)
         self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)
         self.numbers_panel.verdict_dismissed.connect(self.verdict_actions.dismiss)
-        self.scene_view.buttons.look.clicked.connect(lambda _on: self.appearance_controller.toggle_panel())
+        self.scene_view.buttons.look.clicked.connect(lambda _on: self.appearance_panel.toggle())
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)
         self.selection_controller.newest_requested.connect(self.loss_controller.show_newest)

@@ -79,7 +79,7 @@ def measure(sequence: Sequence, name: str, renderer: str) -> bool:
         solve(studio)
         studio.settle(1.0)
         if name == "few":
-            window.appearance_controller.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
+            window.session.change_appearance(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
             studio.settle(0.5)
         times.clear()
         drawn: list[int] = []
@@ -157,7 +157,7 @@ def watch_memory(minutes: float, runs: int) -> int:
         window, playback = studio.window, studio.window.timeline_controller.playback
         studio.open(simulate("paper", frames=FEW[0], points=FEW[1]))
         solve(studio)
-        window.appearance_controller.change(
+        window.session.change_appearance(
             layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error"
         )
         if minutes:

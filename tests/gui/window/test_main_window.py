@@ -67,8 +67,8 @@ def test_a_run_ends_with_the_numbers_of_the_core_and_is_in_the_picture(qtbot, wi
 def test_actions_are_checked_where_the_views_and_the_appearance_are_so(qtbot, window):
     actions, view = window.toolbars.actions, window.scene_view
     assert not actions["color_by_error"].isChecked()
-    window.appearance_controller.set_layer("grid", False)
-    window.appearance_controller.set_trails(True)
+    window.appearance_panel.set_layer("grid", False)
+    window.appearance_panel.set_trails(True)
     window.toolbars.show_situation()
     assert window.findChild(QAction, "layer grid").isChecked() is False
     assert window.findChild(QAction, "layer trails").isChecked() is True
