@@ -24,6 +24,7 @@ from PyQt6.QtWidgets import (
     QPlainTextEdit,
     QScrollBar,
     QTabBar,
+    QTableView,
     QTextBrowser,
     QTextEdit,
     QToolButton,
@@ -333,6 +334,25 @@ def test_every_letter_acts_in_every_view(full_window):
                 triggered.clear()
                 QTest.keyClick(view, code, held)
                 assert triggered == [spec.name], (described(view), spec.name)
+
+
+def test_letters_act_in_lists_and_buttons_and_are_typed_into_text(full_window):
+    window = full_window
+    specs = [spec for spec in ACTIONS if spec.name in {"worst_frame", "worst_point", "front", "range_first"}]
+    triggered = triggered_by(window, specs)
+    acted, typed = [], []
+    for widget in focusable(window):
+        for spec in specs:
+            key = QKeySequence(spec.shortcuts[0])[0]
+            triggered.clear()
+            QTest.keyClick(widget, key.key(), key.keyboardModifiers())
+            editable = isinstance(widget, QComboBox) and widget.isEditable()
+            text = editable or isinstance(widget, (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit))
+            assert triggered == ([] if text else [spec.name]), (described(widget), spec.name)
+        (typed if text else acted).append(widget)
+    for kind in (QTreeView, QTableView, QComboBox, QAbstractButton):
+        assert any(isinstance(widget, kind) for widget in acted), kind
+    assert any(isinstance(widget, QLineEdit) for widget in typed)
 
 
 HANDLERS = {"mousePressEvent", "mouseDoubleClickEvent", "keyPressEvent", "contextMenuEvent"}
