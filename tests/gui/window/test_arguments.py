@@ -153,8 +153,14 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
     [
         (("/no/such/file.mat", "--run"), "/no/such/file.mat"),
         (("--screenshot", "/no/such/folder/a.png"), "/no/such/folder does not exist"),
-        (("--export", "shape.ply"), "shape.ply is not written: there is no reconstruction yet"),
-        (("--run", "--method", "bmm"), "nrsfm-gui: BMM is for orthogonal cameras"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                (("--export", "shape.ply"), "shape.ply is not written: there is no reconstruction yet"),
+                (("--export", "a.doc"), "has the suffix '.doc'; accepted are .npz"),
+                (("--run", "--method", "bmm"), "nrsfm-gui: BMM is for orthogonal cameras"),
+            )
+        ),
     ],
 )
 def test_what_fails_in_a_script_is_one_sentence_and_code_2(run_script, capsys, arguments, words):

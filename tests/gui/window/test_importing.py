@@ -162,6 +162,7 @@ def test_what_cannot_be_understood_at_all_is_a_message_that_offers_the_import(qt
     window.sequence_opening.open(path)
     qtbot.waitUntil(lambda: "notes.npz" in window.message_bar.text)
     assert len(window.message_bar.text.splitlines()) <= 4
+    assert window.status_controller.line.full_text == "Ready"
     press(qtbot, window.message_bar, "Import as…")
     dialog = dialog_of(qtbot, window)
     assert "no zip archive" in dialog.problem and dialog._title.text() == "notes.npz"

@@ -305,54 +305,35 @@ def triggered_by(window, specs):
     return names
 
 
-@pytest.fixture
-def full_window(make_window, add_solved_run):
-    """Return a window with a run that is over, whose actions may be replaced."""
-    made = make_window()
-    add_solved_run(made.session, SEQUENCE, QUICK)
-    made.display.refresh()
-    return made
+def is_typed_into(widget):
+    editable = isinstance(widget, QComboBox) and widget.isEditable()
+    return editable or isinstance(widget, (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit))
 
 
-def test_every_letter_acts_in_every_view(full_window):
-    window = full_window
+def test_every_key_acts_in_every_view_and_letters_wherever_no_text_is_typed(make_window, add_solved_run):
+    window = make_window()
+    add_solved_run(window.session, SEQUENCE, QUICK)
+    window.display.refresh()
+    window.toolbars.show_situation()
     specs = actions_of_views()
-    triggered = triggered_by(window, specs)
-    views = [widget for widget in focusable(window) if isinstance(widget, VIEWS)]
-    assert {window.scene_view, window.tracks_view, window.timeline, window.timeline.slider} <= set(views)
-    assert {window.loss_plot.plot_widget, window.parameters_panel.spectrum_plot.canvas} <= set(views)
-    for view in views:
-        show_dock_of_part(view)
-        view.setFocus()
-        assert view.hasFocus(), described(view)
-        for spec in specs:
+    letters = [spec for spec in specs if spec.name in {"worst_frame", "worst_point", "front", "range_first"}]
+    arrows = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Escape}
+    triggered, reached = triggered_by(window, specs), []
+    for widget in focusable(window):
+        reached.append(widget)
+        for spec in specs if isinstance(widget, VIEWS) else letters:
             for key in map(QKeySequence, spec.shortcuts):
                 code, held = key[0].key(), key[0].keyboardModifiers()
-                own = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Escape}
-                if isinstance(view, SpectrumCanvas) and code in own:
+                if isinstance(widget, SpectrumCanvas) and code in arrows:
                     continue  # the arrows choose a weight there, Escape leaves it
                 triggered.clear()
-                QTest.keyClick(view, code, held)
-                assert triggered == [spec.name], (described(view), spec.name)
-
-
-def test_letters_act_in_lists_and_buttons_and_are_typed_into_text(full_window):
-    window = full_window
-    specs = [spec for spec in ACTIONS if spec.name in {"worst_frame", "worst_point", "front", "range_first"}]
-    triggered = triggered_by(window, specs)
-    acted, typed = [], []
-    for widget in focusable(window):
-        for spec in specs:
-            key = QKeySequence(spec.shortcuts[0])[0]
-            triggered.clear()
-            QTest.keyClick(widget, key.key(), key.keyboardModifiers())
-            editable = isinstance(widget, QComboBox) and widget.isEditable()
-            text = editable or isinstance(widget, (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit))
-            assert triggered == ([] if text else [spec.name]), (described(widget), spec.name)
-        (typed if text else acted).append(widget)
-    for kind in (QTreeView, QTableView, QComboBox, QAbstractButton):
-        assert any(isinstance(widget, kind) for widget in acted), kind
-    assert any(isinstance(widget, QLineEdit) for widget in typed)
+                QTest.keyClick(widget, code, held)
+                wanted = [] if is_typed_into(widget) else [spec.name]
+                assert triggered == wanted, (described(widget), spec.name)
+    assert {window.scene_view, window.tracks_view, window.timeline, window.timeline.slider} <= set(reached)
+    assert {window.loss_plot.plot_widget, window.parameters_panel.spectrum_plot.canvas} <= set(reached)
+    for kind in (QTreeView, QTableView, QComboBox, QAbstractButton, QLineEdit):
+        assert any(isinstance(widget, kind) for widget in reached), kind
 
 
 HANDLERS = {"mousePressEvent", "mouseDoubleClickEvent", "keyPressEvent", "contextMenuEvent"}
@@ -434,9 +415,7 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, window):
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
-def test_the_tab_key_leads_through_what_is_seen_from_the_left_to_the_right(qtbot, make_window, size):
-    window = make_window(SEQUENCE, settings=QUICK)
-    window.session.set_theme(DARK)
+def test_the_tab_key_leads_through_what_is_seen_from_the_left_to_the_right(qtbot, window, size):
     window.resize(*size)
     qtbot.waitUntil(lambda: window.dock_layout.settled)
     window.scene_view.setFocus()
@@ -445,11 +424,11 @@ def test_the_tab_key_leads_through_what_is_seen_from_the_left_to_the_right(qtbot
         qtbot.keyClick(before[-1], Qt.Key.Key_Tab)
         if QApplication.focusWidget() is window.scene_view:
             break
-        before.append(QApplication.focusWidget())
+        before.append(part := QApplication.focusWidget())
+        assert window.rect().intersects(QRect(part.mapTo(window, QPoint()), part.size()))
     assert QApplication.focusWidget() is window.scene_view and len(set(before)) == len(before)
     navigation, panels = window.panel_navigation, []
     for part in before:
-        assert window.rect().intersects(QRect(part.mapTo(window, QPoint()), part.size()))
         part.setFocus()
         panel = navigation.current()
         if panel is not None and panel not in panels[-1:]:

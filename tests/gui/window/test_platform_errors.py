@@ -56,20 +56,16 @@ def test_without_a_display_the_program_shows_how_to_get_one(tmp_path):
     check_sentence(done, "no display", "DISPLAY and WAYLAND_DISPLAY are empty", "xvfb-run", "install xvfb")
 
 
+@pytest.mark.slow
 @only_linux
 @pytest.mark.parametrize(
     "variables",
     [
         {"DISPLAY": UNREACHABLE},
-        *(
-            pytest.param(each, marks=pytest.mark.slow)
-            for each in (
-                {"WAYLAND_DISPLAY": "wayland-1977", "XDG_RUNTIME_DIR": "/nowhere"},
-                {"WAYLAND_DISPLAY": "wayland-1977", "DISPLAY": UNREACHABLE},
-                {"WAYLAND_DISPLAY": "wayland-1977", "QT_QPA_PLATFORM": "wayland"},
-                {"DISPLAY": UNREACHABLE, "QT_QPA_PLATFORM": "xcb"},
-            )
-        ),
+        {"WAYLAND_DISPLAY": "wayland-1977", "XDG_RUNTIME_DIR": "/nowhere"},
+        {"WAYLAND_DISPLAY": "wayland-1977", "DISPLAY": UNREACHABLE},
+        {"WAYLAND_DISPLAY": "wayland-1977", "QT_QPA_PLATFORM": "wayland"},
+        {"DISPLAY": UNREACHABLE, "QT_QPA_PLATFORM": "xcb"},
     ],
     ids=" ".join,
 )
@@ -78,6 +74,7 @@ def test_a_display_that_cannot_be_reached_is_named(tmp_path, variables):
     check_sentence(start(tmp_path, **variables), f"{name}={variables[name]}", "cannot be opened", "xvfb-run")
 
 
+@pytest.mark.slow
 @only_linux
 def test_an_unknown_platform_is_refused_with_those_that_there_are(tmp_path):
     done = start(tmp_path, QT_QPA_PLATFORM="fantasy")
