@@ -310,8 +310,7 @@ def test_a_theme_is_remembered_and_that_of_the_command_line_goes_before_that_of_
     qtbot, make_window, sequence, tmp_path
 ):
     path, saved = tmp_path / "dark.nrsfm", make_window(sequence)
-    saved.preferences_controller.set_light(True)
-    saved.session.set_theme(DARK)
+    saved.store.set_theme(LIGHT.name)
     saved.session_saver.save_to(path)
     qtbot.waitUntil(lambda: not saved.session_saver.busy and path.exists())
     window = make_window()
