@@ -110,7 +110,7 @@ def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path, sav
     window.session_saver.save_to(tmp_path / "absent" / "my.nrsfm")
     qtbot.waitUntil(lambda: "does not exist" in window.message_bar.text)
     assert own_file(window) is not None and window.session_saver.modified
-    saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    saved_to(window, tmp_path / "my.nrsfm")
     qtbot.waitUntil(lambda: own_file(window) is None)
     window.close()
     assert list(window.session_saver.folder.iterdir()) == []
@@ -157,7 +157,7 @@ def test_opening_the_last_session_keeps_the_one_that_is_open(qtbot, solved, kept
     path.parent.mkdir(parents=True, exist_ok=True)
     write_session(renamed(kept, "closed before"), path)
     window.session.rename_run(run, "open and not saved")
-    opened(qtbot, window, path)
+    opened(window, path)
     assert [run.title for run in window.session.runs] == ["closed before"]
     qtbot.waitUntil(lambda: (window.session_saver.folder / LAST).is_file())
     assert titles(window.session_saver.folder / LAST) == ["open and not saved"]
@@ -222,7 +222,7 @@ def test_a_last_session_that_cannot_be_moved_leaves_the_session_in_its_own_file(
 
 
 def test_the_last_session_of_another_window_is_not_replaced_and_nobody_else_can_read_either(
-    qtbot, autosave, kept, tmp_path
+    autosave, kept, tmp_path
 ):
     folder = tmp_path / "data"
     write_session(renamed(kept, "of another window"), folder.parent / LAST, private=True)
@@ -381,7 +381,7 @@ def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_wi
 
 
 @pytest.fixture
-def unkept(qtbot, solved, tmp_path):
+def unkept(solved, tmp_path):
     """A window whose session can be written nowhere by itself, and that was asked to close."""
     (tmp_path / "data").write_text("a file where the folder should be")
     window, _run = solved()
@@ -404,7 +404,7 @@ def test_a_window_whose_session_cannot_be_kept_stays_open_until_it_can(qtbot, un
     assert not window.isVisible() and window.session_saver.last_session() is not None
 
 
-def test_a_session_that_cannot_be_kept_is_saved_elsewhere_or_given_up(qtbot, unkept, tmp_path):
+def test_a_session_that_cannot_be_kept_is_saved_elsewhere_or_given_up(unkept, tmp_path):
     window, asked = unkept
     asked.button(QMessageBox.StandardButton.Save).click()
     (dialog,) = window.findChildren(QFileDialog)
@@ -420,7 +420,7 @@ def test_a_session_that_cannot_be_kept_when_another_is_opened_can_be_saved_elsew
     (tmp_path / "data").write_text("a file where the folder should be")
     window, run = solved()
     window.session.rename_run(run, "left")
-    opened(qtbot, window, write_session(kept, tmp_path / "other.nrsfm"))
+    opened(window, write_session(kept, tmp_path / "other.nrsfm"))
     tracks, left = tmp_path / "tracks.nrsfm", tmp_path / "left.nrsfm"
     tracks.write_text("tracks")
     monkeypatch.setattr(window.session, "inputs", lambda: {tracks: "an input"})

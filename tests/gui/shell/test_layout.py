@@ -211,7 +211,7 @@ def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
     assert found["Numbers"] not in window.tabifiedDockWidgets(found["Parameters"])  # below them
 
 
-def test_docks_that_were_floated_and_closed_are_put_back_and_remembered(qtbot, make_window):
+def test_docks_that_were_floated_and_closed_are_put_back_and_remembered(make_window):
     window = make_window()
     for dock in docks(window):
         dock.setFloating(True)

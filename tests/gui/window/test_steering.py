@@ -17,7 +17,7 @@ QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 @pytest.fixture
-def window(qtbot, make_window, add_solved_run, known):
+def window(make_window, add_solved_run, known):
     window = make_window(known.sequence, settings=QUICK)
     add_solved_run(window.session, known.sequence, QUICK)
     window.display.refresh()
