@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hands import files_of_at_most
 from patience import PATIENCE
+from programs import environment_of
 from PyQt6.QtCore import QLockFile
 from PyQt6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 
@@ -26,8 +27,6 @@ from nrsfm_gui.sessions import session_saver
 from nrsfm_gui.sessions.autosave import LAST, PREFIX, Autosave
 from nrsfm_gui.sessions.recovery import MARK, lost_sessions
 from nrsfm_gui.sessions.session_file import read_session, write_session
-
-ROOT = Path(__file__).parents[3]
 
 
 def save_every(store, seconds):
@@ -80,7 +79,7 @@ def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
     with qtbot.assertNotEmitted(autosave.saved, wait=300):  # nothing has changed since
         pass
     with qtbot.waitSignal(autosave.saved):
-        autosave.save_when_idle()
+        autosave.schedule_save(IDLE_MILLISECONDS)
     if os.name == "posix":  # nobody else can read it
         assert autosave.own.path.stat().st_mode & 0o777 == 0o600
 
@@ -491,12 +490,7 @@ sys.exit(app.main(sys.argv[1:]))
 
 @pytest.mark.slow
 def test_a_killed_application_loses_no_more_than_the_interval(tmp_path, sequence, monkeypatch):
-    environment = os.environ | {
-        "QT_QPA_PLATFORM": "offscreen",
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "XDG_DATA_HOME": str(tmp_path / "data"),
-        "PYTHONPATH": str(ROOT),
-    }
+    environment = environment_of(tmp_path, QT_QPA_PLATFORM="offscreen")
     monkeypatch.setenv("XDG_CONFIG_HOME", environment["XDG_CONFIG_HOME"])
     save_every(AppStore(), 1)
     command = [
@@ -517,30 +511,3 @@ def test_a_killed_application_loses_no_more_than_the_interval(tmp_path, sequence
     lost.release()
     assert saved.state is RunState.STOPPED
     assert len(saved.records) >= int(first[1])  # all that there was when the last saving began
-    recover = """
-import sys
-from PyQt6.QtCore import QTimer
-from nrsfm_gui import app
-from nrsfm_gui import main_window
-begin = main_window.MainWindow.begin
-def watched(window, arguments):
-    begin(window, arguments)
-    def recover(*_):
-        window.sequence_opening.opened.disconnect(recover)
-        print(window.session_saver.recovery.bar.text)
-        session_read = window.sequence_opening.session_read
-        session_read.connect(lambda *_: print("read", len(window.session.runs[0].history)))
-        session_read.connect(lambda *_: QTimer.singleShot(0, window.close))
-        window.session_saver.recovery.bar.buttons["Recover"].click()
-    window.sequence_opening.opened.connect(recover)
-main_window.MainWindow.begin = watched
-sys.exit(app.main(sys.argv[1:]))
-"""
-    again = subprocess.run(
-        [sys.executable, "-c", recover, "--renderer", "software"],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False,
-    )  # fmt: skip
-    assert again.returncode == 0, again.stderr
-    assert "1 run of balloon circle, saved at" in again.stdout
-    assert f"read {len(saved.records)}" in again.stdout
-    assert not lost.path.exists()

@@ -375,7 +375,8 @@ def test_the_sheet_has_every_gesture_that_is_declared_and_all_that_handles_the_m
 def test_a_click_into_a_view_gives_it_the_keys_and_escape_leads_back_to_the_shape(qtbot, window):
     tree = window.sequences_panel.findChild(QTreeView)
     plot = window.tracks_view.findChild(QAbstractScrollArea).viewport()
-    for clicked in (window.scene_view, plot, window.timeline.curve, window.timeline.strip):
+    loss = window.loss_plot.plot_widget.viewport()
+    for clicked in (window.scene_view, plot, window.timeline.curve, window.timeline.strip, loss):
         tree.setFocus()
         qtbot.keyClick(tree, Qt.Key.Key_Escape)
         assert window.scene_view.hasFocus()

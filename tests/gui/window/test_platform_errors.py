@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-import subprocess
 import sys
 import tomllib
 from importlib.metadata import distribution
@@ -11,11 +10,10 @@ from pathlib import Path
 
 import PyQt6
 import pytest
-from patience import PATIENCE
+from programs import ROOT, run_python
 
 from nrsfm_gui.platform_errors import C_LIBRARY, NO_FONT, REQUIREMENT, import_refusal, platform_refusal
 
-ROOT = Path(__file__).parents[3]
 UNREACHABLE = ":1977"
 LIBRARIES = Path(PyQt6.__file__).parent / "Qt6" / "lib"
 FATAL = (
@@ -32,13 +30,7 @@ def start(folder, *arguments, **variables):
     left_out = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "XDG_SESSION_TYPE")
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
     environment |= {"XDG_CONFIG_HOME": str(folder), "OPENBLAS_NUM_THREADS": "1"} | variables
-    return subprocess.run(
-        [sys.executable, "-m", "nrsfm_gui", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env=environment,
-    )
+    return run_python("-m", "nrsfm_gui", *arguments, env=environment)
 
 
 def check_sentence(done, *parts):
