@@ -36,7 +36,7 @@ from core import Settings, simulate
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
 from nrsfm_gui.shell.actions import ACTIONS
-from nrsfm_gui.shell.keyboard import VIEWS, acts_in_views_only
+from nrsfm_gui.shell.keyboard import VIEWS, acts, acts_in_views_only
 from nrsfm_gui.shell.layout import docks, is_in_front
 from nrsfm_gui.shell.shortcut_sheet import GESTURES, ShortcutSheet
 from nrsfm_gui.widgets.labels import ElidedLabel
@@ -334,6 +334,15 @@ def test_every_key_acts_in_every_view_and_letters_wherever_no_text_is_typed(make
     assert {window.loss_plot.plot_widget, window.parameters_panel.spectrum_plot.canvas} <= set(reached)
     for kind in (QTreeView, QTableView, QComboBox, QAbstractButton, QLineEdit):
         assert any(isinstance(widget, kind) for widget in reached), kind
+
+
+def test_keys_of_the_window_are_typed_into_a_choice_only_where_it_can_be_edited(qtbot):
+    choice = QComboBox()
+    qtbot.addWidget(choice)
+    keys = Qt.Key.Key_W, Qt.Key.Key_1, Qt.Key.Key_BracketLeft, Qt.Key.Key_Space, Qt.Key.Key_End
+    assert [acts(key, choice) for key in keys] == [True, True, True, False, False]
+    choice.setEditable(True)
+    assert not any(acts(key, choice) for key in keys)
 
 
 HANDLERS = {"mousePressEvent", "mouseDoubleClickEvent", "keyPressEvent", "contextMenuEvent"}
