@@ -307,15 +307,16 @@ def test_opening_a_session_is_no_change_of_it(
 
 
 def test_a_theme_is_remembered_and_that_of_the_command_line_goes_before_that_of_a_session(
-    qtbot, make_window, sequence, tmp_path
+    qtbot, window, make_window, tmp_path
 ):
-    path, saved = tmp_path / "dark.nrsfm", make_window(sequence)
-    saved.store.set_theme(LIGHT.name)
-    saved.session_saver.save_to(path)
-    qtbot.waitUntil(lambda: not saved.session_saver.busy and path.exists())
-    window = make_window()
+    path = tmp_path / "dark.nrsfm"
+    window.session.set_theme(DARK)
+    window.session_saver.save_to(path)
+    qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
+    other = make_window()
+    other.store.set_theme(LIGHT.name)
     for words, shown in (([], DARK), (["--theme", "light"], LIGHT)):
-        with qtbot.waitSignal(window.session_saver.session_shown):
-            window.begin(parse([str(path), *words]))
-            assert window.session.theme is LIGHT
-        assert window.session.theme is shown
+        with qtbot.waitSignal(other.session_saver.session_shown):
+            other.begin(parse([str(path), *words]))
+            assert other.session.theme is LIGHT
+        assert other.session.theme is shown
