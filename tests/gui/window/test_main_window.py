@@ -295,7 +295,7 @@ def test_opening_a_session_is_no_change_of_it(
     window = make_window()
     window.first_steps.begin()
     changes = []
-    monkeypatch.setattr(window.session_saver.autosave, "schedule_save", lambda: changes.append(1))
+    monkeypatch.setattr(window.session_saver.autosave, "schedule_save", lambda *_: changes.append(1))
     with qtbot.waitSignal(window.session_saver.session_shown):
         window.sequence_opening.open(path)
     qtbot.wait(100)
