@@ -2,7 +2,7 @@
 
 Menus, tool bar, the palette (Ctrl+K) and the sheet of shortcuts (F1) are all made of this table. What a row
 calls is named as "controller.method"; `bind` looks it up in the object that owns the controllers. Shortcuts
-with Ctrl and function keys act in the window; those without act in the views only (`keyboard`).
+with Ctrl and function keys act in the window; of those without, some act in the views only (`keyboard`).
 """
 
 from __future__ import annotations
