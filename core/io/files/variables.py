@@ -98,6 +98,14 @@ def joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
+def times_size(parts: Parts, size: tuple[int, int], origin: str = "") -> Parts:
+    """Return tracks that are relative to the picture in its pixels."""
+    scaled = parts.tracks * np.array(size, dtype=np.float64)[:, None]
+    note = f"multiplied by the size of the picture {size[0]} x {size[1]}{origin}"
+    notes = joined(parts.provenance, note)
+    return replace(parts, tracks=scaled, image_size=size, units="px", provenance=notes)
+
+
 def without_unseen(parts: Parts) -> Parts:
     """Return parts without frames that show no point and points that fewer than 2 frames show.
 

@@ -22,12 +22,13 @@ from ...files.variables import (
     numbers,
     shortened,
     size_of,
+    times_size,
     without_batch,
 )
 from ..keypoints import sleap
 from . import known_layouts as known
 from .array_shapes import RARER, SHAPES, is_smooth
-from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size, times_size
+from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
 from .visibility import could_be_tracks, split_mask, with_visibility
 
 if TYPE_CHECKING:

@@ -36,6 +36,7 @@ from ...files.variables import (
     pixels,
     real_numbers,
     size_of,
+    times_size,
     without_batch,
 )
 from .array_shapes import SHAPES, is_smooth
@@ -218,13 +219,6 @@ def _scaled(variables: Variables, parts: Parts, options: ReadingOptions, largest
             "give it by --size WIDTHxHEIGHT (size=)"
         )
     return times_size(parts, size, f" ({name})")
-
-
-def times_size(parts: Parts, size: tuple[int, int], origin: str = "") -> Parts:
-    """Return tracks that are relative to the picture in its pixels."""
-    scaled = parts.tracks * np.array(size, dtype=np.float64)[:, None]
-    note = f"{parts.provenance}; multiplied by the size of the picture {size[0]} x {size[1]}{origin}"
-    return replace(parts, tracks=scaled, image_size=size, units="px", provenance=note)
 
 
 def picture_size(variables: Variables) -> tuple[int, int] | None:
