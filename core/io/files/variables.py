@@ -75,7 +75,6 @@ class Parts:
     guesses: tuple[str, ...] = ()  # sentences on what the file leaves open
     left_out: tuple[str, ...] = ()  # and on what is not used of it
     provenance: str = ""
-    layout: str = ""  # as `layout` names it, up to the second ":"
     shape: str = "interleaved"  # a key of SHAPES: that of the tracks in the file
     roles: Mapping[str, str] = field(default_factory=dict)  # of the variables in use, the tracks first
     reading: Mapping[str, str] = field(default_factory=dict)  # the reading options in effect

@@ -39,8 +39,7 @@ def stacked(array: np.ndarray) -> np.ndarray:
 
 def cell(items: list[np.ndarray]) -> np.ndarray:
     box = np.empty((1, len(items)), dtype=object)
-    for index, item in enumerate(items):
-        box[0, index] = item
+    box[0] = items
     return box
 
 
@@ -233,11 +232,11 @@ def test_a_single_array_is_read_by_its_shape_with_nan_for_missing(tmp_path: Path
     W[4, 1, 5] = np.nan
     name = "W2D" if layout == "blocked" else "positions"
     file = save(tmp_path / "w.mat", {name: generic(W)[layout], "frame_rate": 25.0})
-    for asked in (None, layout, f"{layout}:{name}"):
-        read = read_sequence(file, layout=asked)
+    for asked in ({}, {"layout": layout}, {"layout": layout, "tracks": name}):
+        read = read_sequence(file, **asked)
         np.testing.assert_array_equal(read.tracks, W)
         assert sorted(map(tuple, np.argwhere(~read.visible))) == [(2, 3), (4, 5)]
-        assert read.reading == ({} if asked is None else {"layout": asked})
+        assert read.reading == asked
 
 
 def matlab_73(path: Path, variables: Arrays) -> Path:

@@ -146,7 +146,7 @@ def test_a_single_text_file_is_interleaved_unless_another_layout_is_given(tmp_pa
     np.savetxt(tmp_path / "w.txt", tracks.reshape(-1, 7), fmt="%.17g")
     assert_equal(read_sequence(tmp_path / "w.txt").tracks, tracks)
     np.savetxt(tmp_path / "b.txt", np.concatenate([tracks[:, 0], tracks[:, 1]]), fmt="%.17g")
-    assert_equal(read_sequence(tmp_path / "b.txt", layout="blocked:text").tracks, tracks)
+    assert_equal(read_sequence(tmp_path / "b.txt", layout="blocked").tracks, tracks)
     entry = list_sequences(tmp_path / "w.txt")[0]
     assert (entry.object_name, entry.frames, entry.points) == ("w", 5, 7)
 
@@ -185,14 +185,6 @@ def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path: Path)
     add_sequence_options(parser)
     (option,) = (action for action in parser._actions if action.dest == "reading_layout")
     assert set(re.findall(r"\.[a-z]\w*", str(option.help))) == accepted
-
-
-def test_a_reconstruction_is_not_a_sequence(tmp_path: Path) -> None:
-    np.savez(
-        tmp_path / "r.npz", tracks=np.zeros((3, 2, 5)), B=np.ones((3, 1)), C=np.ones((15, 1)), weights=[1.0]
-    )
-    with pytest.raises(InputError, match=r"r\.npz: is a reconstruction.*nrsfm evaluate"):
-        read_sequence(tmp_path / "r.npz")
 
 
 def test_a_file_whose_name_many_have_is_called_after_its_folder(tmp_path):
