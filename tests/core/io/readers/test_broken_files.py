@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,14 +11,11 @@ from scipy.io import savemat
 
 from core import InputError, list_sequences, read_sequence
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 F, P = 4, 6
 NAN, INF = float("nan"), float("inf")
 
 
-def numbers(rows: int = 2 * F, columns: int = P, **changed: float) -> np.ndarray:
+def numbers(rows=2 * F, columns=P, **changed):
     """Return a matrix, with entries "r3c2" that are changed."""
     matrix = np.random.default_rng(0).normal(size=(rows, columns)) + 20
     for place, value in changed.items():
@@ -27,20 +24,20 @@ def numbers(rows: int = 2 * F, columns: int = P, **changed: float) -> np.ndarray
     return matrix
 
 
-def cells(*items: np.ndarray) -> np.ndarray:
+def cells(*items):
     box = np.empty((1, len(items)), dtype=object)
     box[0] = items
     return box
 
 
-def mask(*hidden: slice | int) -> np.ndarray:
+def mask(*hidden):
     matrix = np.ones((2 * F, P))
     for rows in hidden:
         matrix[rows] = 0
     return matrix
 
 
-def refuses(path: Path, sentence: str, **options: Any) -> None:
+def refuses(path, sentence, **options):
     with pytest.raises(InputError) as refused:
         read_sequence(path, **options)
     said = str(refused.value)
@@ -80,7 +77,7 @@ CHALLENGE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("sentence", CHALLENGE)
-def test_a_broken_object_of_the_challenge_is_refused(tmp_path: Path, sentence: str) -> None:
+def test_a_broken_object_of_the_challenge_is_refused(tmp_path, sentence):
     root, options = tmp_path / "thing", {}
     for name, value in {TRACKS: numbers(), **CHALLENGE[sentence]}.items():
         if "." not in name:
@@ -148,7 +145,7 @@ MAT: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("sentence", MAT)
-def test_broken_variables_are_refused(tmp_path: Path, sentence: str) -> None:
+def test_broken_variables_are_refused(tmp_path, sentence):
     options = {name: value for name, value in MAT[sentence].items() if name in ("layout", "tracks")}
     savemat(tmp_path / "data.mat", {name: MAT[sentence][name] for name in MAT[sentence].keys() - options})
     refuses(tmp_path / "data.mat", rf"data\.mat: {sentence}", **options)
@@ -186,7 +183,7 @@ FILES: dict[str, tuple[str, str | bytes]] = {
 
 
 @pytest.mark.parametrize("sentence", FILES)
-def test_a_broken_file_is_refused(tmp_path: Path, sentence: str) -> None:
+def test_a_broken_file_is_refused(tmp_path, sentence):
     name, content = FILES[sentence]
     (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     refuses(tmp_path / name, sentence)
@@ -209,12 +206,12 @@ OWN = {"format": "nrsfm-sequence 1", "camera": "orthogonal", "name": "x"}
         ),
     ],
 )
-def test_a_broken_file_of_this_program_is_refused(tmp_path: Path, arrays: Any, sentence: str) -> None:
+def test_a_broken_file_of_this_program_is_refused(tmp_path, arrays, sentence):
     np.savez(tmp_path / "data.npz", **arrays)
     refuses(tmp_path / "data.npz", sentence)
 
 
-def test_what_is_absent_or_holds_nothing_is_refused(tmp_path: Path) -> None:
+def test_what_is_absent_or_holds_nothing_is_refused(tmp_path):
     for read in (read_sequence, list_sequences):
         for path, sentence in (
             (tmp_path / "absent", "no such file"),
@@ -225,7 +222,7 @@ def test_what_is_absent_or_holds_nothing_is_refused(tmp_path: Path) -> None:
                 read(path)
 
 
-def test_a_folder_of_several_objects_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_folder_of_several_objects_is_refused_by_name(tmp_path):
     for name in ("thing", "other"):
         file = tmp_path / name / "sequence" / "perspective" / "line.txt"
         file.parent.mkdir(parents=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import h5py
 import numpy as np
@@ -14,47 +14,44 @@ from scipy.io import savemat
 from core import CameraModel, InputError, list_sequences, read_sequence
 from core.io.readers import inspect_file
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 F, P = 6, 9
 K = np.array([[900.0, 0, 320], [0, 905.0, 240], [0, 0, 1]])
 Arrays = dict[str, Any]
 
 
-def shapes() -> np.ndarray:
+def shapes():
     """(F, 3, P), in front of a camera."""
     return np.random.default_rng(0).normal(size=(F, 3, P)) + np.array([0, 0, 10.0])[:, None]
 
 
-def rows(array: np.ndarray) -> np.ndarray:
+def rows(array):
     """(F, d, P) to d F x P, the rows of a frame together."""
     return array.reshape(-1, array.shape[2])
 
 
-def stacked(array: np.ndarray) -> np.ndarray:
+def stacked(array):
     """(F, d, P) to d F x P, the rows of a coordinate together."""
     return np.concatenate([array[:, row] for row in range(array.shape[1])])
 
 
-def cell(items: list[np.ndarray]) -> np.ndarray:
+def cell(items):
     box = np.empty((1, len(items)), dtype=object)
     box[0] = items
     return box
 
 
-def turns() -> np.ndarray:
+def turns():
     """(F, 3, 3) rotations."""
     matrices = np.linalg.qr(np.random.default_rng(1).normal(size=(F, 3, 3)))[0]
     return matrices * np.linalg.det(matrices)[:, None, None]
 
 
-def save(path: Path, variables: Arrays) -> Path:
+def save(path, variables):
     savemat(path, variables)
     return path
 
 
-def test_motion_capture_with_cameras_and_skeleton(tmp_path: Path) -> None:
+def test_motion_capture_with_cameras_and_skeleton(tmp_path):
     R, S = turns(), shapes()
     pairs = np.array([[1, 2], [2, P]])
     W = R[:, :2] @ S + np.array([1.0, -2.0])[:, None]
@@ -62,7 +59,6 @@ def test_motion_capture_with_cameras_and_skeleton(tmp_path: Path) -> None:
     read = read_sequence(save(tmp_path / "mocap.mat", variables))
     assert read.camera is CameraModel.ORTHOGONAL and read.units == read.truth_units == "units"
     np.testing.assert_array_equal(read.tracks, W)
-    assert read.truth is not None
     np.testing.assert_array_equal(read.truth.points, S)
     np.testing.assert_allclose(read.rotations, R, atol=1e-14)
     np.testing.assert_allclose(read.translations, np.tile([1.0, -2.0, 0.0], (F, 1)), atol=1e-14)
@@ -70,7 +66,7 @@ def test_motion_capture_with_cameras_and_skeleton(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_the_factors_of_tracks_are_the_truth_where_they_show_them(tmp_path: Path, exact: bool) -> None:
+def test_the_factors_of_tracks_are_the_truth_where_they_show_them(tmp_path, exact):
     R, S = turns(), shapes()
     W = R[:, :2] @ S + np.array([1.0, -2.0])[:, None]
     factors = {name: array.transpose(1, 2, 0) for name, array in (("W", W), ("S", S), ("R", R))}
@@ -81,13 +77,12 @@ def test_the_factors_of_tracks_are_the_truth_where_they_show_them(tmp_path: Path
             read.truth is None and read.rotations is None and "R S differs from W by up to" in read.provenance
         )
         return
-    assert read.truth is not None
     np.testing.assert_array_equal(read.truth.points, S)
     np.testing.assert_allclose(read.rotations, R, atol=1e-14)
     np.testing.assert_allclose(read.translations, np.tile([1.0, -2.0, 0.0], (F, 1)), atol=1e-12)
 
 
-def test_views_of_a_rigid_scene_by_cameras_of_their_own_are_put_into_one(tmp_path: Path) -> None:
+def test_views_of_a_rigid_scene_by_cameras_of_their_own_are_put_into_one(tmp_path):
     R, X, t = turns(), shapes()[0] - [[0], [0], [10]], np.array([0.1, 0.2, 12.0])
     matrices = [K * [[1 + 0.01 * f], [1 + 0.01 * f], [1]] for f in range(F)]
     cameras = [-2.0 * matrices[f] @ np.column_stack([R[f], t]) for f in range(F)]
@@ -95,7 +90,6 @@ def test_views_of_a_rigid_scene_by_cameras_of_their_own_are_put_into_one(tmp_pat
     structs = np.array([(camera,) for camera in cameras], dtype=[("P", "O")])[None]
     variables = {"W": rows(image[:, :2] / image[:, 2:]), "Xgt": X, "P": structs}
     read = read_sequence(save(tmp_path / "house.mat", variables))
-    assert read.truth is not None and read.intrinsics is not None and read.rotations is not None
     assert "each frame has a K of its own, f from 900 to 945" in read.provenance
     Y = read.intrinsics @ (read.rotations @ read.truth.points + read.translations[:, :, None])
     np.testing.assert_allclose(Y[:, :2] / Y[:, 2:], read.tracks, rtol=1e-9)
@@ -103,7 +97,7 @@ def test_views_of_a_rigid_scene_by_cameras_of_their_own_are_put_into_one(tmp_pat
         read_sequence(save(tmp_path / "house.mat", variables | {"Xgt": X[:, 1:]}))
 
 
-def test_labels_of_leap_are_points_first_and_frames_without_labels_are_left_out(tmp_path: Path) -> None:
+def test_labels_of_leap_are_points_first_and_frames_without_labels_are_left_out(tmp_path):
     places = np.full((8, P, 2), np.nan)
     places[1:7] = shapes()[:, :2].transpose(0, 2, 1) * 20 + 300
     places[4] = np.nan
@@ -117,24 +111,23 @@ def test_labels_of_leap_are_points_first_and_frames_without_labels_are_left_out(
     assert left_out.startswith("frames that show no point are left out: 1, 5, 8 of 8; the numbers of those")
 
 
-def test_shapes_without_images_are_refused_as_what_they_are(tmp_path: Path) -> None:
+def test_shapes_without_images_are_refused_as_what_they_are(tmp_path):
     with pytest.raises(
         InputError, match=r"X \(3 x 9 x 6\) may be shapes in 3-D, and there are no image points"
     ):
         read_sequence(save(tmp_path / "faces.mat", {"X": shapes().transpose(1, 2, 0)}))
 
 
-def test_blocked_shapes_are_seen_from_the_front(tmp_path: Path) -> None:
+def test_blocked_shapes_are_seen_from_the_front(tmp_path):
     S = shapes()
     read = read_sequence(save(tmp_path / "face.mat", {"P3_gt": stacked(S)}))
     np.testing.assert_array_equal(read.tracks, S[:, :2])
-    assert read.truth is not None
     np.testing.assert_array_equal(read.truth.points, S)
     assert "orthogonal projection" in read.provenance
 
 
 @pytest.mark.parametrize(("name", "filler"), [("X", 0.0), ("M", np.nan)])
-def test_the_mask_marks_what_is_missing(tmp_path: Path, name: str, filler: float) -> None:
+def test_the_mask_marks_what_is_missing(tmp_path, name, filler):
     W = shapes()[:, :2].copy()
     seen = np.random.default_rng(2).random((F, P)) < 0.8
     W[np.repeat(~seen[:, None], 2, axis=1)] = filler
@@ -146,7 +139,7 @@ def test_the_mask_marks_what_is_missing(tmp_path: Path, name: str, filler: float
     assert "orthogonal is assumed" in read.provenance
 
 
-def test_a_camera_matrix_makes_it_perspective_and_the_user_may_overrule(tmp_path: Path) -> None:
+def test_a_camera_matrix_makes_it_perspective_and_the_user_may_overrule(tmp_path):
     file = save(tmp_path / "house.mat", {"M": rows(shapes()[:, :2]), "W": np.ones((2 * F, P)), "K": 2 * K})
     read = read_sequence(file)
     assert read.camera is CameraModel.PERSPECTIVE and read.units == "px"
@@ -156,7 +149,7 @@ def test_a_camera_matrix_makes_it_perspective_and_the_user_may_overrule(tmp_path
     assert overruled.provenance == "" and overruled.reading == {"camera": "orthogonal"}
 
 
-def test_back_takes_zero_columns_for_missing_truth(tmp_path: Path) -> None:
+def test_back_takes_zero_columns_for_missing_truth(tmp_path):
     S = shapes()
     W = 100 * S[:, :2]
     known = S.copy()
@@ -165,14 +158,13 @@ def test_back_takes_zero_columns_for_missing_truth(tmp_path: Path) -> None:
     read = read_sequence(save(tmp_path / "back.mat", variables))
     assert read.camera is CameraModel.PERSPECTIVE and read.intrinsics is None
     np.testing.assert_array_equal(read.tracks, W)
-    assert read.truth is not None
     missing = np.isnan(read.truth.points).all(axis=1)
     assert sorted(map(tuple, np.argwhere(missing))) == [(0, 1), (0, 2), (3, 4)]
     assert read.truth.reference == 1  # the first frame with all points known
 
 
 @pytest.mark.parametrize("variant", ["Pgth", "res"])
-def test_kinect_points_are_projected_and_the_provenance_names_it(tmp_path: Path, variant: str) -> None:
+def test_kinect_points_are_projected_and_the_provenance_names_it(tmp_path, variant):
     S = shapes()
     if variant == "Pgth":
         file = save(tmp_path / "mat.mat", {"Pgth": cell(list(S)), "K": K})
@@ -183,14 +175,13 @@ def test_kinect_points_are_projected_and_the_provenance_names_it(tmp_path: Path,
     exact = K @ S
     np.testing.assert_allclose(read.tracks, exact[:, :2] / exact[:, 2:], rtol=1e-14)
     np.testing.assert_array_equal(read.intrinsics, K)
-    assert read.truth is not None
     np.testing.assert_array_equal(read.truth.points, S)
     assert "projected from the 3-D points" in read.provenance and "without noise" in read.provenance
     orthogonal = read_sequence(file, camera=CameraModel.ORTHOGONAL)
     np.testing.assert_array_equal(orthogonal.tracks, S[:, :2])
 
 
-def test_views_of_a_scene_count_points_from_1_and_their_cameras_are_factored(tmp_path: Path) -> None:
+def test_views_of_a_scene_count_points_from_1_and_their_cameras_are_factored(tmp_path):
     R, scene = turns(), np.random.default_rng(3).normal(size=(3, P))
     t = np.tile([0.1, -0.2, 12.0], (F, 1))
     cameras = [
@@ -210,11 +201,10 @@ def test_views_of_a_scene_count_points_from_1_and_their_cameras_are_factored(tmp
     np.testing.assert_allclose(read.intrinsics, K, atol=1e-9)
     np.testing.assert_allclose(read.rotations, R, atol=1e-9)
     np.testing.assert_allclose(read.translations, t, atol=1e-9)
-    assert read.truth is not None
     np.testing.assert_allclose(read.truth.points, np.tile(scene, (F, 1, 1)))
 
 
-def generic(array: np.ndarray) -> dict[str, np.ndarray]:
+def generic(array):
     """(F, 2, P) in every generic shape."""
     return {
         "interleaved": rows(array),
@@ -226,7 +216,7 @@ def generic(array: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("layout", generic(shapes()[:, :2]))
-def test_a_single_array_is_read_by_its_shape_with_nan_for_missing(tmp_path: Path, layout: str) -> None:
+def test_a_single_array_is_read_by_its_shape_with_nan_for_missing(tmp_path, layout):
     W = shapes()[:, :2].copy()
     W[2, :, 3] = np.nan
     W[4, 1, 5] = np.nan
@@ -239,7 +229,7 @@ def test_a_single_array_is_read_by_its_shape_with_nan_for_missing(tmp_path: Path
         assert read.reading == asked
 
 
-def matlab_73(path: Path, variables: Arrays) -> Path:
+def matlab_73(path, variables):
     """Write a file as MATLAB -v7.3 does: 512 bytes of text, axes reversed, cells as references."""
     with h5py.File(path, "w", userblock_size=512) as file:
         cells = file.create_group("#refs#")
@@ -262,17 +252,16 @@ def matlab_73(path: Path, variables: Arrays) -> Path:
     return path
 
 
-def test_version_73_gives_the_same_as_version_5(tmp_path: Path) -> None:
+def test_version_73_gives_the_same_as_version_5(tmp_path):
     S = shapes()
     variables = {"W": rows(S[:, :2]), "S": rows(S)}
     old, new = save(tmp_path / "old.mat", variables), matlab_73(tmp_path / "new.mat", variables)
     np.testing.assert_array_equal(read_sequence(new).tracks, read_sequence(old).tracks)
     cells = read_sequence(matlab_73(tmp_path / "cells.mat", {"res.Pg": list(S), "K": K}))
-    assert cells.truth is not None
     np.testing.assert_array_equal(cells.truth.points, S)
 
 
-def test_version_73_without_h5py_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_73_without_h5py_names_the_extra(tmp_path, monkeypatch):
     file = matlab_73(tmp_path / "new.mat", {"W2D": stacked(shapes()[:, :2])})
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(
@@ -282,7 +271,7 @@ def test_version_73_without_h5py_names_the_extra(tmp_path: Path, monkeypatch: py
         read_sequence(file)
 
 
-def test_importing_the_readers_does_not_import_scipy_io() -> None:
+def test_importing_the_readers_does_not_import_scipy_io():
     code = (
         "import sys, core.io.readers; print([m for m in sys.modules if m.startswith(('scipy.io', 'h5py'))])"
     )
@@ -290,7 +279,7 @@ def test_importing_the_readers_does_not_import_scipy_io() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_camera_file_next_to_a_sequence_is_no_entry(tmp_path: Path) -> None:
+def test_the_camera_file_next_to_a_sequence_is_no_entry(tmp_path):
     save(tmp_path / "mdh_camcalib.mat", {"KK": K})
     alone = list_sequences(tmp_path)
     assert len(alone) == 1 and "mdh_camcalib.mat" in alone[0].problem

@@ -44,7 +44,7 @@ READ = {
 }
 
 
-def problem_of(path: Path) -> str:
+def problem_of(path):
     problem = inspect_file(path).problem
     assert str(path) in problem
     return problem
@@ -113,13 +113,13 @@ def test_what_a_file_may_ask_for_grows_with_it_up_to_the_limit(monkeypatch):
 # -- what is in files ----------------------------------------------------------------------------------------
 
 
-def npy(shape: tuple[int, ...]) -> bytes:
+def npy(shape):
     """An array of 8 bytes that states another shape."""
     header = str({"descr": "<f8", "fortran_order": False, "shape": shape}).encode() + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(8)
 
 
-def archive(*names: str, content: bytes = b"", method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def archive(*names, content=b"", method=zipfile.ZIP_DEFLATED):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as file, warnings.catch_warnings(action="ignore"):
         for name in names:
@@ -127,13 +127,13 @@ def archive(*names: str, content: bytes = b"", method: int = zipfile.ZIP_DEFLATE
     return stream.getvalue()
 
 
-def endless_c3d() -> bytes:
+def endless_c3d():
     group = struct.pack("<bb", 5, -1) + b"POINT" + struct.pack("<hB", 3, 0)
     text = struct.pack("<bb", 6, 1) + b"LABELS" + struct.pack("<hb", 300, -1) + bytes((8, *[255] * 8))
     return bytes((2, 0x50)).ljust(512, b"\0") + (bytes((1, 0x50, 1, 84)) + group + text).ljust(512, b"\0")
 
 
-def bundle(numbers: str, point: str) -> bytes:
+def bundle(numbers, point):
     cameras, points = "500 0 0\n1 0 0\n0 1 0\n0 0 1\n0 0 0\n" * 2, f"0 0 0\n0 0 0\n{point}\n" * 5
     return f"# Bundle file v0.3\n{numbers}\n{cameras}{points}".encode()
 
@@ -250,10 +250,10 @@ def test_json_without_end_is_refused(text, monkeypatch):
 
 
 def test_a_reader_that_fails_while_it_loads_is_a_sentence(tmp_path, monkeypatch):
-    def load(path: Path, content: bytes) -> None:
+    def load(path, content):
         raise struct.error("short")
 
-    reader = Reader(".odd", "Odd", lambda file, options: None, load)  # type: ignore[arg-type, return-value]
+    reader = Reader(".odd", "Odd", lambda file, options: None, load)
     monkeypatch.setitem(READERS, ".odd", reader)
     (tmp_path / "a.odd").write_bytes(b"odd")
     assert "holds values that cannot be read" in problem_of(tmp_path / "a.odd")

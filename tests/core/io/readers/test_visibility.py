@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import pytest
 
 from core import InputError, read_sequence, simulate, write_npz
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 F, P = 6, 9
 RNG = np.random.default_rng(5)
@@ -19,12 +14,10 @@ XY = TRACKS.transpose(0, 2, 1)  # as a tracker has it
 SEEN = RNG.random((F, P)) < 0.7
 SEEN[:, 0] = True
 
-Save = "Callable[[dict[str, Any]], Path]"
-
 
 @pytest.fixture
-def save(tmp_path: Path) -> Save:
-    def write(variables: dict[str, Any]) -> Path:
+def save(tmp_path):
+    def write(variables):
         path = tmp_path / "tracks.npz"
         np.savez(path, **variables)
         return path
@@ -65,7 +58,7 @@ MASKS = {
     ],
 )
 @pytest.mark.parametrize("kind", [bool, np.float32])
-def test_a_mask_is_paired_with_the_tracks_by_its_name(save: Save, names: str, kind: type) -> None:
+def test_a_mask_is_paired_with_the_tracks_by_its_name(save, names, kind):
     tracks, mask = names.split()
     name, shown = mask.removeprefix("~"), (~SEEN if mask[0] == "~" else SEEN).astype(kind)
     read = read_sequence(save({tracks: XY, name: shown}))
@@ -75,9 +68,7 @@ def test_a_mask_is_paired_with_the_tracks_by_its_name(save: Save, names: str, ki
 
 
 @pytest.mark.parametrize("layout", ARRANGED)
-def test_a_mask_has_frames_and_points_in_either_order_or_the_shape_of_the_tracks(
-    save: Save, layout: str
-) -> None:
+def test_a_mask_has_frames_and_points_in_either_order_or_the_shape_of_the_tracks(save, layout):
     arrange, name = ARRANGED[layout]
     for mask in MASKS.values():
         read = read_sequence(save({name: arrange(TRACKS), "visibility": mask}))
@@ -89,14 +80,14 @@ def test_a_mask_has_frames_and_points_in_either_order_or_the_shape_of_the_tracks
     np.testing.assert_array_equal(read.visible, both.all(axis=1))
 
 
-def test_a_square_mask_has_the_order_of_the_tracks(save: Save) -> None:
+def test_a_square_mask_has_the_order_of_the_tracks(save):
     tracks, seen = XY[:, :F], SEEN[:, :F]
     for arrays in ((tracks, seen), (tracks.transpose(2, 1, 0), seen.T)):
         read = read_sequence(save(dict(zip(("tracks", "visibility"), arrays, strict=True))))
         np.testing.assert_array_equal(read.visible, seen)
 
 
-def test_each_of_two_tracks_has_the_mask_of_its_name(save: Save) -> None:
+def test_each_of_two_tracks_has_the_mask_of_its_name(save):
     other = ~SEEN
     other[:, 0] = other[:2] = True
     file = save(
@@ -128,9 +119,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("others", "sentence"), REFUSED, ids=lambda value: "-".join(value))
-def test_what_could_be_a_mask_is_refused_with_what_settles_it(
-    save: Save, others: dict[str, np.ndarray], sentence: str
-) -> None:
+def test_what_could_be_a_mask_is_refused_with_what_settles_it(save, others, sentence):
     file, first = save({"tracks": XY, **others}), min(others)
     two = sentence.replace(f" {COULD_BE}, and so could visib", f", visibility (6 x 9) {COULD_BE}")
     shape = {"layout": "frames-points-xy"}
@@ -160,9 +149,7 @@ KNOWN = SEEN & np.isfinite(SCORE)
         ("none", None, np.ones_like(SEEN)),
     ],
 )
-def test_a_mask_is_named_with_its_meaning(
-    save: Save, mask: str, threshold: Any, expected: np.ndarray
-) -> None:
+def test_a_mask_is_named_with_its_meaning(save, mask, threshold, expected):
     assert SEEN[2, 3]
     file = save({"tracks": XY, "flags": SEEN, "hiding": ~SEEN, "score": SCORE, "doubt": 1 - SCORE})
     asked = {"visible": mask} | ({} if threshold is None else {"threshold": threshold})
@@ -180,7 +167,7 @@ def test_a_mask_is_named_with_its_meaning(
         ("score", "score (6 x 9) holds not only 0 and 1; accepted is a threshold too, --threshold 0.5"),
     ],
 )
-def test_a_mask_that_cannot_be_one_is_refused(save: Save, mask: str, sentence: str) -> None:
+def test_a_mask_that_cannot_be_one_is_refused(save, mask, sentence):
     file = save({"tracks": XY, "short": SEEN[1:], "score": CONFIDENCES})
     with pytest.raises(InputError) as refused:
         read_sequence(file, visible=mask)
@@ -188,7 +175,7 @@ def test_a_mask_that_cannot_be_one_is_refused(save: Save, mask: str, sentence: s
 
 
 @pytest.mark.parametrize("layout", [None, "mocap"])
-def test_a_mask_of_a_known_layout_counts_too(save: Save, layout: str | None) -> None:
+def test_a_mask_of_a_known_layout_counts_too(save, layout):
     shapes = RNG.normal(size=(F, 3, P))
     variables = {"W": shapes[:, :2].reshape(-1, P), "S": shapes.reshape(-1, P)}
     read = read_sequence(save(variables | {"visibility": SEEN}), layout=layout)
@@ -200,23 +187,23 @@ def test_a_mask_of_a_known_layout_counts_too(save: Save, layout: str | None) -> 
     assert read_sequence(unnamed, layout=layout, visible="none").visible.all()
 
 
-def test_python_objects_are_no_mask(save: Save) -> None:
+def test_python_objects_are_no_mask(save):
     file = save({"tracks": XY, "visibility": np.empty(F, dtype=object)})
     with pytest.raises(InputError, match=r"visibility \(Python objects, which are not read\) is named as"):
         read_sequence(file)
     np.testing.assert_array_equal(read_sequence(file, visible="none").tracks, TRACKS)
 
 
-def test_the_program_s_own_file_read_by_a_layout_keeps_its_mask(tmp_path: Path) -> None:
+def test_the_program_s_own_file_read_by_a_layout_keeps_its_mask(tmp_path):
     sequence = simulate("paper", frames=6, points=20, seed=2)
-    assert not sequence.visible.all() and sequence.companion is not None
+    assert not sequence.visible.all()
     write_npz(sequence, tmp_path / "own.npz")
     for name, visible in (("tracks", sequence.visible), ("companion_tracks", sequence.companion.visible)):
         read = read_sequence(tmp_path / "own.npz", layout="frames-xy-points", tracks=name)
         np.testing.assert_array_equal(read.visible, visible)
 
 
-def test_a_frame_that_a_mask_hides_and_a_point_seen_once_are_left_out_and_named(save: Save) -> None:
+def test_a_frame_that_a_mask_hides_and_a_point_seen_once_are_left_out_and_named(save):
     seen = np.ones((F, P), dtype=bool)
     seen[2] = seen[1:, 4] = False
     read = read_sequence(save({"tracks": XY, "visible": seen}))
