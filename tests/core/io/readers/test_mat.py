@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from typing import Any
 
@@ -269,14 +268,6 @@ def test_version_73_without_h5py_names_the_extra(tmp_path, monkeypatch):
         match=r"new\.mat: is HDF5, as MATLAB 7\.3, SLEAP and DeepLabCut write it.*nrsfm-gui\[hdf5\]",
     ):
         read_sequence(file)
-
-
-def test_importing_the_readers_does_not_import_scipy_io():
-    code = (
-        "import sys, core.io.readers; print([m for m in sys.modules if m.startswith(('scipy.io', 'h5py'))])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_the_camera_file_next_to_a_sequence_is_no_entry(tmp_path):
