@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.io import savemat
@@ -34,50 +32,33 @@ def save(folder, arrays):
     return folder / "clip.npz"
 
 
-OCCLUSION = np.where(SEEN, logit(0.1), logit(0.8)).T
-DISTANCE = np.full((P, F), logit(0.2))
-ROWS: dict[str, tuple[str, dict[str, Any]]] = {
-    "CoTracker, batch": ("CoTracker", {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None]}),
-    "CoTracker, last axis": (
-        "CoTracker",
-        {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None, :, :, None]},
-    ),
-    "CoTracker, squeezed": ("CoTracker", {"tracks": TNXY, "visibility": SEEN}),
-    "CoTracker, short names": ("CoTracker", {"coords": TNXY, "vis": SEEN}),
-    "CoTracker, scores": (
-        "CoTracker",
-        {"pred_tracks": TNXY, "pred_visibility": SCORES, "pred_confidence": SCORES},
-    ),
-    "TAPIR": ("TAPIR", {"tracks": NTXY, "visibles": SEEN.T}),
-    "TAPIR, batch": ("TAPIR", {"tracks": NTXY[None], "visibles": SEEN.T[None]}),
-    "TAPIR, occluded": ("TAPIR", {"tracks": NTXY, "occluded": ~SEEN.T}),
-    "TAPIR, with its logits": (
-        "TAPIR",
-        {"tracks": NTXY, "visibles": SEEN.T, "occlusion": OCCLUSION, "expected_dist": DISTANCE},
-    ),
-    "TAPIR, logits": ("TAPIR", {"tracks": NTXY, "occlusion": OCCLUSION, "expected_dist": DISTANCE}),
-    "TAPNext": ("TAPNext", {"tracks": NTXY[None], "visible_logits": np.where(SEEN, 2.0, -3.0).T[None]}),
-    "TAPNext, certainty": (
-        "TAPNext",
-        {"tracks": NTXY, "visible_logits": np.full((P, F), 2.0), "certainty": np.where(SEEN, 0.9, 0.4).T},
-    ),
-    "TAP-Vid": (
-        "TAP-Vid",
-        {"points": NTXY / np.float32([960, 720]), "occluded": ~SEEN.T, "video": LARGE_VIDEO},
-    ),
-    "DELTA": ("DELTA", {"coords": TNXY, "vis": SEEN, "conf": SCORES}),
-    "AllTracker": (
-        "AllTracker",
-        {"trajs_e": TNXY[None], "visconfs_e": np.stack([SCORES, np.where(SEEN, 0.5, 0.05)], -1)[None]},
-    ),
+LOGITS = {"occlusion": np.where(SEEN, logit(0.1), logit(0.8)).T, "expected_dist": np.full((P, F), logit(0.2))}
+CERTAINTY = {"visible_logits": np.full((P, F), 2.0), "certainty": np.where(SEEN, 0.9, 0.4).T}
+TAP_VID = {"points": NTXY / np.float32([960, 720]), "occluded": ~SEEN.T}
+BOTH_SCORES = np.stack([SCORES, np.where(SEEN, 0.5, 0.05)], axis=-1)
+ROWS = {
+    "CoTracker, batch": {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None]},
+    "CoTracker, last axis": {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None, :, :, None]},
+    "CoTracker, squeezed": {"tracks": TNXY, "visibility": SEEN},
+    "CoTracker, short names": {"coords": TNXY, "vis": SEEN},
+    "CoTracker, scores": {"pred_tracks": TNXY, "pred_visibility": SCORES, "pred_confidence": SCORES},
+    "TAPIR": {"tracks": NTXY, "visibles": SEEN.T},
+    "TAPIR, batch": {"tracks": NTXY[None], "visibles": SEEN.T[None]},
+    "TAPIR, occluded": {"tracks": NTXY, "occluded": ~SEEN.T},
+    "TAPIR, with its logits": {"tracks": NTXY, "visibles": SEEN.T, **LOGITS},
+    "TAPIR, logits": {"tracks": NTXY, **LOGITS},
+    "TAPNext": {"tracks": NTXY[None], "visible_logits": np.where(SEEN, 2.0, -3.0).T[None]},
+    "TAPNext, certainty": {"tracks": NTXY, **CERTAINTY},
+    "TAP-Vid": TAP_VID | {"video": LARGE_VIDEO},
+    "DELTA": {"coords": TNXY, "vis": SEEN, "conf": SCORES},
+    "AllTracker": {"trajs_e": TNXY[None], "visconfs_e": BOTH_SCORES[None]},
 }
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_tracker_is_known_by_the_names_of_its_arrays(tmp_path, row):
-    producer, arrays = ROWS[row]
-    found = inspect_file(save(tmp_path, arrays))
-    assert not found.problem and found.clear and found.producer == producer
+    found = inspect_file(save(tmp_path, ROWS[row]))
+    assert not found.problem and found.clear and found.producer == row.partition(",")[0]
     read = found.sequence
     np.testing.assert_allclose(read.tracks, TRACKS, rtol=1e-6)
     np.testing.assert_array_equal(read.visible, SEEN)
@@ -121,10 +102,9 @@ def test_coordinates_of_the_model_s_picture_are_named(tmp_path):
 
 
 def test_tap_vid_is_relative_to_the_picture(tmp_path):
-    relative = {"points": NTXY / np.float32([960, 720]), "occluded": ~SEEN.T}
     with pytest.raises(InputError, match=r"points are relative to the picture.*--size WIDTHxHEIGHT"):
-        read_sequence(save(tmp_path, relative))
-    sized = read_sequence(save(tmp_path, relative), size="960x720")
+        read_sequence(save(tmp_path, TAP_VID))
+    sized = read_sequence(save(tmp_path, TAP_VID), size="960x720")
     np.testing.assert_allclose(sized.tracks, TRACKS, rtol=1e-6)
     assert sized.image_size == (960, 720)
     pixels = inspect_file(save(tmp_path, {"points": NTXY, "occluded": ~SEEN.T, "video": VIDEO}))
@@ -203,17 +183,8 @@ def test_tapvid_3d_has_the_truth_of_every_frame(tmp_path):
     ahead = arrays["coords"] + np.float32([0, 0, 8])
     hidden = np.argwhere(~SEEN)[0]
     ahead[tuple(hidden)] = np.nan
-    file = save(
-        tmp_path,
-        {
-            "tracks_XYZ": ahead,
-            "visibility": SEEN,
-            "fx_fy_cx_cy": np.array([900.0, 900.0, 480.0, 360.0]),
-            "queries_xyt": np.zeros((P, 3)),
-            "images_jpeg_bytes": np.array([b"a"] * F),
-        },
-    )
-    found = inspect_file(file)
+    lens = {"fx_fy_cx_cy": np.array([900.0, 900.0, 480.0, 360.0]), "images_jpeg_bytes": np.array([b"a"] * F)}
+    found = inspect_file(save(tmp_path, {"tracks_XYZ": ahead, "visibility": SEEN, **lens}))
     read = found.sequence
     assert found.clear and found.producer == "TAPVid-3D"
     assert read.truth_name == "ground truth" and read.truth_units == "mm"
@@ -223,14 +194,12 @@ def test_tapvid_3d_has_the_truth_of_every_frame(tmp_path):
     np.testing.assert_array_equal(read.visible, SEEN)
 
 
+BEHIND = np.tile(np.diag([1.0, 1, -1, 1]), (F, 1, 1)) - 9 * np.eye(4)[2][:, None]
 BROKEN_WORLDS = {
     "cameras": ({"extrinsics": np.eye(3)}, "extrinsics is 3 x 3; accepted is 12 x 4 x 4 or 3 x 4"),
     "frames": ({"intrinsics": np.tile(K, (5, 1, 1))}, "intrinsics is 5 x 3 x 3; accepted is 12 x 3 x 3"),
     "numbers": ({"extrinsics": np.full((F, 4, 4), np.inf)}, r"extrinsics\(1, 1, 1\) is inf"),
-    "behind": (
-        {"extrinsics": np.tile(np.diag([1.0, 1, -1, 1]), (F, 1, 1)) - 9 * np.eye(4)[2][:, None]},
-        "depth",
-    ),
+    "behind": ({"extrinsics": BEHIND}, "depth"),
     "mask": ({"visibs": SEEN[1:]}, r"visibs \(11 x 9\) is named as a visibility mask"),
 }
 
@@ -288,9 +257,6 @@ def test_the_structs_of_isometric_nrsfm_are_read(tmp_path, form, pixels, rows):
     )
     np.testing.assert_array_equal(read.truth.points, shapes)
     np.testing.assert_array_equal(read.intrinsics, K)
-
-
-# -- the files of the data folder ----------------------------------------------------------------------------
 
 
 def test_the_page_of_formats_has_every_layout(capsys):
