@@ -1,4 +1,4 @@
-"""Pickles of arrays are read, and nothing that a pickle names is run."""
+"""Single arrays with the masks next to them, and pickles of arrays: nothing that a pickle names is run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from core import InputError, inspect_file, read_sequence
+from core import CameraModel, InputError, inspect_file, list_sequences, read_sequence
 
 F, P = 12, 9
 RNG = np.random.default_rng(8)
@@ -30,30 +30,83 @@ def save(folder, value, protocol=4):
     return folder / "clip.pkl"
 
 
+# -- single arrays -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "array", [TNXY, TNXY[None], np.asfortranarray(TNXY), TNXY.astype(">f8"), TRACKS.reshape(-1, P)]
+)
+def test_an_array_is_read_by_its_shape(tmp_path, array):
+    np.save(tmp_path / "cloth.npy", array)
+    found = inspect_file(tmp_path / "cloth.npy")
+    assert found.producer == "NumPy array"
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
+    assert found.sequence.camera is CameraModel.PERSPECTIVE and "look like pixels" in found.guesses[-1]
+
+
+@pytest.mark.parametrize(
+    ("tracks", "mask", "first", "values"),
+    [
+        ("cloth_tracks", "cloth_visibility", TNXY, SEEN),
+        ("pred_tracks", "pred_visibility", TNXY[None], SEEN[None, :, :, None]),
+        ("cloth_tracks", "cloth_visibles", NTXY, SEEN.T),
+        ("cloth_tracks", "cloth_occluded", NTXY, ~SEEN.T),
+        ("a_coords", "a_vis", TNXY, SEEN),
+    ],
+)
+def test_the_mask_in_a_file_next_to_it_is_read(tmp_path, tracks, mask, first, values):
+    np.save(tmp_path / f"{tracks}.npy", first)
+    np.save(tmp_path / f"{mask}.npy", values)
+    found = inspect_file(tmp_path / f"{tracks}.npy")
+    assert found.clear
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
+    np.testing.assert_array_equal(found.sequence.visible, SEEN)
+    with pytest.raises(InputError, match=f"is the visibility of {tracks}.npy; open that file"):
+        read_sequence(tmp_path / f"{mask}.npy")
+    assert [entry.file.name for entry in list_sequences(tmp_path)] == [f"{tracks}.npy"]
+
+
+def test_the_depth_of_spatial_tracker_is_not_read(tmp_path):
+    depth = 2 + 0.1 * RNG.random((F, P, 1))
+    np.save(tmp_path / "butterfly_spatracker_tracks.npy", np.concatenate([TNXY, depth], axis=2))
+    found = inspect_file(tmp_path / "butterfly_spatracker_tracks.npy")
+    assert found.producer == "SpatialTracker" and not found.clear
+    assert any("the depth is not read" in guess for guess in found.guesses)
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
+
+
+@pytest.mark.parametrize(
+    ("array", "sentence"),
+    [
+        (RNG.normal(size=(F, P, 3)), "points in space without cameras; accepted are tracks"),
+        (RNG.normal(size=(F, P, 6)), "fits no layout that is known"),
+        (np.zeros(5), "fits no layout that is known"),
+        (np.array(["a", "b"]), "fits no layout that is known"),
+        (np.array([object()]), "cloth.npy: is a"),
+    ],
+)
+def test_an_array_that_is_no_tracks_is_refused(tmp_path, array, sentence):
+    np.save(tmp_path / "cloth.npy", array)
+    with pytest.raises(InputError, match=sentence):
+        read_sequence(tmp_path / "cloth.npy")
+
+
+# -- pickles -------------------------------------------------------------------------------------------------
+
+
+TURNED = np.ascontiguousarray(TNXY.transpose(1, 0, 2)).transpose(1, 0, 2)  # axes in neither order
+
+
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-@pytest.mark.parametrize("kind", ["<f4", ">f8", "<f8"])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_the_arrays_of_delta_are_read_from_every_protocol(tmp_path, protocol, kind, order):
-    value = {
-        "coords": TNXY.astype(kind, order=order),
-        "vis": SEEN,
-        "conf": np.ones((F, P)),
-        "fps": np.float32(25),
-    }
+@pytest.mark.parametrize(
+    "coords", [TNXY, TURNED, np.asfortranarray(TNXY), TNXY.astype("<f4"), TNXY.astype(">f8")]
+)
+def test_the_arrays_of_delta_are_read_from_every_protocol(tmp_path, protocol, coords):
+    value = {"coords": coords, "vis": SEEN, "conf": np.ones((F, P)), "fps": np.float32(25)}
     found = inspect_file(save(tmp_path, value, protocol))
     assert found.producer == "DELTA" and found.clear, found.problem
-    np.testing.assert_array_equal(found.sequence.tracks, TRACKS.astype(kind))
+    np.testing.assert_array_equal(found.sequence.tracks, coords.transpose(0, 2, 1))
     np.testing.assert_array_equal(found.sequence.visible, SEEN)
-
-
-@pytest.mark.parametrize("protocol", [2, 4, 5])
-def test_arrays_whose_axes_are_in_another_order_are_read(tmp_path, protocol):
-    turned = np.ascontiguousarray(TNXY.transpose(1, 0, 2)).transpose(1, 0, 2)
-    assert not turned.flags.c_contiguous and not turned.flags.f_contiguous
-    value = {"coords": turned, "vis": SEEN, "conf": np.ones((F, P))}
-    found = inspect_file(save(tmp_path, value, protocol))
-    assert found.sequence is not None, found.problem
-    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
 
 
 def tapvid():
@@ -79,23 +132,17 @@ def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path):
         read_sequence(file, individual="cats")
 
 
-def test_a_list_of_videos_is_numbered(tmp_path):
+def test_videos_of_a_list_are_numbered_and_a_single_one_needs_no_name(tmp_path):
     file = save(tmp_path, list(tapvid().values()))
     assert inspect_file(file).individuals == ("0", "1")
     assert read_sequence(file, individual="1").frame_count == 8
-
-
-def test_a_single_video_needs_no_name(tmp_path):
     assert read_sequence(save(tmp_path, {"dogs": tapvid()["dogs"]})).frame_count == F
     with pytest.raises(InputError, match="individual is 'dogs'; the file holds only one video"):
         read_sequence(save(tmp_path, tapvid()["dogs"]), individual="dogs")
 
 
-def test_an_array_alone_is_read_by_its_shape(tmp_path):
+def test_an_array_alone_and_a_dict_that_numpy_saved_are_read(tmp_path):
     np.testing.assert_array_equal(read_sequence(save(tmp_path, TNXY)).tracks, TRACKS)
-
-
-def test_a_dict_that_numpy_saved_is_read(tmp_path):
     np.save(tmp_path / "clip.npy", {"tracks": TNXY, "visibility": SEEN})
     np.testing.assert_array_equal(read_sequence(tmp_path / "clip.npy").visible, SEEN)
 
@@ -119,8 +166,7 @@ def op(text, *more):
 
 SHAPE = b"(J\xff\xff\xff\x7fJ\xff\xff\xff\x7ft"  # two billion by two billion
 ARRAY = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tC\x01bt"
-
-
+LONG = b"\x80\x04(" + b"N" * 50_000 + b"t\x94"
 CALL = b"cnumpy.core.multiarray\n_reconstruct\n"
 TYPE = b"cnumpy\ndtype\n(U\x02f8K\x00K\x01tR"
 
@@ -131,23 +177,13 @@ def deep(levels):
 
 def laughs(levels):
     """Lists that hold the one before ten times each."""
-    return (
-        b"\x80\x04]\x94"
-        + b"".join(b"](" + b"h" + bytes([n]) + (b"h" + bytes([n])) * 9 + b"e\x94" for n in range(levels))
-        + b"."
-    )
+    return b"\x80\x04]\x94" + b"".join(b"](" + bytes((104, n)) * 10 + b"e\x94" for n in range(levels)) + b"."
 
 
 def colliding(count):
     """A dict of whole numbers that all have the same hash."""
-    return (
-        pickle.dumps({}, protocol=4)[:2]
-        + b"}("
-        + b"".join(
-            b"\x8a\x0b" + (number * (2**61 - 1)).to_bytes(11, "little") + b"N" for number in range(count)
-        )
-        + b"u."
-    )
+    keys = ((number * (2**61 - 1)).to_bytes(11, "little") for number in range(count))
+    return b"\x80\x04}(" + b"".join(b"\x8a\x0b" + key + b"N" for key in keys) + b"u."
 
 
 def with_type(kind, data):
@@ -202,12 +238,8 @@ HOSTILE = {
     "a deep tuple as a type": b"\x80\x04cnumpy\ndtype\n)" + b"\x85" * 200_000 + b"\x85R.",
     "a list of lists of lists as a type": b"\x80\x04cnumpy\ndtype\n" + laughs(40)[2:-1] + b"\x85R.",
     "keys of the same hash": colliding(20_000),
-    "long arguments, many times": b"\x80\x04("
-    + b"N" * 50_000
-    + b"t\x94"
-    + (CALL + b"h\x00R0") * 9_000
-    + b"N.",
-    "a long state, many times": b"\x80\x04(" + b"N" * 50_000 + b"t\x94" + TYPE + b"h\x00b" * 90_000 + b".",
+    "long arguments, many times": LONG + (CALL + b"h\x00R0") * 9_000 + b"N.",
+    "a long state, many times": LONG + TYPE + b"h\x00b" * 90_000 + b".",
     "nothing": b"\x80\x04.",
     "a cut file": pickle.dumps({"coords": TNXY})[:-400],
     "no end": b"\x80\x04]",

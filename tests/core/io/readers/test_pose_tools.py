@@ -181,9 +181,7 @@ def flat(places, confidence=0.9):
 
 def person(frame, tracks=TRACKS, visible=VISIBLE, confidence=0.9, identity=-1, **others):
     keypoints = np.where(np.repeat(visible[frame], 3), flat(tracks[frame], confidence), 0).tolist()
-    empty = {
-        f"{part}_keypoints_{axes}": [] for part, axes in (("face", "2d"), ("hand_left", "2d"), ("pose", "3d"))
-    }
+    empty = {kind: [] for kind in ("face_keypoints_2d", "hand_left_keypoints_2d", "pose_keypoints_3d")}
     return {"person_id": [identity], "pose_keypoints_2d": keypoints, **empty, **others}
 
 
