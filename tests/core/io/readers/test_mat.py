@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import h5py
 import numpy as np
@@ -15,12 +14,11 @@ from core.io.readers import inspect_file
 
 F, P = 6, 9
 K = np.array([[900.0, 0, 320], [0, 905.0, 240], [0, 0, 1]])
-Arrays = dict[str, Any]
-
-
-def shapes():
-    """(F, 3, P), in front of a camera."""
-    return np.random.default_rng(0).normal(size=(F, 3, P)) + np.array([0, 0, 10.0])[:, None]
+S = np.random.default_rng(0).normal(size=(F, 3, P)) + np.array([0, 0, 10.0])[:, None]  # in front of a camera
+R = np.linalg.qr(np.random.default_rng(1).normal(size=(F, 3, 3)))[0]
+R *= np.linalg.det(R)[:, None, None]
+W = R[:, :2] @ S + np.array([1.0, -2.0])[:, None]
+OFFSET = np.tile([1.0, -2.0, 0.0], (F, 1))
 
 
 def rows(array):
@@ -39,107 +37,93 @@ def cell(items):
     return box
 
 
-def turns():
-    """(F, 3, 3) rotations."""
-    matrices = np.linalg.qr(np.random.default_rng(1).normal(size=(F, 3, 3)))[0]
-    return matrices * np.linalg.det(matrices)[:, None, None]
+def in_pixels(image):
+    return image[:, :2] / image[:, 2:]
 
 
-def save(path, variables):
+def save(path, **variables):
     savemat(path, variables)
     return path
 
 
+def check(read, *, truth=None, **arrays):
+    if truth is not None:
+        np.testing.assert_array_equal(read.truth.points, truth)
+    for name, array in arrays.items():
+        np.testing.assert_allclose(getattr(read, name), array, rtol=1e-9, atol=1e-9)
+
+
 def test_motion_capture_with_cameras_and_skeleton(tmp_path):
-    R, S = turns(), shapes()
     pairs = np.array([[1, 2], [2, P]])
-    W = R[:, :2] @ S + np.array([1.0, -2.0])[:, None]
-    variables = {"W": rows(W), "S": rows(S), "Rs": rows(R[:, :2]), "list": pairs, "K": 5}
-    read = read_sequence(save(tmp_path / "mocap.mat", variables))
+    file = save(tmp_path / "mocap.mat", W=rows(W), S=rows(S), Rs=rows(R[:, :2]), list=pairs, K=5)
+    read = read_sequence(file)
     assert read.camera is CameraModel.ORTHOGONAL and read.units == read.truth_units == "units"
-    np.testing.assert_array_equal(read.tracks, W)
-    np.testing.assert_array_equal(read.truth.points, S)
-    np.testing.assert_allclose(read.rotations, R, atol=1e-14)
-    np.testing.assert_allclose(read.translations, np.tile([1.0, -2.0, 0.0], (F, 1)), atol=1e-14)
-    np.testing.assert_array_equal(read.edges, pairs - 1)
+    check(read, tracks=W, truth=S, rotations=R, translations=OFFSET, edges=pairs - 1)
 
 
-@pytest.mark.parametrize("exact", [True, False])
-def test_the_factors_of_tracks_are_the_truth_where_they_show_them(tmp_path, exact):
-    R, S = turns(), shapes()
-    W = R[:, :2] @ S + np.array([1.0, -2.0])[:, None]
+def test_the_factors_of_tracks_are_the_truth_where_they_show_them(tmp_path):
     factors = {name: array.transpose(1, 2, 0) for name, array in (("W", W), ("S", S), ("R", R))}
-    read = read_sequence(save(tmp_path / "jaw.mat", factors | ({} if exact else {"S": 1.001 * factors["S"]})))
-    np.testing.assert_array_equal(read.tracks, W)
-    if not exact:
-        assert (
-            read.truth is None and read.rotations is None and "R S differs from W by up to" in read.provenance
-        )
-        return
-    np.testing.assert_array_equal(read.truth.points, S)
-    np.testing.assert_allclose(read.rotations, R, atol=1e-14)
-    np.testing.assert_allclose(read.translations, np.tile([1.0, -2.0, 0.0], (F, 1)), atol=1e-12)
+    read = read_sequence(save(tmp_path / "jaw.mat", **factors))
+    check(read, tracks=W, truth=S, rotations=R, translations=OFFSET)
+    read = read_sequence(save(tmp_path / "jaw.mat", **factors | {"S": 1.001 * factors["S"]}))
+    check(read, tracks=W)
+    assert read.truth is None and read.rotations is None
+    assert "R S differs from W by up to" in read.provenance
 
 
 def test_views_of_a_rigid_scene_by_cameras_of_their_own_are_put_into_one(tmp_path):
-    R, X, t = turns(), shapes()[0] - [[0], [0], [10]], np.array([0.1, 0.2, 12.0])
-    matrices = [K * [[1 + 0.01 * f], [1 + 0.01 * f], [1]] for f in range(F)]
-    cameras = [-2.0 * matrices[f] @ np.column_stack([R[f], t]) for f in range(F)]
+    X, t = S[0] - [[0], [0], [10]], np.array([0.1, 0.2, 12.0])
+    cameras = [
+        -2.0 * K * [[1 + 0.01 * f], [1 + 0.01 * f], [1]] @ np.column_stack([R[f], t]) for f in range(F)
+    ]
     image = np.stack([camera @ np.vstack([X, np.ones(P)]) for camera in cameras])
     structs = np.array([(camera,) for camera in cameras], dtype=[("P", "O")])[None]
-    variables = {"W": rows(image[:, :2] / image[:, 2:]), "Xgt": X, "P": structs}
-    read = read_sequence(save(tmp_path / "house.mat", variables))
+    variables = {"W": rows(in_pixels(image)), "Xgt": X, "P": structs}
+    read = read_sequence(save(tmp_path / "house.mat", **variables))
     assert "each frame has a K of its own, f from 900 to 945" in read.provenance
     Y = read.intrinsics @ (read.rotations @ read.truth.points + read.translations[:, :, None])
-    np.testing.assert_allclose(Y[:, :2] / Y[:, 2:], read.tracks, rtol=1e-9)
+    check(read, tracks=in_pixels(Y))
     with pytest.raises(InputError, match=f"Xgt is 3 x {P - 1}; accepted is 3 x {P}"):
-        read_sequence(save(tmp_path / "house.mat", variables | {"Xgt": X[:, 1:]}))
+        read_sequence(save(tmp_path / "house.mat", **variables | {"Xgt": X[:, 1:]}))
 
 
 def test_labels_of_leap_are_points_first_and_frames_without_labels_are_left_out(tmp_path):
     places = np.full((8, P, 2), np.nan)
-    places[1:7] = shapes()[:, :2].transpose(0, 2, 1) * 20 + 300
+    places[1:7] = S[:, :2].transpose(0, 2, 1) * 20 + 300
     places[4] = np.nan
     skeleton = {"nodes": cell([np.array(["a"])] * P), "edges": np.array([[1, 2], [2, P]])}
-    variables = {"positions": places.transpose(1, 2, 0), "initialization": places.transpose(1, 2, 0) + 1}
-    file = save(tmp_path / "labels.mat", {**variables, "skeleton": skeleton})
-    read = read_sequence(file)
-    np.testing.assert_array_equal(read.tracks, places[[1, 2, 3, 5, 6]].transpose(0, 2, 1))
-    np.testing.assert_array_equal(read.edges, [[0, 1], [1, P - 1]])
-    (left_out,) = inspect_file(file).left_out
+    positions = places.transpose(1, 2, 0)
+    variables = {"positions": positions, "initialization": positions + 1, "skeleton": skeleton}
+    found = inspect_file(save(tmp_path / "labels.mat", **variables))
+    check(found.sequence, tracks=places[[1, 2, 3, 5, 6]].transpose(0, 2, 1), edges=[[0, 1], [1, P - 1]])
+    (left_out,) = found.left_out
     assert left_out.startswith("frames that show no point are left out: 1, 5, 8 of 8; the numbers of those")
 
 
 def test_shapes_without_images_are_refused_as_what_they_are(tmp_path):
-    with pytest.raises(
-        InputError, match=r"X \(3 x 9 x 6\) may be shapes in 3-D, and there are no image points"
-    ):
-        read_sequence(save(tmp_path / "faces.mat", {"X": shapes().transpose(1, 2, 0)}))
+    with pytest.raises(InputError, match=r"X \(3 x 9 x 6\) may be shapes in 3-D, and there are no image"):
+        read_sequence(save(tmp_path / "faces.mat", X=S.transpose(1, 2, 0)))
 
 
 def test_blocked_shapes_are_seen_from_the_front(tmp_path):
-    S = shapes()
-    read = read_sequence(save(tmp_path / "face.mat", {"P3_gt": stacked(S)}))
-    np.testing.assert_array_equal(read.tracks, S[:, :2])
-    np.testing.assert_array_equal(read.truth.points, S)
+    read = read_sequence(save(tmp_path / "face.mat", P3_gt=stacked(S)))
+    check(read, tracks=S[:, :2], truth=S)
     assert "orthogonal projection" in read.provenance
 
 
 @pytest.mark.parametrize(("name", "filler"), [("X", 0.0), ("M", np.nan)])
 def test_the_mask_marks_what_is_missing(tmp_path, name, filler):
-    W = shapes()[:, :2].copy()
     seen = np.random.default_rng(2).random((F, P)) < 0.8
-    W[np.repeat(~seen[:, None], 2, axis=1)] = filler
     mask = rows(np.repeat(seen[:, None], 2, axis=1)).astype(np.uint8)
-    read = read_sequence(save(tmp_path / "book.mat", {name: rows(W), "W": mask}))
-    np.testing.assert_array_equal(read.visible, seen)
-    np.testing.assert_array_equal(read.tracks, np.where(seen[:, None], W, np.nan))
+    file = save(tmp_path / "book.mat", **{name: np.where(mask, rows(S[:, :2]), filler), "W": mask})
+    read = read_sequence(file)
+    check(read, visible=seen, tracks=np.where(seen[:, None], S[:, :2], np.nan))
     assert read.camera is CameraModel.ORTHOGONAL
     assert "orthogonal is assumed" in read.provenance
 
 
 def test_a_camera_matrix_makes_it_perspective_and_the_user_may_overrule(tmp_path):
-    file = save(tmp_path / "house.mat", {"M": rows(shapes()[:, :2]), "W": np.ones((2 * F, P)), "K": 2 * K})
+    file = save(tmp_path / "house.mat", M=rows(S[:, :2]), W=np.ones((2 * F, P)), K=2 * K)
     read = read_sequence(file)
     assert read.camera is CameraModel.PERSPECTIVE and read.units == "px"
     np.testing.assert_array_equal(read.intrinsics, K)
@@ -149,57 +133,41 @@ def test_a_camera_matrix_makes_it_perspective_and_the_user_may_overrule(tmp_path
 
 
 def test_back_takes_zero_columns_for_missing_truth(tmp_path):
-    S = shapes()
-    W = 100 * S[:, :2]
     known = S.copy()
     known[0, :, 1] = known[0, :, 2] = known[3, :, 4] = 0
-    variables = {"L_tracks": W.transpose(1, 2, 0), "track3D": known.transpose(1, 2, 0)}
-    read = read_sequence(save(tmp_path / "back.mat", variables))
+    variables = {"L_tracks": 100 * S[:, :2].transpose(1, 2, 0), "track3D": known.transpose(1, 2, 0)}
+    read = read_sequence(save(tmp_path / "back.mat", **variables))
     assert read.camera is CameraModel.PERSPECTIVE and read.intrinsics is None
-    np.testing.assert_array_equal(read.tracks, W)
-    missing = np.isnan(read.truth.points).all(axis=1)
-    assert sorted(map(tuple, np.argwhere(missing))) == [(0, 1), (0, 2), (3, 4)]
+    check(read, tracks=100 * S[:, :2], truth=np.where(known, known, np.nan))
     assert read.truth.reference == 1  # the first frame with all points known
 
 
 @pytest.mark.parametrize("variant", ["Pgth", "res"])
 def test_kinect_points_are_projected_and_the_provenance_names_it(tmp_path, variant):
-    S = shapes()
     if variant == "Pgth":
-        file = save(tmp_path / "mat.mat", {"Pgth": cell(list(S)), "K": K})
+        file = save(tmp_path / "mat.mat", Pgth=cell(list(S)), K=K)
     else:
-        file = save(tmp_path / "results.mat", {"res": {"Pg": cell(list(S)), "err3d": np.ones((1, F))}})
-        save(tmp_path / "mdh_camcalib.mat", {"KK": K})
+        file = save(tmp_path / "results.mat", res={"Pg": cell(list(S)), "err3d": np.ones((1, F))})
+        save(tmp_path / "mdh_camcalib.mat", KK=K)
     read = read_sequence(file)
-    exact = K @ S
-    np.testing.assert_allclose(read.tracks, exact[:, :2] / exact[:, 2:], rtol=1e-14)
-    np.testing.assert_array_equal(read.intrinsics, K)
-    np.testing.assert_array_equal(read.truth.points, S)
+    check(read, tracks=in_pixels(K @ S), intrinsics=K, truth=S)
     assert "projected from the 3-D points" in read.provenance and "without noise" in read.provenance
-    orthogonal = read_sequence(file, camera=CameraModel.ORTHOGONAL)
-    np.testing.assert_array_equal(orthogonal.tracks, S[:, :2])
+    check(read_sequence(file, camera=CameraModel.ORTHOGONAL), tracks=S[:, :2])
 
 
 def test_views_of_a_scene_count_points_from_1_and_their_cameras_are_factored(tmp_path):
-    R, scene = turns(), np.random.default_rng(3).normal(size=(3, P))
-    t = np.tile([0.1, -0.2, 12.0], (F, 1))
-    cameras = [
-        scale * K @ np.column_stack([r, s]) for r, s, scale in zip(R, t, (1, -2, 3, 1, -1, 4), strict=True)
-    ]
-    exact = K @ (R @ scene + t[:, :, None])
-    exact = exact[:, :2] / exact[:, 2:]
+    scene, t = np.random.default_rng(3).normal(size=(3, P)), np.tile([0.1, -0.2, 12.0], (F, 1))
+    poses = np.concatenate([R, t[:, :, None]], axis=2)
+    cameras = np.array([1, -2, 3, 1, -1, 4])[:, None, None] * K @ poses
+    exact = in_pixels(K @ (R @ scene + t[:, :, None]))
     seen = [np.array([0, 2, 4, 8, 5]), *[np.arange(P)] * (F - 1)]
     points = [np.vstack([exact[f][:, index], np.ones(len(index))]) for f, index in enumerate(seen)]
     views = {"pointnr": P, "points": cell(points), "index": cell([index + 1 for index in seen])}
-    variables = {"u": views, "P": cell(cameras), "U": np.vstack([scene, np.ones(P)]) * 2.0}
-    read = read_sequence(save(tmp_path / "data.mat", variables))
+    variables = {"u": views, "P": cell(list(cameras)), "U": np.vstack([scene, np.ones(P)]) * 2.0}
+    read = read_sequence(save(tmp_path / "data.mat", **variables))
     assert list(np.flatnonzero(read.visible[0])) == [0, 2, 4, 5, 8] and read.visible[1:].all()
-    np.testing.assert_allclose(
-        read.tracks[read.visible[:, None].repeat(2, 1)], exact[read.visible[:, None].repeat(2, 1)]
-    )
-    np.testing.assert_allclose(read.intrinsics, K, atol=1e-9)
-    np.testing.assert_allclose(read.rotations, R, atol=1e-9)
-    np.testing.assert_allclose(read.translations, t, atol=1e-9)
+    check(read, tracks=np.where(read.visible[:, None], exact, np.nan), intrinsics=K)
+    check(read, rotations=R, translations=t)
     np.testing.assert_allclose(read.truth.points, np.tile(scene, (F, 1, 1)))
 
 
@@ -214,16 +182,16 @@ def generic(array):
     }
 
 
-@pytest.mark.parametrize("layout", generic(shapes()[:, :2]))
+@pytest.mark.parametrize("layout", generic(S[:, :2]))
 def test_a_single_array_is_read_by_its_shape_with_nan_for_missing(tmp_path, layout):
-    W = shapes()[:, :2].copy()
-    W[2, :, 3] = np.nan
-    W[4, 1, 5] = np.nan
+    tracks = S[:, :2].copy()
+    tracks[2, :, 3] = np.nan
+    tracks[4, 1, 5] = np.nan
     name = "W2D" if layout == "blocked" else "positions"
-    file = save(tmp_path / "w.mat", {name: generic(W)[layout], "frame_rate": 25.0})
+    file = save(tmp_path / "w.mat", **{name: generic(tracks)[layout]}, frame_rate=25.0)
     for asked in ({}, {"layout": layout}, {"layout": layout, "tracks": name}):
         read = read_sequence(file, **asked)
-        np.testing.assert_array_equal(read.tracks, W)
+        np.testing.assert_array_equal(read.tracks, tracks)
         assert sorted(map(tuple, np.argwhere(~read.visible))) == [(2, 3), (4, 5)]
         assert read.reading == asked
 
@@ -252,16 +220,15 @@ def matlab_73(path, variables):
 
 
 def test_version_73_gives_the_same_as_version_5(tmp_path):
-    S = shapes()
     variables = {"W": rows(S[:, :2]), "S": rows(S)}
-    old, new = save(tmp_path / "old.mat", variables), matlab_73(tmp_path / "new.mat", variables)
+    old, new = save(tmp_path / "old.mat", **variables), matlab_73(tmp_path / "new.mat", variables)
     np.testing.assert_array_equal(read_sequence(new).tracks, read_sequence(old).tracks)
     cells = read_sequence(matlab_73(tmp_path / "cells.mat", {"res.Pg": list(S), "K": K}))
     np.testing.assert_array_equal(cells.truth.points, S)
 
 
 def test_version_73_without_h5py_names_the_extra(tmp_path, monkeypatch):
-    file = matlab_73(tmp_path / "new.mat", {"W2D": stacked(shapes()[:, :2])})
+    file = matlab_73(tmp_path / "new.mat", {"W2D": stacked(S[:, :2])})
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(
         InputError,
@@ -271,11 +238,11 @@ def test_version_73_without_h5py_names_the_extra(tmp_path, monkeypatch):
 
 
 def test_the_camera_file_next_to_a_sequence_is_no_entry(tmp_path):
-    save(tmp_path / "mdh_camcalib.mat", {"KK": K})
+    save(tmp_path / "mdh_camcalib.mat", KK=K)
     alone = list_sequences(tmp_path)
     assert len(alone) == 1 and "mdh_camcalib.mat" in alone[0].problem
-    file = save(tmp_path / "own.mat", {"Pgth": cell(list(shapes())), "K": K})
+    file = save(tmp_path / "own.mat", Pgth=cell(list(S)), K=K)
     assert len(list_sequences(tmp_path)) == 2  # which has a K of its own
     file.unlink()
-    save(tmp_path / "uses.mat", {"Pgth": cell(list(shapes()))})
+    save(tmp_path / "uses.mat", Pgth=cell(list(S)))
     assert [entry.object_name for entry in list_sequences(tmp_path)] == ["uses"]

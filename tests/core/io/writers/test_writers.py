@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.io import loadmat
-from shape_files import read_ply
+from shape_files import drawn_as, mirrored, read_ply, with_moved_truth
 
 from core import WRITERS, ExportOptions, InputError, export, load_result, shape_page
 from core.data import connect
@@ -89,24 +89,20 @@ def test_tables_hold_standard_deviations_in_the_unit_of_the_points(refined_resul
 
 
 @pytest.mark.parametrize("text", [False, True])
-@pytest.mark.parametrize(
-    ("changes", "drawn"),
-    [({}, "face"), ({"faces": None}, "edge"), ({"faces": None, "edges": np.zeros((0, 2))}, None)],
-)
-def test_ply_holds_points_of_one_frame_or_of_all_with_faces_or_edges(
-    small_result, tmp_path, changes, drawn, text
-):
-    result = replace(small_result, **changes)
-    items = None if drawn is None else getattr(result, f"{drawn}s")
+@pytest.mark.parametrize("drawn", ["faces", "edges", "points"])
+def test_ply_holds_points_of_one_frame_or_of_all_with_faces_or_edges(small_result, tmp_path, drawn, text):
+    result, items = drawn_as(small_result, drawn), getattr(small_result, drawn)
     for name, options, frames in (("a.ply", {"frame": 2}, [2]), ("b.ply", {"frames": "stacked"}, range(5))):
         (path,) = export(result, tmp_path / name, text=text, coordinates="object", **options)
         read = read_ply(path)
         vertices = read.pop("vertex")
         assert np.array_equal(vertices[:, :3], result.points[frames].transpose(0, 2, 1).reshape(-1, 3))
         assert np.array_equal(vertices[:, 3], result.visible[frames].ravel())
-        expected = {} if items is None else {drawn: [items + 7 * at for at in range(len(frames))]}
-        assert read.keys() == expected.keys()
-        assert all(np.array_equal(read[each], np.concatenate(expected[each])) for each in read)
+        if drawn != "points":
+            assert np.array_equal(
+                read.pop(drawn[:-1]), np.concatenate([items + 7 * at for at in range(len(frames))])
+            )
+        assert not read
     assert np.array_equal(vertices[:, 4], np.repeat(np.arange(5), 7))
 
 
@@ -144,11 +140,9 @@ def test_obj_counts_from_one(small_result, tmp_path):
     vertices = np.array([[float(word) for word in line[1:]] for line in lines if line[0] == "v"])
     assert np.array_equal(vertices, small_result.points[1].T)
     assert [[int(word) for word in line[1:]] for line in lines if line[0] == "f"] == [[1, 2, 3], [3, 4, 5]]
-    (path,) = export(replace(small_result, faces=None), tmp_path / "b.obj", coordinates="object")
+    (path,) = export(drawn_as(small_result, "edges"), tmp_path / "b.obj", coordinates="object")
     assert [line for line in path.read_text().splitlines() if line[0] == "l"] == ["l 1 2", "l 2 3", "l 6 7"]
-    (path,) = export(
-        replace(small_result, faces=None, edges=np.zeros((0, 2))), tmp_path / "c.obj", coordinates="object"
-    )
+    (path,) = export(drawn_as(small_result, "points"), tmp_path / "c.obj", coordinates="object")
     assert path.read_text().splitlines()[-1] == "p 1 2 3 4 5 6 7"
 
 
@@ -166,12 +160,10 @@ def test_alignment_moves_a_frame_onto_its_truth(small_result, tmp_path):
 
 @pytest.mark.parametrize("align", ["truth", "sequence"])
 def test_a_mirror_image_is_laid_over_the_truth_only_where_it_may_be(small_result, align):
-    depth_inverted = np.repeat([1.0, 1.0, -1.0], small_result.point_count)[:, None]
-    mirrored = replace(small_result, C=small_result.C * depth_inverted)
     frames = small_result.truth.frames
     far = [
         np.nanmean(np.linalg.norm(aligned_shapes(each, options)[frames] - small_result.truth.points, axis=1))
-        for each in (small_result, mirrored)
+        for each in (small_result, mirrored(small_result))
         for options in (
             ExportOptions(align=align, mirror=mirror, coordinates="object") for mirror in (False, True)
         )
@@ -253,10 +245,9 @@ def test_ply_holds_standard_deviations(refined_result, tmp_path):
 
 
 def test_ply_holds_errors_and_indices_of_points(small_result, tmp_path):
-    moved = small_result.truth.points + 3 * np.random.default_rng(5).standard_normal((2, 3, 7))
-    result = replace(small_result, truth=replace(small_result.truth, points=moved))
+    result = with_moved_truth(small_result)
     fitted = aligned_shapes(result, ExportOptions(align="truth", coordinates="object"))[3]
-    expected = np.linalg.norm(fitted - moved[1], axis=0)
+    expected = np.linalg.norm(fitted - result.truth.points[1], axis=0)
     for align in ("none", "truth"):  # the number is the same: without an alignment, each frame has its own
         (path,) = export(result, tmp_path / "a.ply", frame=3, align=align, coordinates="object")
         index, far, error = read_ply(path)["vertex"].T[4:]
