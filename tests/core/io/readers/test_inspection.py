@@ -14,6 +14,7 @@ from core.reconstruction import command_for, python_for
 F, P = 6, 9
 RNG = np.random.default_rng(5)
 TRACKS = RNG.normal(size=(F, 2, P)) * 100 + 300
+XY = TRACKS.transpose(0, 2, 1)
 SEEN = RNG.random((F, P)) < 0.7
 SEEN[:, 0] = True
 
@@ -24,9 +25,7 @@ def save(path, **arrays):
 
 
 def test_every_array_is_listed_with_what_it_is_taken_for(tmp_path):
-    file = save(
-        tmp_path / "a.npz", tracks=TRACKS.transpose(0, 2, 1).astype(np.float32), visibility=SEEN, fps=25.0
-    )
+    file = save(tmp_path / "a.npz", tracks=XY.astype(np.float32), visibility=SEEN, fps=25.0)
     found = inspect_file(file)
     assert {entry.name: (entry.size, entry.dtype, entry.role) for entry in found.arrays} == {
         "tracks": ("6 x 9 x 2", "float32", "tracks"),
@@ -52,8 +51,8 @@ def test_the_arrays_are_listed_where_the_tracks_are_not_found(tmp_path):
 def test_an_option_that_is_none_is_a_problem_of_the_answer(tmp_path, wrong):
     write_npz(simulate("paper", frames=4, points=20), tmp_path / "a.npz")
     ((name, value),) = wrong.items()
-    assert name in inspect_file(tmp_path / "a.npz", **wrong).problem
-    assert repr(value) in inspect_file(tmp_path / "a.npz", **wrong).problem
+    problem = inspect_file(tmp_path / "a.npz", **wrong).problem
+    assert name in problem and repr(value) in problem
 
 
 def test_a_sequence_in_a_format_of_the_program_is_clear(tmp_path):
@@ -72,18 +71,9 @@ def test_an_option_that_a_format_has_no_use_for_is_refused(tmp_path):
 
 def options(tmp_path):
     score = np.where(SEEN, 0.9, 0.2).T
-    file = save(
-        tmp_path / "a.npz", a=TRACKS[:, ::-1].transpose(2, 0, 1), b=score, c=TRACKS.transpose(0, 2, 1)
-    )
-    reading = {
-        "tracks": "a",
-        "visible": "b",
-        "threshold": 0.5,
-        "order": "ntxy",
-        "xy": "yx",
-        "size": "640x480",
-    }
-    return file, reading | {"camera": "perspective"}
+    file = save(tmp_path / "a.npz", a=TRACKS[:, ::-1].transpose(2, 0, 1), b=score, c=XY)
+    reading = {"tracks": "a", "visible": "b", "threshold": 0.5, "order": "ntxy", "xy": "yx"}
+    return file, reading | {"size": "640x480", "camera": "perspective"}
 
 
 def test_the_options_choose_arrays_axes_and_coordinates(tmp_path):
@@ -112,15 +102,11 @@ def test_sentences_stay_short_however_many_arrays_a_file_has(tmp_path, sentences
     for arrays in (
         {name: np.zeros(3) for name in names},
         dict.fromkeys(names, TRACKS),
-        {"tracks": TRACKS.transpose(0, 2, 1)} | dict.fromkeys(names, SEEN),
-        {"tracks": TRACKS.transpose(0, 2, 1), "visibility": SEEN[1:]} | dict.fromkeys(names, SEEN),
+        {"tracks": XY} | dict.fromkeys(names, SEEN),
+        {"tracks": XY, "visibility": SEEN[1:]} | dict.fromkeys(names, SEEN),
     ):
-        with pytest.raises(InputError):
-            read_sequence(save(tmp_path / "a.npz", **arrays))
-        with pytest.raises(InputError):
-            read_sequence(tmp_path / "a.npz", tracks=200 * "b")
-        with pytest.raises(InputError):
-            read_sequence(tmp_path / "a.npz", layout=200 * "b")
-        with pytest.raises(InputError):
-            read_sequence(tmp_path / "a.npz", visible=200 * "b")
+        save(tmp_path / "a.npz", **arrays)
+        for options in ({}, *({name: 200 * "b"} for name in ("tracks", "layout", "visible"))):
+            with pytest.raises(InputError):
+                read_sequence(tmp_path / "a.npz", **options)
     assert len(sentences) >= 16  # what the fixture counts
