@@ -213,13 +213,13 @@ def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
             return _read_shape(variables, *pairs[0], guess=options.order is None)
         if not pairs:
             raise InputError(_no_tracks(variables, options))
-        fitting = [f"{shape} --tracks {shortened(name)}" for shape, name in pairs]
+        fitting = [f"{shape} of {shortened(name)}" for shape, name in pairs]
     likely = min(fitting, key=lambda each: each.rpartition(" ")[2] not in LIKELY)
-    listed = ", ".join(each for each in fitting[:MOST_LISTED])
+    listed = ", ".join(fitting[:MOST_LISTED])
     more = f" and {len(fitting) - MOST_LISTED} more" if len(fitting) > MOST_LISTED else ""
     raise InputError(
         f"fits several layouts ({listed}{more}); it holds {describe(variables)}; name one by "
-        f"--layout {likely}"
+        f"--layout {likely.replace(' of ', ' --tracks ', 1)}"
     )
 
 

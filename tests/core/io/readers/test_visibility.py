@@ -93,7 +93,7 @@ def test_each_of_two_tracks_has_the_mask_of_its_name(save):
     file = save(
         {"left_tracks": XY, "left_visibility": SEEN, "right_tracks": XY + 1, "right_visibility": other}
     )
-    with pytest.raises(InputError, match=r"fits several.*points-xy --tracks left_tracks, frames-points-xy -"):
+    with pytest.raises(InputError, match=r"fits several.*points-xy of left_tracks, frames-points-xy of"):
         read_sequence(file)
     left, right = (read_sequence(file, tracks=f"{side}_tracks") for side in ("left", "right"))
     np.testing.assert_array_equal(left.visible, SEEN)
