@@ -1,10 +1,11 @@
-"""PLY and glTF files, read as their specifications describe them."""
+"""PLY and glTF files, read as their specifications describe them, and results to write."""
 
 from __future__ import annotations
 
 import base64
 import json
 import struct
+from dataclasses import replace
 
 import numpy as np
 
@@ -104,3 +105,20 @@ def shape_at(tree, buffer, seconds):
     for weight, target in zip(now, primitive["targets"], strict=True):
         shape = shape + weight * array(tree, buffer, target["POSITION"]).astype(float)
     return shape
+
+
+def drawn_as(result, drawn):
+    """Return a result of which "faces", "edges" or "points" are drawn."""
+    gone = {"faces": {}, "edges": {"faces": None}, "points": {"faces": None, "edges": np.zeros((0, 2))}}
+    return replace(result, **gone[drawn])
+
+
+def mirrored(result):
+    return replace(result, C=result.C * np.repeat([1.0, 1.0, -1.0], result.point_count)[:, None])
+
+
+def with_moved_truth(result):
+    """Return a result whose truth is no similarity of its shapes."""
+    points = result.truth.points
+    moved = points + 3 * np.random.default_rng(5).standard_normal(points.shape)
+    return replace(result, truth=replace(result.truth, points=moved))
