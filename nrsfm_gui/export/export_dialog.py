@@ -172,28 +172,17 @@ class ExportForm(Form):
 
     def value(self, name: str) -> Any:
         """Return what is chosen or typed in a row. Raises ValueError with a sentence where it is refused."""
-        editor = self.editor(name)
-        if isinstance(editor, Choice):
-            return editor.key
+        editor: Any = self.editor(name)
         if isinstance(editor, QCheckBox):
             return editor.isChecked()
-        if isinstance(editor, PairField):
-            return editor.numbers() if name == "paper" else editor.values()
-        if isinstance(editor, NumberField):
-            return editor.value()
-        assert isinstance(editor, QLineEdit)
-        return editor.text()
+        return editor.text() if type(editor) is QLineEdit else editor.value()
 
     def set_value(self, name: str, value: Any) -> None:
         """Show another value of a row, as `value` returns it."""
-        editor = self.editor(name)
-        if isinstance(editor, Choice):
-            editor.set_key(value)
-        elif isinstance(editor, QCheckBox):
+        editor: Any = self.editor(name)
+        if isinstance(editor, QCheckBox):
             editor.setChecked(value)
-        elif isinstance(editor, PairField):
-            editor.set_values(value)
-        elif isinstance(editor, NumberField):
+        else:
             editor.set_value(value)
 
 
