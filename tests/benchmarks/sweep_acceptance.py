@@ -28,8 +28,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dask_processes import DaskProcesses, cpu_seconds, wait_for
-from frame import FOLDERS, Table, parser
-from machine import Meanwhile
+from frame import FOLDERS, Meanwhile, Table, parser
 
 from core import Settings, write_challenge
 from core.experiments.job_store import JobStore

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from frame import Table, parser
-from machine import Meanwhile
+from frame import Meanwhile, Table, parser
 from rendering import RenderedVideo, render
 from scipy.spatial import ConvexHull
 

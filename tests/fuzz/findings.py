@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,33 +41,17 @@ class Finding:
         return path
 
 
-@dataclass
-class Tally:
-    """What became of the inputs of one reader."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    seconds: float = 0.0  # of all
-    slowest: float = 0.0
-    largest: float = 0.0  # MB
-
-    def add(self, outcome: Outcome) -> None:
-        """Count an outcome."""
-        self.outcomes["finding" if outcome.is_finding else outcome.kind] += 1
-        self.seconds += outcome.seconds
-        self.slowest = max(self.slowest, outcome.seconds)
-        self.largest = max(self.largest, outcome.memory)
-
-
 class Report:
     """The outcomes of all inputs, by reader and by cause."""
 
     def __init__(self) -> None:
-        self.tallies: dict[str, Tally] = {}
+        self._rows: list[tuple[str, str, float, float]] = []
         self.findings: dict[tuple[str, str], Finding] = {}
 
     def add(self, reader: str, name: str, case: Case, outcome: Outcome) -> None:
         """Count an input, and keep the first of each cause."""
-        self.tallies.setdefault(reader, Tally()).add(outcome)
+        kind = "findings" if outcome.is_finding else outcome.kind
+        self._rows.append((reader, kind, outcome.seconds, outcome.memory))
         if outcome.is_finding:
             known = self.findings.setdefault((reader, outcome.cause), Finding(reader, name, case, outcome, 0))
             known.count += 1
@@ -74,16 +59,14 @@ class Report:
     @property
     def count(self) -> int:
         """The number of inputs."""
-        return sum(tally.outcomes.total() for tally in self.tallies.values())
+        return len(self._rows)
 
     def table(self) -> str:
         """Return the counts by reader as lines."""
-        titles = f"{'inputs':>8}{'read':>8}{'refused':>9}{'findings':>10}{'CPU s':>8}{'slowest':>9}{'MB':>6}"
-        lines = [f"{'reader':14}{titles}"]
-        for reader, tally in self.tallies.items():
-            read, refused, findings = (tally.outcomes[kind] for kind in ("read", "refused", "finding"))
-            lines.append(
-                f"{reader:14}{tally.outcomes.total():8}{read:8}{refused:9}{findings:10}{tally.seconds:8.1f}"
-                f"{tally.slowest:9.2f}{tally.largest:6.0f}"
-            )
-        return "\n".join(lines)
+        rows = pd.DataFrame(self._rows, columns=["reader", "kind", "seconds", "memory"])
+        readers, kinds = rows.groupby("reader", sort=False), ("read", "refused", "findings")
+        counts = {kind: (rows["kind"] == kind).groupby(rows["reader"], sort=False).sum() for kind in kinds}
+        of_all = {"CPU s": readers["seconds"].sum().round(1), "slowest": readers["seconds"].max().round(2)}
+        table = pd.DataFrame({"inputs": readers.size(), **counts, **of_all})
+        table["MB"] = readers["memory"].max().round().astype(int)
+        return table.rename_axis(None).to_string()

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
@@ -137,31 +138,28 @@ def main(arguments: list[str] | None = None) -> int:
     if args.guided and find_spec("atheris") is None:
         parser.error("--guided needs atheris: pip install atheris")
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-seeds-") as folder:
+    with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-seeds-") as folder, ExitStack() as stack:
         seeds = make_seeds(Path(folder) / "seeds")
-        workers = [Worker() for _ in range(1 if args.input is not None else args.workers)]
-        try:
-            chosen = [args.reader] if args.reader else list(READERS)
-            plan = planned(args.inputs, chosen) if args.input is None else iter([(chosen[0], args.input)])
-            cases = damaged_cases(seeds, args.seed, plan)
-            if args.guided:
-                cases = grown_cases(seeds, args.seed, args.inputs, chosen, Path(folder))
-            report = run(cases, workers)
-            print(report.table())
-            failed = sum(finding.count for finding in report.findings.values())
-            passed, seconds = report.count - failed, time.monotonic() - start
-            print(f"{passed} inputs passed, {failed} failed in {seconds:.0f} s")
-            if not report.findings:
-                return 0
-            shutil.rmtree(args.output, ignore_errors=True)
-            args.output.mkdir(parents=True)
-            for finding in sorted(report.findings.values(), key=lambda each: -each.count):
-                path = finding.write(args.output)
-                print(f"{finding.reader}: {finding.outcome.cause}: {finding.count} inputs, {finding.name}")
-                print(f"  {path}")
-        finally:
-            for worker in workers:
-                worker.__exit__()
+        count = 1 if args.input is not None else args.workers
+        workers = [stack.enter_context(Worker()) for _ in range(count)]
+        chosen = [args.reader] if args.reader else list(READERS)
+        plan = planned(args.inputs, chosen) if args.input is None else iter([(chosen[0], args.input)])
+        cases = damaged_cases(seeds, args.seed, plan)
+        if args.guided:
+            cases = grown_cases(seeds, args.seed, args.inputs, chosen, Path(folder))
+        report = run(cases, workers)
+        print(report.table())
+        failed = sum(finding.count for finding in report.findings.values())
+        passed, seconds = report.count - failed, time.monotonic() - start
+        print(f"{passed} inputs passed, {failed} failed in {seconds:.0f} s")
+        if not report.findings:
+            return 0
+        shutil.rmtree(args.output, ignore_errors=True)
+        args.output.mkdir(parents=True)
+        for finding in sorted(report.findings.values(), key=lambda each: -each.count):
+            path = finding.write(args.output)
+            print(f"{finding.reader}: {finding.outcome.cause}: {finding.count} inputs, {finding.name}")
+            print(f"  {path}")
     return 1
 
 

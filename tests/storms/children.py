@@ -20,17 +20,7 @@ if TYPE_CHECKING:
 
 DEFECT = 70  # exit code of a child that ended by an exception
 FILE_EVENTS = frozenset(
-    (
-        "open",
-        "os.chmod",
-        "os.link",
-        "os.listdir",
-        "os.mkdir",
-        "os.remove",
-        "os.rename",
-        "os.rmdir",
-        "os.scandir",
-    )
+    "open os.chmod os.link os.listdir os.mkdir os.remove os.rename os.rmdir os.scandir".split()
 )
 
 
