@@ -25,6 +25,7 @@ from studio import SMALL, Studio
 from core import PRESETS, Settings, write_challenge
 from core.cli import main as command_line
 from core.tracking import track_video, video_path
+from nrsfm_gui.export.movie_files import pixels
 from nrsfm_gui.model.arguments import parse
 from nrsfm_gui.model.theme import DARK, LIGHT
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QWidget
 
-    from core import Sequence
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.scene import ErrorSeries
 
@@ -129,13 +129,7 @@ def _move(widget: QWidget, place: QPoint) -> None:
 def _save_animation(frames: list[QImage], path: Path) -> None:
     from PIL import Image
 
-    pictures = []
-    for frame in frames:
-        bits = frame.constBits()
-        assert bits is not None
-        raw = np.frombuffer(bits.asarray(frame.sizeInBytes()), np.uint8)
-        rgb = raw.reshape(frame.height(), -1, 4)[:, : frame.width(), 2::-1]
-        pictures.append(Image.fromarray(np.ascontiguousarray(rgb)))
+    pictures = [Image.fromarray(pixels(frame)) for frame in frames]
     # One palette for all frames: what stays the same then costs nothing.
     palette = pictures[len(pictures) // 2].quantize(96, dither=Image.Dither.NONE)
     small = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
@@ -207,24 +201,14 @@ def difference(studio: Photographer, out: Path) -> None:
 
 def own_video(studio: Photographer, out: Path) -> None:
     """The bundled video with its tracks, and the shape that they give."""
-    studio.window.sequence_opening.open_sequence(_followed("sample:sheet"))
-    studio.wait(lambda: studio.window.session.sequence is not None)
+    *_, last = track_video(video_path(Path("sample:sheet")))
+    studio.open(last.sequence())
     studio.solve(PRESETS["recommended"])
     session = studio.window.session
     session.set_appearance(session.appearance.changed(color_by="depth"))
     session.set_frame(44)
     studio.settle(1.0)
     studio.save(out)
-
-
-def _followed(video: str) -> Sequence:
-    """Return the tracks of a video."""
-    following = track_video(video_path(Path(video)))
-    while True:
-        try:
-            next(following)
-        except StopIteration as end:
-            return end.value
 
 
 def sweep(studio: Photographer, out: Path) -> None:
