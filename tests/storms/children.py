@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import select
 import signal
 import sys
 import time
-import traceback
 from typing import TYPE_CHECKING
 
 from findings import Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from multiprocessing.connection import Connection
     from pathlib import Path
 
     Report = Callable[[str], object]  # sends a line to the process that started this one
 
-DEFECT = 70  # exit code of a child that ended by an exception
+FORK = multiprocessing.get_context("fork")
 FILE_EVENTS = frozenset(
     "open os.chmod os.link os.listdir os.mkdir os.remove os.rename os.rmdir os.scandir".split()
 )
@@ -29,55 +29,45 @@ class Child:
 
     def __init__(self, function: Callable[[Report], object], log: Path) -> None:
         self._log = log
-        self._reading, writing = os.pipe()
-        self._received = b""
-        sys.stdout.flush()
-        self.pid = os.fork()
-        if self.pid:
-            os.close(writing)
-            return
-        code = DEFECT
-        try:
-            file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            os.dup2(file, 1)
-            os.dup2(file, 2)
-            os.close(self._reading)
-            function(lambda line: os.write(writing, f"{line}\n".encode()))
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+        self._reports, theirs = FORK.Pipe(duplex=False)
+        self._lines: list[str] = []
+        self._ended = False
+        self._process = FORK.Process(target=_call, args=(function, log, theirs))
+        self._process.start()
+        theirs.close()
 
     def lines(self, count: int, seconds: float) -> list[str]:
         """Return what was reported, when it is `count` lines, the child has ended, or the time is over."""
         deadline = time.monotonic() + seconds
-        while self._received.count(b"\n") < count:
-            ready, _, _ = select.select([self._reading], [], [], max(deadline - time.monotonic(), 0.0))
-            piece = os.read(self._reading, 65536) if ready else b""
-            if not piece:
+        while len(self._lines) < count and self._reports.poll(max(deadline - time.monotonic(), 0.0)):
+            try:
+                self._lines.append(self._reports.recv())
+            except EOFError:
+                self._ended = True
                 break
-            self._received += piece
-        return self._received.decode().splitlines()
+        return list(self._lines)
 
     def kill(self) -> None:
         """Send kill -9."""
-        os.kill(self.pid, signal.SIGKILL)
+        self._process.kill()
 
     def end(self, seconds: float) -> tuple[int, list[str], str]:
         """Wait for the end, and return the exit code, what was reported, and what was printed."""
-        deadline = time.monotonic() + seconds
         lines = self.lines(sys.maxsize, seconds)  # until the child has closed its end
-        late = time.monotonic() >= deadline
-        if late:
+        if not self._ended:
             self.kill()
-        _, status = os.waitpid(self.pid, 0)
-        os.close(self._reading)
-        if late:
+        self._process.join()
+        self._reports.close()
+        if not self._ended:
             raise Wrong(f"it did not end in {seconds:g} s")
-        return os.waitstatus_to_exitcode(status), lines, self._log.read_text(errors="replace")
+        return self._process.exitcode, lines, self._log.read_text(errors="replace")
+
+
+def _call(function: Callable[[Report], object], log: Path, reports: Connection) -> None:
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    function(reports.send)
 
 
 class FileOperations:
