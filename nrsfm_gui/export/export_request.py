@@ -150,11 +150,6 @@ class MovieOptions:
             return max(1, round(self.seconds * self.fps))
         return self.last - self.first + 1
 
-    @property
-    def turns(self) -> bool:
-        """Whether the camera of the 3-D view turns."""
-        return self.one_turn or self.turn != 0.0
-
     def shots(self) -> list[tuple[int, float]]:
         """Return (frame, degrees turned) of every picture; a whole turn ends one step before it began."""
         rate = 360.0 * self.fps / self.count if self.one_turn else self.turn

@@ -253,7 +253,9 @@ def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialo
         found = imported(qtbot, dialog)
         assert found.reading["tracks"] == "b"
         np.testing.assert_array_equal(found.sequence.visible, seen)
-        np.testing.assert_allclose(found.sequence.tracks.transpose(0, 2, 1)[seen], tracks.xy[seen], rtol=1e-12)
+        np.testing.assert_allclose(
+            found.sequence.tracks.transpose(0, 2, 1)[seen], tracks.xy[seen], rtol=1e-12
+        )
 
 
 def test_the_columns_of_a_table_are_chosen_by_their_names(qtbot, make_dialog, tmp_path, tracks):
@@ -309,7 +311,7 @@ def test_the_slider_shows_another_frame_with_its_hidden_points_hollow(make_dialo
     picture = dialog._picture
     picture.slider.setValue(7)
     seen = int(tracks.visible[7].sum())
-    assert picture.text.endswith(f"8 / 12, {seen} of 20 seen")
+    assert picture._label.text().endswith(f"8 / 12, {seen} of 20 seen")
     assert len(picture.view._dots.measured.positions) == seen
     assert len(picture.view._dots.hidden.positions) == 20 - seen
     for theme in (DARK, LIGHT):

@@ -1,5 +1,6 @@
 """The dialog that follows points through a video: region, progress, cancel, corrections, and its end."""
 
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -142,7 +143,7 @@ def test_tracks_are_drawn_as_they_are_found_where_there_is_texture_and_a_cancel_
 
 
 @pytest.mark.slow
-def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
+def test_a_point_is_cut_in_two_at_the_frame_that_is_shown_or_followed_again_from_a_click(qtbot, followed):
     before, point = followed.sequence, isolated(followed)
     followed._slider.setValue(5)
     choose_point(followed, point)
@@ -155,11 +156,8 @@ def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
     choose_point(followed, point)
     button_of(followed, "Cut here").click()
     assert followed._message.text() == "the track is seen in frames 1 to 5; it cannot be cut at 1"
-
-
-@pytest.mark.slow
-def test_a_point_is_followed_again_from_a_click(qtbot, followed):
-    before, point = followed.sequence, isolated(followed)
+    button_of(followed, "Undo").click()
+    assert followed.sequence is before
     followed._slider.setValue(4)
     choose_point(followed, point)
     button_of(followed, "Follow again").click()
@@ -196,9 +194,10 @@ def test_the_menu_states_what_has_to_be_installed(qtbot, session, store, show, m
 
 @pytest.mark.slow
 def test_remarks_on_the_tracks_stand_in_the_dialog(qtbot, dialog, tmp_path):
-    for number in range(12):
-        frame = Video(video_path(Path("sample:sheet"))).read(number)
-        assert as_image(frame * (number < 8)).save(str(tmp_path / f"{number}.png"))  # it fades to black
+    with closing(Video(video_path(Path("sample:sheet")))) as video:
+        for number in range(12):
+            image = as_image(video.read(number) * (number < 8))  # it fades to black
+            assert image.save(str(tmp_path / f"{number}.png"))
     dialog.open_video(tmp_path)
     qtbot.waitUntil(lambda: dialog._picture._image is not None)
     follow(qtbot, dialog)
