@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import sys
 import time
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from core import GroundTruth, Sequence
     from core.foundation import Floats
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # of `rendering`, which the tests share
 DATA = Path(os.environ.get("NRSFM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 FOLDERS = (DATA / "challenge_like", DATA / "challenge_more")
 ROUNDS = 20  # of the alternation that finds the best rigid shape
