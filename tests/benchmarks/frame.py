@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core import GroundTruth, Sequence
     from core.foundation import Floats
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # of `rendering`, which the tests share
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # of `rendering` and `hands`, which tests share
 DATA = Path(os.environ.get("NRSFM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 FOLDERS = (DATA / "challenge_like", DATA / "challenge_more")
 ROUNDS = 20  # of the alternation that finds the best rigid shape

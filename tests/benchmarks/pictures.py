@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from frame import parser
-from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PyQt6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen, QPolygonF
+from hands import send_mouse
+from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
+from PyQt6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QDockWidget
 from studio import SMALL, Studio
@@ -109,7 +110,7 @@ def live_drag(studio: Photographer, out: Path) -> None:
     mouse = start
     for share in (1 - np.cos(np.linspace(0, np.pi, 25)[1:])) / 2:
         mouse = QPoint(start.x(), round(start.y() + share * (top - start.y())))
-        _move(viewport, mouse)
+        send_mouse(viewport, QEvent.Type.MouseMove, mouse, keys=shift)  # which brings the other weights along
         shoot(mouse)
     QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, shift, mouse)
     while window.run_control.current is not None and len(frames) < LONGEST_ANIMATION:
@@ -117,13 +118,6 @@ def live_drag(studio: Photographer, out: Path) -> None:
     for _ in range(10):
         shoot()
     _save_animation(frames, out)
-
-
-def _move(widget: QWidget, place: QPoint) -> None:
-    """Move the mouse with the button down and Shift held, which brings the other weights along."""
-    where, world = QPointF(place), QPointF(widget.mapToGlobal(place))
-    left, shift = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier
-    QCoreApplication.sendEvent(widget, QMouseEvent(QEvent.Type.MouseMove, where, world, left, left, shift))
 
 
 def _save_animation(frames: list[QImage], path: Path) -> None:
