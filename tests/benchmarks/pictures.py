@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from frame import parser
+from frame import parser, timed
 from hands import send_mouse
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
@@ -195,7 +195,7 @@ def difference(studio: Photographer, out: Path) -> None:
 
 def own_video(studio: Photographer, out: Path) -> None:
     """The bundled video with its tracks, and the shape that they give."""
-    *_, last = track_video(video_path(Path("sample:sheet")))
+    last, _ = timed(track_video(video_path(Path("sample:sheet"))))
     studio.open(last.sequence())
     studio.solve(PRESETS["recommended"])
     session = studio.window.session
