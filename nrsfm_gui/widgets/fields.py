@@ -427,11 +427,11 @@ class PairField(QWidget):
             field.textChanged.connect(self.edited)
         filled(QHBoxLayout(self), (self.first, 1), PlainLabel(between), (self.second, 1), spacing=6)
 
-    def set_values(self, values: tuple[float, float]) -> None:
+    def set_value(self, value: tuple[float, float]) -> None:
         """Show two numbers."""
-        self.first.set_value(values[0])
-        self.second.set_value(values[1])
+        self.first.set_value(value[0])
+        self.second.set_value(value[1])
 
-    def values(self) -> tuple[Any, Any]:
+    def value(self) -> tuple[float, float]:
         """Return the two numbers. Raises ValueError with a sentence, where a text is not a number."""
-        return self.first.value(), self.second.value()
+        return self.first.value() or 0, self.second.value() or 0
