@@ -168,16 +168,6 @@ def test_what_has_no_upgrade_is_refused(scene, kind, message):
         metric_upgrade(P, U, tracks=X[:, :2] / X[:, 2:], visible=visible, intrinsics=K)
 
 
-def test_shapes_that_disagree_are_named():
-    tracks, visible = np.zeros((3, 2, 9)), np.ones((3, 9), dtype=bool)
-    with pytest.raises(InputError, match=r"cameras have shape \(3, 4\)"):
-        metric_upgrade(np.zeros((3, 4)), np.zeros((4, 9)), tracks=tracks, visible=visible)
-    with pytest.raises(InputError, match=r"points have shape \(3, 9\)"):
-        metric_upgrade(np.zeros((3, 3, 4)), np.zeros((3, 9)), tracks=tracks, visible=visible)
-    with pytest.raises(InputError, match=r"tracks have shape \(3, 2, 9\)"):
-        metric_upgrade(np.zeros((4, 3, 4)), np.zeros((4, 9)), tracks=tracks, visible=visible)
-
-
 def test_the_cameras_of_door_are_recovered_from_a_random_frame(data):
     path = data / "real" / "door" / "data.mat"
     sequence = read_sequence(path)
