@@ -83,10 +83,10 @@ def metric_upgrade(
     the reprojection errors and for cheirality; `intrinsics`: (3, 3) K of all views; None where unknown.
     """
     tracks = np.where(visible[:, None], tracks, 0.0)
-    P, U = _check_input(cameras, points, tracks, visible)
-    projective_rms = reprojection_rms(P @ U, tracks, visible)
+    _check_input(cameras, points)
+    projective_rms = reprojection_rms(cameras @ points, tracks, visible)
     frame, assumed = _frame(tracks, visible, intrinsics, principal_point)
-    A, T, U = _condition(np.linalg.inv(frame) @ P, U)
+    A, T, U = _condition(np.linalg.inv(frame) @ cameras, points)
     _check_perspective(A, U)
     _check_parallax(frame @ A, U, projective_rms, tracks=tracks, visible=visible)
     found = solve_quadric(A, focal_known=intrinsics is not None)
@@ -130,18 +130,7 @@ def reprojection_rms(images: Floats, tracks: Floats, visible: Bools) -> float:
     return float(np.sqrt((away**2).sum() / visible.sum()))
 
 
-def _check_input(cameras: Floats, points: Floats, tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
-    P, U = np.asarray(cameras, dtype=float), np.asarray(points, dtype=float)
-    if P.ndim != 3 or P.shape[1:] != (3, 4):
-        raise InputError(f"projective cameras have shape {P.shape}; accepted is (views, 3, 4)")
-    if U.ndim != 2 or U.shape[0] != 4:
-        raise InputError(f"homogeneous points have shape {U.shape}; accepted is (4, points)")
-    expected = (len(P), U.shape[1])
-    if tracks.shape != (expected[0], 2, expected[1]) or visible.shape != expected:
-        raise InputError(
-            f"tracks have shape {tracks.shape} and visible {visible.shape}; cameras and points need "
-            f"({expected[0]}, 2, {expected[1]}) and {expected}"
-        )
+def _check_input(P: Floats, U: Floats) -> None:
     if len(P) < LEAST_VIEWS:
         raise InputError(f"there are {len(P)} views; a metric upgrade needs at least {LEAST_VIEWS}")
     if U.shape[1] < LEAST_POINTS:
@@ -150,7 +139,6 @@ def _check_input(cameras: Floats, points: Floats, tracks: Floats, visible: Bools
         raise InputError("the projective cameras or points hold a value that is not finite")
     if not np.linalg.norm(P, axis=(1, 2)).all():
         raise InputError("a projective camera is zero; a metric upgrade needs every view")
-    return P, U
 
 
 def _frame(
