@@ -500,7 +500,6 @@ def test_cross_validation_hides_as_much_and_in_the_way_that_is_asked_for(quick):
     [
         ("xi", {}, "wnn"),
         ("rank", {"starts": 2}, "wnn"),
-        ("isometry", {}, "depths"),
         ("smallest_movement", {"rank": 2}, "depths"),
         (None, {}, "depths"),
         (None, {"rank": 2}, "wnn"),
@@ -509,22 +508,15 @@ def test_cross_validation_hides_as_much_and_in_the_way_that_is_asked_for(quick):
 )
 def test_the_parameter_that_is_varied_chooses_the_objective(quick, monkeypatch, over, changes, objective):
     sequence, _, last, _ = quick
-    posed = []
-    monkeypatch.setattr(
-        "core.evaluation.cross_validation.sweep",
-        lambda _sequence, _start, settings, plan: posed.append((settings, plan)),
-    )
-    monkeypatch.setattr("core.evaluation.cross_validation.gather_curve", lambda *_: None)
-    cross_validate(sequence, over=over, start=last, **changes)
-    ((settings, plan),) = posed
+    monkeypatch.setattr("core.evaluation.cross_validation.sweep", lambda *posed: posed[2:])
+    monkeypatch.setattr("core.evaluation.cross_validation.gather_curve", lambda posed, _: posed)
+    settings, plan = cross_validate(sequence, over=over, start=last, **changes)
     assert settings.objective == objective
-    assert plan.parameter == over or (
-        over is None and plan.parameter == ("isometry", "xi")[objective == "wnn"]
-    )
+    assert plan.parameter == (over or {"depths": "isometry", "wnn": "xi"}[objective])
     for preset in ("recommended", "bilinear"):  # which chooses
         if over in parameters_of(PRESETS[preset], sequence.camera):
-            cross_validate(sequence, preset, over=over, start=last, **changes)
-            assert posed[-1][0].objective == PRESETS[preset].objective
+            settings, _ = cross_validate(sequence, preset, over=over, start=last, **changes)
+            assert settings.objective == PRESETS[preset].objective
 
 
 def test_folds_of_a_robust_run_are_solved_under_its_loss(quick):

@@ -33,7 +33,7 @@ from core.depth import (
 from core.evaluation import errors_of, procrustes_mm
 from core.foundation import DEPTHS, WNN, PhaseKind
 from core.problem.nonrigid import subset
-from core.reconstruction import BILINEAR_START, VERDICT_KINDS, Provenance, refinement
+from core.reconstruction import BILINEAR_START, Provenance, refinement
 
 pytestmark = pytest.mark.usefixtures("brief_search")
 
@@ -189,20 +189,6 @@ def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined)
     starts = refinement.usable_starts(followed_part(problem, depths), ends)
     assert list(starts) == ["in front"]
     assert starts["in front"].depths.shape == depths.depths.shape
-
-
-@pytest.mark.slow
-def test_a_run_of_many_points_refines_some_and_has_depths_and_verdicts_of_all(sequence, monkeypatch):
-    monkeypatch.setattr("core.depth.search.FOLLOWED", 0)
-    monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 10)
-    *_, last = iterate(sequence, REFINED.with_changes(starts=1))
-    result = last.result()
-    assert result.refined and len(last.depth.ends) == 1
-    assert result.std.shape == result.camera_points.shape and (result.std > 0).all()
-    assert result.camera_points.shape == sequence.truth.points.shape
-    missed = np.linalg.norm(result.reprojections() - result.observations(), axis=1)[sequence.visible]
-    assert missed.max() < 1e-9
-    assert {each.kind for each in last.verdicts} <= set(VERDICT_KINDS) - {"ambiguous"}  # only one end is kept
 
 
 def mirrored_in(end, first, last):

@@ -66,7 +66,7 @@ def test_an_orthogonal_camera_has_no_focal_length_to_estimate(scene):
 
 def test_tracks_that_do_not_determine_it_keep_the_assumed_focal_length(scene):
     few = core.Sequence(scene.tracks[:2], scene.visible[:2], image_size=(1280, 960))  # is not refined
-    *_, last = core.iterate(few, rank=1, starts=1, intrinsics="estimate")
+    *_, last = core.iterate(few, rank=1, starts=1, rotation_rank=1, intrinsics="estimate")
     assert last.origin.source == "assumed"
     assert last.intrinsics[0, 0] == 1536.0
     assert last.origin.remark.endswith("the tracks do not determine it")
