@@ -12,14 +12,12 @@ has the axes of the first camera, and the points' root mean square distance from
 points that are far off).  A point that is visible in no view, or at infinity, is placed at
 the origin.
 
-Where K is unknown it is taken as diag(f, f, 1) about a given principal point, by default the middle of the
-tracks, with one f for all views.
+Where K is unknown it is taken as diag(f, f, 1) about the middle of the tracks, with one f for all views.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +27,6 @@ from ..foundation.linalg import nearest_rotation
 from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
 from .absolute_quadric import QuadricRoot, solve_quadric
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 LEAST_VIEWS = 3
 LEAST_POINTS = 5
@@ -68,13 +63,7 @@ class MetricUpgrade:
 
 
 def metric_upgrade(
-    cameras: Floats,
-    points: Floats,
-    *,
-    tracks: Floats,
-    visible: Bools,
-    intrinsics: Floats | None = None,
-    principal_point: Collection[float] | None = None,
+    cameras: Floats, points: Floats, *, tracks: Floats, visible: Bools, intrinsics: Floats | None = None
 ) -> MetricUpgrade:
     """Upgrade a projective reconstruction.
 
@@ -85,7 +74,7 @@ def metric_upgrade(
     tracks = np.where(visible[:, None], tracks, 0.0)
     _check_input(cameras, points)
     projective_rms = reprojection_rms(cameras @ points, tracks, visible)
-    frame, assumed = _frame(tracks, visible, intrinsics, principal_point)
+    frame, assumed = _frame(tracks, visible, intrinsics)
     A, T, U = _condition(np.linalg.inv(frame) @ cameras, points)
     _check_perspective(A, U)
     _check_parallax(frame @ A, U, projective_rms, tracks=tracks, visible=visible)
@@ -141,9 +130,7 @@ def _check_input(P: Floats, U: Floats) -> None:
         raise InputError("a projective camera is zero; a metric upgrade needs every view")
 
 
-def _frame(
-    tracks: Floats, visible: Bools, intrinsics: Floats | None, principal_point: Collection[float] | None
-) -> tuple[Floats, str]:
+def _frame(tracks: Floats, visible: Bools, intrinsics: Floats | None) -> tuple[Floats, str]:
     """Return K and its description; where it is unknown a matrix that divides by half the image size."""
     if intrinsics is not None:
         return checked_intrinsics(intrinsics, "intrinsics"), "K as given"
@@ -152,12 +139,11 @@ def _frame(
     half = float(np.max(high - low)) / 2.0
     if not half > 0:
         raise InputError("all visible tracks coincide; a metric upgrade needs points that differ")
-    where = "the principal point as given"
-    center = np.asarray(principal_point, dtype=float) if principal_point is not None else 0.5 * (low + high)
-    if principal_point is None:
-        where = f"the principal point in the middle of the tracks, ({center[0]:.0f}, {center[1]:.0f})"
-    frame = np.array([[half, 0.0, center[0]], [0.0, half, center[1]], [0.0, 0.0, 1.0]])
-    return frame, f"K found from the views (f = {{:.0f}}): square pixels, no skew, one focal length, {where}"
+    x, y = 0.5 * (low + high)
+    return np.array([[half, 0.0, x], [0.0, half, y], [0.0, 0.0, 1.0]]), (
+        "K found from the views (f = {:.0f}): square pixels, no skew, one focal length, the principal point "
+        f"in the middle of the tracks, ({x:.0f}, {y:.0f})"
+    )
 
 
 def _condition(A: Floats, U: Floats) -> tuple[Floats, Floats, Floats]:

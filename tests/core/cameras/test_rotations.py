@@ -101,10 +101,9 @@ def test_rotations_do_not_depend_on_the_last_bits_of_the_tracks(rank, noise):
     rng = np.random.default_rng(6)
     tracks = orthographic(scene) + noise * rng.normal(size=(24, 2, 31))
     found = estimate_rotations(tracks, everything(tracks), rank=rank)
-    for _ in range(2):
-        rounded = (tracks * (1.0 + 1e-14 * rng.normal(size=tracks.shape)))[:, :, rng.permutation(31)]
-        again = estimate_rotations(rounded, everything(tracks), rank=rank)
-        np.testing.assert_allclose(again.R, found.R, atol=1e-5)
+    rounded = (tracks * (1.0 + 1e-14 * rng.normal(size=tracks.shape)))[:, :, rng.permutation(31)]
+    again = estimate_rotations(rounded, everything(tracks), rank=rank)
+    np.testing.assert_allclose(again.R, found.R, atol=1e-5)
     if rank > 1 and not noise:
         assert angles(found.R, scene.R).max() < 1e-3
 
