@@ -33,7 +33,7 @@ from nrsfm_gui.tracking.tracking_dialog import TrackingController
 from nrsfm_gui.widgets.banners import Urgency
 from nrsfm_gui.widgets.dialogs import DropTarget
 from nrsfm_gui.widgets.dock_title import show_dock_of
-from nrsfm_gui.widgets.icons import application_icon
+from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.style import apply_theme, theme_named
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class MainWindow(PanelWindow):
         self, *, store: AppStore | None = None, work: Work = real_work, software: bool = False
     ) -> None:
         super().__init__(store or AppStore(), work=work, software=software)
-        self.setWindowIcon(application_icon())
+        self.setWindowIcon(icon("application"))
         self._remembers = self._attended = True
         self._make_shell()
         self._connect()

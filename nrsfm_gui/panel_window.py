@@ -14,31 +14,25 @@ from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.log_records import Logbook
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
-from nrsfm_gui.panels.appearance.appearance_controller import AppearanceController
 from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
 from nrsfm_gui.panels.background.background_controller import BackgroundController
 from nrsfm_gui.panels.comparison.compare_controller import CompareController
 from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareSplitter
 from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
-from nrsfm_gui.panels.log.log_controller import LogController
-from nrsfm_gui.panels.log.log_panel import LogPanel
+from nrsfm_gui.panels.log.log_panel import LogController, LogPanel
 from nrsfm_gui.panels.loss.loss_controller import LossController
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
-from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
-from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
-from nrsfm_gui.panels.outliers.outliers_controller import OutliersController
-from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel
+from nrsfm_gui.panels.numbers.numbers_panel import NumbersController, NumbersPanel
+from nrsfm_gui.panels.outliers.outliers_panel import OutliersController, OutliersPanel
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.points.points_controller import PointsController
-from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
 from nrsfm_gui.panels.points.selection_controller import HideController, SelectionController
 from nrsfm_gui.panels.sequences.runs_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
-from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.panels.timeline.worst_frame import WorstFrame
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
@@ -93,10 +87,10 @@ class PanelWindow(QMainWindow):
         self.parameters_panel = ParametersPanel()
         self.loss_plot, self.numbers_panel, self.points_panel = LossPlot(), NumbersPanel(), PointsPanel()
         self.guidance_panel, self.outliers_panel = GuidancePanel(), OutliersPanel()
-        self.log_panel = LogPanel()
+        self.logbook = Logbook(self)
+        self.log_panel = LogPanel(self.logbook)
         self.message_bar, self.compare_panel = MessageBar(), ComparePanel()
         self.compare_splitter = CompareSplitter(self.scene_view)
-        self.appearance_panel = AppearancePanel(self.scene_view)
 
     def _place_views(self) -> None:
         center = QWidget()
@@ -124,39 +118,38 @@ class PanelWindow(QMainWindow):
         self.display = display = Display(session, (self.scene_view, self.tracks_view), parent=self)
         self.sequence_opening = SequenceOpening(self.store, self)
         self.sequences_controller = SequencesController(
-            session, control, self.sequence_opening, self.store, self.sequences_panel, self
+            session, control, self.sequence_opening, self.store, self.sequences_panel
         )
         self.parameters_controller = ParametersController(
             session, control, self.parameters_panel, self.store, self, errors=display.errors
         )
-        self.loss_controller = LossController(session, control, display, self.loss_plot, self)
-        self.runs_controller = RunsController(session, control, display, self.sequences_panel, self)
-        self.numbers_controller = NumbersController(session, display, self.numbers_panel, self)
-        self.points_controller = PointsController(session, display, self.points_panel, self)
-        self.guidance_controller = GuidanceController(session, self.guidance_panel, self)
-        self.outliers_controller = OutliersController(session, self.outliers_panel, self)
-        self.timeline_controller = TimelineController(session, display, timeline, self)
+        self.loss_controller = LossController(session, control, display, self.loss_plot)
+        self.runs_controller = RunsController(session, control, display, self.sequences_panel)
+        self.numbers_controller = NumbersController(session, display, self.numbers_panel)
+        self.points_controller = PointsController(session, display, self.points_panel)
+        self.guidance_controller = GuidanceController(session, self.guidance_panel)
+        self.outliers_controller = OutliersController(session, self.outliers_panel)
+        self.timeline_controller = TimelineController(session, display, timeline)
         findings = self.numbers_controller.findings
-        self.worst_frame = WorstFrame(session, timeline, findings=findings, parent=self)
+        self.worst_frame = WorstFrame(session, timeline, findings=findings)
         self.scene_view_controller = SceneViewController(
             session, display, self.scene_view, self, first_appearance=self._first_appearance
         )
         self.alignment_controller = AlignmentController(session, self)
-        self.appearance_controller = AppearanceController(
-            session, display, self.appearance_panel, button=self.scene_view.buttons.look,
+        self.appearance_panel = AppearancePanel(
+            session, display, self.scene_view, button=self.scene_view.buttons.look,
             drawn_by=lambda: self.scene_view.renderer.sentence,
-            show_cameras=self.scene_view_controller.show_cameras, parent=self,
+            show_cameras=self.scene_view_controller.show_cameras,
         )  # fmt: skip
         self.background_controller = BackgroundController(session, self.tracks_view, self)
         self.compare_controller = CompareController(
             session, display, self.compare_panel, self.compare_splitter, self.scene_view,
-            make_view=self._make_second_view, select=control.select, parent=self,
+            make_view=self._make_second_view, select=control.select,
         )  # fmt: skip
         self.verdict_actions = VerdictActions(
-            session, control, display.errors, self.appearance_controller, self.compare_controller, self
+            session, control, display.errors, self.appearance_panel, self.compare_controller, self
         )
-        self.logbook = Logbook(self)
-        self.log_controller = LogController(session, self.logbook, self.log_panel, self)
+        self.log_controller = LogController(session, self.logbook, self.log_panel)
         views = self.scene_view, self.tracks_view
         self.export_controller = ExportController(
             ViewSources(session, display, *views, self.background_controller, self),
@@ -168,8 +161,8 @@ class PanelWindow(QMainWindow):
                 "points": self.points_panel.curves.figure,
             },
         )
-        self.selection_controller = SelectionController(session, self.points_panel, self)
-        self.hide_controller = HideController(session, self)
+        self.selection_controller = SelectionController(session, self.points_panel)
+        self.hide_controller = HideController(session)
 
     def _connect_panels(self) -> None:
         messages, notifier = self.message_bar, self.session.notifier
@@ -196,7 +189,7 @@ class PanelWindow(QMainWindow):
         self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)
         self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)
         self.numbers_panel.verdict_dismissed.connect(self.verdict_actions.dismiss)
-        self.scene_view.buttons.look.clicked.connect(lambda _on: self.appearance_controller.toggle_panel())
+        self.scene_view.buttons.look.clicked.connect(lambda _on: self.appearance_panel.toggle())
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)
         self.selection_controller.newest_requested.connect(self.loss_controller.show_newest)

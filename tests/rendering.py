@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.ndimage import gaussian_filter, map_coordinates
 
-from core.foundation.exceptions import InputError, needs
 from core.foundation.representation import one_line_repr
 from core.synthetic.objects import KINDS, sheet
 from core.synthetic.simulation import cross, hidden, look_at, overlapping
+from nrsfm_gui.model.mesh import vertex_normals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from core.foundation.types import Bools, Floats, Ints, Pixels
@@ -31,20 +32,9 @@ if TYPE_CHECKING:
 OVERSAMPLING = 2
 LIGHT = np.array([-0.45, -0.6, -0.66])  # from the object to the light, in the world
 AMBIENT = 0.55
-NEAREST = 1.0  # mm from the camera that is drawn
-TABLE_SIZE, TABLE_CELLS = 1800.0, 24  # mm, and faces along a side
+TABLE_SIZE = 1800.0  # mm along a side
 SHEET_POINTS = 1230  # 41 columns and 30 rows of a sheet of 150 x 110 mm
 SHEETS = {"paper": (150.0, 110.0), "stretch": (110.0, 110.0), "tearing": (130.0, 130.0)}  # mm, flat
-
-
-@dataclass(frozen=True, eq=False)
-class _Mesh:
-    vertices: Floats  # (F, 3, V) mm, in the world
-    texture_places: Floats  # (2, V) from 0 to 1: right and down
-    faces: Ints  # (T, 3)
-    texture: Floats  # (H, W, 3) from 0 to 1
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,28 +63,14 @@ class RenderedVideo:
     def draw(self) -> Iterator[Pixels]:
         """Yield the frames, (H, W, 3) each."""
         random = np.random.default_rng([self.seed, 1])
-        meshes = (
-            _Mesh(self.shapes, self.texture_places, self.faces, self.texture),
-            _table(self.shapes, self.table),
-        )
         for frame in range(self.frame_count):
-            picture = self._drawn(frame, meshes)
+            picture = self._drawn(frame)
             noisy = 255 * picture + self.noise * random.standard_normal(picture.shape)
             yield np.clip(np.rint(noisy), 0, 255).astype(np.uint8)
 
-    def write(self, path: Path, *, crf: int = 23, rate: int = 30) -> None:
-        """Encode the frames as H.264. Raises InputError where PyAV is not installed."""
-        try:
-            import av
-        except ImportError as error:
-            raise InputError(needs("A video", "PyAV", "video")) from error
-        with av.open(str(path), "w") as container:
-            stream = container.add_stream("libx264", rate=rate, options={"crf": str(crf), "preset": "slow"})
-            stream.width, stream.height = self.size
-            stream.pix_fmt = "yuv420p"
-            for picture in self.draw():
-                container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
-            container.mux(stream.encode(None))
+    def write(self, path: Path, *, crf: int = 23) -> None:
+        """Encode the frames as H.264."""
+        write_video(path, self.draw(), crf=str(crf), preset="slow")
 
     def locate(self, frame: int, places: Floats) -> tuple[Ints, Floats]:
         """Return the material points of the sheet under image positions.
@@ -150,25 +126,43 @@ class RenderedVideo:
         image = self.intrinsics @ seen
         return image[:2] / image[2], seen[2]
 
-    def _drawn(self, frame: int, meshes: tuple[_Mesh, ...]) -> Floats:
-        """Return a frame (H, W, 3) from 0 to 1."""
+    def _drawn(self, frame: int) -> Floats:
+        """Return a frame (H, W, 3) from 0 to 1: the sheet, and the table behind all that it ever reaches."""
         n = OVERSAMPLING
         width, height = n * self.size[0], n * self.size[1]
-        picture, nearest = np.zeros((height * width, 3)), np.zeros(height * width)
-        for mesh in meshes:
-            vertices = mesh.vertices[frame]
-            image, depths = self._image_of(frame, vertices)
-            fine = n * image + (n - 1) / 2  # the centers of the pixels are whole numbers in both
-            triangles, weights, nearness = _rasterize(fine, depths, mesh.faces, (width, height))
-            shown = np.flatnonzero(nearness > nearest)
-            nearest[shown] = nearness[shown]
-            corners, w = mesh.faces[triangles[shown]].T, weights[:, shown]
-            where = np.einsum("ckn,kn->cn", mesh.texture_places[:, corners], w)
-            shade = np.einsum("kn,kn->n", _shades(vertices, mesh.faces)[corners], w)
-            picture[shown] = shade[:, None] * _sampled(mesh.texture, where)
-        fine_picture = picture.reshape(self.size[1], n, self.size[0], n, 3)
-        averaged: Floats = fine_picture.mean(axis=(1, 3))
+        image, depths = self._image_of(frame, self.shapes[frame])
+        # The centers of the pixels are whole numbers in both.
+        triangles, weights = _rasterize(n * image + (n - 1) / 2, depths, self.faces, (width, height))
+        corners = self.faces[triangles].T
+        picture = self._table_at(frame, (np.mgrid[:height, :width][::-1].reshape(2, -1) - (n - 1) / 2) / n)
+        on = weights.any(axis=0)
+        where = np.einsum("ckn,kn->cn", self.texture_places[:, corners[:, on]], weights[:, on])
+        shade = np.einsum("kn,kn->n", _shades(self.shapes[frame], self.faces)[corners[:, on]], weights[:, on])
+        picture[on] = shade[:, None] * _sampled(self.texture, where)
+        averaged: Floats = picture.reshape(self.size[1], n, self.size[0], n, 3).mean(axis=(1, 3))
         return averaged
+
+    def _table_at(self, frame: int, places: Floats) -> Floats:
+        """Return the colors (N, 3) of the table, a plane, at positions (2, N) in the image."""
+        behind = float(self.shapes[:, 2].max()) + 25.0
+        R, eye = self.rotations[frame], -self.rotations[frame].T @ self.translations[frame]
+        rays = R.T @ np.linalg.solve(self.intrinsics, np.vstack([places, np.ones(places.shape[1])]))
+        there = eye[:2, None] + (behind - eye[2]) / rays[2] * rays[:2]
+        return _brightness(LIGHT[2] / np.linalg.norm(LIGHT)) * _sampled(self.table, there / TABLE_SIZE + 0.5)
+
+
+def write_video(path: Path, pictures: Iterable[Pixels], **options: str) -> Path:
+    """Encode pictures (H, W, 3) of one size as H.264, 30 a second; `options` of the encoder."""
+    import av
+
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=30, options=options)
+        for number, picture in enumerate(pictures):
+            if not number:
+                stream.height, stream.width, stream.pix_fmt = *picture.shape[:2], "yuv420p"
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode(None))
+    return path
 
 
 def render(
@@ -184,16 +178,12 @@ def render(
     """Return a video of a deforming sheet over a table, seen by a camera in a moving hand; it is drawn later.
 
     `size`: width and height in pixels; `focal`: the focal length in pixels; by default that of a phone, 0.7 x
-    the longer side; `noise`: standard deviation of a channel of a pixel, of 255. Raises InputError where the
-    kind or the pattern is none of those.
+    the longer side; `noise`: standard deviation of a channel of a pixel, of 255.
 
     >>> video = render("paper", frames=3, size=(64, 48))
     >>> next(video.draw()).shape
     (48, 64, 3)
     """
-    for name, value, accepted in (("object", kind, tuple(SHEETS)), ("pattern", pattern, tuple(PATTERNS))):
-        if value not in accepted:
-            raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
     body = KINDS[kind](frames, SHEET_POINTS)
     flat = np.stack(sheet(SHEET_POINTS, *SHEETS[kind]))
     length = 0.7 * max(size) if focal is None else focal
@@ -244,19 +234,6 @@ def _handheld(frames: int, distance: float, random: np.random.Generator) -> tupl
     return look_at(away[:, None] * outward, target, 0.12 * sway(7, 0.6))
 
 
-def _table(shapes: Floats, texture: Floats) -> _Mesh:
-    """Return a large plane behind all that the sheet ever reaches."""
-    behind = float(shapes[:, 2].max()) + 25.0
-    # Many faces, because one that reaches behind the camera is not drawn.
-    x, y = np.meshgrid(np.linspace(-1, 1, TABLE_CELLS + 1), np.linspace(-1, 1, TABLE_CELLS + 1))
-    corner = np.arange(TABLE_CELLS * (TABLE_CELLS + 1)).reshape(TABLE_CELLS, -1)[:, :-1].ravel()
-    quads = corner[:, None] + np.array([0, 1, TABLE_CELLS + 2, TABLE_CELLS + 1])
-    faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
-    flat = np.stack([x.ravel(), y.ravel()])
-    places = np.concatenate([TABLE_SIZE / 2 * flat, np.full((1, x.size), behind)])
-    return _Mesh(np.broadcast_to(places, (len(shapes), *places.shape)), (flat + 1) / 2, faces, texture)
-
-
 def _weights(corners: Floats, place: Floats) -> Floats:
     """Return the weights (3, N) of the corners (2, 3, N) of triangles at positions (2, N) of the plane."""
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
@@ -268,17 +245,10 @@ def _weights(corners: Floats, place: Floats) -> Floats:
     return weights
 
 
-def _rasterize(
-    image: Floats, depths: Floats, faces: Ints, size: tuple[int, int]
-) -> tuple[Ints, Floats, Floats]:
-    """Return the nearest triangle of every pixel, the weights (3, H W) of its corners, and its 1 / depth.
-
-    A pixel that none covers has nearness 0.
-    """
+def _rasterize(image: Floats, depths: Floats, faces: Ints, size: tuple[int, int]) -> tuple[Ints, Floats]:
+    """Return the nearest triangle of every pixel, and the weights (3, H W) of its corners: 0 without one."""
     width, height = size
     limits = np.array([[width - 1], [height - 1]])
-    numbers = np.flatnonzero(depths[faces].min(axis=1) > NEAREST)
-    faces = faces[numbers]
     low = np.maximum(np.ceil(image[:, faces].min(axis=2)), 0).astype(int)
     high = np.minimum(np.floor(image[:, faces].max(axis=2)), limits).astype(int)
     columns, rows = np.maximum(high - low + 1, 0)
@@ -294,37 +264,27 @@ def _rasterize(
     near = flat[:, kept] / depths[faces[triangle].T]
     total = near.sum(axis=0)
     order = np.argsort(total)  # of several assignments to a pixel the last one stays: the nearest
-    triangles, nearness = np.zeros(width * height, dtype=np.int64), np.zeros(width * height)
-    weights = np.zeros((3, width * height))
-    triangles[pixel[order]], nearness[pixel[order]] = numbers[triangle[order]], total[order]
-    weights[:, pixel[order]] = (near / total)[:, order]
-    return triangles, weights, nearness
+    triangles, weights = np.zeros(width * height, dtype=np.int64), np.zeros((3, width * height))
+    triangles[pixel[order]], weights[:, pixel[order]] = triangle[order], (near / total)[:, order]
+    return triangles, weights
+
+
+def _brightness(cosine: Floats) -> Floats:
+    """Return how bright either side of a matt surface is, by the cosine between its normal and the light."""
+    return AMBIENT + (1.05 - AMBIENT) * np.abs(cosine)
 
 
 def _shades(vertices: Floats, faces: Ints) -> Floats:
-    """Return the brightness (V,) of vertices (3, V) that both sides of a matt surface have."""
-    a, b, c = (vertices[:, faces[:, corner]] for corner in range(3))
-    across = np.cross(b - a, c - a, axis=0)
-    normals = np.zeros_like(vertices)
-    for corner in range(3):
-        np.add.at(normals.T, faces[:, corner], across.T)
-    normals /= np.linalg.norm(normals, axis=0) + 1e-12
-    light = LIGHT / np.linalg.norm(LIGHT)
-    shades: Floats = AMBIENT + (1.05 - AMBIENT) * np.abs(light @ normals)
-    return shades
+    """Return the brightness (V,) of vertices (3, V)."""
+    return _brightness(vertex_normals(vertices.T, faces) @ (LIGHT / np.linalg.norm(LIGHT)))
 
 
 def _sampled(texture: Floats, places: Floats) -> Floats:
     """Return the colors (N, 3) at places (2, N) from 0 to 1, bilinear."""
-    height, width, _ = texture.shape
-    x = np.clip(places[0], 0, 1) * (width - 1)
-    y = np.clip(places[1], 0, 1) * (height - 1)
-    left, top = np.minimum(x.astype(int), width - 2), np.minimum(y.astype(int), height - 2)
-    right, down = (x - left)[:, None], (y - top)[:, None]
-    upper = (1 - right) * texture[top, left] + right * texture[top, left + 1]
-    lower = (1 - right) * texture[top + 1, left] + right * texture[top + 1, left + 1]
-    colors: Floats = (1 - down) * upper + down * lower
-    return colors
+    limits = np.array(texture.shape[1::-1])[:, None] - 1
+    x, y = np.clip(places, 0, 1) * limits
+    colors = [map_coordinates(channel, [y, x], order=1) for channel in np.moveaxis(texture, 2, 0)]
+    return np.stack(colors, axis=1)
 
 
 # -- printed patterns, (H, W, 3) from 0 to 1 -----------------------------------------------------------------
@@ -337,8 +297,6 @@ INKS = np.array(
 
 def _clouds(random: np.random.Generator, size: tuple[int, int], scales: tuple[float, ...]) -> Floats:
     """Return smooth noise (H, W) of mean 0 and deviation 1: equal amounts of the scales, in pixels."""
-    from scipy.ndimage import gaussian_filter
-
     layers = []
     for scale in scales:
         layer = gaussian_filter(random.standard_normal((size[1], size[0])), scale, mode="wrap")

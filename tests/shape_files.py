@@ -1,54 +1,44 @@
-"""PLY and glTF files, read as their specifications describe them."""
+"""PLY and glTF files, read as their specifications describe them, and results to write."""
 
 from __future__ import annotations
 
 import base64
 import json
 import struct
+from dataclasses import replace
 
 import numpy as np
 
 COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+CODES = {"double": "<f8", "float": "<f4", "int": "<i4", "uchar": "u1"}  # of PLY
 SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 
 def read_ply(path):
-    """Read a PLY file as the format's specification describes it: the header says all."""
-    content = path.read_bytes()
-    header, _, body = content.partition(b"end_header\n")
-    lines = header.decode("ascii").splitlines()
-    assert lines[0] == "ply"
-    binary = lines[1] == "format binary_little_endian 1.0"
-    assert binary or lines[1] == "format ascii 1.0"
-    codes = {"double": "d", "float": "f", "int": "i", "uchar": "B"}
-    elements = {}
-    for line in lines[2:]:
-        words = line.split()
-        if words[0] == "element":
-            elements[words[1]] = (int(words[2]), [])
-        elif words[0] == "property":
-            list(elements.values())[-1][1].append(words[1:])
-    read, rows, offset = {}, body.decode("ascii").splitlines() if not binary else [], 0
-    for name, (count, properties) in elements.items():
-        table = []
-        for _ in range(count):
-            if not binary:
-                words = rows.pop(0).split()
-                table.append(
-                    [float(word) for word in words[1:]]
-                    if properties[0][0] == "list"
-                    else [*map(float, words)]
-                )
-            elif properties[0][0] == "list":
-                size = body[offset]
-                table.append(struct.unpack_from(f"<{size}i", body, offset + 1))
-                offset += 1 + 4 * size
-            else:
-                form = "<" + "".join(codes[words[0]] for words in properties)
-                table.append(struct.unpack_from(form, body, offset))
-                offset += struct.calcsize(form)
-        read[name] = np.array(table)
-    assert offset == len(body) if binary else not rows
+    """Return the values of each element of a PLY file, as the header describes them; faces are triangles."""
+    header, _, body = path.read_bytes().partition(b"end_header\n")
+    first, form, *lines = (line.split() for line in header.decode("ascii").splitlines())
+    assert first == ["ply"] and form[1:] in (["binary_little_endian", "1.0"], ["ascii", "1.0"])
+    text, elements, read = body.decode("ascii").split() if form[1] == "ascii" else None, {}, {}
+    for kind, name, *more in lines:
+        if kind == "element":
+            elements[name] = (int(more[0]), fields := [])
+        elif kind == "property":
+            types = ["uchar", *3 * ["int"]] if name == "list" else [name]
+            fields += [(f"{more[-1]} {k}", CODES[each]) for k, each in enumerate(types)]
+    for name, (count, fields) in elements.items():
+        width = len(fields)
+        if text is None:
+            size = np.dtype(fields).itemsize
+            table = np.frombuffer(body, fields, count)
+            values, body = np.array(table.tolist()).reshape(count, width), body[count * size :]
+        else:
+            values, text = np.array(text[: count * width], float).reshape(count, width), text[count * width :]
+        if name == "face":
+            assert (values[:, 0] == 3).all()  # corners
+            values = values[:, 1:]
+        read[name] = values
+    assert not (body if text is None else text)
     return read
 
 
@@ -115,3 +105,20 @@ def shape_at(tree, buffer, seconds):
     for weight, target in zip(now, primitive["targets"], strict=True):
         shape = shape + weight * array(tree, buffer, target["POSITION"]).astype(float)
     return shape
+
+
+def drawn_as(result, drawn):
+    """Return a result of which "faces", "edges" or "points" are drawn."""
+    gone = {"faces": {}, "edges": {"faces": None}, "points": {"faces": None, "edges": np.zeros((0, 2))}}
+    return replace(result, **gone[drawn])
+
+
+def mirrored(result):
+    return replace(result, C=result.C * np.repeat([1.0, 1.0, -1.0], result.point_count)[:, None])
+
+
+def with_moved_truth(result):
+    """Return a result whose truth is no similarity of its shapes."""
+    points = result.truth.points
+    moved = points + 3 * np.random.default_rng(5).standard_normal(points.shape)
+    return replace(result, truth=replace(result.truth, points=moved))

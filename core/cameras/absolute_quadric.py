@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..foundation.types import Floats
 
 ROUNDS = 5  # of reweighting the linear equations by 1 / s_f^2
-ROWS, COLUMNS = np.triu_indices(4)  # of the ten entries of a symmetric 4x4 matrix
 # Standard deviations of an unknown camera's constraints, in units of half the picture (Pollefeys et al.
 # 2002): zero skew, unit aspect ratio, principal point in the middle, focal length about 1.
 SKEW, ASPECT, CENTER, FOCAL = 0.01, 0.2, 0.1, 9.0
@@ -68,11 +67,11 @@ def solve_quadric(cameras: Floats, *, focal_known: bool) -> QuadricRoot:
     return min(ends, key=lambda end: end.rms)
 
 
-def _symmetric(entries: Floats) -> Floats:
-    """Return the (..., 4, 4) matrices of ten entries each."""
-    matrix = np.zeros((*entries.shape[:-1], 4, 4))
-    matrix[..., ROWS, COLUMNS] = entries
-    matrix[..., COLUMNS, ROWS] = entries
+def _symmetric(entries: Floats, size: int) -> Floats:
+    """Return the (..., n, n) matrices of n (n + 1) / 2 entries each, row by row of their upper triangles."""
+    row, column = np.triu_indices(size)
+    matrix = np.empty((*entries.shape[:-1], size, size))
+    matrix[..., row, column] = matrix[..., column, row] = entries
     return matrix
 
 
@@ -104,14 +103,14 @@ def _uncalibrated(S: Floats) -> Floats:
 
 def _linear(cameras: Floats, constraints: Callable[[Floats], Floats]) -> Floats:
     """Return Omega (4, 4) that satisfies linear constraints best, every view divided by its own s_f^2."""
-    basis = _symmetric(np.eye(10))  # (10, 4, 4)
+    basis = _symmetric(np.eye(10), 4)  # (10, 4, 4)
     images = np.einsum("fai,nij,fbj->fnab", cameras, basis, cameras)
     equations = constraints(images)  # (rows, F, 10)
     weights = np.ones(len(cameras))
     omega = np.eye(4)
     for _ in range(ROUNDS):
         weighted = (equations * weights[:, None]).reshape(-1, 10)
-        omega = _symmetric(np.linalg.svd(weighted)[2][-1])
+        omega = _symmetric(np.linalg.svd(weighted)[2][-1], 4)
         sizes = np.abs(np.einsum("fai,ij,faj->f", cameras, omega, cameras))
         weights = 1.0 / np.maximum(sizes, 1e-3 * sizes.max())
         weights /= weights.max()
@@ -139,13 +138,10 @@ def _affine_start(cameras: Floats) -> Floats:
     third = cameras[:, 2]
     plane = np.linalg.svd(third / np.linalg.norm(third, axis=1, keepdims=True))[2][0]
     inside = np.linalg.svd(plane[None])[2][1:].T  # (4, 3), a basis of directions at infinity
-    rows, columns = np.triu_indices(3)
-    basis = np.zeros((6, 3, 3))
-    basis[np.arange(6), rows, columns] = basis[np.arange(6), columns, rows] = 1.0
     M = cameras[:, :2] @ inside
-    images = np.einsum("fai,nij,fbj->fnab", M, basis, M)
+    images = np.einsum("fai,nij,fbj->fnab", M, _symmetric(np.eye(6), 3), M)
     equations = np.stack((images[..., 0, 1], 0.5 * (images[..., 0, 0] - images[..., 1, 1])))
-    inner = np.tensordot(np.linalg.svd(equations.reshape(-1, 6))[2][-1], basis, axes=1)
+    inner = _symmetric(np.linalg.svd(equations.reshape(-1, 6))[2][-1], 3)
     values, vectors = np.linalg.eigh(inner)
     if values.sum() < 0:
         values = -values

@@ -182,8 +182,8 @@ def _fit(W: Floats, visible: Bools, rank: int) -> Floats:
     ridge = FIRST_RIDGE
     factor = (LAST_RIDGE / FIRST_RIDGE) ** (1.0 / (STEPS - 1))
     for _ in range(STEPS):
-        A, t = _rows(rows, mask, B, ridge * frames)
-        B = _columns(rows, mask, A, t, ridge * frames)
+        A, t = best_rows(rows, mask, B, ridge * frames)
+        B = best_columns(rows, mask, A, t, ridge * frames)
         new = (A @ B.T + t[:, :, None]).transpose(1, 0, 2)
         moved = np.linalg.norm((new - fit)[np.repeat(~visible[:, None, :], 2, axis=1)])
         fit = new
@@ -193,28 +193,31 @@ def _fit(W: Floats, visible: Bools, rank: int) -> Floats:
     return fit * size
 
 
-def _rows(rows: Floats, mask: Floats, B: Floats, ridge: float) -> tuple[Floats, Floats]:
-    """Return the best A (2, F, r) and t (2, F): one system of r + 1 unknowns per frame, shared by x and y."""
+def best_rows(weighted: Floats, weights: Floats, B: Floats, ridge: float) -> tuple[Floats, Floats]:
+    """Return the best A (2, F, r) and t (2, F): one system of r + 1 unknowns per frame, shared by x and y.
+
+    `weights`: (F, P) of the observations, 0 where hidden; `weighted`: (2, F, P) their products with these.
+    """
     points, rank = B.shape
     design = np.concatenate((B, np.ones((points, 1))), axis=1)
     size = rank + 1
-    normal = (mask @ (design[:, :, None] * design[:, None, :]).reshape(points, -1)).reshape(-1, size, size)
+    normal = (weights @ (design[:, :, None] * design[:, None, :]).reshape(points, -1)).reshape(-1, size, size)
     diagonal = np.arange(rank)
     normal[:, diagonal, diagonal] += ridge
-    right = rows @ design  # hidden entries of the rows are 0
+    right = weighted @ design
     solution: Floats = np.asarray(np.linalg.solve(normal, right.transpose(1, 2, 0)))  # (F, r + 1, 2)
     return solution[:, :rank].transpose(2, 0, 1), solution[:, rank].T
 
 
-def _columns(rows: Floats, mask: Floats, A: Floats, t: Floats, ridge: float) -> Floats:
-    """Return the best B (P, r): one system per point."""
+def best_columns(weighted: Floats, weights: Floats, A: Floats, t: Floats, ridge: float) -> Floats:
+    """Return the best B (P, r): one system per point, for the weights and products of `best_rows`."""
     _, frames, rank = A.shape
     square = np.einsum("cfi,cfj->fij", A, A).reshape(frames, -1)
-    normal = (mask.T @ square).reshape(-1, rank, rank)
+    normal = (weights.T @ square).reshape(-1, rank, rank)
     diagonal = np.arange(rank)
     normal[:, diagonal, diagonal] += ridge
-    right = rows.reshape(2 * frames, -1).T @ A.reshape(2 * frames, rank)  # hidden entries are 0
-    right -= mask.T @ np.einsum("cf,cfi->fi", t, A)
+    right = weighted.reshape(2 * frames, -1).T @ A.reshape(2 * frames, rank)
+    right -= weights.T @ np.einsum("cf,cfi->fi", t, A)
     solution: Floats = np.linalg.solve(normal, right[:, :, None])[:, :, 0]
     return solution
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data.masks import quantile_of_known
+from .factorization import best_columns, best_rows
 
 if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
@@ -141,24 +142,24 @@ def _robust_residuals(W: Floats, visible: Bools, size: float) -> tuple[Floats, f
     W (F, 2, P) is 0 where hidden.
     """
     frames, _, points = W.shape
-    W = W.reshape(2 * frames, points)
     weights, observed = visible.astype(float), 2 * int(visible.sum())
-    A, B, t = np.zeros((2 * frames, 0)), np.zeros((points, 0)), np.zeros(2 * frames)
+    W = np.ascontiguousarray(W.transpose(1, 0, 2))  # (2, F, P), as A (2, F, rank), B (P, rank) and t (2, F)
+    A, B, t = np.zeros((2, frames, 0)), np.zeros((points, 0)), np.zeros((2, frames))
     best: tuple[Floats, float] | None = None
     for rank in range(1, min(2 * frames, points, MOST_RANK + 1)):
         freedom = rank * (2 * frames + points - rank) + 2 * frames
         if freedom > MOST_FREEDOM * observed:
             break
-        U, sigma, Vt = np.linalg.svd(
-            np.repeat(weights, 2, axis=0) * (W - A @ B.T - t[:, None]), full_matrices=False
-        )
-        A = np.concatenate((A, np.sqrt(sigma[0]) * U[:, :1]), axis=1)
+        left = weights * (W - A @ B.T - t[:, :, None])
+        U, sigma, Vt = np.linalg.svd(left.reshape(2 * frames, points), full_matrices=False)
+        A = np.concatenate((A, np.sqrt(sigma[0]) * U[:, :1].reshape(2, frames, 1)), axis=2)
         B = np.concatenate((B, np.sqrt(sigma[0]) * Vt[:1].T), axis=1)
         for _ in range(STEPS):
             _, length, deviation = _residuals(W, A, B, t, visible)
             weights = visible / (1.0 + np.square(length / (CAUCHY * max(deviation, 1e-12 * size))))
             for _ in range(SWEEPS):
-                A, B, t = _alternate(W, weights, B, RIDGE * size)
+                A, t = best_rows(weights * W, weights, B, RIDGE * size)
+                A, B = _balanced(A, best_columns(weights * W, weights, A, t, RIDGE * size))
         residuals, _, deviation = _residuals(W, A, B, t, visible)
         deviation /= float(np.sqrt(1.0 - freedom / observed))
         if best is None or deviation < best[1]:
@@ -168,28 +169,13 @@ def _robust_residuals(W: Floats, visible: Bools, size: float) -> tuple[Floats, f
 
 def _residuals(W: Floats, A: Floats, B: Floats, t: Floats, visible: Bools) -> tuple[Floats, Floats, float]:
     """Return the residuals (F, 2, P), their lengths (F, P) and a robust standard deviation."""
-    residuals = (W - A @ B.T - t[:, None]).reshape(len(visible), 2, -1)
+    residuals = (W - A @ B.T - t[:, :, None]).transpose(1, 0, 2)
     length = np.linalg.norm(residuals, axis=1)
     return residuals, length, float(np.median(length[visible])) / RAYLEIGH
 
 
-def _alternate(W: Floats, weights: Floats, B: Floats, ridge: float) -> tuple[Floats, Floats, Floats]:
-    """Return the best A and t for B, then the best B for these, with columns of equal size."""
-    rank = B.shape[1]
-    diagonal = np.arange(rank)
-    X = np.concatenate((B, np.ones((len(B), 1))), axis=1)
-    pairs = (X[:, :, None] * X[:, None, :]).reshape(len(X), -1)
-    blocks = (weights @ pairs).reshape(-1, rank + 1, rank + 1)
-    blocks[:, diagonal, diagonal] += ridge
-    both = np.repeat(weights, 2, axis=0)
-    right = (both * W) @ X
-    of_rows = np.linalg.solve(np.repeat(blocks, 2, axis=0), right[:, :, None])
-    A, t = np.asarray(of_rows[:, :rank, 0]), np.asarray(of_rows[:, rank, 0])
-    pairs = (A[:, :, None] * A[:, None, :]).reshape(len(A), -1)
-    blocks = (both.T @ pairs).reshape(-1, rank, rank)
-    blocks[:, diagonal, diagonal] += ridge
-    right = (both * (W - t[:, None])).T @ A
-    of_points = np.linalg.solve(blocks, right[:, :, None])[:, :, 0]
-    Q, R = np.linalg.qr(of_points)
-    U, sigma, Vt = np.linalg.svd(A @ R.T, full_matrices=False)
-    return np.asarray(U * np.sqrt(sigma)), np.asarray((Q @ Vt.T) * np.sqrt(sigma)), t
+def _balanced(A: Floats, B: Floats) -> tuple[Floats, Floats]:
+    """Return factors of the same product whose columns have equal sizes."""
+    Q, R = np.linalg.qr(B)
+    U, sigma, Vt = np.linalg.svd((A @ R.T).reshape(-1, len(R)), full_matrices=False)
+    return (U * np.sqrt(sigma)).reshape(A.shape), np.asarray((Q @ Vt.T) * np.sqrt(sigma))

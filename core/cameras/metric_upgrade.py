@@ -12,14 +12,12 @@ has the axes of the first camera, and the points' root mean square distance from
 points that are far off).  A point that is visible in no view, or at infinity, is placed at
 the origin.
 
-Where K is unknown it is taken as diag(f, f, 1) about a given principal point, by default the middle of the
-tracks, with one f for all views.
+Where K is unknown it is taken as diag(f, f, 1) about the middle of the tracks, with one f for all views.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +27,6 @@ from ..foundation.linalg import nearest_rotation
 from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
 from .absolute_quadric import QuadricRoot, solve_quadric
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 LEAST_VIEWS = 3
 LEAST_POINTS = 5
@@ -68,13 +63,7 @@ class MetricUpgrade:
 
 
 def metric_upgrade(
-    cameras: Floats,
-    points: Floats,
-    *,
-    tracks: Floats,
-    visible: Bools,
-    intrinsics: Floats | None = None,
-    principal_point: Collection[float] | None = None,
+    cameras: Floats, points: Floats, *, tracks: Floats, visible: Bools, intrinsics: Floats | None = None
 ) -> MetricUpgrade:
     """Upgrade a projective reconstruction.
 
@@ -83,10 +72,10 @@ def metric_upgrade(
     the reprojection errors and for cheirality; `intrinsics`: (3, 3) K of all views; None where unknown.
     """
     tracks = np.where(visible[:, None], tracks, 0.0)
-    P, U = _check_input(cameras, points, tracks, visible)
-    projective_rms = reprojection_rms(P @ U, tracks, visible)
-    frame, assumed = _frame(tracks, visible, intrinsics, principal_point)
-    A, T, U = _condition(np.linalg.inv(frame) @ P, U)
+    _check_input(cameras, points)
+    projective_rms = reprojection_rms(cameras @ points, tracks, visible)
+    frame, assumed = _frame(tracks, visible, intrinsics)
+    A, T, U = _condition(np.linalg.inv(frame) @ cameras, points)
     _check_perspective(A, U)
     _check_parallax(frame @ A, U, projective_rms, tracks=tracks, visible=visible)
     found = solve_quadric(A, focal_known=intrinsics is not None)
@@ -130,18 +119,7 @@ def reprojection_rms(images: Floats, tracks: Floats, visible: Bools) -> float:
     return float(np.sqrt((away**2).sum() / visible.sum()))
 
 
-def _check_input(cameras: Floats, points: Floats, tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
-    P, U = np.asarray(cameras, dtype=float), np.asarray(points, dtype=float)
-    if P.ndim != 3 or P.shape[1:] != (3, 4):
-        raise InputError(f"projective cameras have shape {P.shape}; accepted is (views, 3, 4)")
-    if U.ndim != 2 or U.shape[0] != 4:
-        raise InputError(f"homogeneous points have shape {U.shape}; accepted is (4, points)")
-    expected = (len(P), U.shape[1])
-    if tracks.shape != (expected[0], 2, expected[1]) or visible.shape != expected:
-        raise InputError(
-            f"tracks have shape {tracks.shape} and visible {visible.shape}; cameras and points need "
-            f"({expected[0]}, 2, {expected[1]}) and {expected}"
-        )
+def _check_input(P: Floats, U: Floats) -> None:
     if len(P) < LEAST_VIEWS:
         raise InputError(f"there are {len(P)} views; a metric upgrade needs at least {LEAST_VIEWS}")
     if U.shape[1] < LEAST_POINTS:
@@ -150,12 +128,9 @@ def _check_input(cameras: Floats, points: Floats, tracks: Floats, visible: Bools
         raise InputError("the projective cameras or points hold a value that is not finite")
     if not np.linalg.norm(P, axis=(1, 2)).all():
         raise InputError("a projective camera is zero; a metric upgrade needs every view")
-    return P, U
 
 
-def _frame(
-    tracks: Floats, visible: Bools, intrinsics: Floats | None, principal_point: Collection[float] | None
-) -> tuple[Floats, str]:
+def _frame(tracks: Floats, visible: Bools, intrinsics: Floats | None) -> tuple[Floats, str]:
     """Return K and its description; where it is unknown a matrix that divides by half the image size."""
     if intrinsics is not None:
         return checked_intrinsics(intrinsics, "intrinsics"), "K as given"
@@ -164,12 +139,11 @@ def _frame(
     half = float(np.max(high - low)) / 2.0
     if not half > 0:
         raise InputError("all visible tracks coincide; a metric upgrade needs points that differ")
-    where = "the principal point as given"
-    center = np.asarray(principal_point, dtype=float) if principal_point is not None else 0.5 * (low + high)
-    if principal_point is None:
-        where = f"the principal point in the middle of the tracks, ({center[0]:.0f}, {center[1]:.0f})"
-    frame = np.array([[half, 0.0, center[0]], [0.0, half, center[1]], [0.0, 0.0, 1.0]])
-    return frame, f"K found from the views (f = {{:.0f}}): square pixels, no skew, one focal length, {where}"
+    x, y = 0.5 * (low + high)
+    return np.array([[half, 0.0, x], [0.0, half, y], [0.0, 0.0, 1.0]]), (
+        "K found from the views (f = {:.0f}): square pixels, no skew, one focal length, the principal point "
+        f"in the middle of the tracks, ({x:.0f}, {y:.0f})"
+    )
 
 
 def _condition(A: Floats, U: Floats) -> tuple[Floats, Floats, Floats]:

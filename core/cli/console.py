@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..reconstruction.result import Result
 
 INTERVAL = 0.1  # seconds between two drawings
+INTRINSICS = {"fx": (0, 0), "fy": (1, 1), "cx": (0, 2), "cy": (1, 2)}
 UNIT_ABOVE = {"s": 60, "min": 3600, "h": 86400}  # seconds of the next larger unit
 
 
@@ -103,8 +104,9 @@ def jobs_progress_text(now: JobsProgress) -> str:
 
 def summary_of(result: Result) -> dict[str, Any]:
     """Return the numbers of a run, ready for JSON."""
-    meta = result.meta
+    meta, matrix = result.meta, result.intrinsics
     starts = meta.get("starts", [])
+    K = {name: float(matrix[place]) for name, place in INTRINSICS.items()}
     return {
         "loss": result.loss,
         "log10_loss": result.log_loss,
@@ -114,7 +116,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "status": meta.get("status", ""),
         "rotations": meta.get("rotations", ""),
         "starts": starts,
-        "intrinsics": _intrinsics_of(result),
+        "intrinsics": {"camera": result.camera.value, **K, **(meta.get("intrinsics") or {})},
         "remarks": meta.get("remarks", []),
         "starts_agreed": sum(bool(start["agrees"]) for start in starts),
         "low_rank": meta.get("low_rank"),
@@ -125,14 +127,6 @@ def summary_of(result: Result) -> dict[str, Any]:
         "units": meta.get("units", "px"),
         "truth_units": meta.get("truth_units", "mm"),
     }
-
-
-def _intrinsics_of(result: Result) -> dict[str, Any]:
-    """Return K and where it is from, where the result holds that."""
-    K = result.intrinsics
-    four = {"fx": K[0, 0], "fy": K[1, 1], "cx": K[0, 2], "cy": K[1, 2]}
-    numbers: dict[str, Any] = {name: float(value) for name, value in four.items()}
-    return {"camera": result.camera.value} | numbers | dict(result.meta.get("intrinsics") or {})
 
 
 def error_lines(errors: Mapping[str, float], units: str, truth_units: str, alignment: str = "") -> list[str]:

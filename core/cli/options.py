@@ -95,7 +95,7 @@ READING_HELP = {
     "layout": (
         "NAME",
         f"layout of arrays ({', '.join(name for name, one in READERS.items() if 'layout' in one.options)}) "
-        "that fit several  or none: NAME, or NAME:VARIABLE; the table is in `nrsfm formats`",
+        "that fit several or none; the table is in `nrsfm formats`",
     ),
     "tracks": ("NAME", "the array that holds the tracks"),
     "visible": (

@@ -15,6 +15,8 @@ from .console import print_lines
 if TYPE_CHECKING:
     import argparse
 
+NUMBERS = ("frames", "points", "seed", "noise", "occlusion")  # arguments of `simulate`
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `simulate OBJECT -o FOLDER`."""
@@ -41,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         object=list(KINDS),
         path={"choices": [*PATHS, "all"], "default": defaults["path"]},
         camera={"choices": [*(model.value for model in CameraModel), "both"], "default": "both"},
-        **{name: defaults[name] for name in ("frames", "points", "seed", "noise", "occlusion")},
+        **{name: defaults[name] for name in NUMBERS},
         output={"type": Path, "required": True},
     )
 
@@ -53,10 +55,6 @@ def run(args: argparse.Namespace) -> None:
         args.object,
         paths=PATHS if args.path == "all" else (args.path,),
         camera_models=tuple(CameraModel) if args.camera == "both" else (CameraModel(args.camera),),
-        frames=args.frames,
-        points=args.points,
-        noise=args.noise,
-        occlusion=args.occlusion,
-        seed=args.seed,
+        **{name: getattr(args, name) for name in NUMBERS},
     )
     print_lines(f"wrote {root}", stream=sys.stderr)

@@ -74,16 +74,8 @@ def run(args: argparse.Namespace) -> int:
     video = video_path(args.video)
     masks = {} if args.mask is None else {args.mask: "the mask"}
     check_outputs([("-o", args.output)], {video: "the video", **masks})
-    following = track_video(
-        video,
-        points=args.points,
-        region=args.region,
-        mask=args.mask,
-        check=args.check,
-        start=args.start,
-        end=args.end,
-        step=args.step,
-    )
+    given = ("points", "region", "mask", "check", "start", "end", "step")
+    following = track_video(video, **{name: getattr(args, name) for name in given})
     began = time.monotonic()
     tracked, interrupted = _Tracked(), False
     try:

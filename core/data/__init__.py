@@ -14,29 +14,3 @@ from .sequence import (
     checked_intrinsics,
 )
 from .triangulation import delaunay, edges_of, oriented, reference_frame, triangulate_tracks
-
-__all__ = [
-    "GROUND_TRUTH",
-    "VIDEO_SUFFIXES",
-    "CameraModel",
-    "Connectivity",
-    "GroundTruth",
-    "Observations",
-    "Sequence",
-    "check_rotations",
-    "checked_intrinsics",
-    "connect",
-    "delaunay",
-    "do_nothing",
-    "edges_of",
-    "format_hidden",
-    "hide_observations",
-    "known_points",
-    "normalize_hidden",
-    "occluded_blocks",
-    "oriented",
-    "parse_hidden",
-    "quantile_of_known",
-    "reference_frame",
-    "triangulate_tracks",
-]

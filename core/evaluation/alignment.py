@@ -132,13 +132,7 @@ class Alignment:
         return self.kind is not Kind.NONE
 
     def label(self, mirrored: bool | None = None) -> str:
-        """Return the name for sentences and labels.
-
-        Parameters
-        ----------
-        mirrored
-            the result of an automatic choice, where it was made.
-        """
+        """Return the name for sentences and labels; `mirrored` is the result of an automatic choice."""
         if not self.compares:
             return self.kind.label
         automatic = {None: "mirror automatic", True: "found mirrored", False: "found unmirrored"}

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..foundation.exceptions import InputError
+from ..foundation.exceptions import InputError, needs
 from ..foundation.memory import PeakMemory, peak_megabytes
 from ..foundation.processes import ProcessDied, ProcessPool, signals_blocked
 from ..foundation.version import PROGRAM, VERSION
@@ -339,10 +339,7 @@ def connect_to_dask(address: str) -> Iterator[Cluster]:
     try:
         import distributed
     except ImportError as error:
-        raise InputError(
-            f"--backend dask needs dask and distributed, and {error.name} is not installed; install them "
-            "with: pip install 'nrsfm-gui[cluster]'"
-        ) from error
+        raise InputError(needs("--backend dask", str(error.name), "cluster")) from error
     # Dask writes nothing of its own to stderr: what ends the runs is an exception, too.
     for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
         for handler in logging.getLogger(name).handlers:

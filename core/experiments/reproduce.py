@@ -160,10 +160,9 @@ def _table_blocks(
         blocks += tables.loss_blocks(entries)
     if complete or what == "table2":
         blocks += tables.error_blocks(entries)
-    if complete or what == "tableA1":
-        blocks += tables.appendix_blocks(entries, "tableA1", complete=complete)
-    if complete or what == "tableA2":
-        blocks += tables.appendix_blocks(entries, "tableA2", complete=complete)
+    for name in tables.APPENDIX:
+        if complete or what == name:
+            blocks += tables.appendix_blocks(entries, name, complete=complete)
     blocks += tables.seconds_blocks(entries)
     if complete or what in ("table2", "tableA2"):
         blocks += shape_blocks(jobs, results, pictures)

@@ -135,7 +135,10 @@ def _rename_all(folder: Path, removed: Collection[str]) -> None:
     before |= {file: old / file.name for file in gone}
     for file, kept in before.items():
         with suppress(FileNotFoundError):
-            _keep(file, kept)
+            try:
+                os.link(file, kept)
+            except OSError:  # there is no such file, or its file system has no second names
+                shutil.copy2(file, kept)
     try:
         for file, target in targets.items():
             os.replace(file, target)
@@ -151,16 +154,6 @@ def _rename_all(folder: Path, removed: Collection[str]) -> None:
         raise
     for each in {file.parent for file in before}:
         _names_to_disk(each)
-
-
-def _keep(file: Path, kept: Path) -> None:
-    """Give a file a second name, or a copy where the file system has no second names."""
-    try:
-        os.link(file, kept)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        shutil.copy2(file, kept)
 
 
 def remove_temporaries(folder: Path) -> None:

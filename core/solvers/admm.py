@@ -45,6 +45,7 @@ from .matrix_form import (
     evaluate,
     is_convex,
     prox,
+    ratio,
     starting_point,
     with_singular_values,
 )
@@ -162,9 +163,9 @@ class ADMM(MatrixMethod[ADMMState]):
             return replace(state, X=X, s=s, point=lost, iteration=state.iteration + 1)
         Z, sigma = with_singular_values(target, partial(prox, problem, rho=response.rho))
         dual = target - Z
-        primal = _ratio(np.linalg.norm(X - Z), max(np.linalg.norm(X), np.linalg.norm(Z)))
+        primal = ratio(np.linalg.norm(X - Z), max(np.linalg.norm(X), np.linalg.norm(Z)))
         against = max(np.linalg.norm(dual), NO_DUAL * np.linalg.norm(Z))
-        change = _ratio(np.linalg.norm(Z - before), against)
+        change = ratio(np.linalg.norm(Z - before), against)
         point = evaluate(problem, Z, sigma)
         lowest, waited, worst = state.lowest, state.waited + 1, max(primal, change)
         if worst < (1 - WORTH_WAITING) * lowest[0] or point.loss < (1 - WORTH_WAITING) * lowest[1]:
@@ -230,13 +231,6 @@ def _response(problem: Problem, rho: float) -> Response:
         total = np.moveaxis(M.reshape(3, 3, rows, columns).sum(axis=3), 2, 0)
         inverse = np.asarray(np.linalg.pinv(total, rcond=UNMEASURED, hermitian=True), dtype=np.float64)
     return Response(rho, planes.reshape(rows, -1), inverse)
-
-
-def _ratio(part: float | np.floating, total: float | np.floating) -> float:
-    """Return part / total; 0 where the part is 0, infinite where only the total is."""
-    if part == 0:
-        return 0.0
-    return float(part / total) if total > 0 else float("inf")
 
 
 def _rebalancing(primal: float, change: float) -> float:

@@ -41,6 +41,7 @@ from .matrix_form import (
     curvature,
     evaluate,
     prox,
+    ratio,
     starting_point,
     with_singular_values,
 )
@@ -150,8 +151,7 @@ class AGD(MatrixMethod[AGDState]):
         # From x itself the step is known to lead down; elsewhere it may be short without being at its end.
         moved = float(np.linalg.norm(chosen.X - x.X))
         reached = max(moved, 0.0 if guarded else float(np.linalg.norm(z.X - y)))
-        size = float(np.linalg.norm(x.X))
-        change = reached / size if size > 0 else (0.0 if reached == 0 else float("inf"))
+        change = ratio(reached, np.linalg.norm(x.X))
         after = AGDState(chosen, x, z, (t, _next(t)), alpha, state.shortest, mean, count, change)
         if self._restarts(x, y, z, chosen, guarded=guarded):
             return replace(after, before=chosen, z=chosen, t=(0.0, 1.0))

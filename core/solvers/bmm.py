@@ -111,10 +111,7 @@ class BMM(Algorithm[BMMState]):
     def init(self, problem: Problem, start: Factors) -> BMMState:
         """Start at the start's matrix cut to rank K: the paper's start is the closed form, R^+ W.
 
-        Raises
-        ------
-        InputError
-            where the problem is not that of an orthogonal camera with known rotations.
+        Raises InputError where the problem is not that of an orthogonal camera with known rotations.
         """
         _check_orthogonal(problem, "BMM")
         point = starting_point(problem, start)
@@ -205,10 +202,7 @@ class RBMM(MatrixMethod[RBMMState]):
     def init(self, problem: Problem, start: Factors) -> RBMMState:
         """Start both copies at the start's matrix, of any rank.
 
-        Raises
-        ------
-        InputError
-            where the problem is not that of an orthogonal camera with known rotations.
+        Raises InputError where the problem is not that of an orthogonal camera with known rotations.
         """
         _check_orthogonal(problem, "R-BMM")
         point = starting_point(problem, start)

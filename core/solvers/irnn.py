@@ -28,6 +28,7 @@ from .matrix_form import (
     MatrixPoint,
     curvature,
     evaluate,
+    ratio,
     slopes,
     starting_point,
     with_singular_values,
@@ -89,7 +90,5 @@ class IRNN(MatrixMethod[IRNNState]):
             return replace(state, point=replace(before, loss=float("nan")))
         thresholds = slopes(problem, before.sigma) / state.beta
         X, sigma = with_singular_values(target, lambda values: np.maximum(values - thresholds, 0.0))
-        size = float(np.linalg.norm(before.X))
-        moved = float(np.linalg.norm(X - before.X))
-        change = moved / size if size > 0 else (0.0 if moved == 0 else float("inf"))
+        change = ratio(np.linalg.norm(X - before.X), np.linalg.norm(before.X))
         return replace(state, point=evaluate(problem, X, sigma), change=change)

@@ -113,6 +113,13 @@ def with_singular_values(matrix: Floats, change: Callable[[Floats], Floats]) -> 
     return (scaled @ (basis.T @ matrix) if wide else (matrix @ basis) @ scaled.T), changed
 
 
+def ratio(part: float | np.floating, total: float | np.floating) -> float:
+    """Return part / total; 0 where the part is 0, infinite where only the total is."""
+    if part == 0:
+        return 0.0
+    return float(part / total) if total > 0 else float("inf")
+
+
 def curvature(problem: Problem) -> float:
     """Return L = 2 max lambda_max(H_ij), which no curvature of phi exceeds."""
     c = 1.0 - problem.eta

@@ -156,19 +156,8 @@ def iterate(
 ) -> Iterator[Snapshot[State]]:
     """Yield a snapshot of the start and one after every iteration, until the algorithm is done.
 
-    Parameters
-    ----------
-    problem
-        what is minimized.
-    algorithm
-        how.
-    start
-        a point to start from, or a snapshot of an earlier run of the same problem to resume.
-
-    Yields
-    ------
-    Snapshot[State]
-        immutable; the last one has the reason of the end as its status.
+    `start` may also be a snapshot of an earlier run of the same problem, which is resumed: then what comes
+    after it is yielded. The last snapshot has the reason of the end as its status.
     """
     if isinstance(start, Snapshot):
         snapshot = start

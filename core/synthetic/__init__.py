@@ -3,4 +3,4 @@
 from ..io.readers.challenge import PATHS
 from .objects import KINDS
 from .simulation import simulate
-from .writing import SAMPLE_PATHS, write_challenge, write_samples
+from .writing import write_challenge

@@ -15,7 +15,6 @@ from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder
 from ..io.files.contents import read_bytes
 from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
-from .objects import KINDS
 from .simulation import INTRINSICS, simulate
 
 if TYPE_CHECKING:
@@ -25,14 +24,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..data.sequence import Sequence
-
-SAMPLE_PATHS = ("circle", "tricky", "zigzag")
-
-
-def write_samples(folder: str | os.PathLike[str]) -> None:
-    """Write the bundled samples: every object under three paths and both cameras, 45 frames of 96 points."""
-    for kind in KINDS:
-        write_challenge(folder, kind, paths=SAMPLE_PATHS, frames=45, points=96, decimals=2)
 
 
 def write_challenge(

@@ -347,13 +347,6 @@ class PictureFiles:
             decoder.close()
 
 
-def open_decoder(path: Path, progress: Callable[[], None]) -> VideoDecoder | PictureFiles:
-    """Return the decoder of a video, or of the pictures of a folder, of a pattern, or of one file."""
-    if is_video_file(path):
-        return VideoDecoder(path, progress)
-    return PictureFiles(_files(path), progress)
-
-
 def is_video_file(path: Path) -> bool:
     """Return whether a path is read as one file of a video: that of no picture, folder or pattern."""
     pattern = not path.exists() and is_pattern(path)
@@ -382,7 +375,11 @@ class VideoServer:
         limit_memory(OF_LIBRARY + memory_limit())
         self._progress()
         try:
-            self._decoder = open_decoder(path, self._progress)
+            self._decoder: VideoDecoder | PictureFiles = (
+                VideoDecoder(path, self._progress)
+                if is_video_file(path)
+                else PictureFiles(_files(path), self._progress)
+            )
         except MemoryError:
             raise InputError(f"{path} cannot be read as a video: it needs too much memory") from None
 

@@ -64,10 +64,10 @@ class Video:
             if self._open(lambda: False)[:2] != (self.count, self.size):
                 self.close()
                 raise InputError(f"{what}: the file has changed")
-        shape = self._call(what, "read", index)
+        shape = self._call(what, "read", index, receive=self._watch)
         if self._memory is None or self._memory.size < np.prod(shape):
             self._share(what, int(np.prod(shape)))
-            shape = self._call(what, "read", index)
+            shape = self._call(what, "read", index, receive=self._watch)
         assert self._memory is not None
         return np.ndarray(shape, np.uint8, self._memory.buf).copy()
 
@@ -91,12 +91,8 @@ class Video:
         what = f"{self.path} cannot be read as a video"
         self._process = WorkerProcess()
         try:
-            self._guarded(
-                what, lambda process: process.call(VideoServer, self.path, receive=watch, keep=True)
-            )
-            facts: tuple[int, tuple[int, int], float | None] = self._guarded(
-                what, lambda process: process.call("facts", timeout=MOST_SECONDS)
-            )
+            self._call(what, VideoServer, self.path, receive=watch, keep=True)
+            facts: tuple[int, tuple[int, int], float | None] = self._call(what, "facts", timeout=MOST_SECONDS)
             self._share(what, PIXEL * facts[1][0] * facts[1][1])
         except BaseException:
             self.close()
@@ -117,19 +113,16 @@ class Video:
             raise InputError(f"{what}: no memory can be shared: {error.strerror}") from None
         name = self._memory.name
         try:
-            self._guarded(what, lambda process: process.call("share", name, timeout=MOST_SECONDS))
+            self._call(what, "share", name, timeout=MOST_SECONDS)
         finally:
             self._memory.unlink()  # its name; it lasts as long as one of the two has it
 
-    def _call(self, what: str, method: str, *arguments: Any) -> Any:
-        return self._guarded(what, lambda process: process.call(method, *arguments, receive=self._watch))
-
-    def _guarded(self, what: str, compute: Callable[[WorkerProcess], Any]) -> Any:
-        """Return what is computed in the process; say what it was for where the process ends."""
+    def _call(self, what: str, function: Callable[..., Any] | str, *arguments: Any, **options: Any) -> Any:
+        """Return what `WorkerProcess.call` does; say what it was for where the process ends."""
         assert self._process is not None
         self._quiet = 0
         try:
-            return compute(self._process)
+            return self._process.call(function, *arguments, **options)
         except InputError:
             raise
         except ProcessDied as end:

@@ -87,16 +87,12 @@ class PathField(QWidget):
         """The text of the field."""
         return Path(self.line.text().strip())
 
-    def set_path(self, path: Path) -> None:
-        """Show a path; its end stays in view."""
-        self.line.setText(str(path))
-
     def _ask(self) -> None:
         kind, start = PathKind.NEW_FILE, self.line.text()
         ask_for_path(self, "Export", self._set_path, kind=kind, start=start, filters=self.filter)
 
     def _set_path(self, path: Path) -> None:
-        self.set_path(path)
+        self.line.setText(str(path))
         self.edited.emit()
 
 
@@ -172,28 +168,17 @@ class ExportForm(Form):
 
     def value(self, name: str) -> Any:
         """Return what is chosen or typed in a row. Raises ValueError with a sentence where it is refused."""
-        editor = self.editor(name)
-        if isinstance(editor, Choice):
-            return editor.key
+        editor: Any = self.editor(name)
         if isinstance(editor, QCheckBox):
             return editor.isChecked()
-        if isinstance(editor, PairField):
-            return editor.numbers() if name == "paper" else editor.values()
-        if isinstance(editor, NumberField):
-            return editor.value()
-        assert isinstance(editor, QLineEdit)
-        return editor.text()
+        return editor.text() if type(editor) is QLineEdit else editor.value()
 
     def set_value(self, name: str, value: Any) -> None:
         """Show another value of a row, as `value` returns it."""
-        editor = self.editor(name)
-        if isinstance(editor, Choice):
-            editor.set_key(value)
-        elif isinstance(editor, QCheckBox):
+        editor: Any = self.editor(name)
+        if isinstance(editor, QCheckBox):
             editor.setChecked(value)
-        elif isinstance(editor, PairField):
-            editor.set_values(value)
-        elif isinstance(editor, NumberField):
+        else:
             editor.set_value(value)
 
 
@@ -269,7 +254,7 @@ class ExportDialog(QDialog):
         """Offer what is possible now: `first` always is."""
         there = self._context.reconstruction
         for key, kind in kinds.items():
-            choice.set_available(key, there or kind.needs == "sequence", why_not=NO_RECONSTRUCTION)
+            choice.set_available(key, there or not kind.needs_run, why_not=NO_RECONSTRUCTION)
         if choice.refusal(choice.key):
             choice.set_key(first)
 
@@ -351,7 +336,7 @@ class ExportDialog(QDialog):
         if self._typed and typed:
             known = [end for each in KINDS.values() for end in each.formats if typed.lower().endswith(end)]
             ending = max(known, key=len, default="")
-            self.form.path.set_path(Path(typed[: len(typed) - len(ending)] + suffix))
+            self.form.path.line.setText(str(Path(typed[: len(typed) - len(ending)] + suffix)))
             return
         part = {"figure": self.form.value("figure"), "report": "report"}.get(kind, "")
         part = self.form.value("view") if "view" in KINDS[kind].rows else part
@@ -359,7 +344,7 @@ class ExportDialog(QDialog):
         folder = Path(typed).parent
         if not folder.is_absolute():
             folder = Path(self._context.folder)
-        self.form.path.set_path(folder / f"{stem}{suffix}")
+        self.form.path.line.setText(str(folder / f"{stem}{suffix}"))
 
     def _check(self) -> None:
         """Show what is refused, and what would be replaced."""

@@ -23,10 +23,8 @@ VIEWS = {"3d": "3-D view", "2d": "2-D view", "window": "whole window"}
 SIDES = (64, 7680)  # pixels: least and most of width and height
 MOST_FPS = 240.0
 STEM = "reconstruction"  # of proposed names, where there is no sequence
-FIGURE_LABELS = {".pdf": "PDF drawing", ".svg": "SVG drawing", ".png": "PNG picture"}
 MOST_SHAPES = 24  # in one figure
 SHAPES = "5 evenly"  # frames of a row of shapes, at first
-REPORT_LABELS = {".html": "HTML page, everything inside"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class ExportKind:
     tip: str
     formats: dict[str, str] = field(default_factory=dict)  # suffix -> label
     rows: tuple[str, ...] = ()
-    needs: str = "reconstruction"  # or "sequence", or "panel": what must be there, or what its panel shows
+    needs_run: bool = True  # a reconstruction, not only a sequence
 
 
 def _of_writers(kind: str, tip: str, *rows: str) -> ExportKind:
@@ -50,24 +48,18 @@ FIGURES = {
     "shapes": ExportKind(
         "shapes at several frames",
         "The 3-D view at some frames, side by side: estimate blue, ground truth red",
-        needs="sequence",
+        needs_run=False,
     ),
     "tracks": ExportKind(
-        "2-D view", "Tracks and reprojections, over the picture if there is one", needs="sequence"
+        "2-D view", "Tracks and reprojections, over the picture if there is one", needs_run=False
     ),
     "loss": ExportKind("loss", "The loss plot as it is shown"),
     "spectrum": ExportKind("singular values and weights", "The singular values and their weights"),
     "errors": ExportKind("error by frame", "The mean error of every frame"),
     "heat": ExportKind("error by frame and point", "The error of every point in every frame, in colors"),
-    "guidance": ExportKind(
-        "guidance", "The held-out error over a parameter, as Guidance shows it", needs="panel"
-    ),
-    "points": ExportKind(
-        "selected points", "Errors or paths of the selected points over the frames", needs="panel"
-    ),
+    "guidance": ExportKind("guidance", "The held-out error over a parameter, as Guidance shows it"),
+    "points": ExportKind("selected points", "Errors or paths of the selected points over the frames"),
 }
-
-
 PLACED = ("coordinates", "align", "mirror")
 KINDS: dict[str, ExportKind] = {
     "result": _of_writers("result", "All there is: shapes, cameras, settings and how it was made"),
@@ -88,27 +80,26 @@ KINDS: dict[str, ExportKind] = {
         "The views as they are drawn now, frame after frame",
         {suffix: made.label for suffix, made in MOVIES.items()},
         ("view", "range", "seconds", "size", "fps", "turning", "speed"),
-        needs="sequence",
+        needs_run=False,
     ),
     "picture": ExportKind(
         "Picture of a view",
         "The view as it is drawn now",
         {".png": "PNG picture"},
         ("view", "size", "transparent"),
-        needs="sequence",
+        needs_run=False,
     ),
     "figure": ExportKind(
         "Figure for a paper",
         "A plot, or shapes side by side: black on white, in centimeters, without marks of the window",
-        FIGURE_LABELS,
+        {".pdf": "PDF drawing", ".svg": "SVG drawing", ".png": "PNG picture"},
         ("figure", "shapes", "paper", "dpi"),
-        needs="sequence",
+        needs_run=False,
     ),
     "report": ExportKind(
         "Report of this run",
         "One page: settings, numbers, plots, the worst frames and how to make it again; a browser prints it",
-        REPORT_LABELS,
-        (),
+        {".html": "HTML page, everything inside"},
     ),
 }
 ALIGNED = {Kind.PER_FRAME: "truth", Kind.SEQUENCE: "sequence", Kind.NONE: "none"}
@@ -158,11 +149,6 @@ class MovieOptions:
         if self.first == self.last:
             return max(1, round(self.seconds * self.fps))
         return self.last - self.first + 1
-
-    @property
-    def turns(self) -> bool:
-        """Whether the camera of the 3-D view turns."""
-        return self.one_turn or self.turn != 0.0
 
     def shots(self) -> list[tuple[int, float]]:
         """Return (frame, degrees turned) of every picture; a whole turn ends one step before it began."""

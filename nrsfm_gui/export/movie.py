@@ -88,7 +88,8 @@ class ScenePainter:
         self._orbit = None if locked else view.orbit_for(*self._size)
         self._follow = views.session.appearance.follow
         self._framing = scene.shapes.framing if scene is not None and view.camera.fitted else None
-        if self._orbit is not None and self._framing is not None and (options.turns or view.camera.turning):
+        turns = options.one_turn or options.turn or view.camera.turning
+        if self._orbit is not None and self._framing is not None and turns:
             self._orbit = self._framing.fit_around(self._orbit, *self._size, follow=self._follow)
             self._framing = None
         self._view = unseen(SceneView(software=True), options)

@@ -157,7 +157,7 @@ class ReadingForm(Form):
         texts = [field.text().strip() for field in self._sides]
         if not all(texts):
             return None if any(texts) else ""  # one of the two is still to be typed
-        width, height = self.size_field.values()
+        width, height = self.size_field.value()
         return f"{width}x{height}"
 
     def _emit(self, option: str, read: Callable[[], str | None]) -> None:

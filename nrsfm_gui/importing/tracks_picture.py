@@ -50,11 +50,6 @@ class TracksPicture(QWidget):
         self._pages.addWidget(nothing)
         self._pages.addWidget(seen)
 
-    @property
-    def text(self) -> str:
-        """Which frame is shown, and how many points are seen in it."""
-        return self._label.text()
-
     def set_sequence(self, sequence: Sequence | None, shapes: Shapes | None) -> None:
         """Show tracks at the frame that is shown, or with None nothing."""
         self._sequence, self._shapes = sequence, shapes

@@ -355,9 +355,7 @@ class Session(QObject):
 
     def set_moment(self, record: int | None) -> None:
         """Look at the shown run as it was at a record of its history, or, with None, as it is."""
-        if record != self.moment:
-            self.moment = record
-            self.moment_changed.emit(record)
+        self._set("moment", record)
 
     @property
     def active_run(self) -> Run | None:
@@ -393,24 +391,10 @@ class Session(QObject):
             return None
         return replace(self.shown.as_of(self.moment), last=self.seen)
 
-    def rename_run(self, run: Run, title: str) -> None:
-        """Give a run a name of its own; "" removes it."""
-        run.title = title.strip()
-        self.runs_changed.emit()
-
-    def set_note(self, run: Run, note: str) -> None:
-        """Set the note of a run."""
-        run.note = note.strip()
-        self.runs_changed.emit()
-
-    def set_dismissed(self, run: Run, sentences: frozenset[str]) -> None:
-        """Set which verdicts on a run are not shown any more."""
-        run.dismissed = sentences
-        self.runs_changed.emit()
-
-    def pin_run(self, run: Run, pinned: bool) -> None:
-        """Pin a run, so that it is kept when all are forgotten, or unpin it."""
-        run.pinned = pinned
+    def change_run(self, run: Run, **changes: Any) -> None:
+        """Change what a user adds to a run: its title, its note, whether it is pinned, dismissed verdicts."""
+        for name, value in changes.items():
+            setattr(run, name, value)
         self.runs_changed.emit()
 
     def report_run(self, run: Run) -> None:
@@ -446,21 +430,15 @@ class Session(QObject):
 
     def set_frame(self, frame: int) -> None:
         """Show a frame; numbers outside the sequence are brought into it."""
-        if self.sequence is None:
-            return
-        frame = min(max(frame, 0), self.sequence.frame_count - 1)
-        if frame != self.frame:
-            self.frame = frame
-            self.frame_changed.emit(frame)
+        if self.sequence is not None:
+            self._set("frame", min(max(frame, 0), self.sequence.frame_count - 1))
 
     def set_frame_range(self, frames: tuple[int, int] | None) -> None:
         """Let playing loop over some frames, first and last, or with None over all."""
         if frames is not None and self.sequence is not None:
             first, last = sorted(min(max(frame, 0), self.sequence.frame_count - 1) for frame in frames)
             frames = first, last
-        if frames != self.frame_range:
-            self.frame_range = frames
-            self.frame_range_changed.emit(frames)
+        self._set("frame_range", frames)
 
     def set_point(self, point: int) -> None:
         """Select one point; -1 selects none."""
@@ -473,33 +451,25 @@ class Session(QObject):
             primary = self.point if self.point in selection else selection[0] if selection else -1
         assert primary is not None  # it was in the selection, or is now
         changed, self.selection = selection != self.selection, selection
-        if primary != self.point:
-            self.point = primary
-            self.point_changed.emit(primary)
+        self._set("point", primary)
         if changed:
             self.selection_changed.emit(selection)
 
     def set_hidden(self, points: Iterable[int], *, undoable: bool = True) -> None:
         """Leave points out of the views."""
         hidden = frozenset(int(point) for point in points)
-        if hidden != self.hidden:
-            before, self.hidden = self.hidden, hidden
-            if undoable:
-                description = f"{len(hidden)} points left out" if hidden else "all points shown"
-                show = partial(self.set_hidden, undoable=False)
-                self.record_view_change("hidden points", description, before, hidden, show)
-            self.hidden_changed.emit(hidden)
+        if undoable and hidden != self.hidden:
+            description = f"{len(hidden)} points left out" if hidden else "all points shown"
+            show = partial(self.set_hidden, undoable=False)
+            self.record_view_change("hidden points", description, self.hidden, hidden, show)
+        self._set("hidden", hidden)
 
     def set_alignment(self, alignment: Alignment, *, undoable: bool = True) -> None:
         """Choose how the ground truth is laid over the estimate."""
-        if alignment != self.alignment:
-            before, self.alignment = self.alignment, alignment
-            if undoable:
-                show = partial(self.set_alignment, undoable=False)
-                self.record_view_change(
-                    "alignment", f"alignment {alignment.label()}", before, alignment, show
-                )
-            self.alignment_changed.emit(alignment)
+        if undoable and alignment != self.alignment:
+            show, description = partial(self.set_alignment, undoable=False), f"alignment {alignment.label()}"
+            self.record_view_change("alignment", description, self.alignment, alignment, show)
+        self._set("alignment", alignment)
 
     def set_theme(self, theme: Theme) -> None:
         """Choose the colors."""
@@ -508,13 +478,11 @@ class Session(QObject):
 
     def set_appearance(self, appearance: Appearance, *, undoable: bool = True) -> None:
         """Choose layers, colors, trails, mesh and sizes."""
-        if appearance != self.appearance:
-            before, self.appearance = self.appearance, appearance
-            if undoable:
-                part, description = appearance_change(before, appearance)
-                show = partial(self.set_appearance, undoable=False)
-                self.record_view_change(part, description, before, appearance, show)
-            self.appearance_changed.emit(appearance)
+        if undoable and appearance != self.appearance:
+            part, description = appearance_change(self.appearance, appearance)
+            show = partial(self.set_appearance, undoable=False)
+            self.record_view_change(part, description, self.appearance, appearance, show)
+        self._set("appearance", appearance)
 
     def change_appearance(self, *, undoable: bool = True, **changes: Any) -> None:
         """Choose some fields of the appearance."""
@@ -522,27 +490,25 @@ class Session(QObject):
 
     def set_background(self, background: Background | None) -> None:
         """Put pictures behind the tracks, or none."""
-        if background != self.background:
-            self.background = background
-            self.background_changed.emit(background)
+        self._set("background", background)
 
     def set_live(self, live: bool) -> None:
         """Let a run follow every change of weights, eta and rank, or none."""
-        if live != self.live:
-            self.live = live
-            self.live_changed.emit(live)
+        self._set("live", live)
 
     def set_sweep(self, folder: Path) -> None:
         """Note the sweep whose runs are on view."""
-        if folder != self.sweep:
-            self.sweep = folder
-            self.sweep_changed.emit(folder)
+        self._set("sweep", folder)
 
     def set_compare_mode(self, mode: str) -> None:
         """Choose how a second run is shown with the first: "overlay", "side" or "difference"."""
-        if mode != self.compare_mode:
-            self.compare_mode = mode
-            self.compare_mode_changed.emit(mode)
+        self._set("compare_mode", mode)
+
+    def _set(self, name: str, value: object) -> None:
+        """Set an attribute, and emit its signal where it has changed."""
+        if value != getattr(self, name):
+            setattr(self, name, value)
+            getattr(self, f"{name}_changed").emit(value)
 
     def _count_edit(self, *_: object) -> None:
         self.edits += 1

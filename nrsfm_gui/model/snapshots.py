@@ -10,7 +10,7 @@ A snapshot has what was shown at its record: the best point up to it, and of a r
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -75,9 +75,7 @@ class Snapshots:
         """Return the nearest record with a snapshot, and the iterate of that snapshot."""
         if not self._kept:
             raise IndexError("no moment is kept")
-        place = bisect_left(self.indices, index)
-        near = self._kept[max(place - 1, 0) : place + 1]
-        moment = min(near, key=lambda kept: abs(kept.index - index))
+        moment = min(self._kept, key=lambda kept: abs(kept.index - index))
         return moment.index, moment.iterate
 
     def shrink(self) -> None:

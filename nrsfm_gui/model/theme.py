@@ -7,56 +7,33 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Theme:
-    """One set of colors, each a "#rrggbb" string."""
+    """One set of colors, each a "#rrggbb" string: by default the dark ones."""
 
-    name: str  # "dark" or "light"
-    window: str  # around panels
-    panel: str  # behind plots, the 3-D view and fields
-    raised: str  # buttons, headers
-    border: str
-    text: str
-    muted: str  # secondary text, axis labels
-    accent: str  # focus, the running state
-    warning: str  # invalid fields
-    grid: str  # grid lines of plots and of the 3-D floor
-    floor: str  # the middle of the 3-D floor, from where it fades into the panel
-    shadow: str  # of the shape on it
-    estimate: str  # the reconstruction (blue)
-    truth: str  # distances from the ground truth (red)
-    truth_shape: str  # the ground truth itself, which must not outshine the estimate (gray)
-    measured: str  # measured 2-D points (blue)
-    reprojected: str  # reprojected 2-D points (green)
-    residual: str  # segments between the two
-    selection: str  # the selected point
-    other: str  # the points of a second run
-    runs: tuple[
-        str, ...
-    ]  # curves of the runs behind the one in front, which has the accent; not near `other` and `residual`
+    name: str = "dark"  # "dark" or "light"
+    window: str = "#1b1e23"  # around panels
+    panel: str = "#14161a"  # behind plots, the 3-D view and fields
+    raised: str = "#2a2f37"  # buttons, headers
+    border: str = "#3a404a"
+    text: str = "#e8eaed"
+    muted: str = "#9aa3ae"  # secondary text, axis labels
+    accent: str = "#4c9aff"  # focus, the running state
+    warning: str = "#ff8b6b"  # invalid fields
+    grid: str = "#343a44"  # grid lines of plots and of the 3-D floor
+    floor: str = "#2b313a"  # the middle of the 3-D floor, from where it fades into the panel
+    shadow: str = "#000000"  # of the shape on it
+    estimate: str = "#5aa9ff"  # the reconstruction (blue)
+    truth: str = "#ff6b6b"  # distances from the ground truth (red)
+    truth_shape: str = "#8d949e"  # the ground truth itself, which must not outshine the estimate (gray)
+    measured: str = "#5aa9ff"  # measured 2-D points (blue)
+    reprojected: str = "#4fd18b"  # reprojected 2-D points (green)
+    residual: str = "#c9a227"  # segments between the two
+    selection: str = "#ffd54a"  # the selected point
+    other: str = "#c58af0"  # the points of a second run
+    # Curves of the runs behind the one in front, which has the accent; not near `other` and `residual`.
+    runs: tuple[str, ...] = ("#ff7a4d", "#3fbf7f", "#ff9fc0", "#4fd0de", "#b9d957", "#e04f9a")
 
 
-DARK = Theme(
-    name="dark",
-    window="#1b1e23",
-    panel="#14161a",
-    raised="#2a2f37",
-    border="#3a404a",
-    text="#e8eaed",
-    muted="#9aa3ae",
-    accent="#4c9aff",
-    warning="#ff8b6b",
-    grid="#343a44",
-    floor="#2b313a",
-    shadow="#000000",
-    estimate="#5aa9ff",
-    truth="#ff6b6b",
-    truth_shape="#8d949e",
-    measured="#5aa9ff",
-    reprojected="#4fd18b",
-    residual="#c9a227",
-    selection="#ffd54a",
-    other="#c58af0",
-    runs=("#ff7a4d", "#3fbf7f", "#ff9fc0", "#4fd0de", "#b9d957", "#e04f9a"),
-)
+DARK = Theme()
 LIGHT = Theme(
     name="light",
     window="#f2f3f5",

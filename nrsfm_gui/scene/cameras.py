@@ -11,7 +11,6 @@ from core.foundation import read_only
 
 if TYPE_CHECKING:
     from core.foundation import Floats, Similarity
-    from core.reconstruction import Geometry
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +35,6 @@ class Cameras:
         if self.orthogonal:  # no division by depth cancels the scale
             intrinsics[:, :, :2] /= similarity.scale[:, None, None]
         return Cameras(read_only(rotations), read_only(offset), read_only(intrinsics), self.orthogonal)
-
-
-def moved_cameras(found: Geometry, K: Floats, similarity: Similarity) -> Cameras:
-    """Return the cameras, with K (3, 3), that see what similarities have moved as they saw it before."""
-    every = np.repeat(K[None], len(found.rotations), axis=0)
-    return Cameras(found.rotations, found.translations, every, found.affine).moved(similarity)
 
 
 def project(cameras: Cameras, points: Floats) -> Floats:

@@ -422,17 +422,12 @@ class Connections(QObject):
 
     def _start(self, sequence: Sequence, owner: Sequence | Run, end: Iterate | None) -> None:
         self._asked = owner, end
-        self._jobs.start(
-            Job(
-                lambda job: _find(sequence, end, job.watch),
-                done=lambda mesh: self._on_found(owner, end, mesh),
-                failed=self.failed,
-            )
-        )
 
-    def _on_found(self, owner: Sequence | Run, end: Iterate | None, mesh: Triangulation) -> None:
-        self._known[owner] = end, mesh
-        self.found.emit()
+        def note(mesh: Triangulation) -> None:
+            self._known[owner] = end, mesh
+            self.found.emit()
+
+        self._jobs.start(Job(lambda job: _find(sequence, end, job.watch), done=note, failed=self.failed))
 
 
 def _find(sequence: Sequence, end: Iterate | None, watch: Callable[[], object] = do_nothing) -> Triangulation:

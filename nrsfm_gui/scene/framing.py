@@ -283,10 +283,9 @@ def _smooth(filled: Floats, deviation: float) -> Floats:
     reach = min(int(3 * deviation), len(filled) - 1)
     if reach:
         # Mirrored about the first and the last frame, so that a straight path stays one.
-        before, after = 2 * filled[0] - filled[reach:0:-1], 2 * filled[-1] - filled[-2 : -2 - reach : -1]
+        longer = np.pad(filled, ((reach, reach), (0, 0)), "reflect", reflect_type="odd")
         kernel = np.exp(-0.5 * np.square(np.arange(-reach, reach + 1) / deviation))
         kernel /= kernel.sum()
-        longer = np.concatenate([before, filled, after])
         filled = np.stack([np.convolve(axis, kernel, mode="valid") for axis in longer.T], axis=1)
     return filled
 

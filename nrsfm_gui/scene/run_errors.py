@@ -70,17 +70,14 @@ class StoredErrors:
 class _Notes:
     """The errors of one run under one alignment."""
 
-    name: str = ""
-    unit: str = ""
     errors: dict[int, float] = field(default_factory=dict)  # by record
     complete: int = -1  # length of the history for which snapshots were computed
     trace: ErrorTrace | None = None  # of these errors, until there are others
 
-    def add(self, record: int, error: tuple[str, float, str]) -> None:
-        if self.errors.get(record) == error[1]:
+    def add(self, record: int, error: float) -> None:
+        if self.errors.get(record) == error:
             return
-        self.name, self.errors[record], self.unit = error
-        self.trace = None
+        self.errors[record], self.trace = error, None
         if len(self.errors) > MOST:
             kept = sorted(self.errors)[::2]
             self.errors = {each: self.errors[each] for each in kept}
@@ -103,7 +100,7 @@ class ErrorTraces(QObject):
 
     def note(self, run: Run, incumbent: Incumbent) -> None:
         """Note the error of what is published of a run, under the session's alignment."""
-        error = None if incumbent.errors is None else error_of(incumbent.errors, run.sequence)
+        error = None if incumbent.errors is None else _error_of(incumbent.errors, run.sequence)
         if error is not None and incumbent.record >= 0:
             self._notes_of(run).add(incumbent.record, error)
 
@@ -115,7 +112,10 @@ class ErrorTraces(QObject):
         if notes.trace is None and notes.errors:
             records = np.array(sorted(notes.errors), dtype=np.int64)
             errors = np.array([notes.errors[record] for record in records.tolist()])
-            notes.trace = ErrorTrace(notes.name, notes.unit, records, errors)
+            sequence = run.sequence
+            truth = sequence.truth is not None
+            name, unit = (TRUTH, sequence.truth_units) if truth else (HELD_OUT, sequence.units)
+            notes.trace = ErrorTrace(name, unit, records, errors)
         return notes.trace
 
     def lowest_kept(self, run: Run) -> tuple[int, float] | None:
@@ -141,13 +141,10 @@ class ErrorTraces(QObject):
 
     def restore(self, run: Run, curves: Iterable[StoredErrors]) -> None:
         """Note the errors of a run that was stored with them."""
-        sequence = run.sequence
-        truth = sequence.truth is not None
-        name, unit = (TRUTH, sequence.truth_units) if truth else (HELD_OUT, sequence.units)
+        known = self._notes.setdefault(run, {})
         for curve in curves:
             errors = {int(record): error for record, error in curve.points.tolist()}
-            known = self._notes.setdefault(run, {})
-            known[curve.alignment, curve.scale] = _Notes(name, unit, errors)
+            known[curve.alignment, curve.scale] = _Notes(errors)
 
     def shut_down(self) -> None:
         """Cancel what is being computed, and start no more."""
@@ -166,11 +163,11 @@ class ErrorTraces(QObject):
         moments = [run.snapshots.at(record) for record in run.snapshots.indices]
         missing = [moment for moment in moments if moment[0] not in notes.errors]
         alignment, scale, sequence = self._session.alignment, self._session.settings.scale, run.sequence
-        if not missing or not _has_error(run, missing[-1][1]):
-            return
+        if not missing or (sequence.truth is None and missing[-1][1].settings.hide is None):
+            return  # there is nothing that an error could be of
 
         def compute(job: Job) -> None:
-            known: dict[object, tuple[str, float, str] | None] = {}
+            known: dict[object, float | None] = {}
             began = time.perf_counter()
             for record, iterate in _coarse_first(missing):
                 job.watch()
@@ -179,7 +176,7 @@ class ErrorTraces(QObject):
                 point = id(iterate.best.factors), id(iterate.depth and iterate.depth.best), id(iterate.view)
                 if point not in known:
                     request = SceneRequest(sequence, iterate, alignment, scale=scale)
-                    known[point] = error_of(find_quality(request), sequence)
+                    known[point] = _error_of(find_quality(request), sequence)
                 if (error := known[point]) is not None:
                     job.found.emit((record, error))
 
@@ -197,18 +194,9 @@ class ErrorTraces(QObject):
             self._jobs.cancel()
 
 
-def error_of(quality: Quality, sequence: Sequence) -> tuple[str, float, str] | None:
-    """Return the name, the value and the unit of the error of a reconstruction; None where it has none."""
-    if quality.error is not None:
-        return TRUTH, quality.error, quality.unit
-    if quality.held_out is not None and sequence.truth is None:
-        return HELD_OUT, quality.held_out, sequence.units
-    return None
-
-
-def _has_error(run: Run, iterate: Iterate) -> bool:
-    """Return whether snapshots of a run may have an error at all."""
-    return run.sequence.truth is not None or iterate.settings.hide is not None
+def _error_of(quality: Quality, sequence: Sequence) -> float | None:
+    """Return the error of a reconstruction that its trace has; None where it has none."""
+    return quality.held_out if sequence.truth is None else quality.error
 
 
 def _coarse_first(moments: list[tuple[int, Iterate]]) -> Iterator[tuple[int, Iterate]]:

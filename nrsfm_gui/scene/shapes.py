@@ -40,7 +40,7 @@ from core.foundation import WNN, Similarity, object_size, read_only
 from core.io.writers import typical_radius
 from core.reconstruction import orient, parse_scale, parse_upright
 from nrsfm_gui.model.excluded import excluded
-from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
+from nrsfm_gui.scene.cameras import Cameras, project
 from nrsfm_gui.scene.framing import Framing, frame_points
 from nrsfm_gui.scene.ranking import known_means
 
@@ -221,7 +221,9 @@ def moved_shapes(
 
     `used`: (F, P) the observations that they were solved from.
     """
-    Q, cameras = similarity.apply(points), moved_cameras(found, K, similarity)
+    every = np.repeat(K[None], len(found.rotations), axis=0)
+    cameras = Cameras(found.rotations, found.translations, every, found.affine).moved(similarity)
+    Q = similarity.apply(points)
     if found.projective is None or found.figures.get("metric", True):
         reprojected = project(cameras, Q)
     else:

@@ -22,7 +22,6 @@ from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 from core import InputError
 from core.foundation import make_folder
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS
 from nrsfm_gui.sessions.session_file import SUFFIX, write_session
 
 if TYPE_CHECKING:
@@ -110,15 +109,10 @@ class Autosave(QObject):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.save)
 
-    def schedule_save(self) -> None:
-        """Save the change after the time of the preferences."""
+    def schedule_save(self, most: float = math.inf) -> None:
+        """Save the change after the time of the preferences, or so many milliseconds."""
         self._changes += 1
-        self._wait()
-
-    def save_when_idle(self) -> None:
-        """Save a run that has ended, soon."""
-        self._changes += 1
-        self._wait(IDLE_MILLISECONDS)
+        self._wait(most)
 
     def _wait(self, most: float = math.inf) -> None:
         """Save what is not saved after the time of the preferences, or so many milliseconds."""

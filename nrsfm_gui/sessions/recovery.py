@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt
-from PyQt6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QFrame, QPushButton, QSizePolicy
 
 from core import InputError
 from core.foundation import remove_temporaries
@@ -74,11 +74,10 @@ class Recovery(QObject):
     def _update_bar(self) -> None:
         if not self._lost:
             return
-        more = f" There are {len(self._lost) - 1} more." if len(self._lost) > 1 else ""
-        first = self._lost[0]
-        again = ""
-        if first.mark.exists():
-            again = " The window ended when it was opened; it is recovered without its view."
+        first, *others = self._lost
+        ended = " The window ended when it was opened; it is recovered without its view."
+        again = ended if first.mark.exists() else ""
+        more = f" There are {len(others)} more." if others else ""
         self.bar.offer(f"A session was not closed properly: {first.describe()}.{again}{more}")
 
     def _recover(self) -> None:
@@ -118,8 +117,8 @@ class Recovery(QObject):
 class RecoveryBar(QFrame):
     """A bar that offers a lost session, until one of its buttons is pressed."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "banner")
         self.setProperty("edge", "accent")
         self._text = PlainLabel(wraps=True)

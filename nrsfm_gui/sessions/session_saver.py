@@ -14,6 +14,7 @@ from core import InputError, Settings
 from core.foundation import PROGRAM, printable, protecting, write_elsewhere
 from core.io.readers import named_path
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
+from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
@@ -403,7 +404,7 @@ class SessionSaver(QObject):
 
     def _on_ended(self, run: Run) -> None:
         if run in self._session.runs_of(run.sequence):  # not one that opening another session has stopped
-            self.autosave.save_when_idle()
+            self.autosave.schedule_save(IDLE_MILLISECONDS)
 
     @property
     def _saves_automatically(self) -> bool:

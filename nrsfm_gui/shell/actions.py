@@ -2,7 +2,7 @@
 
 Menus, tool bar, the palette (Ctrl+K) and the sheet of shortcuts (F1) are all made of this table. What a row
 calls is named as "controller.method"; `bind` looks it up in the object that owns the controllers. Shortcuts
-with Ctrl and function keys act in the window; those without act in the views only (`keyboard`).
+with Ctrl and function keys act in the window; of those without, some act in the views only (`keyboard`).
 """
 
 from __future__ import annotations
@@ -241,28 +241,28 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("turntable", "&View", "T&urntable", "Turn slowly around the object",
                "scene_view.set_turntable", ("R",), with_sequence, checkable=True),
     ActionSpec("look", "&View", "Loo&k…", "Colors, their limits, trails, mesh, sizes and layers",
-               "appearance_controller.toggle_panel", ("B",), with_sequence, separated=True),
+               "appearance_panel.toggle", ("B",), with_sequence, separated=True),
     ActionSpec("color_by_error", "&View", "Color by &error", "Color points by their error",
-               "appearance_controller.color_by_error", ("E",), checkable=True,
+               "appearance_panel.color_by_error", ("E",), checkable=True,
                checked=lambda s: s.appearance.color_by == "error"),
     ActionSpec("uncertainty", "&View", "&Uncertainty",
                "Color points by their uncertainty after the depth refinement, and draw one standard "
                "deviation around them: around all up to 500 points, else around the selected ones",
-               "appearance_controller.show_uncertainty", ("U",), checkable=True,
+               "appearance_panel.show_uncertainty", ("U",), checkable=True,
                checked=lambda s: s.appearance.color_by == "uncertainty"),
     ActionSpec("trails", "&View", "&Trails", "Show where each point was in the frames before",
-               "appearance_controller.set_trails", ("T",), checkable=True,
+               "appearance_panel.set_trails", ("T",), checkable=True,
                checked=lambda s: "trails" in s.appearance.layers),
     ActionSpec("mesh", "&View", "&Mesh: next way", "Draw the mesh as wire, shaded, both, or not at all",
-               "appearance_controller.cycle_mesh", ("M",), with_sequence),
+               "appearance_panel.cycle_mesh", ("M",), with_sequence),
     ActionSpec("load_mesh", "&View", "Load tri&angulation…", "Read triangles from .npz, .obj, .ply or .txt",
-               "appearance_controller.ask_for_triangulation", (), with_sequence),
+               "appearance_panel.ask_for_triangulation", (), with_sequence),
     ActionSpec("follow", "&View", "F&ollow the object",
                "Go along with an object that moves or grows in the 3-D view; off: the view stays",
                "scene_view_controller.set_follow", (), with_sequence, checkable=True,
                checked=lambda s: s.appearance.follow),
     ActionSpec("path", "&View", "Camera &path", "Show the cameras of all frames in the 3-D view",
-               "appearance_controller.set_path", ("P",), checkable=True,
+               "appearance_panel.set_path", ("P",), checkable=True,
                checked=lambda s: "path" in s.appearance.layers),
     ActionSpec("alignment", "&View", "Next &alignment of the truth",
                "Align the estimate with the ground truth in another way, and show which",

@@ -4,9 +4,9 @@ Letters, digits, brackets, Space, arrows, Home, End and Escape are shortcuts of 
 a shortcut of a window act whatever has the focus in it; only text fields are exempt. Here they are limited:
 
 * the views (3-D, 2-D, timeline, plots), or where nothing has the focus: all of them act;
-* other widgets that use no letters, such as a button or a tab: J, K, L and Space play the frames, but Space
-  presses a button;
-* fields, lists, trees, tables and combo boxes: none acts.
+* lists, tables, buttons and whatever else text is not typed into: letters, digits and brackets act, and
+  Space where it does not press a button or choose a row;
+* text fields, spin boxes and combo boxes that can be edited: none acts.
 
 A key that does not act is delivered to the focused widget, as any other. Escape that nothing uses moves the
 focus to the 3-D view.
@@ -38,9 +38,9 @@ from nrsfm_gui.widgets.dock_title import DockTitle
 from nrsfm_gui.widgets.point_view import PointSignals
 
 VIEWS = (PointSignals, QGraphicsView, FrameSlider, QMainWindow, QDockWidget)
-TYPED_INTO = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QComboBox, QAbstractItemView)
-PLAYING = frozenset({Qt.Key.Key_J, Qt.Key.Key_K, Qt.Key.Key_L, Qt.Key.Key_Space})
-PRESSING = frozenset({Qt.Key.Key_Space, Qt.Key.Key_Select, Qt.Key.Key_Return, Qt.Key.Key_Enter})  # a button
+TYPED_INTO = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)
+SPACE_ACTS_ON = (QAbstractButton, QAbstractItemView, QComboBox)  # by pressing, choosing or opening it
+PRINTED = range(Qt.Key.Key_Exclam, Qt.Key.Key_AsciiTilde + 1)  # letters, digits, brackets
 EVERYWHERE = (
     Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 )
@@ -50,9 +50,9 @@ def acts(key: Qt.Key, focused: QWidget | None) -> bool:
     """Return whether a key without Ctrl or Alt is a shortcut while a widget has the focus."""
     if focused is None or isinstance(focused, VIEWS):
         return True
-    if isinstance(focused, TYPED_INTO) or (isinstance(focused, QAbstractButton) and key in PRESSING):
+    if isinstance(focused, TYPED_INTO) or (isinstance(focused, QComboBox) and focused.isEditable()):
         return False
-    return key in PLAYING
+    return key in PRINTED or (key == Qt.Key.Key_Space and not isinstance(focused, SPACE_ACTS_ON))
 
 
 class ViewKeys(QObject):

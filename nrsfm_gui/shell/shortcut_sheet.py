@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 SIZE = QSize(1000, 700)
 WHERE = (
     "Keys without Ctrl act in the views: 3-D, 2-D, timeline and plots. A click into a view gives it the "
-    "keys, Escape leads back to the 3-D view. J, K, L and Space also act at buttons and tabs."
+    "keys, Escape leads back to the 3-D view. Letters, digits and brackets act wherever no text is typed."
 )
 # The classes whose mouse and keys each section is about.
 GESTURES = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.appearance.appearance_controller import AppearanceController
+    from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
     from nrsfm_gui.panels.comparison.compare_controller import CompareController
     from nrsfm_gui.scene.incumbent import Quality
     from nrsfm_gui.scene.run_errors import RunErrors
@@ -34,7 +34,7 @@ class VerdictActions(QObject):
         session: Session,
         control: RunControl,
         errors: RunErrors,
-        appearance: AppearanceController,
+        appearance: AppearancePanel,
         compare: CompareController,
         parent: QObject | None = None,
     ) -> None:
@@ -58,7 +58,10 @@ class VerdictActions(QObject):
         if run is None:
             return
         before, after = run.dismissed, run.dismissed | {verdict.sentence}
-        show = partial(session.set_dismissed, run)
+
+        def show(dismissed: frozenset[str]) -> None:
+            session.change_run(run, dismissed=dismissed)
+
         session.record_view_change(f"verdict {verdict.sentence}", "remark dismissed", before, after, show)
         show(after)
 

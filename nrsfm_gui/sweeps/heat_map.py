@@ -16,7 +16,7 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.widgets.colors import LEVELS, color_table
 from nrsfm_gui.widgets.labels import EmptyLabel, plain_tip
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
-from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -57,18 +57,15 @@ class HeatMap(Themed, QWidget):
         self.state: SweepMap | None = None  # what is drawn
         self._cell: tuple[int, int] | None = None  # that is chosen
         self._texts: list[pg.TextItem] = []
-        self._widget = pg.PlotWidget()
+        self._widget = PlainPlot()
         self._widget.setAccessibleName("Heat map of the sweep")
         self._widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Heat map")
         self._plot: pg.PlotItem = self._widget.getPlotItem()
-        self._plot.hideButtons()
-        self._plot.setMenuEnabled(False)
         self._plot.setMouseEnabled(x=False, y=False)
         self._plot.getViewBox().invertY(True)  # the first value is on top, as in a table
         for side in ("left", "bottom"):
-            self._plot.getAxis(side).enableAutoSIPrefix(False)
             self._plot.getAxis(side).setStyle(tickLength=0)  # a mark would run into the cells
         self._image = pg.ImageItem(axisOrder="row-major")
         self._plot.addItem(self._image)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PyQt6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, Qt, pyqtSignal
+from PyQt6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtGui import QBrush, QColor, QFont, QFontMetrics, QKeyEvent, QKeySequence
 from PyQt6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
@@ -189,11 +189,12 @@ class RunsTable(Themed, QTableView):
         self.setAccessibleName("Runs of the sweep")
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        prepare_table(self).setSectionsMovable(True)
+        self._header, selection = prepare_table(self), self.selectionModel()
+        assert selection is not None
+        self._header.setSectionsMovable(True)
+        self._selection = selection
+        self._selection.currentRowChanged.connect(self._on_current_changed)
         self._empty = EmptyLabel("", self)
-        chosen = self.selectionModel()
-        assert chosen is not None
-        chosen.currentRowChanged.connect(self._on_current_changed)
         self.runs.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
         self.runs.modelReset.connect(self._on_model_reset)
         self.clicked.connect(lambda index: self._request(index.row(), in_front=False))
@@ -205,8 +206,7 @@ class RunsTable(Themed, QTableView):
     @property
     def columns(self) -> tuple[SweepColumn, ...]:
         """The columns that are seen, from the left."""
-        header, columns = self.horizontalHeader(), self.runs.columns
-        assert header is not None
+        header, columns = self._header, self.runs.columns
         sections = [header.logicalIndex(place) for place in range(len(columns))]
         return tuple(columns[section] for section in sections if not header.isSectionHidden(section))
 
@@ -228,16 +228,14 @@ class RunsTable(Themed, QTableView):
         """Make a run the current row, where it is one. Emits nothing."""
         self.chosen = run
         rows = np.flatnonzero(self.runs.order == run)
-        model = self.selectionModel()
-        assert model is not None
         self._emitting = False
         if len(rows):
             index = self.runs.index(int(rows[0]), min(self._column, self.runs.columnCount() - 1))
             flag = QItemSelectionModel.SelectionFlag
-            model.setCurrentIndex(index, flag.ClearAndSelect | flag.Rows)
+            self._selection.setCurrentIndex(index, flag.ClearAndSelect | flag.Rows)
             self.scrollTo(index)
         else:
-            model.clear()
+            self._selection.clear()
         self._emitting = True
 
     def keyPressEvent(self, event: QKeyEvent | None) -> None:
@@ -257,17 +255,15 @@ class RunsTable(Themed, QTableView):
         self._emitting = False
         super().focusInEvent(event)
         self._emitting = True
-        model = self.selectionModel()
-        if self.chosen < 0 and model is not None:
-            model.clear()
+        if self.chosen < 0:
+            self._selection.clear()
 
     def _apply_theme(self, theme: Theme) -> None:
         self.runs.set_muted(theme.muted)
 
     def _measure(self) -> None:
         """Make columns as wide as their headings and first texts."""
-        bold, header = QFont(self.font()), self.horizontalHeader()
-        assert header is not None
+        bold = QFont(self.font())
         bold.setBold(True)
         metrics = QFontMetrics(bold)  # of the best run
         for section, column in enumerate(self.runs.columns):
@@ -276,7 +272,7 @@ class RunsTable(Themed, QTableView):
             indented = section > 0 and not column.is_number
             needed += GAP if indented else 0
             self.setItemDelegateForColumn(section, self._indented if indented else None)
-            self.setColumnWidth(section, min(max(needed, header.sectionSizeHint(section)), WIDEST))
+            self.setColumnWidth(section, min(max(needed, self._header.sectionSizeHint(section)), WIDEST))
 
     def _request(self, row: int, *, in_front: bool) -> None:
         if 0 <= row < len(self.runs.order):
@@ -293,11 +289,8 @@ class RunsTable(Themed, QTableView):
 
     def _on_model_reset(self) -> None:
         self.choose(self.chosen)
-        header = self.horizontalHeader()
-        assert header is not None
-        header.blockSignals(True)  # the rows are in this order already
-        header.setSortIndicator(*self.runs.sorting)
-        header.blockSignals(False)
+        with QSignalBlocker(self._header):  # the rows are in this order already
+            self._header.setSortIndicator(*self.runs.sorting)
 
     def _sort_by_current(self) -> None:
         section, direction = self.runs.sorting

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer
-from PyQt6.QtGui import QGuiApplication
 
 from core import InputError
 from core.foundation import printable, protecting
@@ -16,7 +15,8 @@ from core.io.readers import named_path, resolve
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.text.table_text import TABS, shortened
-from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path, bring_to_front
+from nrsfm_gui.widgets.fields import copy_text
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure
 
 if TYPE_CHECKING:
@@ -99,9 +99,7 @@ class SweepController(QObject):
         if self.window is not None:
             if not self.window.isVisible():
                 self._place(self.window)
-            self.window.show()
-            self.window.raise_()
-            self.window.activateWindow()
+            bring_to_front(self.window)
             self.window.table.setFocus()
             self.refresh()
 
@@ -179,9 +177,7 @@ class SweepController(QObject):
             self._copy(map_text(state, form), "the heat map as a table")
 
     def _copy(self, text: str, what: str) -> None:
-        clipboard = QGuiApplication.clipboard()
-        assert clipboard is not None
-        clipboard.setText(text)
+        copy_text(text)
         self.notifier.inform(f"Copied {what}")
 
     def ask_for_table(self) -> None:

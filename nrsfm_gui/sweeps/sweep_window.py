@@ -28,7 +28,7 @@ from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS, shortened
 from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
 from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.fields import Choice, column, push_button, row, tool_button, with_tip
-from nrsfm_gui.widgets.icons import application_icon
+from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import set_property
 
@@ -88,7 +88,7 @@ class SweepWindow(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setWindowIcon(application_icon())
+        self.setWindowIcon(icon("application"))
         self.setMinimumSize(SMALLEST)
         self.rows: SweepRows | None = None
         self._kept: Bools = np.zeros(0, dtype=bool)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QPainter, QPen, QPolygonF
+from PyQt6.QtGui import QPainter, QPen, QPolygonF, QTransform
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from nrsfm_gui.widgets.colors import qcolor
@@ -69,12 +69,11 @@ class VideoPicture(Themed, QWidget):
         if not np.isfinite(apart).any():
             return -1
         nearest = int(np.nanargmin(apart))
-        return nearest if apart[nearest] * self._scale <= REACH else -1
+        return nearest if apart[nearest] * self._to_screen.m11() <= REACH else -1
 
     def on_screen(self, x: float, y: float) -> QPointF:
         """Return the place of the widget at which a pixel of the picture is drawn."""
-        corner = self._target.topLeft()
-        return QPointF(corner.x() + (x + 0.5) * self._scale, corner.y() + (y + 0.5) * self._scale)
+        return self._to_screen.map(QPointF(x + 0.5, y + 0.5))
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, the region and the points."""
@@ -83,7 +82,7 @@ class VideoPicture(Themed, QWidget):
         if self._image is None:
             return
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawImage(self._target, self._image)
+        painter.drawImage(self._to_screen.mapRect(QRectF(self._image.rect())), self._image)
         if self.region is not None:
             painter.setPen(QPen(qcolor(CHOSEN), 1.6, Qt.PenStyle.DashLine))
             painter.drawPolygon(QPolygonF([self.on_screen(x, y) for x, y in self.region.tolist()]))
@@ -92,9 +91,8 @@ class VideoPicture(Themed, QWidget):
             self.lasso.paint(painter, self._theme)
 
     def _paint_tracks(self, painter: QPainter) -> None:
-        corner, scale = self._target.topLeft(), self._scale
-        offset = np.array([[corner.x()], [corner.y()]])
-        trails = (self._trails + 0.5) * scale + offset
+        to_screen = self._to_screen
+        trails = (self._trails + 0.5) * to_screen.m11() + [[to_screen.dx()], [to_screen.dy()]]
         painter.setPen(QPen(qcolor(DOT, 0.55), 1.2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for point in range(trails.shape[2]):
@@ -113,25 +111,17 @@ class VideoPicture(Themed, QWidget):
             painter.drawEllipse(QPointF(x, y), CHOSEN_RADIUS, CHOSEN_RADIUS)
 
     @property
-    def _scale(self) -> float:
-        """Pixels of the screen for one of the picture."""
-        if self._image is None:
-            return 1.0
-        return min(self.width() / self._image.width(), self.height() / self._image.height())
-
-    @property
-    def _target(self) -> QRectF:
+    def _to_screen(self) -> QTransform:
         """Where the picture is drawn: as large as it fits, in the middle."""
         if self._image is None:
-            return QRectF()
-        width, height = self._scale * self._image.width(), self._scale * self._image.height()
-        return QRectF((self.width() - width) / 2, (self.height() - height) / 2, width, height)
+            return QTransform()
+        width, height = self._image.width(), self._image.height()
+        scale = min(self.width() / width, self.height() / height)
+        left, top = (self.width() - scale * width) / 2, (self.height() - scale * height) / 2
+        return QTransform.fromTranslate(left, top).scale(scale, scale)
 
     def _in_picture(self, place: QPointF) -> QPointF:
-        corner = self._target.topLeft()
-        return QPointF(
-            (place.x() - corner.x()) / self._scale - 0.5, (place.y() - corner.y()) / self._scale - 0.5
-        )
+        return self._to_screen.inverted()[0].map(place) - QPointF(0.5, 0.5)
 
     def _on_closed(self, polygon: Floats, _adding: bool) -> None:
         if self.drawing and self._image is not None:

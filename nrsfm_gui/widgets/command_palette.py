@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from PyQt6.QtCore import QObject
-    from PyQt6.QtGui import QHideEvent, QShowEvent
 
 # The cost of each kind of match; the list is sorted by the sum.
 AT_START, AT_WORD, INSIDE, SCATTERED = 0.0, 1.0, 3.0, 6.0
@@ -170,7 +169,8 @@ class CommandPalette(QFrame):
         self._nothing = PlainLabel("Nothing is called so", role="muted")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         filled(QVBoxLayout(self), self.field, (self.list, 1), self._nothing, margins=4 * (MARGIN,))
-        self.field.installEventFilter(self)
+        for watched in (self.field, parent):
+            watched.installEventFilter(self)
         self.field.textChanged.connect(self._filter)
         self.list.itemClicked.connect(self._run)
         self.hide()
@@ -193,20 +193,6 @@ class CommandPalette(QFrame):
         self.hide()
         if before is not None and before.isVisible():
             before.setFocus(Qt.FocusReason.PopupFocusReason)
-
-    def showEvent(self, event: QShowEvent | None) -> None:
-        """Follow the size of the parent from now on."""
-        super().showEvent(event)
-        parent = self.parent()
-        if parent is not None:
-            parent.installEventFilter(self)
-
-    def hideEvent(self, event: QHideEvent | None) -> None:
-        """Follow it no longer."""
-        super().hideEvent(event)
-        parent = self.parent()
-        if parent is not None:
-            parent.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Handle the keys of the list in the field, and follow the size of the parent."""

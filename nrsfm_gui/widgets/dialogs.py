@@ -67,9 +67,8 @@ def ask_for_path(
     kind: PathKind = PathKind.FILE,
     start: str | Path = "",
     filters: str = "",
-    otherwise: Callable[[], object] | None = None,
 ) -> QFileDialog:
-    """Open a dialog and return at once; `then` gets the path, `otherwise` is called where none was chosen.
+    """Open a dialog and return at once; `then` gets the path, where one is chosen.
 
     A file to write that has no suffix gets the first one of the filter that was chosen. A dialog for files
     and folders is Qt's own: those of Windows and of Linux desktops choose either files or folders.
@@ -92,8 +91,6 @@ def ask_for_path(
     dialog.fileSelected.connect(lambda name: then(Path(name)))
     if kind is PathKind.ANY:
         _offer_folders(dialog)
-    if otherwise is not None:
-        dialog.rejected.connect(otherwise)
     dialog.open()
     return dialog
 

@@ -427,15 +427,11 @@ class PairField(QWidget):
             field.textChanged.connect(self.edited)
         filled(QHBoxLayout(self), (self.first, 1), PlainLabel(between), (self.second, 1), spacing=6)
 
-    def set_values(self, values: tuple[float, float]) -> None:
+    def set_value(self, value: tuple[float, float]) -> None:
         """Show two numbers."""
-        self.first.set_value(values[0])
-        self.second.set_value(values[1])
+        self.first.set_value(value[0])
+        self.second.set_value(value[1])
 
-    def values(self) -> tuple[int, int]:
-        """Return the two integers. Raises ValueError with a sentence, where a text is not a number."""
-        return int(self.first.value() or 0), int(self.second.value() or 0)
-
-    def numbers(self) -> tuple[float, float]:
+    def value(self) -> tuple[float, float]:
         """Return the two numbers. Raises ValueError with a sentence, where a text is not a number."""
-        return float(self.first.value() or 0.0), float(self.second.value() or 0.0)
+        return self.first.value() or 0, self.second.value() or 0

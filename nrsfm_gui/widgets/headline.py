@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
+from PyQt6.QtCore import QPoint, QPointF, QRect, QSize, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
@@ -39,7 +39,7 @@ class Headline(Themed, QWidget):
         self.menu: QMenu | None = None  # that a click opens
         self._outdated = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # painted anew when the pointer comes or goes
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -93,12 +93,6 @@ class Headline(Themed, QWidget):
             return
         corner = self.mapToGlobal(area.bottomRight())
         self.menu.popup(corner - QPoint(self.menu.sizeHint().width(), 0))
-
-    def event(self, event: QEvent | None) -> bool:
-        """Paint the ground of the text when the pointer comes over it."""
-        if event is not None and event.type() in (QEvent.Type.HoverEnter, QEvent.Type.HoverLeave):
-            self.update()
-        return super().event(event)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint both lines, and the arrow of the menu."""

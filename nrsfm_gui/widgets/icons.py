@@ -70,8 +70,3 @@ def icon(
 ) -> QIcon:
     """Return the icon of `assets/icons/NAME.svg` in the color of a role; where it is disabled, of another."""
     return QIcon(_SvgIconEngine(name, role, role if disabled is None else disabled))
-
-
-def application_icon() -> QIcon:
-    """Return the icon of the window, a bent sheet of triangles. Its colors are fixed."""
-    return icon("application")

@@ -18,23 +18,15 @@ from patience import PATIENCE
 from core import load_result, simulate, write_csv
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
-REGISTERED = """
+SCRATCH = '''
+from dataclasses import replace
+
+import core
+import numpy as np
 from core import METHODS, METRICS, PENALTIES, WRITERS
 from core.io.readers import READERS, Reader
 from core.io.writers import Writer
 from core.solvers import Method
-from scratch import metric, penalty, reader, solver, writer
-
-PENALTIES["geometric"] = penalty.GeometricWeights
-METHODS["alternating"] = Method("Alternating", "alternating least squares", solver.Alternating)
-READERS[".scratch"] = Reader(".scratch", "Tracks of scratch", reader.read)
-WRITERS[".xyz"] = Writer(".xyz", "Points as text", writer.write, "shapes")
-METRICS["longest_edge"] = metric.longest_edge
-"""
-READER = '''
-from dataclasses import replace
-
-import core
 
 
 def read(file, options):
@@ -42,23 +34,24 @@ def read(file, options):
     table = file.path.with_suffix(".csv")
     table.write_bytes(file.content.split(b"\\n", 1)[1])
     return replace(core.read_sequence(table), source=file.path.absolute())
-'''
-WRITER = '''
-import numpy as np
 
 
 def write(result, path, options):
     """Write the points of the first frame, one a line."""
     np.savetxt(path, result.points[0].T)
     return [path]
-'''
-METRIC = '''
-import numpy as np
 
 
 def longest_edge(result):
     """longest edge of the first frame"""
     return float(np.linalg.norm(np.ptp(result.points[0], axis=1)))
+
+
+PENALTIES["geometric"] = GeometricWeights
+METHODS["alternating"] = Method("Alternating", "alternating least squares", Alternating)
+READERS[".scratch"] = Reader(".scratch", "Tracks of scratch", read)
+WRITERS[".xyz"] = Writer(".xyz", "Points as text", write, "shapes")
+METRICS["longest_edge"] = longest_edge
 '''
 
 
@@ -72,17 +65,8 @@ def definitions(name):
 @pytest.fixture
 def folder(tmp_path):
     """A folder with the package, and tracks that only its reader can read."""
-    package = tmp_path / "scratch"
-    package.mkdir()
-    for name, text in {
-        "__init__": REGISTERED,
-        "penalty": definitions("own_penalty"),
-        "solver": definitions("own_solver"),
-        "reader": READER,
-        "writer": WRITER,
-        "metric": METRIC,
-    }.items():
-        (package / f"{name}.py").write_text(text)
+    texts = definitions("own_penalty"), definitions("own_solver"), SCRATCH
+    (tmp_path / "scratch.py").write_text("\n".join(texts))
     write_csv(simulate("balloon", frames=10, points=16, seed=2), tmp_path / "tracks.csv")
     (tmp_path / "tracks.scratch").write_text("scratch 1\n" + (tmp_path / "tracks.csv").read_text())
     (tmp_path / "tracks.csv").unlink()

@@ -6,10 +6,9 @@ like `3P` and `K+3` follow from their letters. A result checks its own (`core.re
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 
 import numpy as np
 import pytest
@@ -32,48 +31,27 @@ SIZE = re.compile(r"(\d*)([A-Z]'?)(?:\s*([+-])\s*(\d+))?")
 
 def commented_shapes(kind):
     """Return the sizes in the comment beside each annotated field of a class and of its bases."""
-    found = {}
-    for base in reversed(kind.__mro__):
-        if not is_dataclass(base) and not inspect.isabstract(base):
-            continue
-        try:
-            lines = inspect.getsource(base).splitlines()
-        except (OSError, TypeError):
-            continue
-        for node in ast.parse("\n".join(lines)).body[0].body:
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                comment = re.search(r"#\s*\(([^()]*)\)", lines[node.end_lineno - 1])
-                if comment and re.fullmatch(r"[\dA-Z',+\- ]+", comment.group(1)):
-                    sizes = [size.strip() for size in comment.group(1).split(",") if size.strip()]
-                    found[node.target.id] = sizes
-    return found
+    source = "\n".join(inspect.getsource(base) for base in reversed(kind.__mro__) if is_dataclass(base))
+    return {
+        name: [size.strip() for size in sizes.split(",") if size.strip()]
+        for name, sizes in re.findall(r"^    (\w+): .*?# *\(([\dA-Z',+\- ]+)\)", source, flags=re.MULTILINE)
+    }
 
 
 def check_shapes(value):
     """Check every array field of an object; return how many there were."""
     letters, shapes = {}, commented_shapes(type(value))
-    arrays = {
-        entry.name: getattr(value, entry.name)
-        for entry in fields(value)
-        if entry.name in shapes and isinstance(getattr(value, entry.name), np.ndarray)
-    }
-    for only_letters in (True, False):
-        for name, array in arrays.items():
-            sizes = shapes[name]
-            assert len(sizes) == array.ndim, f"{type(value).__name__}.{name} is {array.shape}, not {sizes}"
-            for size, actual in zip(sizes, array.shape, strict=True):
-                if size.isdigit():
-                    assert int(size) == actual, f"{type(value).__name__}.{name} is {array.shape}, not {sizes}"
-                elif re.fullmatch("[A-Z]'?", size):
-                    expected = letters.setdefault(size, actual)
-                    assert expected == actual, (
-                        f"{size} of {type(value).__name__}.{name}: {array.shape}, {letters}"
-                    )
-                elif not only_letters:
-                    factor, letter, sign, offset = SIZE.fullmatch(size).groups()
-                    letters.setdefault(letter, actual // int(factor or 1))  # of one that stands nowhere alone
-                    expected = int(factor or 1) * letters[letter] + int(f"{sign or '+'}{offset or 0}")
-                    assert expected == actual, f"{type(value).__name__}.{name} is {array.shape}, not {sizes}"
+    arrays = {name: getattr(value, name) for name in shapes if isinstance(getattr(value, name), np.ndarray)}
+    for name, array in arrays.items():
+        assert len(shapes[name]) == array.ndim, f"{type(value).__name__}.{name} is {array.shape}"
+        for size, actual in zip(shapes[name], array.shape, strict=True):
+            if size.isdigit():
+                expected = int(size)
+            else:
+                factor, letter, sign, offset = SIZE.fullmatch(size).groups()
+                factor, offset = int(factor or 1), int(f"{sign or '+'}{offset or 0}")
+                expected = factor * letters.setdefault(letter, (actual - offset) // factor) + offset
+            assert actual == expected, f"{size} of {type(value).__name__}.{name} is {actual} of {array.shape}"
     return len(arrays)
 
 

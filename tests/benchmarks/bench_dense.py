@@ -18,8 +18,6 @@ times as many where there are more than fifty times as many, then lifted to all 
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import resource
 import time
@@ -47,16 +45,11 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--sizes", nargs="+", default=SIZES, help="FxP:K")
     arguments.add_argument("--growth", action="store_true", help="the growth in P at K = 4 instead")
-    arguments.add_argument("--case", help=argparse.SUPPRESS)
     options = arguments.parse_args()
-    if options.case:
-        print(json.dumps(measured(*map(int, re.split("[x:]", options.case)))))
-        return
     times = (f"{name} :.2f" for name in ("set-up", "start", "1e-6", "total"))
     table = Table("F x P:K", *times, "steps", "ms/step :.0f", "MB :.0f", "log10 loss :.6f")
     for size in GROWTH if options.growth else options.sizes:
-        (cells,) = in_process(__file__, "--case", size)
-        table.row(size, *cells)
+        table.row(size, *in_process(measured, *map(int, re.split("[x:]", size))))
 
 
 def dense(frames: int, points: int, rank: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

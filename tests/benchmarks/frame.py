@@ -1,28 +1,31 @@
-"""What the other scripts share: where the data is, arguments, sequences, tables, runs in other processes."""
+"""What the scripts share: where the data is, arguments, sequences, tables, new processes, what else ran."""
 
 from __future__ import annotations
 
 import argparse
-import json
+import multiprocessing
 import os
-import subprocess
 import sys
 import time
 from collections import deque
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
+import psutil
 
 from core import CameraModel, list_sequences, procrustes_mm, read_sequence
 from core.foundation import procrustes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from core import GroundTruth, Sequence
     from core.foundation import Floats
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # of `rendering` and `hands`, which tests share
 DATA = Path(os.environ.get("NRSFM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 FOLDERS = (DATA / "challenge_like", DATA / "challenge_more")
 ROUNDS = 20  # of the alternation that finds the best rigid shape
@@ -109,10 +112,29 @@ class Table:
         print("|", " | ".join(texts), "|", flush=True)
 
 
-def in_process(script: str, *words: str, **environment: str) -> list[Any]:
-    """Run a script with one thread of BLAS in a process of its own; return the JSON of its lines."""
-    done = subprocess.run(
-        [sys.executable, script, *words], check=True, stdout=subprocess.PIPE, text=True,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"} | environment,
-    )  # fmt: skip
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def in_process(function: Callable[..., Any], *arguments: Any, **environment: str) -> Any:
+    """Return what a function returns in a new process with one thread of BLAS."""
+    fresh = multiprocessing.get_context("spawn")
+    with patch.dict(os.environ, {"OPENBLAS_NUM_THREADS": "1"} | environment):
+        with ProcessPoolExecutor(1, fresh) as pool:
+            return pool.submit(function, *arguments).result()
+
+
+class Meanwhile:
+    """What else the processors did since it was constructed, printed with each figure."""
+
+    def __init__(self) -> None:
+        self._before, self._own = psutil.cpu_times(), time.process_time()
+
+    def __str__(self) -> str:
+        """Return what this process, other processes and other machines of the host used."""
+        spent = [now - before for now, before in zip(psutil.cpu_times(), self._before, strict=True)]
+        if len(spent) < 8:
+            return "what else the processors did is not known here"
+        _, _, _, idle, waiting, _, _, stolen = spent[:8]  # of Linux; the time of guests is in the first, too
+        total, own = max(sum(spent[:8]), 0.01), time.process_time() - self._own
+        others = max(total - idle - waiting - stolen - own, 0.0)
+        own, others, host = (100 * each / total for each in (own, others, stolen))
+        return (
+            f"of the processors this took {own:.0f} %, other processes {others:.0f} %, the host {host:.1f} %"
+        )

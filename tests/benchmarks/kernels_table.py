@@ -12,8 +12,6 @@ names follow.  Perspective sequences only.  CPU time, one BLAS thread.
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,33 +30,25 @@ def main() -> None:
     arguments = sequences_parser(__doc__)
     arguments.add_argument("--preset", choices=PRESETS, default="recommended")
     arguments.add_argument("--kernels", nargs="+", default=KERNELS)
-    arguments.add_argument(
-        "--in-this-process", action="store_true", help="print one JSON object per sequence"
-    )
     options = arguments.parse_args()
-    if options.in_this_process:
-        print_ends(options)
-        return
-    runs = {}
-    for kernel in options.kernels:
-        ends = in_process(__file__, *sys.argv[1:], "--in-this-process", OPENBLAS_CORETYPE=kernel)
-        runs[kernel] = {end["sequence"]: end for end in ends}
-    print_table(runs)
+    print_table(
+        {kernel: in_process(ends_of, options, OPENBLAS_CORETYPE=kernel) for kernel in options.kernels}
+    )
 
 
-def print_ends(options: argparse.Namespace) -> None:
-    """Solve the sequences one after the other, and print what is compared between kernels."""
+def ends_of(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """Solve the sequences one after the other, and return what is compared between kernels."""
+    ends = {}
     for name, sequence in chosen_sequences(options):
         last, seconds = timed(iterate(sequence, PRESETS[options.preset]))
-        end = {
-            "sequence": name,
+        ends[name] = {
             "errors": procrustes_mm(last.geometry.points, sequence.truth).per_frame.tolist(),
             "loss": last.best.loss,
             "rotations": last.rotations,
             "start": min(last.starts, key=lambda start: start.loss).name if last.starts else "",
             "seconds": seconds,
         }
-        print(json.dumps(end), flush=True)
+    return ends
 
 
 def print_table(runs: dict[str, dict[str, dict[str, Any]]]) -> None:

@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from frame import parser
-from machine import Meanwhile
+from frame import Meanwhile, parser
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTimer
 from PyQt6.QtGui import QMouseEvent
 from studio import Studio, Ticks

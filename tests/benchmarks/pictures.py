@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from frame import parser
-from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PyQt6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen, QPolygonF
+from frame import parser, timed
+from hands import send_mouse
+from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
+from PyQt6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QDockWidget
 from studio import SMALL, Studio
@@ -25,6 +26,7 @@ from studio import SMALL, Studio
 from core import PRESETS, Settings, write_challenge
 from core.cli import main as command_line
 from core.tracking import track_video, video_path
+from nrsfm_gui.export.movie_files import pixels
 from nrsfm_gui.model.arguments import parse
 from nrsfm_gui.model.theme import DARK, LIGHT
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QWidget
 
-    from core import Sequence
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.scene import ErrorSeries
 
@@ -109,7 +110,7 @@ def live_drag(studio: Photographer, out: Path) -> None:
     mouse = start
     for share in (1 - np.cos(np.linspace(0, np.pi, 25)[1:])) / 2:
         mouse = QPoint(start.x(), round(start.y() + share * (top - start.y())))
-        _move(viewport, mouse)
+        send_mouse(viewport, QEvent.Type.MouseMove, mouse, keys=shift)  # which brings the other weights along
         shoot(mouse)
     QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, shift, mouse)
     while window.run_control.current is not None and len(frames) < LONGEST_ANIMATION:
@@ -119,23 +120,10 @@ def live_drag(studio: Photographer, out: Path) -> None:
     _save_animation(frames, out)
 
 
-def _move(widget: QWidget, place: QPoint) -> None:
-    """Move the mouse with the button down and Shift held, which brings the other weights along."""
-    where, world = QPointF(place), QPointF(widget.mapToGlobal(place))
-    left, shift = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier
-    QCoreApplication.sendEvent(widget, QMouseEvent(QEvent.Type.MouseMove, where, world, left, left, shift))
-
-
 def _save_animation(frames: list[QImage], path: Path) -> None:
     from PIL import Image
 
-    pictures = []
-    for frame in frames:
-        bits = frame.constBits()
-        assert bits is not None
-        raw = np.frombuffer(bits.asarray(frame.sizeInBytes()), np.uint8)
-        rgb = raw.reshape(frame.height(), -1, 4)[:, : frame.width(), 2::-1]
-        pictures.append(Image.fromarray(np.ascontiguousarray(rgb)))
+    pictures = [Image.fromarray(pixels(frame)) for frame in frames]
     # One palette for all frames: what stays the same then costs nothing.
     palette = pictures[len(pictures) // 2].quantize(96, dither=Image.Dither.NONE)
     small = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
@@ -207,24 +195,14 @@ def difference(studio: Photographer, out: Path) -> None:
 
 def own_video(studio: Photographer, out: Path) -> None:
     """The bundled video with its tracks, and the shape that they give."""
-    studio.window.sequence_opening.open_sequence(_followed("sample:sheet"))
-    studio.wait(lambda: studio.window.session.sequence is not None)
+    last, _ = timed(track_video(video_path(Path("sample:sheet"))))
+    studio.open(last.sequence())
     studio.solve(PRESETS["recommended"])
     session = studio.window.session
     session.set_appearance(session.appearance.changed(color_by="depth"))
     session.set_frame(44)
     studio.settle(1.0)
     studio.save(out)
-
-
-def _followed(video: str) -> Sequence:
-    """Return the tracks of a video."""
-    following = track_video(video_path(Path(video)))
-    while True:
-        try:
-            next(following)
-        except StopIteration as end:
-            return end.value
 
 
 def sweep(studio: Photographer, out: Path) -> None:

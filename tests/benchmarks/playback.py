@@ -11,17 +11,17 @@ is watched: while frames are played, and while runs of a small problem follow on
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections import defaultdict
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
+import psutil
 import pyqtgraph as pg
-from frame import parser
-from machine import Meanwhile
+from frame import Meanwhile, parser
 from studio import Studio
 
 from core import Settings, simulate
@@ -37,7 +37,7 @@ from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene import display as display_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from core import Sequence
 
@@ -72,14 +72,13 @@ def main() -> int:
 def measure(sequence: Sequence, name: str, renderer: str) -> bool:
     """Play, print, and return whether it was too slow."""
     times: dict[str, list[float]] = defaultdict(list)
-    undo = watched(times)
-    with Studio(software=renderer == "software") as studio:
+    with watched(times), Studio(software=renderer == "software") as studio:
         window = studio.window
         studio.open(sequence)
         solve(studio)
         studio.settle(1.0)
         if name == "few":
-            window.appearance_controller.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
+            window.session.change_appearance(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
             studio.settle(0.5)
         times.clear()
         drawn: list[int] = []
@@ -90,7 +89,6 @@ def measure(sequence: Sequence, name: str, renderer: str) -> bool:
         studio.settle(SECONDS, nap=0.0)
         took, said = time.perf_counter() - began, str(meanwhile)
         window.timeline_controller.playback.set_playing(False)
-        undo()
     rate, least = len(drawn) / took, LEAST.get((name, renderer), 0.0)
     points = sequence.point_count
     print(
@@ -112,8 +110,9 @@ def solve(studio: Studio) -> None:
         raise SystemExit(f"the solver gave nothing to play: {run.message if run else chr(45)}")
 
 
-def watched(times: dict[str, list[float]]) -> Callable[[], None]:
-    """Time the parts of a frame from now on; what is returned ends that."""
+@contextmanager
+def watched(times: dict[str, list[float]]) -> Iterator[None]:
+    """Time the parts of a frame."""
     places: list[tuple[Any, str, str]] = [
         (display_module, "build_scene", "scene built"),
         (SceneView, "set_scene", "3-D view takes the scene"),
@@ -127,7 +126,6 @@ def watched(times: dict[str, list[float]]) -> Callable[[], None]:
         (FrameSlider, "paintEvent", "slider painted"),
         (HeatStrip, "paintEvent", "heat-strip painted"),
     ]
-    originals = []
 
     def timed(original: Callable[..., Any], label: str) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
@@ -139,15 +137,10 @@ def watched(times: dict[str, list[float]]) -> Callable[[], None]:
 
         return call
 
-    for place, name, label in places:
-        originals.append((place, name, getattr(place, name)))
-        setattr(place, name, timed(getattr(place, name), label))
-
-    def undo() -> None:
-        for place, name, original in originals:
-            setattr(place, name, original)
-
-    return undo
+    with ExitStack() as stack:
+        for place, name, label in places:
+            stack.enter_context(patch.object(place, name, timed(getattr(place, name), label)))
+        yield
 
 
 def watch_memory(minutes: float, runs: int) -> int:
@@ -157,7 +150,7 @@ def watch_memory(minutes: float, runs: int) -> int:
         window, playback = studio.window, studio.window.timeline_controller.playback
         studio.open(simulate("paper", frames=FEW[0], points=FEW[1]))
         solve(studio)
-        window.appearance_controller.change(
+        window.session.change_appearance(
             layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error"
         )
         if minutes:
@@ -201,8 +194,7 @@ def grows(curve: list[float], name: str) -> bool:
 
 def resident() -> float:
     """Return the memory that the process holds, MB."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return psutil.Process().memory_info().rss / 1e6
 
 
 if __name__ == "__main__":

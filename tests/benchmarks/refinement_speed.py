@@ -17,9 +17,7 @@ and noise of 0.3 px, or on a sequence of a file.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -39,18 +37,12 @@ def main() -> None:
     arguments.add_argument("--sizes", nargs="*", default=SIZES, help="FxP of simulated sequences")
     arguments.add_argument("--sequences", nargs="*", default=(), help="files, or names of samples")
     arguments.add_argument("--tracks-alone", action="store_true", help="without the companion's tracks")
-    arguments.add_argument("--run", help=argparse.SUPPRESS)
     options = arguments.parse_args()
-    alone = ["--tracks-alone"] if options.tracks_alone else []
-    if options.run:
-        print(json.dumps(measured(options.run, alone=options.tracks_alone)))
-        return
     seconds = (f"{name} :.1f" for name in ("bilinear", "refinement", "total"))
     errors = "before :.2f", "after :.2f"
     table = Table("sequence", "F x P", *seconds, "MB :.0f", "all MB :.0f", *errors)
     for name in (*options.sizes, *options.sequences):
-        (cells,) = in_process(__file__, "--run", name, *alone)
-        table.row(*cells)
+        table.row(*in_process(measured, name, options.tracks_alone))
 
 
 def loaded(name: str) -> core.Sequence:
@@ -61,7 +53,7 @@ def loaded(name: str) -> core.Sequence:
     return core.read_sequence(name)
 
 
-def measured(name: str, *, alone: bool) -> list[float | str]:
+def measured(name: str, alone: bool) -> list[float | str]:
     """Run the preset on a sequence and return the cells of the table."""
     sequence, settings = loaded(name), core.PRESETS["recommended"]
     if alone:

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 import numpy as np
-from machine import Meanwhile
+from frame import Meanwhile
 from PyQt6.QtCore import QTimer
 from studio import Studio, Ticks
 

@@ -15,10 +15,12 @@ machine that has other work, the CPU milliseconds are what compares.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,8 +30,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dask_processes import DaskProcesses, cpu_seconds, wait_for
-from frame import FOLDERS, Table, parser
-from machine import Meanwhile
+from frame import FOLDERS, Meanwhile, Table, parser
 
 from core import Settings, write_challenge
 from core.experiments.job_store import JobStore
@@ -162,13 +163,13 @@ def accept(data, folder, times, seed):
         f"1 process, {times} interruptions": lambda place: interrupted(data, place, 1, times, seed),
         f"2 processes, {times} interruptions": lambda place: interrupted(data, place, 2, times, seed + 1),
     }
-    lines, first = [], folder / next(iter(ways))
+    table, first = Table("", "runs", "wall s :.0f", "CPU s :.0f", "rows equal", ""), folder / next(iter(ways))
     for name, way in ways.items():
         began = time.perf_counter()
         spent, note = way(folder / name)
         wall = time.perf_counter() - began
-        lines.append([name, f"{COUNT}", f"{wall:.0f}", f"{spent:.0f}", compare(folder / name, first), note])
-    show(("", "runs", "wall s", "CPU s", "rows equal", ""), lines)
+        table.row(name, COUNT, wall, spent, compare(folder / name, first), note)
+    print()
 
 
 def measure_runs(data, seeds, folder, *, workers, dask):
@@ -233,38 +234,29 @@ def measure_store(folder, line, count):
     return count, count / wall, 1e6 * spent / count, size / 1e6, size / count, opened
 
 
-def show(header, rows):
-    table = Table(*header)
-    for row in rows:
-        table.row(*row)
-    print()
-
-
 def measure_throughput(folder, seeds, largest):
     """Print the runs per hour of every kind of workers, and how fast the store is at several sizes.
 
     Without seeds only the store is measured.
     """
     data = write_challenge(folder / "data", "paper", paths=("circle", "line"), frames=20, points=40, seed=1)
-    modes = [(n, dask) for dask in (False, True) for n in WORKERS] if seeds else [(1, False)]
-    lines = [
-        measure_runs(data, seeds or 2, folder / f"{workers}-{dask}", workers=workers, dask=dask)
-        for workers, dask in modes
-    ]
     if seeds:
-        header = ("workers", "runs", "runs per hour :.0f", "ms of a run :.0f", "ms around it :.0f")
-        header += ("CPU ms of the command per run :.1f", "CPU ms of the scheduler per run :.1f")
-        header += ("s to the first :.1f",)
-        show(header, lines)
+        of_command = "CPU ms of the command per run :.1f", "CPU ms of the scheduler per run :.1f"
+        of_run = "runs per hour :.0f", "ms of a run :.0f", "ms around it :.0f"
+        table = Table("workers", "runs", *of_run, *of_command, "s to the first :.1f")
+        for dask, workers in itertools.product((False, True), WORKERS):
+            place = folder / f"{workers}-{dask}"
+            table.row(*measure_runs(data, seeds, place, workers=workers, dask=dask))
+        print()
+    else:
+        measure_runs(data, 2, folder / "1-False", workers=1, dask=False)
     line = (folder / "1-False" / "runs.jsonl").read_bytes().splitlines()[0]
-    rows = []
+    of_row = "rows per second :.0f", "CPU us per row :.0f", "MB :.1f", "bytes per row :.0f"
+    table = Table("rows", *of_row, "CPU s to open again :.2f")
     for count in [each for each in (1000, 10_000, 100_000, 1_000_000) if each < largest] + [largest]:
-        rows.append(measure_store(folder / f"store{count}", line, count))
-        for file in (folder / f"store{count}").iterdir():
-            file.unlink()
-    header = ("rows", "rows per second :.0f", "CPU us per row :.0f", "MB :.1f", "bytes per row :.0f")
-    header += ("CPU s to open again :.2f",)
-    show(header, rows)
+        table.row(*measure_store(folder / f"store{count}", line, count))
+        shutil.rmtree(folder / f"store{count}")
+    print()
 
 
 def main():

@@ -11,13 +11,11 @@ of perfect ones: the same points in the same frames, where they truly are.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from frame import Table, parser
-from machine import Meanwhile
+from frame import Meanwhile, Table, parser, timed
 from rendering import RenderedVideo, render
 from scipy.spatial import ConvexHull
 
@@ -67,14 +65,8 @@ def measure(case: Case, folder: Path, points: int) -> tuple[float, ...]:
         video.write(path, crf=case.crf)
     corners, _ = video.project(np.arange(len(video.faces)), np.full((3, len(video.faces)), 1 / 3))
     region = corners[0].T[ConvexHull(corners[0].T).vertices]
-    began = time.process_time()
-    following = track_video(path, points=points, region=region)
-    try:
-        while True:
-            next(following)
-    except StopIteration as end:
-        sequence = end.value
-    seconds = (time.process_time() - began) / (video.frame_count - 1)
+    last, seconds = timed(track_video(path, points=points, region=region))
+    sequence, seconds = last.sequence(), seconds / (video.frame_count - 1)
     triangles, weights = material(video, sequence.tracks)
     on = triangles >= 0
     triangles, weights, tracks = triangles[on], weights[:, on], sequence.tracks[:, :, on]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import ezc3d
 import h5py
 import numpy as np
+import pandas as pd
 from scipy.io import savemat
 from scipy.sparse import csc_array
 
@@ -147,34 +148,24 @@ def _write_hdf5(folder: Path, tracks: Any, seen: Any) -> None:
 
 def _write_tables(folder: Path, tracks: Any, seen: Any) -> None:
     frames, points = np.nonzero(seen)
-    lines = [
-        f"{f},{p},{tracks[f, p, 0]:.2f},{tracks[f, p, 1]:.2f},1" for f, p in zip(frames, points, strict=True)
-    ]
-    (folder / "long.csv").write_text("\n".join(["frame_id,track_id,x,y,visible", *lines]))
-    lines = [f"{line},{'cat' if int(line[0]) % 2 else 'dog'}" for line in lines]
-    (folder / "animals.csv").write_text("\n".join(["frame,point,x,y,visible,individual", *lines]))
-    wide = [",".join(f"{x:.2f}" for x in row.ravel()) for row in tracks]
-    (folder / "wide.csv").write_text("\n".join([",".join(f"x{p},y{p}" for p in range(POINTS)), *wide]))
-    head = (("scorer", ["net"] * 3), ("bodyparts", None), ("coords", ["x", "y", "likelihood"]))
-    rows = [
-        ",".join([title, *(cell for p in range(POINTS) for cell in (each or [f"part{p}"] * 3))])
-        for title, each in head
-    ]
-    rows += [
-        f"{f},"
-        + ",".join(f"{tracks[f, p, 0]:.1f},{tracks[f, p, 1]:.1f},{0.9 * seen[f, p]}" for p in range(POINTS))
-        for f in range(FRAMES)
-    ]
-    (folder / "deeplabcut.csv").write_text("\n".join(rows))
-    space = ["fnum," + ",".join(f"n{p}_x,n{p}_y,n{p}_z,n{p}_error" for p in range(POINTS))]
-    space += [
-        f"{f}," + ",".join(f"{x:.1f},{y:.1f},{x + y:.1f},0.1" for x, y in tracks[f].tolist())
-        for f in range(FRAMES)
-    ]
-    (folder / "anipose.csv").write_text("\n".join(space))
-    (folder / "matrix.txt").write_text(
-        "\n".join(" ".join(f"{x:.2f}" for x in row) for row in tracks.transpose(0, 2, 1).reshape(-1, POINTS))
-    )
+    long = {"frame_id": frames, "track_id": points, "x": tracks[seen][:, 0], "y": tracks[seen][:, 1]}
+    table = pd.DataFrame(long | {"visible": 1})
+    table.to_csv(folder / "long.csv", index=False, float_format="%.2f")
+    table = table.rename(columns={"frame_id": "frame", "track_id": "point"})
+    table["individual"] = np.where(frames % 2, "cat", "dog")
+    table.to_csv(folder / "animals.csv", index=False, float_format="%.2f")
+    names = [f"{axis}{p}" for p in range(POINTS) for axis in "xy"]
+    table = pd.DataFrame(tracks.reshape(FRAMES, -1), columns=names)
+    table.to_csv(folder / "wide.csv", index=False, float_format="%.2f")
+    parts, coords = [f"part{p}" for p in range(POINTS)], ["x", "y", "likelihood"]
+    heads = pd.MultiIndex.from_product([["net"], parts, coords], names=["scorer", "bodyparts", "coords"])
+    scored = np.concatenate([tracks, 0.9 * seen[..., None]], axis=2).reshape(FRAMES, -1)
+    pd.DataFrame(scored, columns=heads).to_csv(folder / "deeplabcut.csv", float_format="%.1f")
+    names = [f"n{p}_{name}" for p in range(POINTS) for name in ("x", "y", "z", "error")]
+    space = np.concatenate([tracks, tracks.sum(axis=2, keepdims=True), 0.1 + 0 * tracks[..., :1]], axis=2)
+    table = pd.DataFrame(space.reshape(FRAMES, -1), columns=names)
+    table.to_csv(folder / "anipose.csv", index_label="fnum", float_format="%.1f")
+    np.savetxt(folder / "matrix.txt", tracks.transpose(0, 2, 1).reshape(-1, POINTS), fmt="%.2f")
 
 
 def _write_keypoints(folder: Path, tracks: Any, seen: Any) -> None:

@@ -18,15 +18,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from findings import Report  # noqa: E402
 from mutation import mutated  # noqa: E402
 from readers import READERS  # noqa: E402
 from seeds import make_seeds  # noqa: E402
@@ -38,8 +41,68 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from seeds import Seed
+    from workers import Outcome
 
     Cases = Iterator[tuple[str, str, Case]]
+
+
+@dataclass
+class Finding:
+    """Inputs that ended in the same way at the same place."""
+
+    reader: str
+    name: str  # of the first input, as the command has it
+    case: Case
+    outcome: Outcome
+    count: int = 1
+
+    def write(self, folder: Path) -> Path:
+        """Write the damaged file and what is known of it; return the file."""
+        words = "".join(c if c.isalnum() else "_" for c in f"{self.reader} {self.outcome.cause}")[:100]
+        path = folder / f"{words}{self.case.changed.suffix}"
+        path.write_bytes(self.case.content)
+        lines = (
+            f"cause: {self.outcome.cause}",
+            f"inputs: {self.count}, the first is {self.name}",
+            f"in place of: {self.case.changed.name} of {self.case.path.name}",
+            f"options: {' '.join(self.case.options)}",
+            f"seconds: {self.outcome.seconds:.2f}, MB: {self.outcome.memory:.0f}",
+            "",
+            self.outcome.sentence,
+        )
+        path.with_name(f"{path.name}.txt").write_text("\n".join(lines), errors="backslashreplace")
+        return path
+
+
+class Report:
+    """The outcomes of all inputs, by reader and by cause."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[str, str, float, float]] = []
+        self.findings: dict[tuple[str, str], Finding] = {}
+
+    def add(self, reader: str, name: str, case: Case, outcome: Outcome) -> None:
+        """Count an input, and keep the first of each cause."""
+        kind = "findings" if outcome.is_finding else outcome.kind
+        self._rows.append((reader, kind, outcome.seconds, outcome.memory))
+        if outcome.is_finding:
+            known = self.findings.setdefault((reader, outcome.cause), Finding(reader, name, case, outcome, 0))
+            known.count += 1
+
+    @property
+    def count(self) -> int:
+        """The number of inputs."""
+        return len(self._rows)
+
+    def table(self) -> str:
+        """Return the counts by reader as lines."""
+        rows = pd.DataFrame(self._rows, columns=["reader", "kind", "seconds", "memory"])
+        readers, kinds = rows.groupby("reader", sort=False), ("read", "refused", "findings")
+        counts = {kind: (rows["kind"] == kind).groupby(rows["reader"], sort=False).sum() for kind in kinds}
+        of_all = {"CPU s": readers["seconds"].sum().round(1), "slowest": readers["seconds"].max().round(2)}
+        table = pd.DataFrame({"inputs": readers.size(), **counts, **of_all})
+        table["MB"] = readers["memory"].max().round().astype(int)
+        return table.rename_axis(None).to_string()
 
 
 def make_case(seeds: dict[str, list[Seed]], seed: int, reader: str, number: int) -> Case:
@@ -137,31 +200,28 @@ def main(arguments: list[str] | None = None) -> int:
     if args.guided and find_spec("atheris") is None:
         parser.error("--guided needs atheris: pip install atheris")
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-seeds-") as folder:
+    with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-seeds-") as folder, ExitStack() as stack:
         seeds = make_seeds(Path(folder) / "seeds")
-        workers = [Worker() for _ in range(1 if args.input is not None else args.workers)]
-        try:
-            chosen = [args.reader] if args.reader else list(READERS)
-            plan = planned(args.inputs, chosen) if args.input is None else iter([(chosen[0], args.input)])
-            cases = damaged_cases(seeds, args.seed, plan)
-            if args.guided:
-                cases = grown_cases(seeds, args.seed, args.inputs, chosen, Path(folder))
-            report = run(cases, workers)
-            print(report.table())
-            failed = sum(finding.count for finding in report.findings.values())
-            passed, seconds = report.count - failed, time.monotonic() - start
-            print(f"{passed} inputs passed, {failed} failed in {seconds:.0f} s")
-            if not report.findings:
-                return 0
-            shutil.rmtree(args.output, ignore_errors=True)
-            args.output.mkdir(parents=True)
-            for finding in sorted(report.findings.values(), key=lambda each: -each.count):
-                path = finding.write(args.output)
-                print(f"{finding.reader}: {finding.outcome.cause}: {finding.count} inputs, {finding.name}")
-                print(f"  {path}")
-        finally:
-            for worker in workers:
-                worker.__exit__()
+        count = 1 if args.input is not None else args.workers
+        workers = [stack.enter_context(Worker()) for _ in range(count)]
+        chosen = [args.reader] if args.reader else list(READERS)
+        plan = planned(args.inputs, chosen) if args.input is None else iter([(chosen[0], args.input)])
+        cases = damaged_cases(seeds, args.seed, plan)
+        if args.guided:
+            cases = grown_cases(seeds, args.seed, args.inputs, chosen, Path(folder))
+        report = run(cases, workers)
+        print(report.table())
+        failed = sum(finding.count for finding in report.findings.values())
+        passed, seconds = report.count - failed, time.monotonic() - start
+        print(f"{passed} inputs passed, {failed} failed in {seconds:.0f} s")
+        if not report.findings:
+            return 0
+        shutil.rmtree(args.output, ignore_errors=True)
+        args.output.mkdir(parents=True)
+        for finding in sorted(report.findings.values(), key=lambda each: -each.count):
+            path = finding.write(args.output)
+            print(f"{finding.reader}: {finding.outcome.cause}: {finding.count} inputs, {finding.name}")
+            print(f"  {path}")
     return 1
 
 

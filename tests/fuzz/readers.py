@@ -9,11 +9,11 @@ import io
 import zlib
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from foreign_seeds import FRAMES, POINTS
 
 import core
@@ -103,24 +103,13 @@ def _mesh(path: Path, options: tuple[str, ...]) -> str:
     return repr(read_triangulation(path, POINTS))
 
 
+@cache
+def _result_of_seeds() -> core.Result:
+    return core.reconstruct(_sequence_of_seeds(), "bilinear", starts=1, rotations="truth", max_iterations=1)
+
+
 def _truth(path: Path, options: tuple[str, ...]) -> str:
-    frames = np.zeros((FRAMES, 1, 1))
-    sequence = _sequence_of_seeds()
-    result = core.Result(
-        tracks=np.nan_to_num(sequence.tracks) / 1400,
-        visible=sequence.visible,
-        rotations=np.eye(3) + frames,
-        translations=np.ones((FRAMES, 3)),
-        B=np.ones((FRAMES, 1)),
-        C=np.ones((3 * POINTS, 1)),
-        weights=np.array([0.1]),
-        eta=0.05,
-        loss=1.0,
-        history=np.array([[0, 0.0, 1.0]]),
-        intrinsics=sequence.intrinsics,
-        camera=sequence.camera,
-    )
-    return repr(load_truth(path, result)[0])
+    return repr(load_truth(path, _result_of_seeds())[0])
 
 
 def _rotations(path: Path, options: tuple[str, ...]) -> str:

@@ -58,7 +58,7 @@ OPTIONS: dict[str, list[tuple[str, ...]]] = {
     "tapvid.pkl": [("--individual", "dogs")],
     "cotracker.npz": [(), ("--threshold", "0.5", "--order", "tnxy")],
     "plain.npz": [(), ("--tracks", "tracks", "--order", "ntxy", "--xy", "yx", "--visible", "none")],
-    "mask.mat": [(), ("--layout", "blocked:M:~W")],
+    "mask.mat": [(), ("--layout", "blocked", "--tracks", "M", "--visible", "~W")],
 }
 
 

@@ -14,8 +14,7 @@ import planted
 import pytest
 import workers
 from array_mutation import mutated_array, npy_of
-from findings import Report
-from fuzz import planned
+from fuzz import Report, planned
 from mutation import STRUCTURES, mutated
 from readers import READERS
 from scipy.io import savemat

@@ -7,6 +7,7 @@ import subprocess
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partialmethod
 
 import numpy as np
 import pytest
@@ -79,26 +80,22 @@ def pytest_configure(config):
 class PatientQtBot(QtBot):
     """Waits for as long as a slow machine needs; pytest-qt gives up after 5 s."""
 
-    def waitUntil(self, callback, *, timeout=MILLISECONDS):
-        super().waitUntil(callback, timeout=timeout)
-
-    def waitSignal(self, signal, *, timeout=MILLISECONDS, **options):
-        return super().waitSignal(signal, timeout=timeout, **options)
-
-    def waitSignals(self, signals, *, timeout=MILLISECONDS, **options):
-        return super().waitSignals(signals, timeout=timeout, **options)
-
-    def waitActive(self, widget, *, timeout=MILLISECONDS):
-        return super().waitActive(widget, timeout=timeout)
-
-    def waitExposed(self, widget, *, timeout=MILLISECONDS):
-        return super().waitExposed(widget, timeout=timeout)
+    waitUntil = partialmethod(QtBot.waitUntil, timeout=MILLISECONDS)
+    waitSignal = partialmethod(QtBot.waitSignal, timeout=MILLISECONDS)
+    waitSignals = partialmethod(QtBot.waitSignals, timeout=MILLISECONDS)
+    waitActive = partialmethod(QtBot.waitActive, timeout=MILLISECONDS)
+    waitExposed = partialmethod(QtBot.waitExposed, timeout=MILLISECONDS)
 
 
 @pytest.fixture
 def qtbot(qapp, request):
     """Return a `PatientQtBot`."""
     return PatientQtBot(request)
+
+
+def called_by_tests(function):
+    """Return a fixture that is a function or a class."""
+    return pytest.fixture(scope="session")(lambda: function)
 
 
 @dataclass(frozen=True)
@@ -199,20 +196,22 @@ def rigid_scene():
     )
 
 
-def _near(image, color, *, tolerance=40):
+@called_by_tests
+def near(image, color, *, tolerance=40):
     """Return which pixels (height, width) of a picture have about a "#rrggbb" color."""
     picture = image.convertToFormat(QImage.Format.Format_RGB32)
     bits = picture.constBits()
     assert bits is not None
     raw = np.frombuffer(bits.asarray(picture.sizeInBytes()), dtype=np.uint8)
     bgr = raw.reshape(picture.height(), picture.bytesPerLine() // 4, 4)[:, : picture.width(), :3]
-    wanted, near = QColor(color), np.ones(bgr.shape[:2], dtype=bool)
+    wanted, found = QColor(color), np.ones(bgr.shape[:2], dtype=bool)
     for channel, value in enumerate((wanted.blue(), wanted.green(), wanted.red())):
-        near &= (bgr[:, :, channel] >= value - tolerance) & (bgr[:, :, channel] <= value + tolerance)
-    return near
+        found &= (bgr[:, :, channel] >= value - tolerance) & (bgr[:, :, channel] <= value + tolerance)
+    return found
 
 
-def noisy_update(known, *, noise, seed=0):
+@called_by_tests
+def make_iterate(known, *, noise, seed=0):
     """Return the exact reconstruction of a case with noise on its shapes, as a solver reports it."""
     result = known.result
     frames, rank = result.B.shape
@@ -233,18 +232,6 @@ def noisy_update(known, *, noise, seed=0):
         current=candidate,
         best=candidate,
     )
-
-
-@pytest.fixture(scope="session")
-def make_iterate():
-    """Return `noisy_update`."""
-    return noisy_update
-
-
-@pytest.fixture(scope="session")
-def make_known():
-    """Return `known_case`."""
-    return known_case
 
 
 @pytest.fixture(scope="session")
@@ -281,21 +268,11 @@ def logbook(qapp):
     made.shut_down()
 
 
-@pytest.fixture(scope="session")
-def legend_of():
-    """Return a function that reads the names above a plot of the loss."""
-
-    def read(plot):
-        text = QTextDocumentFragment.fromHtml(plot._names.text()).toPlainText()
-        return [name.strip() for name in text.replace("\xa0", " ").split("━")[1:]]
-
-    return read
-
-
-@pytest.fixture(scope="session")
-def near():
-    """Return a function that tells which pixels of a picture have about a color."""
-    return _near
+@called_by_tests
+def legend_of(plot):
+    """Return the names above a plot of the loss."""
+    text = QTextDocumentFragment.fromHtml(plot._names.text()).toPlainText()
+    return [name.strip() for name in text.replace("\xa0", " ").split("━")[1:]]
 
 
 @pytest.fixture
@@ -350,14 +327,8 @@ class Paints(QObject):
         return False
 
 
-@pytest.fixture(scope="session")
-def paints_of():
-    """Return `Paints`."""
-    return Paints
-
-
 class Stream:
-    """A reconstruction without arithmetic: iterates that only count, each after a pause."""
+    """A solver without arithmetic, where only threads and history are tested: iterates that count."""
 
     def __init__(self, *, length=None, pause=0.0, refuses=None):
         self.length, self.pause, self.refuses = length, pause, refuses
@@ -397,10 +368,7 @@ class Stream:
             self.closed += 1
 
 
-@pytest.fixture(scope="session")
-def make_stream():
-    """Return `Stream`, which stands for a solver where only threads and history are tested."""
-    return Stream
+make_known, make_stream, paints_of = map(called_by_tests, (known_case, Stream, Paints))
 
 
 @pytest.fixture
@@ -575,21 +543,18 @@ def make_exporting(show, session, display, scene_view, tracks_view, background, 
         exporting.shut_down()
 
 
-@pytest.fixture(scope="session")
-def add_run():
+@called_by_tests
+def add_run(session, state, settings, *, noise=0.0):
     """Add a run that is over to a session, without a solver."""
     from nrsfm_gui.model.run import RunState
 
-    def add(session, state, settings, *, noise=0.0):
-        run = session.add_run(settings)
-        run.last, run.state = state, RunState.FINISHED
-        run.history.extend(
-            HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, Phase(PhaseKind.REFINE)) for k in range(9)
-        )
-        session.report_run(run)
-        return run
-
-    return add
+    run = session.add_run(settings)
+    run.last, run.state = state, RunState.FINISHED
+    run.history.extend(
+        HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, Phase(PhaseKind.REFINE)) for k in range(9)
+    )
+    session.report_run(run)
+    return run
 
 
 @pytest.fixture(scope="session")
@@ -799,18 +764,14 @@ def lines(swept):
     return lambda: (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
 
 
-@pytest.fixture(scope="session")
-def drop():
+@called_by_tests
+def drop(widget, path):
     """Drop a file or folder on a widget, as a file manager does: a drop goes to what accepted the drag."""
-
-    def drop_path(widget, path):
-        data = QMimeData()
-        data.setUrls([QUrl(path.as_uri())])
-        where, action = QPoint(9, 9), Qt.DropAction.CopyAction
-        buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-        dragged = QDragEnterEvent(where, action, data, buttons, keys)
-        QApplication.sendEvent(widget, dragged)
-        assert dragged.isAccepted()
-        QApplication.sendEvent(widget, QDropEvent(QPointF(where), action, data, buttons, keys))
-
-    return drop_path
+    data = QMimeData()
+    data.setUrls([QUrl(path.as_uri())])
+    where, action = QPoint(9, 9), Qt.DropAction.CopyAction
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    dragged = QDragEnterEvent(where, action, data, buttons, keys)
+    QApplication.sendEvent(widget, dragged)
+    assert dragged.isAccepted()
+    QApplication.sendEvent(widget, QDropEvent(QPointF(where), action, data, buttons, keys))

@@ -13,9 +13,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from children import Child
 from findings import StormRow, Wrong
 from kills import LONGEST, check_whole
+from processes import Child
 
 from core import InputError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from children import Report
+    from processes import Report
     from sweeping import Sweep
     from writings import Writing
 

@@ -8,8 +8,8 @@ import time
 from itertools import count
 from typing import TYPE_CHECKING
 
-from children import Child, FileOperations
 from findings import Lost, StormRow, Wrong
+from processes import Child, FileOperations
 from writings import VERSIONS
 
 from core.foundation import remove_temporaries
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from children import Report
+    from processes import Report
     from sweeping import Sweep
     from writings import Writing
 

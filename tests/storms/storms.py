@@ -34,13 +34,17 @@ SEVERAL = ("export of numbered frames", "export of a series of meshes")
 WORKERS_END = 2.0  # seconds after their parent
 
 
+def made(folder: Path) -> Path:
+    """Make a folder and return it."""
+    folder.mkdir()
+    return folder
+
+
 def kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
     """kill -9 at random moments of writing files."""
     writings = [writing for writing in written(folder) if writing.name not in SEVERAL]
     for writing in writings:
-        place = folder / writing.name
-        place.mkdir()
-        yield kill_while_writing(writing, max(1, moments // len(writings)), seed, place)
+        yield kill_while_writing(writing, max(1, moments // len(writings)), seed, made(folder / writing.name))
 
 
 def sweep_kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
@@ -50,18 +54,14 @@ def sweep_kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
 
 def full_disk(folder: Path, _seed: int, moments: int) -> Iterator[StormRow]:
     """A disk with room for more and more pages."""
-    place = folder / "disk"
-    place.mkdir()
-    with SmallDisk(place) as disk:
+    with SmallDisk(made(folder / "disk")) as disk:
         for writing in written(folder, frames=36, points=80):
             yield fill_while_writing(writing, moments, disk, folder)
 
 
 def sweep_full_disk(folder: Path, _seed: int, moments: int) -> Iterator[StormRow]:
     """A disk with room for more and more pages, on which a sweep runs."""
-    place = folder / "disk"
-    place.mkdir()
-    with SmallDisk(place) as disk:
+    with SmallDisk(made(folder / "disk")) as disk:
         yield fill_while_sweeping(Sweep(folder, seeds=1, jobs=1), moments, disk, folder)
 
 
@@ -69,8 +69,7 @@ def signals(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
     """SIGTERM, SIGINT and SIGHUP at random moments."""
     stoppings = stopped(folder, Sweep(folder, seeds=500, jobs=2, finish=False))
     for stopping in stoppings:
-        place = folder / stopping.name
-        place.mkdir()
+        place = made(folder / stopping.name)
         yield stop_while_running(stopping, max(1, moments // len(stoppings)), seed, place)
 
 
@@ -84,18 +83,14 @@ def workers(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
 def clocks(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
     """Jumps of the clock."""
     if library() is None:
-        row = StormRow("clock jumps", notes=["left out: libfaketime is not there (apt-get install faketime)"])
-        yield row
+        yield StormRow("clock jumps", notes=["left out: libfaketime is not there (apt-get install faketime)"])
         return
     writings = [each for each in written(folder) if each.name in JUMPING]
     share = max(1, moments // (len(writings) + 1))
     for writing in writings:
-        place = folder / writing.name
-        place.mkdir()
-        yield jump_while_writing(writing, folder / f"materials of {writing.name}", share, seed, place)
-    place = folder / "jumps"
-    place.mkdir()
-    yield jump_while_sweeping(Sweep(folder, seeds=3, jobs=2), share, seed, place)
+        materials, place = folder / f"materials of {writing.name}", made(folder / writing.name)
+        yield jump_while_writing(writing, materials, share, seed, place)
+    yield jump_while_sweeping(Sweep(folder, seeds=3, jobs=2), share, seed, made(folder / "jumps"))
 
 
 STORMS: dict[str, tuple[Callable[[Path, int, int], Iterator[StormRow]], int]] = {
@@ -130,10 +125,8 @@ def run(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="nrsfm-storms-") as folder:
         for name in args.storm or STORMS:
             storm, moments = STORMS[name]
-            place = Path(folder, name)
-            place.mkdir()
             began = time.monotonic()
-            for row in storm(place, args.seed, args.moments or moments):
+            for row in storm(made(Path(folder, name)), args.seed, args.moments or moments):
                 seconds, began = time.monotonic() - began, time.monotonic()
                 print(
                     f"{row.storm}: {row.moments} moments, {len(row.found)} found, {seconds:.0f} s",

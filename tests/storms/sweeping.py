@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from children import Child, FileOperations
 from findings import HalfWritten, Lost, Wrong
+from processes import Child, FileOperations
 
 import core.cli.sweep  # noqa: F401
 from core import InputError, write_challenge
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from children import Report
+    from processes import Report
 
 LONGEST = 600.0  # seconds
 SETTINGS = "--rotations truth --objective wnn --starts 1".split()

@@ -1,7 +1,8 @@
 """What is written while a storm rages: sessions, automatic copies of them, exports of results.
 
-Of each there are several versions, numbered from 0. They are written one after the other, over and over, and
-what is found afterwards must be the last one that was written, or the one after it, as a whole.
+Of each there are several versions, numbered from 0, the first of which is there before. In a process of its
+own they are written one after the other, over and over, and what is found afterwards must be the last that
+was written, or the one after it, as a whole.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import shutil
 import zipfile
 from contextlib import redirect_stderr
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from findings import HalfWritten, Lost
 from PyQt6.QtCore import QCoreApplication, QEventLoop
@@ -29,23 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    Writing = "SessionSaving | Autosaving | Exporting"
+
 VERSIONS = 4
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
-
-
-class Writing(Protocol):
-    """Something that is written in a folder, again and again."""
-
-    name: str
-
-    def prepare(self, folder: Path) -> None:
-        """Put version 0 into a folder, by copying."""
-
-    def write(self, folder: Path, version: int) -> None:
-        """Write a version; called in a process of its own."""
-
-    def versions_in(self, folder: Path) -> set[int]:
-        """Return which versions are there, as a whole."""
 
 
 def written(folder: Path, *, frames: int = 12, points: int = 30) -> tuple[Writing, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundation.processes import POLL_SECONDS
 from ...problem.initialization import full_rank_start
 from ...problem.printed_form import jacobian, pack, residual_vector, unpack
 from ...solvers.admm import ADMM
@@ -76,12 +77,15 @@ class TimeLimitReached(Exception):
 
 
 class Stopwatch:
-    """Counts CPU seconds while `running`, so that what only the curve needs is not counted."""
+    """Counts CPU seconds while `running`, so that what only the curve needs is not counted.
 
-    def __init__(self, limit: float, report: Callable[[list[CurvePoint]], None] | None = None) -> None:
+    `send`: is given the new points of the curve, at most every `POLL_SECONDS`.
+    """
+
+    def __init__(self, limit: float, send: Callable[[list[CurvePoint]], None] | None = None) -> None:
         self.limit = limit
         self.curve: list[CurvePoint] = []
-        self._report = report
+        self._send, self._sent, self._last = send, 0, time.monotonic()
         self._spent = 0.0
         self._began: float | None = None
 
@@ -120,8 +124,9 @@ class Stopwatch:
     def mark(self, iteration: int, loss: float, own_loss: float) -> None:
         """Add a point to the curve."""
         self.curve.append(CurvePoint(iteration, self.seconds, loss, own_loss))
-        if self._report is not None:
-            self._report(self.curve)
+        if self._send is not None and time.monotonic() - self._last >= POLL_SECONDS:
+            self._send(self.curve[self._sent :])
+            self._sent, self._last = len(self.curve), time.monotonic()
 
 
 @dataclass(frozen=True)

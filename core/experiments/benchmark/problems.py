@@ -22,14 +22,11 @@ from ...problem.nonrigid import NonRigidProblem
 from ...reconstruction.low_rank_pipeline import measurement_norm
 from ...reconstruction.pipeline import prepare
 from ...reconstruction.settings import Settings
-from ...solvers.methods import PROBLEMS
 from ...solvers.solver import solve
 from ...solvers.variable_projection import VariableProjection
-from ...synthetic import KINDS, simulate
+from ...synthetic import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from ...problem.nonrigid import Problem
     from ...solvers.solver import Algorithm, Snapshot
 
@@ -59,11 +56,6 @@ class BenchmarkCase:
     start: str = "closed"  # of BENCHMARK_STARTS, for the bilinear methods
 
     def __post_init__(self) -> None:
-        accepted: Collection[str]
-        for name, accepted in (("problem", PROBLEMS), ("kind", KINDS), ("start", BENCHMARK_STARTS)):
-            value = getattr(self, name)
-            if value not in accepted:
-                raise InputError(f"the {name} is {value!r}; accepted are {', '.join(accepted)}")
         if self.problem == "lowrank" and self.start != "closed":
             raise InputError(f"the start is {self.start!r}; of the low-rank problem it is 'closed'")
         rows, columns = self.frames, self.points

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import time
 from dataclasses import asdict, astuple, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
 from ...foundation.memory import PeakMemory, peak_megabytes
-from ...foundation.processes import POLL_SECONDS, ProcessDied, call_in_process
+from ...foundation.processes import ProcessDied, call_in_process
 from ...solvers.solver import single_threaded
 from ..jobs import JobResult, job_key, load_job_result, save_job_result
 from .methods import BENCHMARK_METHODS, TIME_LIMIT, CurvePoint, MethodCurve, Stopwatch
@@ -70,9 +69,9 @@ def run_method(
             progress(curve[-1] if curve else None)
 
     try:
-        done: MethodRun = call_in_process(_measure, case, method, start, seconds, receive=receive)
-    except ProcessDied as end:
-        return MethodRun(method, tuple(curve), case, f"{_FAILED}{end}")
+        done: MethodRun = call_in_process(measure_method, case, method, start, seconds, receive=receive)
+    except (ProcessDied, InputError, ArithmeticError, MemoryError, ValueError) as end:
+        return MethodRun(method, tuple(curve), case, f"{_FAILED}{str(end) or type(end).__name__}")
     except KeyboardInterrupt:
         return MethodRun(method, tuple(curve), case, STOPPED)
     return done
@@ -91,12 +90,8 @@ def run_benchmark(
     They do not run at the same time, because they would slow each other down.
 
     `progress`: called with the runs that are done, the problem and method of the next one, and the last known
-    point of its curve. Raises InputError where a method is unknown; KeyboardInterrupt after Ctrl-C, with what
-    was done before.
+    point of its curve. Raises KeyboardInterrupt after Ctrl-C, with what was done before.
     """
-    for method in methods:
-        if method not in BENCHMARK_METHODS:
-            raise InputError(f"the method is {method!r}; accepted are {', '.join(BENCHMARK_METHODS)}")
     start = None
     for done, (case, method) in enumerate(itertools.product(cases, methods)):
         start = None if method == methods[0] else start
@@ -130,21 +125,12 @@ def _load_run(store: JobStore, key: str, case: BenchmarkCase) -> MethodRun | Non
     return MethodRun(facts["method"], curve, case, facts["ended"], facts["peak_mb"], facts["process_mb"])
 
 
-def _measure(
-    case: BenchmarkCase, method: str, start: Factors, seconds: float, send: Callable[[Any], None]
-) -> MethodRun:
-    try:
-        return measure_method(case, method, start, seconds, _sending(send))
-    except (InputError, ArithmeticError, MemoryError, ValueError) as error:
-        return MethodRun(method, (), case, f"{_FAILED}{error or type(error).__name__}")
-
-
 def measure_method(
     case: BenchmarkCase,
     method: str,
     start: Factors,
     seconds: float,
-    report: Callable[[list[CurvePoint]], None] | None = None,
+    send: Callable[[list[CurvePoint]], None] | None = None,
 ) -> MethodRun:
     """Run a method in this process; a quick one several times, of which the fastest counts."""
     import scipy.optimize
@@ -153,7 +139,7 @@ def measure_method(
     problem = case.pose()
     timed = BENCHMARK_METHODS[method]
     memory = PeakMemory()
-    best = watch = Stopwatch(seconds, report)
+    best = watch = Stopwatch(seconds, send)
     status = timed.run(problem, start, watch)
     rise, peak = memory.rise(), peak_megabytes()
     spent, count = watch.seconds, 1
@@ -163,16 +149,3 @@ def measure_method(
         spent, count = spent + watch.seconds, count + 1
         best = min(best, watch, key=lambda one: one.seconds)
     return MethodRun(method, tuple(best.curve), case, status, rise, peak)
-
-
-def _sending(send: Callable[[list[CurvePoint]], None]) -> Callable[[list[CurvePoint]], None]:
-    """Return what sends the new points of a growing curve, at most every `POLL_SECONDS`."""
-    sent, last = 0, time.monotonic()
-
-    def report(curve: list[CurvePoint]) -> None:
-        nonlocal sent, last
-        if time.monotonic() - last >= POLL_SECONDS:
-            send(curve[sent:])
-            sent, last = len(curve), time.monotonic()
-
-    return report

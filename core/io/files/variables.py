@@ -75,7 +75,6 @@ class Parts:
     guesses: tuple[str, ...] = ()  # sentences on what the file leaves open
     left_out: tuple[str, ...] = ()  # and on what is not used of it
     provenance: str = ""
-    layout: str = ""  # as `layout` names it, up to the second ":"
     shape: str = "interleaved"  # a key of SHAPES: that of the tracks in the file
     roles: Mapping[str, str] = field(default_factory=dict)  # of the variables in use, the tracks first
     reading: Mapping[str, str] = field(default_factory=dict)  # the reading options in effect
@@ -96,6 +95,14 @@ class Parts:
 def joined(*notes: str) -> str:
     """Return sentences as one, without those that are empty."""
     return "; ".join(filter(None, notes))
+
+
+def times_size(parts: Parts, size: tuple[int, int], origin: str = "") -> Parts:
+    """Return tracks that are relative to the picture in its pixels."""
+    scaled = parts.tracks * np.array(size, dtype=np.float64)[:, None]
+    note = f"multiplied by the size of the picture {size[0]} x {size[1]}{origin}"
+    notes = joined(parts.provenance, note)
+    return replace(parts, tracks=scaled, image_size=size, units="px", provenance=notes)
 
 
 def without_unseen(parts: Parts) -> Parts:

@@ -113,8 +113,7 @@ def read_sequence(
         does not state its camera model: the model to assume (`provenance` records the default).
     layout
         name of the layout of a `.mat`, `.npz` or single `.txt`, where its variables fit several or none: a
-        key of `core.io.readers.LAYOUTS`, or of `core.io.readers.SHAPES` with ":" and the variable. After
-        another ":", the variable that holds the visibility: "frames-points-xy:tracks:visible".
+        key of `core.io.readers.LAYOUTS`, or of `core.io.readers.SHAPES` for the array that `tracks` names.
     frame_base
         number of the first frame in the Challenge's `gt_frame_N`: 1 or 0.
     path_name

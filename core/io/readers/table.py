@@ -5,6 +5,7 @@ A new format is a module here and a line in `READERS`: the command line and the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,8 @@ def _load_text(path: Path, content: bytes) -> LoadedFile:
 
 
 def _interpret_text(file: LoadedFile, options: ReadingOptions) -> Parts:
-    return parts_of(file, options, default="interleaved:text")
+    layout, tracks = options.layout or "interleaved", options.tracks or "text"
+    return parts_of(file, replace(options, layout=layout, tracks=tracks))
 
 
 def _load_json(path: Path, content: bytes) -> LoadedFile:

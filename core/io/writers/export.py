@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.outputs import check_writable
 from ...foundation.representation import one_line_repr
-from . import arrays, csv, gltf, meshes, page, usd, vtk
+from ...reconstruction.result import arrays_of, save_result
+from . import csv, gltf, meshes, page, usd, vtk
 from .options import ExportOptions, ignore_progress
 
 if TYPE_CHECKING:
@@ -52,16 +54,34 @@ class Writer:
     __repr__ = one_line_repr
 
 
+def _write_npz(result: Result, path: Path, options: ExportOptions) -> list[Path]:
+    """Write all of the result; the options do not apply."""
+    return [save_result(result, path)]
+
+
+def _write_mat(result: Result, path: Path, options: ExportOptions) -> list[Path]:
+    """Write the same as variables of MATLAB's level 5; `meta` is JSON text for `jsondecode`.
+
+    Frames come first: `points(f, :, :)` is 3 x P. Indices stay 0-based, and coordinates those of the solver,
+    y down, whatever is up.
+    """
+    from scipy.io import savemat  # slow to import, and needed by this format alone
+
+    with replacing(path) as temporary:
+        savemat(temporary, arrays_of(result), appendmat=False, do_compression=True, oned_as="column")
+    return [path]
+
+
 WRITERS: dict[str, Writer] = {
     writer.suffix: writer
     for writer in (
         Writer(
             ".npz",
             "Result of this program, NumPy arrays",
-            arrays.write_npz,
+            _write_npz,
             purpose="to open it here again, and for Python",
         ),
-        Writer(".mat", "Result as MATLAB variables", arrays.write_mat, purpose="for MATLAB and Octave"),
+        Writer(".mat", "Result as MATLAB variables", _write_mat, purpose="for MATLAB and Octave"),
         Writer(
             ".usda",
             "USD, shape and camera moving",

@@ -61,9 +61,29 @@ TYPES = {"<f8": "double", "<f4": "float", "<i4": "int", "u1": "uchar"}
 def write_ply(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write one frame, a numbered file for every frame, or all frames stacked in one file."""
     compared, distances = compare(result, options), reprojection_errors(result)
+    drawn, items = elements_of(result)
 
     def write_file(file: Path, chosen: list[tuple[int, Floats]]) -> None:
-        _write_ply_file(result, file, chosen, options, compared, distances)
+        vertices = [_vertices(result, *each, compared, distances, options) for each in chosen]
+        elements = {"vertex": np.concatenate(vertices)}
+        if drawn != "points":
+            offsets = result.point_count * np.arange(len(chosen))
+            elements[drawn[:-1]] = _index_table(items, offsets, face=drawn == "faces")
+        lines = ["ply", f"format {'ascii' if options.text else 'binary_little_endian'} 1.0"]
+        first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
+        frames = f"frame {first}" if first == last else f"frames {first} to {last}"
+        lines.append(f"comment {frames}, alignment: {options.alignment}")
+        lines.append(f"comment coordinates: {COORDINATES[options.coordinates]}")
+        lines.append(f"comment x, y, z in {unit_of(result, options) or 'calibrated units'}")
+        lines.append(f"comment reprojection_error in {result.meta.get('units', 'px')}")
+        if compared is not None:
+            lines.append(f"comment error in {compared.unit}, {compared.alignment}")
+        for name, table in elements.items():
+            lines += [f"element {name} {len(table)}", *_properties(table)]
+        with file.open("wb") as stream:
+            stream.write(("\n".join([*lines, "end_header"]) + "\n").encode("ascii", "replace"))
+            for table in elements.values():
+                stream.write(_as_text(table) if options.text else table.tobytes())
 
     if options.frames == "stacked":
         with replacing(path) as temporary:
@@ -72,41 +92,8 @@ def write_ply(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     return write_each(result, path, options, lambda file, frame, points: write_file(file, [(frame, points)]))
 
 
-def _write_ply_file(
-    result: Result,
-    path: Path,
-    chosen: list[tuple[int, Floats]],
-    options: ExportOptions,
-    compared: Comparison | None,
-    distances: Floats,
-) -> None:
-    stacked = options.frames == "stacked"
-    elements = {"vertex": _vertices(result, chosen, compared, distances, stacked=stacked)}
-    offsets = result.point_count * np.arange(len(chosen))
-    drawn, items = elements_of(result)
-    if drawn != "points":
-        elements[drawn[:-1]] = _index_table(items, offsets, face=drawn == "faces")
-    lines = ["ply", f"format {'ascii' if options.text else 'binary_little_endian'} 1.0"]
-    first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
-    frames = f"frame {first}" if first == last else f"frames {first} to {last}"
-    lines.append(f"comment {frames}, alignment: {options.alignment}")
-    lines.append(f"comment coordinates: {COORDINATES[options.coordinates]}")
-    lines.append(f"comment x, y, z in {unit_of(result, options) or 'calibrated units'}")
-    lines.append(f"comment reprojection_error in {result.meta.get('units', 'px')}")
-    if compared is not None:
-        lines.append(f"comment error in {compared.unit}, {compared.alignment}")
-    for name, table in elements.items():
-        lines.append(f"element {name} {len(table)}")
-        lines += _properties(table)
-    header = "\n".join([*lines, "end_header"]) + "\n"
-    with path.open("wb") as stream:
-        stream.write(header.encode("ascii", "replace"))
-        for table in elements.values():
-            if options.text:
-                rows = (" ".join(map(repr, row)) for row in table.tolist())
-                stream.write(("\n".join(rows) + "\n").encode("ascii"))
-            else:
-                stream.write(table.tobytes())
+def _as_text(table: np.ndarray) -> bytes:
+    return ("\n".join(" ".join(map(repr, row)) for row in table.tolist()) + "\n").encode("ascii")
 
 
 def _properties(table: np.ndarray) -> list[str]:
@@ -118,37 +105,27 @@ def _properties(table: np.ndarray) -> list[str]:
 
 def _vertices(
     result: Result,
-    chosen: list[tuple[int, Floats]],
+    frame: int,
+    points: Floats,
     compared: Comparison | None,
     distances: Floats,
-    *,
-    stacked: bool,
+    options: ExportOptions,
 ) -> np.ndarray:
-    columns = [("x", "<f8"), ("y", "<f8"), ("z", "<f8"), ("visible", "u1")]
-    if result.std is not None:
-        columns += [("std_x", "<f8"), ("std_y", "<f8"), ("std_z", "<f8")]
-    if stacked:
-        columns.append(("frame", "<i4"))
-    columns += [("index", "<i4"), ("reprojection_error", "<f4")]
+    """Return the points of one frame as PLY records."""
+    count, std = result.point_count, std_of(result, frame, points)
+    columns = dict(zip("xyz", points, strict=True)) | {"visible": result.visible[frame].astype(np.uint8)}
+    if std is not None:
+        columns |= zip(("std_x", "std_y", "std_z"), std, strict=True)
+    if options.frames == "stacked":
+        columns["frame"] = np.full(count, frame, np.int32)
+    columns["index"] = np.arange(count, dtype=np.int32)
+    columns["reprojection_error"] = distances[frame].astype(np.float32)
     if compared is not None:
-        columns.append(("error", "<f4"))
-    count = result.point_count
-    table = np.zeros(count * len(chosen), dtype=columns)
-    for index, (frame, points) in enumerate(chosen):
-        rows = table[index * count : (index + 1) * count]
-        for name, values in zip("xyz", points, strict=True):
-            rows[name] = values
-        rows["visible"] = result.visible[frame]
-        std = std_of(result, frame, points)
-        if std is not None:
-            for name, values in zip(("std_x", "std_y", "std_z"), std, strict=True):
-                rows[name] = values
-        if stacked:
-            rows["frame"] = frame
-        rows["index"] = np.arange(count)
-        rows["reprojection_error"] = distances[frame]
-        if compared is not None:
-            rows["error"] = compared.errors[frame]
+        columns["error"] = compared.errors[frame].astype(np.float32)
+    kinds = [(name, values.dtype.newbyteorder("<")) for name, values in columns.items()]
+    table = np.empty(count, dtype=kinds)
+    for name, values in columns.items():
+        table[name] = values
     return table
 
 

@@ -18,6 +18,7 @@ import html
 import json
 import zlib
 from dataclasses import asdict
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,13 +176,8 @@ def _layers(
     if compared is not None:
         found.insert(0, ("3-D error", compared.errors[frames], compared.unit, compared.alignment))
     if result.std is not None:
-        spread = np.stack(
-            [
-                np.linalg.norm(std, axis=0)
-                for frame, shape in zip(frames.tolist(), points, strict=True)
-                if (std := std_of(result, frame, shape)) is not None
-            ]
-        )
+        known_std = map(std_of, repeat(result), frames.tolist(), points)
+        spread = np.stack([np.linalg.norm(std, axis=0) for std in known_std if std is not None])
         found.append(("standard deviation", spread, unit_of(result, options), ""))
     return [
         {"title": title, "unit": unit, "detail": detail, "values": values}

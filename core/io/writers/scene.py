@@ -32,6 +32,7 @@ are distances in its own unit.
 from __future__ import annotations
 
 import io
+from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -214,24 +215,21 @@ def with_video_size(result: Result, path: Path) -> Result:
         raise InputError(needs("A video behind the camera", "Pillow", "video"))
     if result.meta.get("image_size") is not None:
         return result
-    video = _open(result)
-    video.close()
-    return replace(result, meta=result.meta | {"image_size": list(video.size)})
+    with _opened(result) as video:
+        return replace(result, meta=result.meta | {"image_size": list(video.size)})
 
 
 def read_pictures(result: Result, frames: Ints) -> Iterator[bytes]:
     """Yield the pictures of frames as JPEG. Raises InputError where one cannot be read."""
     from PIL import Image
 
-    numbers, video = result.meta.get("video_frames"), _open(result)
-    try:
+    numbers = result.meta.get("video_frames")
+    with _opened(result) as video:
         for frame in frames.tolist():
             stream = io.BytesIO()
             pixels = video.read(frame if numbers is None else numbers[frame])
             Image.fromarray(pixels).save(stream, "JPEG", quality=QUALITY)
             yield stream.getvalue()
-    finally:
-        video.close()
 
 
 def card_corners(cameras: SceneCameras, frames: Ints) -> Floats:
@@ -246,8 +244,8 @@ def card_corners(cameras: SceneCameras, frames: Ints) -> Floats:
     return np.concatenate((corners, np.full((len(frames), 4, 1), -away)), axis=2)
 
 
-def _open(result: Result) -> Video:
-    return Video(Path(str(result.meta["video"])))
+def _opened(result: Result) -> closing[Video]:
+    return closing(Video(Path(str(result.meta["video"]))))
 
 
 # -- Colors --------------------------------------------------------------------------------------------------

@@ -1,29 +1,47 @@
-"""The pop-up panel of the appearance: colors, trails, mesh, sizes and layers."""
+"""How things are drawn: the actions of the View menu, and their pop-up panel with all that can be chosen."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QIcon, QImage, QPixmap, QStandardItemModel
-from PyQt6.QtWidgets import QCheckBox, QFormLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QWidget
+from PyQt6.QtGui import QIcon, QImage, QPixmap
+from PyQt6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QFormLayout,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QWidget,
+)
 
+from core import InputError
 from nrsfm_gui.model.appearance import (
     COLOR_MAPS,
     COLORINGS,
     LABELS,
     LAYERS,
+    MESH_MODES,
     MESH_SOURCES,
     MOST_TRAIL_FRAMES,
     POINT_SIZES,
     Appearance,
 )
+from nrsfm_gui.panels.appearance.mesh_files import SUFFIXES, read_triangulation
 from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, filled, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core import Sequence
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.scene.display import Display
     from nrsfm_gui.scene.scene import Scene
 
 SWATCH = QSize(56, 12)
@@ -42,16 +60,26 @@ FARTHEST = 1e12  # of a limit
 
 
 class AppearancePanel(QFrame):
-    """An editor of the appearance. It closes on a click elsewhere."""
+    """Changes the session's appearance. It opens near a button, and closes on a click elsewhere."""
 
     appearance_requested = pyqtSignal(object)  # a field was changed
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        display: Display,
+        parent: QWidget,
+        *,
+        button: QWidget,
+        drawn_by: Callable[[], str],
+        show_cameras: Callable[[], object],
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
+        self._session, self._notifier, self._display = session, session.notifier, display
+        self._button, self._drawn_by, self._show_cameras = button, drawn_by, show_cameras
         self.setObjectName("appearance_panel")
         self.setAccessibleName("Appearance of the views")
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self._appearance = Appearance()
         self.setProperty("role", "popup")
         self._shown: tuple[object, ...] = ()  # what the fields of the limits show
         self.choices = {field: self._choice(field) for field in CHOICES}
@@ -76,22 +104,121 @@ class AppearancePanel(QFrame):
         self.trail_frames.valueChanged.connect(lambda count: self._request(trail_frames=count))
         tip = "Read triangles from .npz, .obj, .ply or .txt"
         self.load = with_tip(QPushButton("Load…"), "Load triangulation", tip)
-        self.load.clicked.connect(lambda _checked: self.hide())
+        self.load.clicked.connect(lambda _checked: self.ask_for_triangulation())
         tip = "Size of the points, of the one that suits their number"
         self.point_size = with_tip(SpinBox(), "Size of the points in percent", tip)
         self.point_size.setRange(*(round(100 * size) for size in POINT_SIZES))
         self.point_size.setSingleStep(25)
         self.point_size.setSuffix(" %")
         self.point_size.valueChanged.connect(lambda percent: self._request(point_size=percent / 100))
-        self.drawn_by = PlainLabel(role="muted", wraps=True)
+        self.renderer = PlainLabel(role="muted", wraps=True)
         self._build()
-        self.set_appearance(self._appearance)
+        self.set_appearance(session.appearance)
+        self.appearance_requested.connect(session.set_appearance)
+        session.appearance_changed.connect(self.set_appearance)
+        session.sequence_changed.connect(self._update_loaded)
+        display.scene_shown.connect(self.set_scene)
+
+    # -- what the actions call ------------------------------------------------------------------------------
+
+    def set_layer(self, layer: str, on: bool) -> None:
+        """Show a layer or not."""
+        self._session.set_appearance(self._session.appearance.with_layer(layer, on))
+
+    def color_by_error(self, on: bool) -> None:
+        """Color points by their error, or by their role."""
+        self._session.change_appearance(color_by="error" if on else "role")
+
+    def show_uncertainty(self, on: bool) -> None:
+        """Color points by their uncertainty and draw it around them, or neither."""
+        layers = self._session.appearance.with_layer("halos", on).layers
+        self._session.change_appearance(color_by="uncertainty" if on else "role", layers=layers)
+
+    def set_trails(self, on: bool) -> None:
+        """Draw where the points were in the frames before, or not."""
+        self.set_layer("trails", on)
+
+    def set_path(self, on: bool) -> None:
+        """Draw the cameras of all frames, and look at them, or not."""
+        sequence = self._session.sequence
+        self.set_layer("path", on)
+        self._display.refresh()
+        scene = self._display.scene
+        if on and sequence is not None and scene is not None and scene.path is None:
+            parallel = scene.camera is not None and scene.camera.orthogonal
+            why = ": cameras of parallel rays have no place" if parallel else " yet: run the solver (Ctrl+R)"
+            self._notifier.inform(f"There is no camera path{why}.")
+        self._show_cameras()
+
+    def cycle_mesh(self) -> None:
+        """Draw the mesh in the next way: off, wire, shaded, both; off or wire where there are only edges."""
+        appearance, scene = self._session.appearance, self._display.scene
+        if scene is None or not (len(scene.edges) or len(scene.faces)):
+            self._notifier.inform(
+                "There is no mesh: this file gives none, and none was found in its shapes"
+                f"{' yet: run the solver (Ctrl+R)' if scene is None or scene.estimate is None else ''}. "
+                "Look… offers triangles between the tracks."
+            )
+            return
+        modes = list(MESH_MODES) if len(scene.faces) else ["off", "wire"]
+        now = appearance.mesh_mode
+        now = now if now in modes else "wire" if "edges" in MESH_MODES[now] else "off"
+        mode = modes[(modes.index(now) + 1) % len(modes)]
+        self._notifier.show_status(f"Mesh: {mode}")
+        self._session.set_appearance(appearance.with_mesh_mode(mode))
+
+    def toggle(self) -> None:
+        """Open near the button, below it or above where there is no space, or close."""
+        anchor = self._button
+        if self.isVisible() or not anchor.isVisible():
+            self.hide()
+            return
+        self.renderer.setText(self._drawn_by())
+        self.adjustSize()
+        corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height() + GAP))
+        place = corner - QPoint(self.width(), 0)
+        screen = anchor.screen()
+        if screen is not None:
+            available = screen.availableGeometry()
+            if place.y() + self.height() > available.bottom():
+                place.setY(place.y() - self.height() - anchor.height() - 2 * GAP)
+            place.setX(min(max(place.x(), available.left()), available.right() - self.width()))
+            place.setY(max(place.y(), available.top()))
+        self.move(place)
+        self.show()
+        self.choices["color_by"].setFocus()
+
+    def ask_for_triangulation(self) -> None:
+        """Ask for a file of triangles."""
+        self.hide()
+        filters = f"Triangulations ({' '.join(f'*{suffix}' for suffix in SUFFIXES)})"
+        dialog = QFileDialog(self._button.window(), "Load triangulation", "", filters)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda path: self.load_triangulation(Path(path)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def load_triangulation(self, path: Path) -> None:
+        """Draw the triangles of a file, for this sequence and others of as many points."""
+        sequence = self._session.sequence
+        if sequence is None:
+            return
+        try:
+            found = read_triangulation(path, sequence.point_count)
+        except InputError as error:
+            self._notifier.fail(str(error), "")
+            return
+        self._session.add_files([sequence], [path])
+        mode = self._session.appearance.mesh_mode
+        appearance = self._session.appearance.changed(mesh_source="loaded", triangulation=found)
+        self._session.set_appearance(appearance.with_mesh_mode("both" if mode == "off" else mode))
+        self._update_loaded(sequence)
+        self._notifier.inform(f"{len(found.faces)} triangles of {path.name} are drawn.")
 
     # -- what is shown --------------------------------------------------------------------------------------
 
     def set_appearance(self, appearance: Appearance) -> None:
         """Show an appearance. Emits nothing."""
-        self._appearance = appearance
         with QSignalBlocker(self):
             for field, box in self.choices.items():
                 box.setCurrentIndex(box.findData(getattr(appearance, field)))
@@ -119,42 +246,24 @@ class AppearancePanel(QFrame):
                 box.setEnabled(enabled and scene.appearance.limits is not None)
         self.automatic.setEnabled(enabled)
 
-    def set_loaded(self, name: str) -> None:
-        """Set the name of the loaded triangulation, "" where there is none that fits."""
+    def _update_loaded(self, sequence: Sequence) -> None:
+        """Name the loaded triangulation, and offer it where it fits the sequence."""
+        loaded = self._session.appearance.triangulation
+        fits = loaded is not None and loaded.points == sequence.point_count
         box = self.choices["mesh_source"]
-        model, index = box.model(), box.findData("loaded")
-        assert isinstance(model, QStandardItemModel)  # as every combo box of texts has
-        item = model.item(index)
-        assert item is not None
-        item.setEnabled(bool(name))
-        box.setItemText(index, name or MESH_SOURCES["loaded"])
-
-    def open_near(self, anchor: QWidget, sentence: str) -> None:
-        """Open below a widget, or above where there is no space; `sentence` names the renderer."""
-        self.drawn_by.setText(sentence)
-        self.adjustSize()
-        corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height() + GAP))
-        place = corner - QPoint(self.width(), 0)
-        screen = anchor.screen()
-        if screen is not None:
-            available = screen.availableGeometry()
-            if place.y() + self.height() > available.bottom():
-                place.setY(place.y() - self.height() - anchor.height() - 2 * GAP)
-            place.setX(min(max(place.x(), available.left()), available.right() - self.width()))
-            place.setY(max(place.y(), available.top()))
-        self.move(place)
-        self.show()
-        self.choices["color_by"].setFocus()
+        index = box.findData("loaded")
+        box.item(index).setEnabled(fits)
+        box.setItemText(index, loaded.name if loaded is not None and fits else MESH_SOURCES["loaded"])
 
     # -- requests --------------------------------------------------------------------------------------------
 
     def _request(self, **changes: Any) -> None:
-        self.appearance_requested.emit(self._appearance.changed(**changes))
+        self.appearance_requested.emit(self._session.appearance.changed(**changes))
 
     def _choose(self, field: str) -> None:
         chosen = self.choices[field].currentData()
         if field == "mesh_mode":
-            self.appearance_requested.emit(self._appearance.with_mesh_mode(chosen))
+            self.appearance_requested.emit(self._session.appearance.with_mesh_mode(chosen))
         else:
             self._request(**{field: chosen})
 
@@ -166,13 +275,13 @@ class AppearancePanel(QFrame):
 
     def _on_limit_changed(self) -> None:
         low, high = self.low.value(), self.high.value()
-        if low < high and self._appearance.limits is not None:
+        if low < high and self._session.appearance.limits is not None:
             self._request(limits=(low, high))
         self._show_order()
 
     def _show_order(self) -> None:
         """Show a warning where the lower limit is not below the upper one."""
-        wrong = self._appearance.limits is not None and not self.low.value() < self.high.value()
+        wrong = self._session.appearance.limits is not None and not self.low.value() < self.high.value()
         if wrong is self.disorder.isHidden():
             self.disorder.setVisible(wrong)
             self.adjustSize()
@@ -198,7 +307,9 @@ class AppearancePanel(QFrame):
     def _layer(self, key: str) -> QCheckBox:
         title = LAYERS[key]
         box = with_tip(QCheckBox(title), f"Layer {title}", f"Show or hide: {title.lower()}")
-        box.toggled.connect(lambda on: self.appearance_requested.emit(self._appearance.with_layer(key, on)))
+        box.toggled.connect(
+            lambda on: self.appearance_requested.emit(self._session.appearance.with_layer(key, on))
+        )
         return box
 
     def _build(self) -> None:
@@ -217,7 +328,7 @@ class AppearancePanel(QFrame):
         for place, box in enumerate(box for key, box in self.layers.items() if key != "trails"):
             grid.addWidget(box, place // 3, place % 3)
         form.addRow("Show", grid)
-        form.addRow(self.drawn_by)
+        form.addRow(self.renderer)
 
 
 def _row(*widgets: QWidget) -> QHBoxLayout:

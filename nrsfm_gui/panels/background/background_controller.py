@@ -93,8 +93,6 @@ class BackgroundController(QObject):
         self._session, self._view, self._notifier = session, view, session.notifier
         self._reader: BackgroundReader | None = None
         self._jobs = Jobs(self)
-        self._count = 0
-        self._size = QSize()
         self._warned = False  # that a picture cannot be read
         self._pictured = False  # whether a picture was read
         self.bar = BackgroundBar()
@@ -104,6 +102,11 @@ class BackgroundController(QObject):
         view.add_below(self.bar)
         session.background_changed.connect(self._on_background_changed)
         session.frame_changed.connect(lambda _frame: self._show())
+
+    @property
+    def _images(self) -> ImageCache | None:
+        """Those of the background, None until they are opened."""
+        return None if self._reader is None else self._reader.pictures
 
     @property
     def busy(self) -> bool:
@@ -141,8 +144,7 @@ class BackgroundController(QObject):
 
     def still(self) -> FrozenBackground:
         """Return the background as of now; for movies."""
-        pictures = self._reader.pictures if self._reader is not None and self._count else None
-        shared = None if pictures is None else pictures.share()
+        shared = None if self._images is None else self._images.share()
         return FrozenBackground(self._session.background, self._session.sequence, shared)
 
     def shut_down(self) -> None:
@@ -174,16 +176,15 @@ class BackgroundController(QObject):
         self._show_bar()
         self._jobs.start(reader)
 
-    def _on_opened(self, count: int, size: QSize) -> None:
-        if self._reader is None or self.sender() is not self._reader:
+    def _on_opened(self) -> None:
+        sequence, pictures = self._session.sequence, self._images
+        if pictures is None or self.sender() is not self._reader:
             return
-        self._count, self._size = count, size
         self._show_bar()
         self._show()
-        sequence, pictures = self._session.sequence, self._reader.pictures
-        if sequence is not None and pictures is not None:
+        if sequence is not None:
             self._session.add_files([sequence], pictures.files)
-        doubt = "" if sequence is None else doubts(sequence, size)
+        doubt = "" if sequence is None else doubts(sequence, pictures.size)
         if doubt:
             self._notifier.inform(doubt)
 
@@ -212,25 +213,25 @@ class BackgroundController(QObject):
 
     def _show(self) -> None:
         """Show the picture of the current frame: at once where it is in memory, else when it is read."""
-        background, reader = self._session.background, self._reader
-        if background is None or reader is None or not self._count:
+        background, reader, pictures = self._session.background, self._reader, self._images
+        if background is None or reader is None or pictures is None:
             return
         index = background.picture(self._session.frame, self._session.sequence)
-        if not 0 <= index < self._count:
+        if not 0 <= index < pictures.count:
             self._pictured = True
             self._view.set_background(None, background.opacity)
             return
-        image = reader.kept(index)
+        image = pictures.kept(index)
         if image is not None:
             self._pictured = True
             self._view.set_background(image, background.opacity)
         reader.request(index)
 
     def _show_bar(self) -> None:
-        background = self._session.background
+        background, pictures, what = self._session.background, self._images, "opening"
         assert background is not None  # there is a reader of it
-        size = f"{self._count} pictures, {self._size.width()} × {self._size.height()} px"
-        what = size if self._count else "opening"
+        if pictures is not None:
+            what = f"{pictures.count} pictures, {pictures.size.width()} × {pictures.size.height()} px"
         self.bar.set_values(
             f"{printable(background.path.name)}: {what}", background.opacity, background.offset
         )
@@ -238,7 +239,7 @@ class BackgroundController(QObject):
         self._view.show_axes(False)
 
     def _close(self) -> None:
-        reader, self._reader, self._count = self._reader, None, 0
+        reader, self._reader = self._reader, None
         self._warned = self._pictured = False
         if reader is not None:
             reader.cancel()  # it may still be opening a long video

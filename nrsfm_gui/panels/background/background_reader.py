@@ -92,10 +92,6 @@ class BackgroundReader(Job):
             self._wanted = self._last = index
             self._condition.notify()
 
-    def kept(self, index: int) -> QImage | None:
-        """Return a picture that is in memory."""
-        return None if self.pictures is None else self.pictures.kept(index)
-
     def cancel(self) -> None:
         """End after the picture that is being read."""
         super().cancel()

@@ -6,6 +6,7 @@ Only one thread at a time may read from a source.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QBuffer, QByteArray, QSize
@@ -16,7 +17,7 @@ from core.io.readers import Allowance, naming, read_bytes
 from core.tracking import PICTURE_SUFFIXES, Video, list_pictures, matching_pictures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
     from pathlib import Path
 
     from core.foundation import Pixels
@@ -35,58 +36,15 @@ FORMATS = {
 PIXEL = 8  # bytes at most
 
 
-class ImageFiles:
-    """One file for every picture."""
+@dataclass(frozen=True)
+class ImageSource:
+    """Pictures of one size, counted from 0."""
 
-    def __init__(self, files: Collection[Path]) -> None:
-        self.files = list(files)
-        self.count = len(self.files)
-        self.size = self.read(0).size()
-
-    def read(self, index: int) -> QImage:
-        """Return an image, rotated by its orientation tag. Raises InputError where it cannot be read."""
-        file = self.files[index]
-        content = read_bytes(file)
-        buffer = QBuffer()
-        buffer.setData(QByteArray(content))
-        reader = QImageReader(buffer, QByteArray(_format_of(content, file)))
-        try:
-            reader.setAutoDetectImageFormat(False)
-            reader.setAutoTransform(True)
-            size = reader.size()
-            if size.isValid():
-                with naming(file):
-                    Allowance(len(content)).use(size.width() * size.height() * PIXEL)
-            image = reader.read()
-            if image.isNull():
-                why = reader.errorString().rstrip(".").lower() or "unknown format"
-                raise InputError(f"{file} cannot be read as a picture: {why}")
-            return image
-        finally:
-            reader.setDevice(None)  # first: the reader of a TIFF uses it until its own end
-
-    def close(self) -> None:
-        """Do nothing: no file stays open."""
-
-
-class VideoFrames:
-    """The frames of a video."""
-
-    def __init__(self, path: Path, stopped: Callable[[], bool]) -> None:
-        self.files = [path]
-        self._video = Video(path, stopped)
-        self.count, self.size = self._video.count, QSize(*self._video.size)
-
-    def read(self, index: int) -> QImage:
-        """Return a frame. Raises InputError where it cannot be read."""
-        return as_image(self._video.read(index))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._video.close()
-
-
-ImageSource = ImageFiles | VideoFrames  # pictures of one size, counted from 0
+    files: list[Path]
+    count: int
+    size: QSize
+    read: Callable[[int], QImage]  # raises InputError where a picture cannot be read
+    close: Callable[[], object]
 
 
 def as_image(rgb: Pixels) -> QImage:
@@ -120,15 +78,45 @@ def _source_of(path: Path, stopped: Callable[[], bool]) -> ImageSource:
         files = list_pictures(path, image_suffixes(), stopped=stopped)
         if not files:
             raise InputError(f"{path} holds no pictures; accepted are {', '.join(image_suffixes())}")
-        return ImageFiles(files)
+        return _of_files(files)
     if not path.exists():
         files = matching_pictures(path, image_suffixes(), stopped)
         if not files:
             raise InputError(f"{path} does not exist; give a folder, a pattern, an image or a video")
-        return ImageFiles(files)
+        return _of_files(files)
     if path.suffix.lower() in image_suffixes():
-        return ImageFiles(_siblings(path, stopped))
-    return VideoFrames(path, stopped)
+        return _of_files(_siblings(path, stopped))
+    video = Video(path, stopped)
+    return ImageSource(
+        [path], video.count, QSize(*video.size), lambda index: as_image(video.read(index)), video.close
+    )
+
+
+def _of_files(files: list[Path]) -> ImageSource:
+    size = _read_image(files[0]).size()
+    return ImageSource(files, len(files), size, lambda index: _read_image(files[index]), lambda: None)
+
+
+def _read_image(file: Path) -> QImage:
+    """Return an image, rotated by its orientation tag. Raises InputError where it cannot be read."""
+    content = read_bytes(file)
+    buffer = QBuffer()
+    buffer.setData(QByteArray(content))
+    reader = QImageReader(buffer, QByteArray(_format_of(content, file)))
+    try:
+        reader.setAutoDetectImageFormat(False)
+        reader.setAutoTransform(True)
+        size = reader.size()
+        if size.isValid():
+            with naming(file):
+                Allowance(len(content)).use(size.width() * size.height() * PIXEL)
+        image = reader.read()
+        if image.isNull():
+            why = reader.errorString().rstrip(".").lower() or "unknown format"
+            raise InputError(f"{file} cannot be read as a picture: {why}")
+        return image
+    finally:
+        reader.setDevice(None)  # first: the reader of a TIFF uses it until its own end
 
 
 def _format_of(content: bytes, file: Path) -> bytes:

@@ -98,9 +98,8 @@ class CompareController(QObject):
         *,
         make_view: Callable[[], _CompareView],
         select: Callable[[Run], object],
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(panel)
         self._session, self._display, self._notifier = session, display, session.notifier
         self._panel, self._stage, self._scene_view = panel, stage, scene_view
         self._make_view, self._select = make_view, select

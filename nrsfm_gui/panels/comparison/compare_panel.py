@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QPainter, QPixmap
 from PyQt6.QtWidgets import (
     QButtonGroup,
@@ -39,7 +39,6 @@ TIPS = {
 }
 LETTERS = 22  # of the name of a run
 SWATCH = 10
-MOST_LINES = 8  # that are seen without scrolling
 TABLE_WIDTH = 340  # pixels
 
 
@@ -156,13 +155,6 @@ class CompareTable(Themed, QTreeWidget):
             modes = QHeaderView.ResizeMode
             header.setSectionResizeMode(column, modes.Stretch if column else modes.ResizeToContents)
         self._follow_theme()
-
-    def sizeHint(self) -> QSize:
-        """Return the height of the lines, as far as they are not too many."""
-        header = self.header()
-        lines = min(max(len(self._rows), 1), MOST_LINES)
-        height = max(self.sizeHintForRow(0), self.fontMetrics().height() + 4)
-        return QSize(300, lines * height + (0 if header is None else header.sizeHint().height()) + 4)
 
     def set_rows(self, first: str, second: str, rows: Collection[CompareRow]) -> None:
         """Show lines, with the names of the runs above them."""

@@ -10,7 +10,6 @@ from PyQt6.QtCore import QObject
 
 from core import Alignment, CameraModel
 from core.evaluation import (
-    OBJECTIVE,
     SCALE,
     HoldoutCurve,
     HoldoutPlan,
@@ -56,6 +55,11 @@ class HeldOutSeries:
     plan: HoldoutPlan
     trials: list[HoldoutTrial] = field(default_factory=list)
     truth: dict[tuple[int, float], float] = field(default_factory=dict)  # by fold and value
+
+    @property
+    def line(self) -> HoldoutCurve:
+        """The curve of the trials; there are some."""
+        return gather_curve(self.trials, self.plan.parameter)
 
     @property
     def more(self) -> tuple[float, ...]:
@@ -115,8 +119,8 @@ def _error_3d(sequence: Sequence, start: Iterate, trial: HoldoutTrial) -> float:
 class GuidanceController(QObject):
     """Owns what the guidance panel computes."""
 
-    def __init__(self, session: Session, panel: GuidancePanel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, panel: GuidancePanel) -> None:
+        super().__init__(panel)
         self._session, self._panel, self._notifier = session, panel, session.notifier
         self._jobs = Jobs(self, Order.NEWEST)
         self._job: Job | None = None  # that of the series, as long as it is under way
@@ -177,8 +181,8 @@ class GuidanceController(QObject):
         series = self._series
         if series is None or not series.trials:
             return
-        name, line = series.plan.parameter, gather_curve(series.trials, series.plan.parameter)
-        value, session = float(line.values[advised(line, series.plan.parameter)]), self._session
+        name, line, session = series.plan.parameter, series.line, self._session
+        value = float(line.values[advised(line, name)])
         if name == SCALE:  # of the weights that were varied
             scaled = with_parameter(series.settings, name, value)
             session.set_settings(session.settings.with_changes(rank=scaled.rank, penalty=scaled.penalty))
@@ -202,7 +206,12 @@ class GuidanceController(QObject):
         if series is not self._series or sequence is None:
             return
         series.add(trial, error)
-        self._curves = _curves_of(series, sequence)
+        line = series.line
+        truth = series.truth_of(line)
+        known = truth if np.isfinite(truth).any() else None
+        self._curves = GuidanceCurves(
+            line, series.plan.parameter, sequence.units, known, sequence.truth_units
+        )
         if self.computing:
             left = trial.seconds / trial.done * (trial.count - trial.done)
             words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
@@ -272,8 +281,7 @@ class GuidanceController(QObject):
             return self._refusal, False
         if series is None or session.sequence is None or not series.trials:
             return "", False
-        name, unit = series.plan.parameter, session.sequence.units
-        line = gather_curve(series.trials, name)
+        name, unit, line = series.plan.parameter, session.sequence.units, series.line
         words = self._used + " " if self._used and session.settings == self._used_settings else ""
         words += recommendation(line, series.plan, unit, widened=bool(series.more))
         if self._panel.with_truth:
@@ -288,18 +296,3 @@ class GuidanceController(QObject):
         ):
             words += " Other parameters have changed since."
         return words, usable
-
-
-def _curves_of(series: HeldOutSeries, sequence: Sequence) -> GuidanceCurves:
-    name = series.plan.parameter
-    line = gather_curve(series.trials, name)
-    truth = series.truth_of(line)
-    return GuidanceCurves(
-        line,
-        name=TITLES[name],
-        unit=sequence.units,
-        words=tuple(value_label(name, float(value)) for value in line.values) if name == OBJECTIVE else None,
-        truth=truth if np.isfinite(truth).any() else None,
-        truth_unit=sequence.truth_units,
-        advised=advised(line, name),
-    )

@@ -83,12 +83,10 @@ class GuidanceCurves:
     """What is drawn; all by value in increasing order."""
 
     line: HoldoutCurve  # in the units of the tracks; where values are counts, their axis is linear
-    name: str  # of the parameter
+    parameter: str
     unit: str
-    words: tuple[str, ...] | None = None  # (N) what values that are whole numbers stand for
     truth: Floats | None = None  # (N,) 3-D errors, NaN where unknown
     truth_unit: str = "mm"
-    advised: int | None = None  # index of the value to use, where that is not the lowest
 
 
 @dataclass(frozen=True)
@@ -124,9 +122,8 @@ class GuidancePlot(Themed, QWidget):
         self._now = pg.InfiniteLine(angle=90)
         self._lowest = pg.ScatterPlotItem(symbol="o", size=14)
         self._label = pg.TextItem("", anchor=(0.5, 1.35))
-        for depth, item in enumerate(
-            (self._band, self._now, self._right_curve, self._held, self._lowest, self._label)
-        ):
+        self._items = self._band, self._now, self._right_curve, self._held, self._lowest, self._label
+        for depth, item in enumerate(self._items):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
         self._now.setData(INTERACTIVE_ONLY, True)
@@ -163,7 +160,7 @@ class GuidancePlot(Themed, QWidget):
         self._held.setSymbolPen(pg.mkPen(theme.panel))
         self._pens = {
             "used": pg.mkPen(theme.muted, width=1),
-            "truth": pg.mkPen(theme.truth, width=1, style=Qt.PenStyle.DashLine),
+            "3-D": pg.mkPen(theme.truth, width=1, style=Qt.PenStyle.DashLine),
         }
         self._now.setPen(pg.mkPen(theme.residual, width=1, style=Qt.PenStyle.DashLine))
         self._lowest.setPen(pg.mkPen(theme.selection, width=2))
@@ -179,10 +176,8 @@ class GuidancePlot(Themed, QWidget):
     def _draw(self) -> None:
         curves = self._curves
         self._empty.setVisible(curves is None)
-        for side in ("left", "right", "bottom"):
-            if self._plot.getAxis(side).isVisible() != (curves is not None):
-                self._plot.showAxis(side, curves is not None)
-        for item in (self._band, self._right_curve, self._held, self._lowest, self._label, self._now):
+        axes = map(self._plot.getAxis, ("left", "right", "bottom"))
+        for item in (*self._items, *axes):
             item.setVisible(curves is not None)
         if curves is None:
             return
@@ -194,10 +189,10 @@ class GuidancePlot(Themed, QWidget):
         self._low.setData(x, low)
         self._high.setData(x, high)
         self._held.setData(x, held)
-        best = line.best if curves.advised is None else curves.advised
+        best = advised(line, curves.parameter)
         self._lowest.setData([x[best]], [held[best]])
-        shown = format_number(float(f"{line.values[best]:.3g}"))
-        self._label.setText(f"{curves.name} {curves.words[best] if curves.words else shown}")
+        shown = value_label(curves.parameter, float(f"{line.values[best]:.3g}"))
+        self._label.setText(f"{TITLES[curves.parameter]} {shown}")
         self._label.setAnchor((0.0 if best == 0 else 1.0 if best == len(x) - 1 else 0.5, 1.35))
         self._label.setPos(float(x[best]), float(held[best]))
         across = self._place_now(x, integer=line.integer)
@@ -225,29 +220,29 @@ class GuidancePlot(Themed, QWidget):
         self, curves: GuidanceCurves, across: tuple[float, float], up: tuple[float, float]
     ) -> None:
         plot = self._plot
-        aside = (WORD_PADDING if curves.words else PADDING) * (across[1] - across[0])
+        worded = curves.parameter == OBJECTIVE
+        aside = (WORD_PADDING if worded else PADDING) * (across[1] - across[0])
         plot.setRange(
             xRange=(across[0] - aside, across[1] + aside),
             yRange=(up[0] - PADDING * (up[1] - up[0]), up[1] + HEADROOM * (up[1] - up[0])),
             padding=0,
         )
-        plot.setLabel("bottom", curves.name)
+        plot.setLabel("bottom", TITLES[curves.parameter])
         plot.setLabel("left", f"hidden ({html.escape(curves.unit)})")
         plot.getAxis("left").setTicks([_ticks(*plot.getViewBox().viewRange()[1])])
         if curves.line.integer:
-            values = curves.line.values
-            texts = curves.words or [f"{value:g}" for value in values]
-            ticks = [(float(value), text) for value, text in zip(values, texts, strict=True)]
+            values = map(float, curves.line.values)
+            ticks = [(each, value_text(OBJECTIVE, each) if worded else f"{each:g}") for each in values]
         else:
             ticks = log_ticks(*plot.getViewBox().viewRange()[0])
         plot.getAxis("bottom").setTicks([ticks])
 
     def _draw_right_curve(self, x: Floats, curves: GuidanceCurves, up: tuple[float, float]) -> None:
         """Draw the error of what was used, or the 3-D error, on an axis of its own."""
-        with_truth = self._with_truth and curves.truth is not None
-        errors = curves.truth if with_truth and curves.truth is not None else curves.line.kept
-        name, unit = ("3-D", curves.truth_unit) if with_truth else ("used", curves.unit)
-        pen = self._pens["truth" if with_truth else "used"]
+        errors, name, unit = curves.line.kept, "used", curves.unit
+        if self._with_truth and curves.truth is not None:
+            errors, name, unit = curves.truth, "3-D", curves.truth_unit
+        pen = self._pens[name]
         known = np.isfinite(errors)
         self._right_curve.setVisible(bool(known.any()))
         axis = self._plot.getAxis("right")

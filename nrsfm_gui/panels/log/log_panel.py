@@ -1,23 +1,34 @@
-"""The panel Log: the messages of the application, to be filtered, copied, saved and cleared."""
+"""The panel Log: the messages of the application, filtered, copied, saved and cleared; and what fills it."""
 
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
-from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QFontDatabase, QGuiApplication
+from PyQt6.QtCore import QObject, Qt
+from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from nrsfm_gui.model.log_records import LINES, Level, LogLine
-from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
+from core import InputError
+from core.foundation import protecting, replacing
+from core.reconstruction import settings_to_dict
+from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
+from nrsfm_gui.model.log_records import LINES, Level, Logbook, LogLine
+from nrsfm_gui.model.names import numbered_title
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.text import status_text
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
+from nrsfm_gui.widgets.fields import ComboBox, copy_text, filled, tool_button, with_tip
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from PyQt6.QtGui import QShowEvent
 
+    from core import Sequence
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
 
 LEVELS = {
@@ -32,9 +43,9 @@ NARROWEST = 54  # pixels of a field in a narrow dock
 class LogPanel(Themed, QWidget):
     """Lines from the chosen level on with the filter text; `header` has the controls, for the dock."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, logbook: Logbook, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._lines: list[LogLine] = []
+        self._logbook = logbook
         self._stale = False  # lines came while the panel could not be seen
         self._level = with_tip(ComboBox(), "Level", "Which lines are shown, by how much they matter")
         self._level.addItems(LEVELS)
@@ -61,30 +72,25 @@ class LogPanel(Themed, QWidget):
         parts = (self._level, self._filter, copy, save, clear)
         filled(QHBoxLayout(self.header), *parts, grows=self._filter, spacing=3, margins=(6, 2, 2, 2))
         filled(QVBoxLayout(self), self._text)
-        self._level.currentTextChanged.connect(self._rebuild)
-        self._filter.textChanged.connect(self._rebuild)
+        for changed in (self._level.currentTextChanged, self._filter.textChanged, logbook.cleared):
+            changed.connect(self._rebuild)
+        logbook.added.connect(self._on_line_added)
         copy.clicked.connect(self._on_copy_clicked)
-        self.save_requested, self.clear_requested = save.clicked, clear.clicked
+        clear.clicked.connect(lambda _checked: logbook.clear())
+        self.save_requested = save.clicked
         self._follow_theme()
 
     @property
     def shown_text(self) -> str:
         """The lines that pass the filter, as text."""
-        return "\n".join(str(line) for line in self._lines if self._passes(line))
+        return "\n".join(str(line) for line in self._logbook.lines if self._passes(line))
 
-    def add_line(self, line: LogLine) -> None:
+    def _on_line_added(self, line: LogLine) -> None:
         """Append a line; the view stays at the end where it was there."""
-        self._lines.append(line)
-        del self._lines[:-LINES]
         if not self.isVisible():
             self._stale = True
         elif self._passes(line):
             self._text.appendHtml(self._as_html(line))
-
-    def set_lines(self, lines: Iterable[LogLine]) -> None:
-        """Show these lines instead of those before."""
-        self._lines = list(lines)
-        self._rebuild()
 
     def _apply_theme(self, _theme: Theme) -> None:
         self._rebuild()
@@ -100,12 +106,12 @@ class LogPanel(Themed, QWidget):
         line_text = f"{line.source} {line.text} {line.details}".lower()
         return line.level >= LEVELS[self._level.currentText()] and all(word in line_text for word in terms)
 
-    def _rebuild(self) -> None:
+    def _rebuild(self, _changed: object = None) -> None:
         self._stale = not self.isVisible()
         if self._stale:
             return
         self._text.clear()
-        for line in self._lines:
+        for line in self._logbook.lines:
             if self._passes(line):
                 self._text.appendHtml(self._as_html(line))
         bar = self._text.verticalScrollBar()
@@ -123,7 +129,99 @@ class LogPanel(Themed, QWidget):
         return f'<span style="color:{color}; white-space:pre-wrap">{text}</span>'
 
     def _on_copy_clicked(self) -> None:
-        clipboard = QGuiApplication.clipboard()
-        if clipboard is not None:
-            chosen = self._text.textCursor().selectedText().replace("\u2029", "\n").replace("\u2028", "\n")
-            clipboard.setText(chosen or self.shown_text)
+        chosen = self._text.textCursor().selectedText().replace("\u2029", "\n").replace("\u2028", "\n")
+        copy_text(chosen or self.shown_text)
+
+
+class LogController(QObject):
+    """Fills a logbook with what happens in a session, and saves it."""
+
+    def __init__(self, session: Session, logbook: Logbook, panel: LogPanel) -> None:
+        super().__init__(panel)
+        self._session, self._notifier = session, session.notifier
+        self._logbook, self._panel = logbook, panel
+        self._states: WeakKeyDictionary[Run, RunState] = WeakKeyDictionary()  # as seen last
+        self._unlogged: list[tuple[Run, RunState | None, RunState]] = []  # changes of state, in their order
+        self._settings = settings_to_dict(session.settings)  # as logged last
+        self._settled = Debounce(self.log_settings, IDLE_MILLISECONDS, self)
+        panel.save_requested.connect(lambda _checked: self.ask_for_file())
+        session.notifier.informed.connect(lambda sentence, *_: self._log_message(Level.INFO, sentence))
+        session.notifier.warned.connect(lambda sentence, _action: self._log_message(Level.WARNING, sentence))
+        session.sequence_changed.connect(self._on_sequence_changed)
+        # A state is recorded at once, for a run that was refused is gone when `changed` follows; its line
+        # is written then, after the new picture has been requested.
+        session.run_changed.connect(self._on_run_changed)
+        session.changed.connect(self._log_runs)
+        session.settings_changed.connect(self._settled.request)
+
+    def ask_for_file(self) -> None:
+        """Ask where to save the log, and save it."""
+        ask_for_path(
+            self._panel, "Save the log", self.save,
+            kind=PathKind.NEW_FILE, start="nrsfm-log.txt", filters="Text (*.txt)",
+        )  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write all lines into a text file, and report it or the failure."""
+        try:
+            with protecting(self._session.inputs()), replacing(Path(path)) as temporary:
+                temporary.write_text(self._logbook.text(), encoding="utf-8", errors="backslashreplace")
+        except InputError as refusal:
+            self._notifier.fail(str(refusal), "")
+        else:
+            self._notifier.inform(f"Saved {path}")
+
+    def log_reading(self, what: str) -> None:
+        """Log that a file is being read."""
+        self._logbook.add(Level.INFO, "files", f"Reading {what}")
+
+    def log_settings(self) -> None:
+        """Log what changed in the settings since they were logged last."""
+        self._settled.cancel()
+        now = settings_to_dict(self._session.settings)
+        changes = differences(self._settings, now)
+        if changes:
+            self._logbook.add(Level.INFO, "settings", "; ".join(changes))
+        self._settings = now
+
+    def _log_message(self, level: Level, sentence: str) -> None:
+        self._log_runs()  # what the message is about comes first
+        self._logbook.add(level, "message", sentence)
+
+    def _on_sequence_changed(self, sequence: Sequence) -> None:
+        self._log_runs()
+        self._logbook.add(Level.INFO, "files", f"Opened {status_text.sequence_facts(sequence)}")
+
+    def _on_run_changed(self, run: Run) -> None:
+        before = self._states.get(run)
+        if before is not run.state:
+            self._states[run] = run.state
+            self._unlogged.append((run, before, run.state))
+
+    def _log_runs(self) -> None:
+        changes, self._unlogged = self._unlogged, []
+        for run, before, state in changes:
+            if before is None:
+                self.log_settings()  # those that the run starts under
+                warm = "from nothing" if run.warm_from is None else f"from run {run.warm_from}"
+                self._logbook.add(Level.INFO, f"run {run.number}", f"Started {warm}: {numbered_title(run)}")
+            if state is not RunState.RUNNING or before is not None:
+                level = Level.ERROR if state is RunState.FAILED else Level.INFO
+                self._logbook.add(level, f"run {run.number}", status_text.activity(run))
+
+
+def differences(before: dict[str, Any], after: dict[str, Any], *, within: str = "") -> list[str]:
+    """Return what differs between two nested dictionaries, each as "name before → after"."""
+    found = []
+    for key in {**before, **after}:
+        one, two = before.get(key), after.get(key)
+        if isinstance(one, dict) and isinstance(two, dict):
+            found += differences(one, two, within=f"{within}{key} ")
+        elif one != two:
+            found.append(f"{within}{key} {_short(one)} → {_short(two)}")
+    return found
+
+
+def _short(value: object) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

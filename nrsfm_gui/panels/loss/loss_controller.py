@@ -48,15 +48,8 @@ class LossState:
 class LossController(QObject):
     """Shows the losses of a session's runs, and sets the shown iteration of the session."""
 
-    def __init__(
-        self,
-        session: Session,
-        control: RunControl,
-        display: Display,
-        plot: LossPlot,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, control: RunControl, display: Display, plot: LossPlot) -> None:
+        super().__init__(plot)
         self._session, self._control, self._display, self._plot = session, control, display, plot
         self._notifier = session.notifier
         # A run, and the settings before a change of it.

@@ -446,24 +446,22 @@ class ResidualCurves:
     """Two curves of base-10 logarithms, over what the plot counts."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
-        self._plot = plot
         self._items = [pg.PlotDataItem(connect="finite", antialias=False) for _style in STYLES]
         self.bounds = (np.inf, -np.inf)  # of what is drawn
         for item in self._items:
             item.setZValue(5)
+            plot.getViewBox().addItem(item)
 
     def show(self, history: History | None, x: Floats) -> None:
         """Draw the residuals of a history at `x` (N,), or nothing."""
         self.bounds = (np.inf, -np.inf)
+        for item in self._items:
+            item.setVisible(history is not None)
         if history is None:
-            for item in self._items:
-                self._plot.removeItem(item)
             return
         values = np.maximum(history.log_residuals, LOWEST_SHOWN)  # NaN stays
         for item, row in zip(self._items, values, strict=True):
             item.setData(x, row)
-            if item not in self._plot.items:
-                self._plot.addItem(item)
         self.bounds = float(np.nanmin(values)), float(np.nanmax(values))
 
     def set_colors(self, theme: Theme) -> None:

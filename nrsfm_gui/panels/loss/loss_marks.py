@@ -247,6 +247,8 @@ class ChangeTicks(QObject):
     def show(self, history: History | None, x: Floats, places: Callable[[Ints], Floats]) -> None:
         """Show the changes of a history with records at x (N,), whose heights `places` returns."""
         ticks = [] if history is None else [tick for tick in history.ticks if tick.first < len(x)]
+        if not ticks and not self.texts:
+            return
         self.texts = [tick.text for tick in ticks]
         ends = [(tick.first, min(tick.last, len(x) - 1)) for tick in ticks]
         firsts, lasts = np.array(ends, dtype=np.int64).reshape(-1, 2).T

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QActionGroup, QContextMenuEvent, QFontMetrics
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSplitter, QVBoxLayout, QWidget
 
@@ -125,12 +125,6 @@ class LossHeader(QWidget):
         self._moment = text
         self.newest.setVisible(not newest)
 
-    def set_axes(self, mode: str, axis: str) -> None:
-        """Show what is drawn, and what the axis counts."""
-        self.mode.setCurrentText(mode)
-        self.axis.setCurrentText(axis)
-        self.axis.setVisible(mode == EVERYTHING)
-
 
 class LossPlot(Themed, QWidget):
     """Shows histories; the current one in front. `header` is the line above it, placed by the window."""
@@ -149,6 +143,7 @@ class LossPlot(Themed, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setMinimumSize(240, 150)
         self._mode, self._axis = BEST, "iterations"
         self._zoomed = self._all = False
         self._details = RunDetails()
@@ -214,10 +209,6 @@ class LossPlot(Themed, QWidget):
         title = str(self.plot_widget.accessibleName())
         return StackedFigure(title, self, lambda: [(self.plot_widget, 0)], self._seen_names)
 
-    def minimumSizeHint(self) -> QSize:
-        """Return the least size in which the curve can be read."""
-        return QSize(240, 150)
-
     def set_histories(
         self,
         histories: dict[int, History],
@@ -275,8 +266,6 @@ class LossPlot(Themed, QWidget):
         self._apply_range()
         self._right.show(self._right_values())
         self._place_marks()
-        history = self._curves.front
-        self._ticks.show(history, self._curves.x(history), self._curves.places)
         self._show_names()
 
     def set_mode(self, mode: str) -> None:
@@ -306,8 +295,10 @@ class LossPlot(Themed, QWidget):
     # -- drawing --------------------------------------------------------------------------------------------
 
     def _set_axes(self) -> None:
-        self.header.set_axes(self._mode, self._axis)
         everything = self._mode == EVERYTHING
+        self.header.mode.setCurrentText(self._mode)
+        self.header.axis.setCurrentText(self._axis)
+        self.header.axis.setVisible(everything)
         seconds = not everything or self._axis == "seconds"
         self._plot.setLabel("bottom", AXES["seconds" if seconds else "iterations"])
         self._curves.set_axes(everything=everything, seconds=seconds)
@@ -403,8 +394,7 @@ class LossPlot(Themed, QWidget):
         everything = self._curves.everything
         self._phases.place(history if everything else None, x)
         self._spans.place(history, x, self._curves.stage, named=not everything)
-        if history is not None and history.ticks:  # the places of other stages are of the range
-            self._ticks.show(history, x, self._curves.places)
+        self._ticks.show(history, x, self._curves.places)  # those of other stages are of the range
 
     def _on_attempts_requested(self, shown: bool) -> None:
         self._table_wanted = shown

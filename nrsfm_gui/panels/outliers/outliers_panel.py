@@ -1,4 +1,7 @@
-"""The panel Outliers: a histogram of the residuals, a list of what exceeds the threshold, and what to do."""
+"""The panel Outliers: a histogram of the residuals, a list of what exceeds the threshold, and what to do.
+
+Outliers of the reconstruction that is shown are found, hidden and counted in rounds.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -19,6 +22,12 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from core.evaluation import bilinear_residuals, find_outliers
+from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.model.excluded import with_excluded
+from nrsfm_gui.scene.summaries import measure
+from nrsfm_gui.text.status_text import solved_point
+from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import filled, push_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
@@ -27,8 +36,10 @@ from nrsfm_gui.widgets.style import Themed
 if TYPE_CHECKING:
     from PyQt6.QtGui import QShowEvent
 
+    from core import Iterate, Sequence
     from core.evaluation import Outliers
     from core.foundation import Floats
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
 
 TIP = (
@@ -115,7 +126,8 @@ class OutliersPlot(Themed, QWidget):
         self._suggested = pg.InfiniteLine(angle=90)
         self._line = pg.InfiniteLine(angle=90, movable=True)
         self._line.addMarker("v", 1.0, 8)
-        for item in (self._kept, self._beyond, self._suggested, self._line):
+        self._items = self._kept, self._beyond, self._suggested, self._line
+        for item in self._items:
             self._plot.addItem(item, ignoreBounds=True)
         self._line.sigPositionChanged.connect(
             lambda line: self.threshold_requested.emit(float(10.0 ** line.value()))
@@ -130,10 +142,7 @@ class OutliersPlot(Themed, QWidget):
         outliers, suggested = state.outliers, state.suggested
         there = outliers is not None and bool(np.isfinite(outliers.residuals).any())
         self._empty.setVisible(not there)
-        for side in ("left", "bottom"):
-            if self._plot.getAxis(side).isVisible() != there:
-                self._plot.showAxis(side, there)
-        for item in (self._kept, self._beyond, self._suggested, self._line):
+        for item in (*self._items, self._plot.getAxis("left"), self._plot.getAxis("bottom")):
             item.setVisible(there)
         if not there or outliers is None:
             self._shown = None
@@ -142,11 +151,8 @@ class OutliersPlot(Themed, QWidget):
         if shown != self._shown:
             self._shown = shown
             self._bin(outliers.residuals, suggested)
-            words = [
-                *state.solution.split()[1:2],
-                "residual",
-                f"({state.unit})",
-            ]  # the bilinear solution: "bilinear"
+            # Of "the bilinear solution" the word in the middle.
+            words = [*state.solution.split()[1:2], "residual", f"({state.unit})"]
             self._plot.setLabel("bottom", html.escape(" ".join(words)))
         self._limit = outliers.threshold
         with QSignalBlocker(self._line):
@@ -195,9 +201,8 @@ class OutliersPlot(Themed, QWidget):
         beyond = middles > np.log10(self._limit)
         width = 0.92 * float(self._edges[1] - self._edges[0])
         for item, which, color in (
-            (self._kept, ~beyond, theme.accent),
-            (self._beyond, beyond, theme.warning),
-        ):
+            (self._kept, ~beyond, theme.accent), (self._beyond, beyond, theme.warning)
+        ):  # fmt: skip
             item.setOpts(
                 x=middles[which], y0=BASE, height=heights[which], width=width,
                 pen=pg.mkPen(None), brush=pg.mkBrush(color),
@@ -302,3 +307,137 @@ class OutliersPanel(QWidget):
         if item is not None:
             frame, point = item.data(0, Qt.ItemDataRole.UserRole)
             self.observation_chosen.emit(frame, point)
+
+
+class OutliersController(QObject):
+    """Finds outliers while the panel is visible and no run is active."""
+
+    def __init__(self, session: Session, panel: OutliersPanel) -> None:
+        super().__init__(panel)
+        self._session, self._panel, self._notifier = session, panel, session.notifier
+        # Of an iterate, under what is hidden.
+        self._residuals: tuple[Iterate, str | None, Floats] | None = None
+        self._threshold: float | None = None  # that was dragged; None for the suggested one
+        self._suggested = 0.0
+        self._found: Outliers | None = None
+        self._rounds: list[str] = []  # what was hidden after each round
+        self._updater = PanelUpdater(self._resolve, panel.set_state, self)
+        panel.threshold_requested.connect(self._on_threshold_requested)
+        panel.hide_requested.connect(self.hide_all)
+        panel.observation_chosen.connect(self._on_observation_chosen)
+        panel.became_visible.connect(self._updater.run)
+        session.sequence_changed.connect(self._on_sequence_changed)
+        for signal in (
+            session.settings_changed, session.shown_changed, session.run_changed, session.moment_changed,
+            session.sequence_changed,
+        ):  # fmt: skip
+            signal.connect(self._request)
+
+    def show(self) -> None:
+        """Bring the panel to the front."""
+        show_dock_of(self._panel)
+        self._updater.run()
+
+    def hide_all(self) -> None:
+        """Hide all outliers from the solver."""
+        session, sequence, found = self._session, self._session.sequence, self._found
+        if sequence is None or found is None or not found.count:
+            return
+        before = session.excluded
+        mask = found.mask if before is None else found.mask | before
+        empty = np.flatnonzero(~(sequence.visible & ~mask).any(axis=1))
+        if len(empty):
+            self._notifier.warn(f"Nothing is hidden: frame {empty[0] + 1} would be left without any point.")
+            return
+        session.set_settings(with_excluded(session.settings, mask))
+        hide = session.settings.hide
+        assert hide is not None  # something was found
+        self._rounds.append(hide)
+        many = f"{found.count} observation{'s' * (found.count != 1)} hidden from the solver"
+        self._notifier.show_status(f"{many}: Ctrl+Z shows them again")
+
+    @property
+    def round(self) -> int:
+        """The number of the present round, from 1: one more than those whose outliers are hidden."""
+        hide = self._session.settings.hide
+        if hide is None:
+            return 1
+        return 2 + (self._rounds.index(hide) if hide in self._rounds else len(self._rounds) - 1)
+
+    def _request(self, *_: object) -> None:
+        if self._panel.isVisible():
+            self._updater.request()
+
+    def _on_sequence_changed(self, _sequence: Sequence) -> None:
+        self._residuals, self._found, self._threshold, self._rounds = None, None, None, []
+
+    def _on_threshold_requested(self, threshold: float | None) -> None:
+        self._threshold = threshold
+        self._updater.run()
+
+    def _on_observation_chosen(self, frame: int, point: int) -> None:
+        self._session.set_frame(frame)
+        self._session.set_point(point)
+
+    def _resolve(self) -> OutliersState:
+        session, sequence, seen = self._session, self._session.sequence, self._session.seen
+        excluded = session.excluded
+        hidden = 0 if excluded is None or sequence is None else int((excluded & sequence.visible).sum())
+        active = session.active_run is not None
+        if sequence is None or seen is None:
+            return OutliersState(can_show=bool(hidden))
+        unsolved = seen.settings.hide != session.settings.hide
+        if not active:
+            self._find(sequence, seen)
+        found, of = self._found, solved_point(seen)
+        return OutliersState(
+            found,
+            self._suggested,
+            sequence.units,
+            of,
+            sentence=self._words(found, hidden, unsolved, active, of),
+            can_hide=bool(found is not None and found.count and not active),
+            can_solve=(unsolved or bool(hidden)) and not active,
+            can_show=bool(hidden),
+        )
+
+    def _find(self, sequence: Sequence, seen: Iterate) -> None:
+        """Find the outliers of an iterate among what is not hidden now."""
+        known, hide = self._residuals, self._session.settings.hide
+        if known is None or known[0] is not seen or known[1] != hide:
+            residuals = bilinear_residuals(sequence, seen)
+            excluded = self._session.excluded
+            if excluded is not None:
+                residuals = np.where(excluded, np.nan, residuals)
+            if known is None or known[0] is not seen:
+                self._threshold, self._suggested = None, find_outliers(residuals).threshold
+            self._residuals = seen, hide, residuals
+            self._found = None
+        assert self._residuals is not None  # as just made
+        threshold = self._threshold or self._suggested
+        if self._found is None or self._found.threshold != threshold:
+            usable = threshold if threshold > 0 else None
+            self._found = find_outliers(self._residuals[2], threshold=usable)
+
+    def _words(self, found: Outliers | None, hidden: int, unsolved: bool, active: bool, of: str) -> str:
+        """Return what was found, in words. The residuals are `of` a solution, "" of what is shown."""
+        session = self._session
+        unit = "" if session.sequence is None else session.sequence.units
+        if active:
+            return "A run is under way"
+        if unsolved:
+            what = f"{hidden} observation{'s' * (hidden != 1)} hidden" if hidden else "None is hidden now"
+            return f"{what}: press Solve again"
+        if found is None:
+            return ""
+        head = f"Round {self.round}: " if self.round > 1 else ""
+        more = " more" if self.round > 1 else ""
+        limit = measure(found.threshold, unit) + (f" in {of}" if of else "")
+        if not found.count:
+            return f"{head}no{more} observation exceeds {limit}"
+        drifting = len(found.drifting)
+        words = (
+            f"{head}{found.count}{more} of {int(np.isfinite(found.residuals).sum())} "
+            f"({100 * found.share:.2g} %) exceed{'s' * (found.count == 1)} {limit}"
+        )
+        return words + (f"; {drifting} point{'s drift' if drifting > 1 else ' drifts'}" if drifting else "")

@@ -249,7 +249,7 @@ class ParameterForm(EditorGroup):
     @property
     def least_width(self) -> int:
         """Pixels that the rows need, also those of a section that is closed."""
-        margins = self.contentsMargins() if (layout := self.layout()) is None else layout.contentsMargins()
+        margins = self._top.contentsMargins()
         widest = max(part.minimumSizeHint().width() for part in (*self._all_forms, self.sections))
         return widest + margins.left() + margins.right()
 

@@ -49,12 +49,10 @@ class SpectrumPicture:
 
     heights: Floats  # (N,) of the bars
     shares: Floats  # (K,) heights of the handles
+    texts: tuple[str, ...] = ()  # (K,) of the handles; that of the marked one is next to it
     kept: int = 0  # how many bars are not faint
-    pointed: int | None = None  # the bar under the mouse: those up to it would be kept
     level: float | None = None  # height of a line across the bars
     meaning: str = ""  # of this line
-    active: int | None = None  # the handle that is marked
-    number: str = ""  # next to it
     barrier: int | None = None  # the handle that stopped another one
 
     @property
@@ -82,16 +80,15 @@ class SpectrumCanvas(PlainPlot):
         ("Escape", "leave the plot"),
     )
     target_changed = pyqtSignal(object)  # what is under the mouse changed
-    handle_pressed = pyqtSignal(int)  # a handle was pressed
+    handle_pressed = pyqtSignal()
     # The pressed handle was moved to a height, 0 to 1; whether the others are moved as well.
     handle_dragged = pyqtSignal(float, bool)
     handle_released = pyqtSignal()  # the handle was released
     handle_reset = pyqtSignal(int)  # a handle was clicked twice
     bar_clicked = pyqtSignal(int)  # a bar, or the place for one more, was clicked: the requested rank
-    handle_step_requested = pyqtSignal(int)  # a key requested another handle, relative to the marked one
     # A key moved the marked handle up by so many percent; whether the others are moved as well.
     weight_step_requested = pyqtSignal(float, bool)
-    focus_changed = pyqtSignal(bool)
+    focus_changed = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -116,6 +113,7 @@ class SpectrumCanvas(PlainPlot):
         self.picture = SpectrumPicture(np.zeros(0), np.zeros(0))
         self.target: Target | None = None  # what is under the mouse
         self.dragged_handle: int | None = None  # the handle that is being dragged
+        self.marked: int | None = None  # the handle that keys move, or that was under the mouse last
         self._y = 0.0  # of the mouse when it last moved the handle, in pixels
         self._share = 0.0  # of the handle, unclipped
         self._labels = {"left": ("", ""), "right": ("", "")}  # of the axes, short and in full
@@ -148,6 +146,11 @@ class SpectrumCanvas(PlainPlot):
             self._level.setPos(picture.level)
             self._level.label.setFormat(picture.meaning)
 
+    def mark(self, handle: int | None) -> None:
+        """Mark a handle, which keys move then, or none."""
+        self.marked = handle
+        self.draw(self.picture)
+
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._theme = theme
@@ -162,17 +165,23 @@ class SpectrumCanvas(PlainPlot):
 
     def _draw_bars(self) -> None:
         """Draw the bars that are kept, or that a click on the one under the mouse would keep."""
-        picture, theme = self.picture, self._theme
-        kept, full = (picture.kept, KEPT) if picture.pointed is None else (picture.pointed + 1, POINTED)
+        picture, theme, target = self.picture, self._theme, self.target
+        pointed = None if target is None or target.kind == "handle" else target.index
+        kept, full = (picture.kept, KEPT) if pointed is None else (pointed + 1, POINTED)
         k = np.arange(len(picture.heights))
         brushes = [pg.mkBrush(qcolor(theme.estimate, full if i < kept else DROPPED)) for i in k]
         self._bars.setOpts(x=k + 1, y0=np.zeros(len(k)), height=picture.heights, brushes=brushes)
-        ghost = theme.accent if picture.pointed == picture.columns else theme.muted
+        ghost = theme.accent if pointed == picture.columns else theme.muted
         self._ghost.setPen(pg.mkPen(ghost, width=1, style=Qt.PenStyle.DashLine))
 
     def _draw_handles(self) -> None:
         picture, theme, shares = self.picture, self._theme, self.picture.shares
-        marks = {picture.active: theme.selection, picture.barrier: theme.warning}
+        if self.marked is None and self.hasFocus():
+            self.marked = 0
+        if self.marked is not None and self.marked >= len(shares):
+            self.marked = None
+        active = self.marked
+        marks = {active: theme.selection, picture.barrier: theme.warning}
         k = np.arange(len(shares))
         self._handles.setData(
             x=k + 1,
@@ -182,10 +191,11 @@ class SpectrumCanvas(PlainPlot):
             pen=pg.mkPen(theme.panel),
         )
         self._line.setData(k + 1, shares)
-        active = picture.active
+        text = "" if active is None else picture.texts[active]
+        self.setAccessibleDescription(text)
         self._number.setVisible(active is not None)
         if active is not None:
-            self._number.setText(picture.number)
+            self._number.setText(text)
             self._number.setPos(active + 1, shares[active])
             self._number.setAnchor((self._inside(active + 1), 1.3 if shares[active] < NEAR_TOP else -0.3))
 
@@ -292,7 +302,8 @@ class SpectrumCanvas(PlainPlot):
             self.dragged_handle = self.target.index
             self._y, self._share = event.position().y(), float(self.picture.shares[self.dragged_handle])
             self._show_cursor()
-            self.handle_pressed.emit(self.dragged_handle)
+            self.mark(self.dragged_handle)
+            self.handle_pressed.emit()
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
         """Drag the pressed handle, or update the target under the mouse."""
@@ -356,6 +367,10 @@ class SpectrumCanvas(PlainPlot):
         if target != self.target:
             self.target = target
             self._show_cursor()
+            if target is None:
+                self.mark(self.marked if self.hasFocus() else None)
+            else:
+                self.mark(target.index if target.kind == "handle" else self.marked)
             self.target_changed.emit(target)
 
     def _show_cursor(self) -> None:
@@ -382,9 +397,11 @@ class SpectrumCanvas(PlainPlot):
     def keyPressEvent(self, event: QKeyEvent | None) -> None:
         """Choose a handle, move it, or leave the plot."""
         assert event is not None
-        key, keys = Qt.Key(event.key()), event.modifiers()
+        key, keys, count = Qt.Key(event.key()), event.modifiers(), len(self.picture.shares)
         if key in CHOICES:
-            self.handle_step_requested.emit(CHOICES[key])
+            first = 0 if CHOICES[key] > 0 else count - 1
+            handle = first if self.marked is None else self.marked + CHOICES[key]
+            self.mark(min(max(handle, 0), count - 1) if count else None)
         elif key in STEPS:
             percent = 10.0 if keys & Qt.KeyboardModifier.ShiftModifier else 1.0
             self.weight_step_requested.emit(
@@ -396,11 +413,13 @@ class SpectrumCanvas(PlainPlot):
             event.ignore()
 
     def focusInEvent(self, event: QFocusEvent | None) -> None:
-        """Emit `focus_changed`."""
+        """Mark the handle that the keys would move."""
         super().focusInEvent(event)
-        self.focus_changed.emit(True)
+        self.mark(self.marked)
+        self.focus_changed.emit()
 
     def focusOutEvent(self, event: QFocusEvent | None) -> None:
-        """Emit `focus_changed`."""
+        """Mark no handle that keys would not move."""
         super().focusOutEvent(event)
-        self.focus_changed.emit(False)
+        self.mark(self.dragged_handle)
+        self.focus_changed.emit()

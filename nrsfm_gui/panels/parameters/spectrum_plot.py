@@ -212,8 +212,6 @@ class SpectrumPlot(Themed, QWidget):
         self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
         self._base: tuple[float, ...] = ()  # and had when the drag began
         self._moves_others = False
-        self._active: int | None = None  # the handle that keys move, or under the mouse
-        self._pointed: int | None = None  # the bar under the mouse
         self._barrier: int | None = None  # the handle that stopped another one
         self.canvas = SpectrumCanvas()
         self.canvas.setAccessibleName("singular values and their weights")
@@ -234,7 +232,6 @@ class SpectrumPlot(Themed, QWidget):
         canvas.handle_released.connect(self._on_handle_released)
         # How many basis shapes or modes are kept; and which weight (0-based) is to follow the rule again.
         self.rank_requested, self.reset_requested = canvas.bar_clicked, canvas.handle_reset
-        canvas.handle_step_requested.connect(self._on_handle_step_requested)
         canvas.weight_step_requested.connect(self._on_weight_step_requested)
         canvas.focus_changed.connect(self._on_focus_changed)
         line = filled(QHBoxLayout(), self._hint, self._by, self.back, grows=self._hint, spacing=2)
@@ -331,13 +328,6 @@ class SpectrumPlot(Themed, QWidget):
         self.canvas.show_columns()
 
     def _draw(self) -> None:
-        focused = self._active is None and self.canvas.hasFocus()
-        handle = 0 if focused else self._active
-        if handle is not None and handle >= len(self.weights):
-            handle = None
-        self._active = handle
-        text = "" if handle is None else f"{self._name(handle)} = {short(self.weights[handle])}"
-        self.canvas.setAccessibleDescription(text)
         bars, smallest, level = np.zeros(0), self._state.smallest, None
         if self._singular is not None:
             bars = self._left.shares(self._singular)
@@ -346,12 +336,10 @@ class SpectrumPlot(Themed, QWidget):
             SpectrumPicture(
                 heights=bars,
                 shares=self._right.shares(np.asarray(self.weights)),
+                texts=tuple(f"{self._name(k)} = {short(weight)}" for k, weight in enumerate(self.weights)),
                 kept=self._kept,
-                pointed=self._pointed,
                 level=level,
                 meaning="smallest movement" if self.canvas.height() >= ROOMY else "",
-                active=handle,
-                number=text,
                 barrier=self._barrier,
             )
         )
@@ -381,10 +369,6 @@ class SpectrumPlot(Themed, QWidget):
                 self._right = wanted
             self.canvas.set_ticks("right", self._right.ticks())
 
-    def _mark(self, handle: int | None) -> None:
-        self._active = handle
-        self._draw()
-
     def _name(self, handle: int) -> str:
         """Return the symbol of a weight: "a2", or of the last one of the modes "w6…"."""
         return f"{self._words.letter}{handle + 1}{'…' * self._is_of_others(handle)}"
@@ -403,12 +387,9 @@ class SpectrumPlot(Themed, QWidget):
     # -- mouse and keys ------------------------------------------------------------------------------------
 
     def _on_target_changed(self, target: Target | None) -> None:
-        self._pointed = target.index if target is not None and target.kind != "handle" else None
         if target is None:
-            self._active = self._active if self.canvas.hasFocus() else None
             self._rest()
         elif target.kind == "handle":
-            self._active = target.index
             others = self._is_of_others(target.index)
             self._set_hint(
                 f"Of mode {target.index + 1} and all smaller ones." if others else self._words.handle
@@ -417,7 +398,6 @@ class SpectrumPlot(Themed, QWidget):
             count, more = target.index + 1, target.kind == "more"
             modes = self._state.objective == DEPTHS
             self._set_hint(self._mode_hint(count) if modes else self._rank_hint(count, more=more))
-        self._draw()
 
     def _is_of_others(self, handle: int) -> bool:
         """Return whether a weight is of all smaller modes, too."""
@@ -439,10 +419,9 @@ class SpectrumPlot(Themed, QWidget):
             return f"Click to suppress the modes behind {count}."
         return "Click to give the others back." if self._kept < len(self.weights) else "None is suppressed."
 
-    def _on_handle_pressed(self, handle: int) -> None:
+    def _on_handle_pressed(self) -> None:
         self._base = self._weights = self.weights
         self._moves_others = False
-        self._mark(handle)
 
     def _on_handle_dragged(self, share: float, move_others: bool) -> None:
         handle = self.canvas.dragged_handle
@@ -458,21 +437,16 @@ class SpectrumPlot(Themed, QWidget):
         if self.hint == ALONG:  # where nothing is under the mouse, no other hint follows
             self._rest()
 
-    def _on_handle_step_requested(self, step: int) -> None:
-        count = len(self.weights)
-        if count:
-            first = 0 if step > 0 else count - 1
-            self._mark(first if self._active is None else min(max(self._active + step, 0), count - 1))
-
     def _on_weight_step_requested(self, percent: float, move_others: bool) -> None:
-        if self._active is None or self._active >= len(self.weights):
+        handle = self.canvas.marked
+        if handle is None:
             return
         weights, scale = self.weights, self._words.scale
-        weight = weights[self._active] * (1 + abs(percent) / 100) ** np.sign(percent)
+        weight = weights[handle] * (1 + abs(percent) / 100) ** np.sign(percent)
         if weight == 0 and percent > 0:
             weight = scale.lowest
         weight = float(f"{weight:.4g}") if weight >= scale.lowest else 0.0
-        self._move(self._active, min(weight, scale.highest), weights, move_others=move_others)
+        self._move(handle, min(weight, scale.highest), weights, move_others=move_others)
         self._show()
 
     def _move(self, handle: int, wanted: float, base: tuple[float, ...], *, move_others: bool) -> None:
@@ -494,9 +468,7 @@ class SpectrumPlot(Themed, QWidget):
             key = "Ctrl" if self.canvas.dragged_handle is None else "Shift"
             limit = describe_limit(base, handle, barrier, self._words.letter)
             self._set_hint(f"{limit} {key} moves both.", role="warning")
-        changed = weights != self._weights
-        if changed:
-            self._weights, self._active = weights, handle
+        changed, self._weights = weights != self._weights, weights
         self._draw()
         if changed:
             self.weights_edited.emit(weights)
@@ -509,11 +481,7 @@ class SpectrumPlot(Themed, QWidget):
         if self._hint.property("role") == "warning":
             self._rest()
 
-    def _on_focus_changed(self, focused: bool) -> None:
-        """Mark the handle that the keys would move."""
-        if not focused and self.canvas.dragged_handle is None:
-            self._active = None
-        self._draw()
+    def _on_focus_changed(self) -> None:
         if self.hint in (self._words.hint, KEYS_HINT):
             self._rest()
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import html
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
 from nrsfm_gui.panels.points.points_table import PointsTable
+from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
@@ -22,7 +25,12 @@ if TYPE_CHECKING:
     from PyQt6.QtCore import QPoint
     from PyQt6.QtGui import QColor, QResizeEvent, QShowEvent
 
+    from core import Sequence
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.scene.display import Display
+    from nrsfm_gui.scene.scene import Scene
+    from nrsfm_gui.scene.shapes import Shapes
     from nrsfm_gui.text.point_table import PointCourse, PointTable
 
 MOST_POINTS = 8  # that are drawn; more could not be distinguished
@@ -278,3 +286,83 @@ def _paths(courses: Collection[PointCourse], unit: str) -> list[Plot]:
         )
         for axis, name in enumerate("xyz")
     ]
+
+
+@dataclass(frozen=True)
+class PointsState:
+    """What the panel of points shows."""
+
+    shapes: Shapes | None  # whose points the table lists
+    hidden: frozenset[int]
+    chosen: tuple[Shapes | None, tuple[int, ...], int]  # the selected points of these, and the last of them
+    frame_range: tuple[int, int] | None
+    frame: int
+
+
+class PointsController(QObject):
+    """Shows in the panel what the session has come to, as long as the panel is visible."""
+
+    def __init__(self, session: Session, display: Display, panel: PointsPanel) -> None:
+        super().__init__(panel)
+        self._session, self._display, self._panel = session, display, panel
+        self._shapes: Shapes | None = None  # whose errors are known
+        self._updater = PanelUpdater(
+            self._resolve,
+            {
+                "shapes": self._show_table,
+                "hidden": panel.set_hidden,
+                "chosen": lambda chosen: self._show_selection(*chosen),
+                "frame_range": panel.set_range,
+                "frame": panel.set_frame,
+            },
+            self,
+            milliseconds=FRAME_MILLISECONDS,
+        )
+        session.sequence_changed.connect(self._on_sequence_changed)
+        display.scene_shown.connect(self._on_scene_shown)
+        for signal in (
+            session.selection_changed, session.point_changed, session.hidden_changed, session.frame_changed,
+            session.frame_range_changed,
+        ):  # fmt: skip
+            signal.connect(self._request)
+        display.refreshed.connect(self._updater.flush)
+        panel.curves.export_began.connect(self._updater.run)  # the panel may be hidden
+        panel.became_visible.connect(self._updater.run)
+        panel.frame_requested.connect(session.set_frame)
+
+    def _on_sequence_changed(self, _sequence: Sequence) -> None:
+        self._shapes = None
+        self._request()
+
+    def _on_scene_shown(self, scene: Scene) -> None:
+        if scene.shapes is not self._shapes and not scene.ahead:
+            self._shapes = scene.shapes
+            self._request()
+
+    def _request(self, *_: object) -> None:
+        if self._panel.isVisible():
+            self._updater.request()
+
+    def _resolve(self) -> PointsState:
+        session, shapes = self._session, self._shapes
+        return PointsState(
+            shapes=shapes,
+            hidden=session.hidden,
+            chosen=(shapes, session.selection, session.point),
+            frame_range=session.frame_range,
+            frame=session.frame,
+        )
+
+    def _show_table(self, shapes: Shapes | None) -> None:
+        sequence = self._session.sequence
+        self._panel.set_table(None if shapes is None or sequence is None else point_table(sequence, shapes))
+
+    def _show_selection(self, shapes: Shapes | None, selection: tuple[int, ...], last: int) -> None:
+        """Show the selected points; of very many those that were selected last, and first by number."""
+        sequence = self._session.sequence
+        if shapes is None or sequence is None:
+            return
+        self._panel.set_selection(selection, last)
+        others = [point for point in selection if point != last]
+        chosen = ([last] if last >= 0 else []) + others
+        self._panel.set_courses(point_courses(shapes, chosen[:MOST_POINTS]), (sequence.units, shapes.unit))

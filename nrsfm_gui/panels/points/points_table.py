@@ -9,9 +9,9 @@ from PyQt6.QtCore import QAbstractTableModel, QItemSelection, QItemSelectionMode
 from PyQt6.QtGui import QBrush, QColor
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from core.data import GROUND_TRUTH
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.scene.summaries import size_text
+from nrsfm_gui.text.point_table import PointTable
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_table
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.text.point_table import PointTable
 
 NO_INDEX = QModelIndex()
+NOTHING: Floats = np.zeros(0)
+NO_POINTS = PointTable(NOTHING, NOTHING, NOTHING, NOTHING, "px", "mm")
 MOST_RANGES = 1500  # of selected rows; for more, Qt needs seconds, and they are only highlighted
 
 COLUMNS = (  # titles and tips
@@ -44,11 +45,8 @@ class PointsModel(QAbstractTableModel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._columns: list[Floats] = []  # (P,) each
-        self._units = ("px", "mm")
-        self._size = ""
-        self._alignment, self._truth = "", GROUND_TRUTH
-        self._names: tuple[str, ...] | None = None  # of the points
+        self._table = NO_POINTS
+        self._columns = [NOTHING] * len(COLUMNS)  # (P,) each
         self.order: Ints = np.zeros(0, dtype=int)  # the point of every row
         self._row_of: Ints = self.order
         self._by, self._descending = 0, False
@@ -69,16 +67,14 @@ class PointsModel(QAbstractTableModel):
 
     def set_table(self, table: PointTable | None) -> None:
         """Show other values, in the same kind of order."""
-        columns: list[Floats] = []
-        if table is not None:
-            points = np.arange(len(table.seen), dtype=float)
-            spread = np.full_like(points, np.nan) if table.uncertainty is None else table.uncertainty
-            weight = np.full_like(points, np.nan) if table.weight is None else table.weight
-            columns = [points, table.reprojection, table.error, table.worst_frame, table.seen, spread, weight]
-            self._units, self._alignment = (table.track_unit, table.unit), table.alignment
-            self._size = size_text(table.size, table.unit)
-            self._truth, self._names = table.truth, table.names
-        self._columns = columns
+        self._table = table = NO_POINTS if table is None else table
+        points = np.arange(len(table.seen), dtype=float)
+        unknown = np.full_like(points, np.nan)
+        self._columns = [
+            points, table.reprojection, table.error, table.worst_frame, table.seen,
+            unknown if table.uncertainty is None else table.uncertainty,
+            unknown if table.weight is None else table.weight,
+        ]  # fmt: skip
         if not self._rearranged():
             self._emit_data_changed()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, LENGTHS[0], LENGTHS[-1])
@@ -112,8 +108,8 @@ class PointsModel(QAbstractTableModel):
         """Return a cell as text, its alignment and color."""
         if role == Qt.ItemDataRole.DisplayRole:
             point = int(self.order[index.row()])
-            if index.column() == 0 and self._names is not None:
-                return f"{point + 1} {self._names[point]}"
+            if index.column() == 0 and self._table.names is not None:
+                return f"{point + 1} {self._table.names[point]}"
             return self._text(index.column(), self._columns[index.column()][point])
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -133,15 +129,16 @@ class PointsModel(QAbstractTableModel):
         """Return the title of a column, with its unit, and its tip."""
         if orientation != Qt.Orientation.Horizontal:
             return None
-        title, tip = COLUMNS[section]
+        table, (title, tip) = self._table, COLUMNS[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            unit = self._units[0 if section == 1 else 1]
+            unit = table.track_unit if section == 1 else table.unit
             return f"{title} ({unit})" if section in LENGTHS else title
         if role == Qt.ItemDataRole.ToolTipRole:
-            how = f" ({self._alignment})" if section == ERROR and self._alignment else ""
-            if self._size and section in (ERROR, UNCERTAINTY):
-                how += f"; {self._size}"
-            tip = tip.format(truth=self._truth)
+            how = f" ({table.alignment})" if section == ERROR and table.alignment else ""
+            size = size_text(table.size, table.unit)
+            if size and section in (ERROR, UNCERTAINTY):
+                how += f"; {size}"
+            tip = tip.format(truth=table.truth)
             return plain_tip(f"{tip}{how}. Click: sort; double click on a row: go to its worst frame.")
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignCenter)  # which leaves space for the mark of the sorted column
@@ -157,7 +154,7 @@ class PointsModel(QAbstractTableModel):
 
         The model is reset: to report each moved row would need seconds for very many.
         """
-        values = self._columns[self._by] if self._columns else np.zeros(0)
+        values = self._columns[self._by]
         keys = np.where(np.isfinite(values), -values if self._descending else values, np.inf)
         order = np.argsort(keys, kind="stable")
         if np.array_equal(order, self.order):

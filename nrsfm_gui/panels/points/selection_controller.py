@@ -26,8 +26,8 @@ class SelectionController(QObject):
     point_hovered = pyqtSignal(int)  # the point under the mouse in any of the views, -1 for none
     newest_requested = pyqtSignal()  # an earlier moment of the run is not to be looked at any more
 
-    def __init__(self, session: Session, points: PointsPanel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, points: PointsPanel) -> None:
+        super().__init__(points)
         self._session, self._notifier = session, session.notifier
         self._announced = False  # whether the status bar has been given the keys of a selection
         points.points_selected.connect(self.select)
@@ -126,8 +126,8 @@ class SelectionController(QObject):
 class HideController(QObject):
     """Hides observations of the selected points from the solver, and shows them again."""
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self._session, self._notifier = session, session.notifier
 
     def hide_observation(self) -> None:

@@ -33,14 +33,9 @@ class RunsController(QObject):
     """
 
     def __init__(
-        self,
-        session: Session,
-        control: RunControl,
-        display: Display,
-        panel: SequencesPanel,
-        parent: QObject | None = None,
+        self, session: Session, control: RunControl, display: Display, panel: SequencesPanel
     ) -> None:
-        super().__init__(parent)
+        super().__init__(panel)
         self._session, self._control, self._errors = session, control, display.errors
         self._notifier = session.notifier
 
@@ -59,13 +54,13 @@ class RunsController(QObject):
         self._settings = session.settings  # that were seen last
         panel.run_requested.connect(self.show)
         panel.pin_requested.connect(
-            lambda of, number, on: act(of, number, lambda run: session.pin_run(run, on))
+            lambda of, number, on: act(of, number, lambda run: session.change_run(run, pinned=on))
         )
         panel.title_changed.connect(
             lambda of, number, name: act(of, number, lambda run: self._rename(run, name))
         )
         panel.note_changed.connect(
-            lambda number, note: act(None, number, lambda run: session.set_note(run, note))
+            lambda number, note: act(None, number, lambda run: session.change_run(run, note=note))
         )
         panel.delete_requested.connect(lambda of, number: act(of, number, self.forget))
         panel.forget_requested.connect(lambda sequence: self._forget_all(session.runs_of(sequence)))
@@ -109,7 +104,7 @@ class RunsController(QObject):
 
     def _rename(self, run: Run, text: str) -> None:
         # The name that its parameters give is no title: it would stay when they change.
-        self._session.rename_run(run, "" if text == run_name(run.settings) else text)
+        self._session.change_run(run, title="" if text == run_name(run.settings) else text)
 
     def _forget_all(self, runs: list[Run]) -> None:
         pinned = [run for run in runs if run.pinned]

@@ -62,7 +62,6 @@ class SequenceTree(Themed, QTreeWidget):
         ("Ctrl+click", "compare a run with the one that is shown"),
         ("F4, Delete", "rename or forget a run; Delete removes a sequence from the list"),
         ("Right click", "all that can be done with a run or a sequence"),
-        ("Letters", "go to the row that begins so"),
     )
 
     sequence_requested = pyqtSignal(object)  # a sequence of the list

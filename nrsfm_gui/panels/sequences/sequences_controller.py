@@ -45,9 +45,8 @@ class SequencesController(QObject):
         opening: SequenceOpening,
         store: AppStore,
         panel: SequencesPanel,
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(panel)
         self._session, self._control, self._opening = session, control, opening
         self._store, self._notifier = store, session.notifier
         self.remembers = True

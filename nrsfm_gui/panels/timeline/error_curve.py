@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PyQt6.QtGui import QPainter, QPen, QPixmap, QPolygonF
 from PyQt6.QtWidgets import QToolTip, QWidget
+from pyqtgraph import arrayToQPath
 
 from nrsfm_gui.model.numbers import format_number, nice_step
 from nrsfm_gui.panels.timeline.heat_strip import small_font
@@ -65,7 +66,7 @@ class ErrorCurve(FramePicture, QWidget):
         if self._values is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             axis, area = self._axis, self._area()
-            self._range.paint_shade(painter, axis, area, self._theme)
+            self._range.paint(painter, axis, area, self._theme)
             self._paint_frame(painter, area, axis)
             self._paint_worst(painter, area, axis)  # last, or the line of the frame would strike it through
         painter.end()
@@ -145,21 +146,12 @@ class ErrorCurve(FramePicture, QWidget):
         theme = self._theme
         painter.setPen(QPen(qcolor(theme.accent), 1.0))
         painter.setClipRect(area.adjusted(-4, -3, 4, 3))
-        path, drawing = QPainterPath(), False
-        finite = np.isfinite(self._values)
-        for frame, value in enumerate(np.nan_to_num(self._values)):
-            if not finite[frame]:
-                drawing = False
-                continue
-            point = QPointF(axis.center(frame), area.bottom() - value / top * area.height())
-            if drawing:
-                path.lineTo(point)
-            else:
-                path.moveTo(point)
-                if frame + 1 >= len(finite) or not finite[frame + 1]:  # alone: a line would not show
-                    path.addEllipse(point, 1.5, 1.5)
-            drawing = True
-        painter.drawPath(path)
+        x = np.array([axis.center(frame) for frame in range(len(self._values))])
+        y = area.bottom() - self._values / top * area.height()
+        known = np.pad(np.isfinite(y), 1)
+        painter.drawPath(arrayToQPath(x, np.nan_to_num(y), connect=known[1:-1] & known[2:]))
+        for frame in np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:]):  # alone: a line would not show
+            painter.drawEllipse(QPointF(x[frame], y[frame]), 1.5, 1.5)
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
         """Request the frame under the mouse."""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QPointF, QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPen
-from PyQt6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
+from PyQt6.QtWidgets import QAbstractSlider, QToolTip, QWidget
 
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
-from nrsfm_gui.widgets.style import Themed
+from nrsfm_gui.widgets.plots.frame_axis import FramePicture
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent
+
+    from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
 
 HANDLE_RADIUS = 6.5
 BADGE = 13.0  # pixels, of the mark of the frame that intrinsics are estimated from
 
 
-class FrameSlider(Themed, QAbstractSlider):
+class FrameSlider(FramePicture, QAbstractSlider):
     """A slider whose handle is at the center of the frame on the axis, and whose range can be dragged."""
 
     GESTURES = (
@@ -35,43 +36,32 @@ class FrameSlider(Themed, QAbstractSlider):
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFixedHeight(20)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setSingleStep(1)
         self.setAccessibleName("frame")
         self._truth: tuple[int, ...] = ()
         self._reference = -1
-        self._range = FrameRange()
-        self.setMouseTracking(True)
         self.actionTriggered.connect(lambda _: self.frame_requested.emit(self.sliderPosition()))
 
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames."""
+        super().set_frame_count(count)
         self.setRange(0, max(count - 1, 0))
         self.setPageStep(max(count // 10, 1))
         self.setEnabled(count > 1)
+
+    def set_frame(self, frame: int) -> None:
+        """Move the handle to a frame; that requests nothing."""
+        self.setValue(frame)
 
     def set_truth_frames(self, frames: tuple[int, ...], reference: int) -> None:
         """Mark the frames that have ground truth (0-based), and the one that intrinsics come from (or -1)."""
         self._truth, self._reference = frames, reference
         self.update()
 
-    def set_range(self, frames: tuple[int, int] | None) -> None:
-        """Show which frames are played, or None for all."""
-        self._range.frames = frames
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Return the preferred size."""
-        return QSize(640, 20)
-
-    def _axis(self) -> FrameAxis:
-        return FrameAxis(self.maximum() + 1, self.width())
-
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint groove, marks and handle."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        axis, theme, y = self._axis(), self._theme, self.height() / 2
+        axis, theme, y = self._axis, self._theme, self.height() / 2
         x = axis.center(self.sliderPosition())
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(qcolor(theme.border))
@@ -80,7 +70,8 @@ class FrameSlider(Themed, QAbstractSlider):
             painter.setBrush(qcolor(theme.accent))
             painter.drawRoundedRect(QRectF(axis.left, y - 2, x - axis.left, 4), 2, 2)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        self._range.paint_band(painter, axis, QRectF(axis.left, 1, axis.span, self.height() - 2), theme)
+        area = QRectF(axis.left, 1, axis.span, self.height() - 2)
+        self._range.paint(painter, axis, area, theme, shades=False)
         self._paint_truth(painter, axis, y)
         if self.isEnabled():
             painter.setPen(QPen(qcolor(theme.text if self.hasFocus() else theme.accent), 1.5))
@@ -114,7 +105,7 @@ class FrameSlider(Themed, QAbstractSlider):
         """Start to drag an edge of the range, or request the frame under the mouse."""
         assert event is not None
         x = event.position().x()
-        if event.button() == Qt.MouseButton.LeftButton and not self._range.grab_edge(self._axis(), x):
+        if event.button() == Qt.MouseButton.LeftButton and not self._range.grab_edge(self._axis, x):
             self._request(x)
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
@@ -122,11 +113,11 @@ class FrameSlider(Themed, QAbstractSlider):
         assert event is not None
         x = event.position().x()
         if self._range.is_dragging:
-            self.range_requested.emit(self._range.moved(self._axis(), x))
+            self.range_requested.emit(self._range.moved(self._axis, x))
         elif event.buttons() & Qt.MouseButton.LeftButton:
             self._request(x)
         else:
-            edge = self._range.edge_at(self._axis(), x)
+            edge = self._range.edge_at(self._axis, x)
             self.setCursor(Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor)
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
@@ -138,7 +129,7 @@ class FrameSlider(Themed, QAbstractSlider):
         self.range_requested.emit(None)
 
     def _request(self, x: float) -> None:
-        frame = self._axis().frame_at(x)
+        frame = self._axis.frame_at(x)
         self.setValue(frame)
         self.frame_requested.emit(frame)
 
@@ -146,7 +137,7 @@ class FrameSlider(Themed, QAbstractSlider):
         """Explain the marks in the tooltip."""
         if event is not None and event.type() == QEvent.Type.ToolTip:
             position = event.pos()  # type: ignore[attr-defined]
-            axis = self._axis()
+            axis = self._axis
             frame = axis.frame_at(position.x())
             if self._reference >= 0 and abs(position.x() - axis.center(self._reference)) <= BADGE / 2:
                 frame = self._reference  # the badge is wider than a frame

@@ -207,7 +207,7 @@ class HeatStrip(FramePicture, PointSignals):
             painter.end()
             return
         painter.drawImage(area, self._picture(max(int(area.width()), 1), max(int(area.height()), 1)))
-        self._range.paint_shade(painter, self._axis, area, theme)
+        self._range.paint(painter, self._axis, area, theme)
         self._paint_line(painter, area)
         self._paint_selection(painter, area)
         self._paint_drag(painter, area)

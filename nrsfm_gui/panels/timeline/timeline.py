@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QPoint, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QPoint, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetrics
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout
 
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
+from nrsfm_gui.panels.timeline.playback import Playback
 from nrsfm_gui.panels.timeline.transport import Transport
 from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import plain_tip
@@ -21,6 +24,9 @@ from nrsfm_gui.widgets.point_view import PointSignals
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
+    from core import Sequence
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.scene.display import Display
     from nrsfm_gui.scene.scene import ErrorSeries
 
 MESSAGE_MILLISECONDS = 10_000  # that a sentence about a frame stays
@@ -40,7 +46,6 @@ class Timeline(PointSignals):
         self.setAccessibleName("Timeline")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # of its charts, too: the keys of the views act then
         self._kinds: tuple[ErrorSeries, ...] = ()
-        self._kind = 0  # the place of the one that is shown
         self._message_frame = -1  # the frame that a sentence is about
         self._chosen = ""  # the name of the requested kind, if any
         self.transport = Transport()
@@ -76,8 +81,9 @@ class Timeline(PointSignals):
 
     @property
     def series(self) -> ErrorSeries | None:
-        """The errors that are shown."""
-        return self._kinds[self._kind] if self._kinds else None
+        """The errors that are shown: of the kind that was chosen, if there are some."""
+        chosen = (kind for kind in self._kinds if kind.name == self._chosen)
+        return next(chosen, self._kinds[0] if self._kinds else None)
 
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames."""
@@ -91,10 +97,8 @@ class Timeline(PointSignals):
         if self._message_frame not in (-1, frame):
             self._message_frame = -1
             QToolTip.hideText()
-        self.transport.set_frame(frame)
-        self.slider.setValue(frame)
-        self.curve.set_frame(frame)
-        self.strip.set_frame(frame)
+        for part in (self.transport, self.curve, self.slider, self.strip):
+            part.set_frame(frame)
 
     def set_range(self, frames: tuple[int, int] | None) -> None:
         """Show which frames playing loops over, None for all."""
@@ -102,14 +106,12 @@ class Timeline(PointSignals):
             part.set_range(frames)
 
     def set_series(self, series: ErrorSeries | None) -> None:
-        """Show errors, of frames above the slider, of points below it: the kind that was chosen, if any."""
+        """Show errors, of frames above the slider, of points below it."""
         kinds = []
         while series is not None:
             kinds.append(series)
             series = series.other
         self._kinds = tuple(kinds)
-        names = [kind.name for kind in self._kinds]
-        self._kind = names.index(self._chosen) if self._chosen in names else 0
         self._show_kind()
 
     def show_message(self, frame: int, sentence: str) -> None:
@@ -133,8 +135,9 @@ class Timeline(PointSignals):
         )
 
     def _on_kind_requested(self) -> None:
-        self._kind = (self._kind + 1) % max(len(self._kinds), 1)
-        self._chosen = "" if self.series is None else self.series.name
+        names = [kind.name for kind in self._kinds]
+        if self.series is not None:
+            self._chosen = names[(names.index(self.series.name) + 1) % len(names)]
         self._show_kind()
 
     def _show_kind(self) -> None:
@@ -146,3 +149,133 @@ class Timeline(PointSignals):
             self.curve.set_errors(series.per_frame, series.unit, series.name, series.alignment)
             self.strip.set_errors(series.per_point, series.unit, series.name, series.alignment)
         self.transport.set_kind("" if series is None else series.name, others=len(self._kinds) > 1)
+
+
+@dataclass(frozen=True)
+class TimelineState:
+    """What the timeline shows; how it plays is shown by the playback."""
+
+    frame_count: int
+    truth_frames: tuple[tuple[int, ...], int]  # those that have ground truth, and the reference or -1
+    frame: int
+    frame_range: tuple[int, int] | None
+    hidden: frozenset[int]
+    hide: str | None  # the observations that are hidden from the solver
+    selection: tuple[tuple[int, ...], int]  # the selected points, and the one that was selected last or -1
+    series: ErrorSeries | None
+
+
+class TimelineController(QObject):
+    """Moves the session's frame and its range, owns the playback, and updates the timeline."""
+
+    def __init__(self, session: Session, display: Display, timeline: Timeline) -> None:
+        super().__init__(timeline)
+        self._session, self._display = session, display
+        self._errors: ErrorSeries | None = None
+        self.playback = playback = Playback(self)
+        transport, slider, strip = timeline.transport, timeline.slider, timeline.strip
+        self._updater = PanelUpdater(
+            self._resolve,
+            {
+                "frame_count": timeline.set_frame_count,
+                "truth_frames": lambda frames: slider.set_truth_frames(*frames),
+                "frame": timeline.set_frame,
+                "frame_range": timeline.set_range,
+                "hidden": strip.set_hidden,
+                "hide": lambda _text: strip.set_excluded(session.excluded),
+                "selection": lambda chosen: strip.set_selection(*chosen),
+                "series": timeline.set_series,
+            },
+            self,
+            milliseconds=FRAME_MILLISECONDS,
+        )
+        session.sequence_changed.connect(self._on_sequence_changed)
+        session.frame_changed.connect(playback.set_frame)
+        session.frame_range_changed.connect(playback.set_range)
+        for signal in (
+            session.frame_changed, session.frame_range_changed, session.hidden_changed,
+            session.selection_changed, session.point_changed, session.compare_mode_changed,
+            session.compared_changed, session.settings_changed,
+        ):  # fmt: skip
+            signal.connect(self._updater.request)
+        display.errors.series_changed.connect(self._on_series_changed)
+        display.scene_shown.connect(self._updater.run)  # its frame is marked when it is drawn
+        display.refreshed.connect(self._updater.flush)
+        timeline.frame_requested.connect(session.set_frame)
+        timeline.range_requested.connect(session.set_frame_range)
+        transport.playing_requested.connect(playback.set_playing)
+        transport.speed_requested.connect(playback.set_speed)
+        transport.loop_requested.connect(playback.set_loop)
+        playback.frame_requested.connect(session.set_frame)
+        playback.playing_changed.connect(transport.set_playing)
+        playback.rate_measured.connect(transport.set_rate)
+
+    # -- what the actions call ------------------------------------------------------------------------------
+
+    def toggle_playing(self) -> None:
+        """Play, or stop."""
+        self.playback.set_playing(not self.playback.playing)
+
+    def step(self, by: int) -> None:
+        """Move by some frames, and stop playing."""
+        self.playback.set_playing(False)
+        self._session.set_frame(self._session.frame + by)
+
+    def go_to(self, frame: int) -> None:
+        """Go to a frame; negative ones count from the end."""
+        sequence = self._session.sequence
+        if sequence is not None:
+            self._session.set_frame(frame % sequence.frame_count)
+
+    def go_to_truth(self) -> None:
+        """Go to the frame that the intrinsics are estimated from."""
+        sequence = self._session.sequence
+        if sequence is not None and sequence.truth is not None:
+            self._session.set_frame(sequence.truth.reference)
+
+    def begin_range(self) -> None:
+        """Play from the frame that is shown on; an earlier end of the range moves to it."""
+        self._set_end(0)
+
+    def end_range(self) -> None:
+        """Play up to the frame that is shown; a later start of the range moves to it."""
+        self._set_end(1)
+
+    def shut_down(self) -> None:
+        """Stop playing."""
+        self.playback.set_playing(False)
+
+    def _set_end(self, which: int) -> None:
+        sequence, frame = self._session.sequence, self._session.frame
+        if sequence is None:
+            return
+        first, last = self._session.frame_range or (0, sequence.frame_count - 1)
+        ends = (frame, max(last, frame)) if which == 0 else (min(first, frame), frame)
+        self._session.set_frame_range(None if ends == (0, sequence.frame_count - 1) else ends)
+
+    def _on_sequence_changed(self, sequence: Sequence) -> None:
+        self._errors = None
+        self.playback.set_frame_count(sequence.frame_count)
+        self._updater.forget()  # another number of frames resets the view
+        self._updater.request()
+
+    def _on_series_changed(self, series: ErrorSeries | None) -> None:
+        self._errors = series
+        self._updater.run()
+
+    def _resolve(self) -> TimelineState:
+        session, together = self._session, self._display.together
+        sequence, series = session.sequence, self._errors
+        truth = None if sequence is None else sequence.truth
+        if session.compared is not None and session.compare_mode == "difference" and together is not None:
+            series = together.series  # the distance between the two runs
+        return TimelineState(
+            frame_count=0 if sequence is None else sequence.frame_count,
+            truth_frames=((), -1) if truth is None else (tuple(truth.frames.tolist()), truth.reference),
+            frame=session.frame,
+            frame_range=session.frame_range,
+            hidden=session.hidden,
+            hide=session.settings.hide,
+            selection=(session.selection, session.point),
+            series=series,
+        )

@@ -29,14 +29,9 @@ class WorstFrame(QObject):
     """Goes to the worst frame or point by the errors of the timeline; repeated calls go to the next ones."""
 
     def __init__(
-        self,
-        session: Session,
-        timeline: Timeline,
-        *,
-        findings: Callable[[], Findings | None],
-        parent: QObject | None = None,
+        self, session: Session, timeline: Timeline, *, findings: Callable[[], Findings | None]
     ) -> None:
-        super().__init__(parent)
+        super().__init__(timeline)
         self._session, self._timeline, self._findings = session, timeline, findings
         self._notifier = session.notifier
         self._frame: int | None = None  # that was found last

@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import QGraphicsPixmapItem, QGraphicsRectItem, QToolTip, QV
 from nrsfm_gui.panels.view2d.tracks_dots import TracksDots, described, drawn_places, places
 from nrsfm_gui.scene.scene import NO_SEQUENCE
 from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import Lasso
 from nrsfm_gui.widgets.picture_labels import paint_legend, paint_message, paint_point_numbers, place_legend
@@ -109,9 +110,7 @@ class TracksView(PointView):
         self.plot_widget.getAxis("left").setWidth(60)
         self.plot_widget.getAxis("bottom").setHeight(42)
         self._dots = TracksDots(self.plot_widget)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.plot_widget)
+        self._column = filled(QVBoxLayout(self), self.plot_widget)
         self._overlay = _Overlay(self)
         self._box.sigRangeChanged.connect(self._on_range_changed)
         self._lasso = Lasso(self.plot_widget.viewport())
@@ -190,9 +189,7 @@ class TracksView(PointView):
 
     def add_below(self, widget: QWidget) -> None:
         """Put a widget below the plot."""
-        layout = self.layout()
-        assert layout is not None  # made with the view
-        layout.addWidget(widget)
+        self._column.addWidget(widget)
 
     @property
     def range_shown(self) -> QRectF:

@@ -35,46 +35,6 @@ if TYPE_CHECKING:
 FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
 
 
-class FallbackRenderer:
-    """Renders parts by OpenGL, and by software where OpenGL is missing or fails."""
-
-    def __init__(self, *, software: bool) -> None:
-        self.sentence = "Drawn without OpenGL"  # what draws
-        self._software, self._opengl = SoftwareRenderer(), None
-        if software:
-            return
-        try:
-            self._opengl = make_opengl_renderer()
-            self.sentence = f"Drawn by OpenGL ({self._opengl.card})"
-        except ContextLost as error:
-            self.sentence = f"Drawn without OpenGL: {error}"
-
-    @property
-    def uses_opengl(self) -> bool:
-        """Whether OpenGL makes the pictures."""
-        return self._opengl is not None
-
-    def skips_surface_of(self, parts: dict[str, Part]) -> bool:
-        """Return whether a surface is skipped, because it would be too slow without OpenGL."""
-        return not self.uses_opengl and skips_surface(parts)
-
-    def begin(self, parts: dict[str, Drawn], request: RenderRequest) -> None:
-        """Start a picture that `image` returns later, where the renderer works asynchronously."""
-        if self._opengl is not None:
-            with suppress(ContextLost):  # `image` falls back to the software renderer
-                self._opengl.begin(parts, request)
-
-    def image(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
-        """Return a picture of parts."""
-        if self._opengl is not None:
-            try:
-                return self._opengl.image(parts, request)
-            except ContextLost as error:
-                self._opengl = None
-                self.sentence = f"The 3-D view is drawn without OpenGL from now on: {error}"
-        return self._software.image(parts, request)
-
-
 def make_opengl_renderer() -> OpenGLRenderer:
     """Return a renderer, imported only where OpenGL works: that is slow. Raises ContextLost elsewhere."""
     if not opengl_available():
@@ -85,14 +45,21 @@ def make_opengl_renderer() -> OpenGLRenderer:
 
 
 class SceneRenderer(QObject):
-    """The parts of a scene, and their last picture."""
+    """The parts of a scene, and their last picture: by OpenGL, by software where that is missing or fails."""
 
     refined = pyqtSignal()  # the picture is at rest: it is to be painted again in full detail
     degraded = pyqtSignal(str)  # why OpenGL is not used any more, in a sentence
 
     def __init__(self, parent: QObject, *, software: bool) -> None:
         super().__init__(parent)
-        self.renderer = FallbackRenderer(software=software)
+        self.sentence = "Drawn without OpenGL"  # what draws
+        self._software, self._opengl = SoftwareRenderer(), None
+        if not software:
+            try:
+                self._opengl = make_opengl_renderer()
+                self.sentence = f"Drawn by OpenGL ({self._opengl.card})"
+            except ContextLost as error:
+                self.sentence = f"Drawn without OpenGL: {error}"
         self.theme = DARK
         self.parts: dict[str, Part] = {}  # what is drawn while the picture moves
         self._all_parts: dict[str, Part] | None = {}  # what is drawn at rest; None where it is not known yet
@@ -102,6 +69,11 @@ class SceneRenderer(QObject):
         self._begun: tuple[dict[str, Drawn], RenderRequest] | None = None  # the next one, which is under way
         self._resting = False
         self._rest = Debounce(self._on_rest, TYPING_MILLISECONDS, self)
+
+    @property
+    def uses_opengl(self) -> bool:
+        """Whether OpenGL makes the pictures."""
+        return self._opengl is not None
 
     def set_scene(self, scene: Scene) -> None:
         """Draw a scene from now on."""
@@ -118,7 +90,7 @@ class SceneRenderer(QObject):
     @property
     def omission(self) -> str:
         """What is omitted because of its size, "" for nothing."""
-        return "no mesh: too large without OpenGL" if self.renderer.skips_surface_of(self.parts) else ""
+        return "no mesh: too large without OpenGL" if self._skips_surface(self.parts) else ""
 
     def image(self, projection: Projection, ratio: float, *, locked: bool) -> QImage:
         """Return the picture for the screen; the parameters are those of `render`."""
@@ -136,7 +108,9 @@ class SceneRenderer(QObject):
         """Start the next picture for the screen; the parameters are those of `render`."""
         size = _pixels(projection, ratio)
         self._begun = self._prepare(projection, ratio, size, locked=locked, full=self._full)
-        self.renderer.begin(*self._begun)
+        if self._opengl is not None:
+            with suppress(ContextLost):  # `image` falls back to the software renderer
+                self._opengl.begin(*self._begun)
 
     @property
     def _full(self) -> bool:
@@ -163,7 +137,7 @@ class SceneRenderer(QObject):
         self, projection: Projection, ratio: float, size: tuple[int, int], *, locked: bool, full: bool
     ) -> tuple[dict[str, Drawn], RenderRequest]:
         parts = self._complete_parts() if full else self.parts
-        if not self.renderer.skips_surface_of(parts):
+        if not self._skips_surface(parts):
             parts = without_covered(parts)
         if locked:
             parts = {name: part for name, part in parts.items() if name != "camera"}
@@ -171,11 +145,18 @@ class SceneRenderer(QObject):
         return seen_parts(parts, projection), request
 
     def _render(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
-        before = self.renderer.uses_opengl
-        image = self.renderer.image(parts, request)
-        if before and not self.renderer.uses_opengl:
-            self.degraded.emit(self.renderer.sentence)
-        return image
+        if self._opengl is not None:
+            try:
+                return self._opengl.image(parts, request)
+            except ContextLost as error:
+                self._opengl = None
+                self.sentence = f"The 3-D view is drawn without OpenGL from now on: {error}"
+                self.degraded.emit(self.sentence)
+        return self._software.image(parts, request)
+
+    def _skips_surface(self, parts: dict[str, Part]) -> bool:
+        """Return whether a surface is skipped, because it would be too slow without OpenGL."""
+        return self._opengl is None and skips_surface(parts)
 
     def _complete_parts(self) -> dict[str, Part]:
         """Return all parts, where some are left out while the picture moves."""

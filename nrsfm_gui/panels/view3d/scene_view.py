@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
 from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
@@ -23,7 +23,7 @@ from nrsfm_gui.widgets.picture_labels import paint_message
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
     from PyQt6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
 
@@ -118,78 +118,6 @@ def _button(name: str) -> QToolButton:
     return button
 
 
-class CameraMouse(QObject):
-    """Turns with the left button, moves with the middle one (or Shift and left), zooms with the wheel."""
-
-    clicked = pyqtSignal(QPointF)  # the left button was pressed and released in one place
-    pointed = pyqtSignal(QPointF)  # the mouse moved, no button held
-    left = pyqtSignal()  # it is not over the widget any more
-    double_clicked = pyqtSignal()  # emitted on a double click
-
-    def __init__(self, surface: QWidget, camera: ViewCamera, held: Callable[[], Floats | None]) -> None:
-        super().__init__(surface)
-        self._surface, self._camera = surface, camera
-        self._held = held  # what stays in the picture while it turns
-        self._pressed: QPointF | None = None
-        self._last = QPointF()
-        self._dragging = False
-        surface.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Handle events that move the camera or point at something."""
-        if isinstance(event, QWheelEvent):
-            self._camera.begin_gesture("Zoom the view", pause=True)
-            self._camera.interrupt()
-            self._camera.move(self._camera.orbit.zoomed(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0)))
-            event.accept()
-            return True
-        if event is not None and event.type() == QEvent.Type.Leave:
-            self.left.emit()
-        if not isinstance(event, QMouseEvent):
-            return False
-        kind = event.type()
-        if kind == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.RightButton:
-            return False  # which opens a menu
-        if kind == QEvent.Type.MouseButtonPress:
-            self._camera.set_turning(False)
-            self._pressed = self._last = event.position()
-            self._dragging = False
-        elif kind == QEvent.Type.MouseButtonDblClick:
-            self._pressed = None
-            self.double_clicked.emit()
-        elif kind == QEvent.Type.MouseMove and self._pressed is None:
-            self.pointed.emit(event.position())
-        elif kind == QEvent.Type.MouseMove:
-            self._drag(event)
-        elif kind == QEvent.Type.MouseButtonRelease:
-            if (
-                self._pressed is not None
-                and not self._dragging
-                and event.button() == Qt.MouseButton.LeftButton
-            ):
-                self.clicked.emit(event.position())
-            self._pressed = None
-            self._camera.end_gesture()
-        return False
-
-    def _drag(self, event: QMouseEvent) -> None:
-        assert self._pressed is not None  # checked by the caller
-        if not self._dragging:
-            if (event.position() - self._pressed).manhattanLength() < CLICK_TRAVEL:
-                return
-            self._dragging = True
-            self._last = self._pressed
-            self._camera.begin_gesture("Move the view")
-        delta, self._last = event.position() - self._last, event.position()
-        buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        self._camera.interrupt()
-        if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
-            self._camera.move(self._camera.orbit.panned(delta.x(), delta.y(), self._surface.height()))
-        elif buttons & Qt.MouseButton.LeftButton:
-            size = self._surface.width(), self._surface.height()
-            self._camera.turn(delta.x(), delta.y(), self._held(), *size)
-
-
 class SceneView(PointView):
     """Estimate, ground truth and residuals in 3-D."""
 
@@ -215,18 +143,14 @@ class SceneView(PointView):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the keys of the views act then
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("3-D view")
-        self._renderer = SceneRenderer(self, software=software)
-        self._renderer.refined.connect(self.update)
-        self.renderer, self.degraded = self._renderer.renderer, self._renderer.degraded
+        self.renderer = SceneRenderer(self, software=software)
+        self.renderer.refined.connect(self.update)
         self.camera = ViewCamera(self)
         self.camera.moved.connect(self._redraw)
         self.camera.turning_changed.connect(lambda _on: self._show_controls())
-        self._mouse = CameraMouse(self, self.camera, self._outline)
-        self._mouse.clicked.connect(lambda position: self.point_selected.emit(self.point_at(position)))
-        self._mouse.pointed.connect(lambda position: self._hover(self.point_at(position)))
-        self._mouse.left.connect(lambda: self._hover(-1))
-        self._mouse.double_clicked.connect(self.fit)
-        self._lasso = Lasso(self)  # after the camera's mouse: the last event filter is called first
+        self._pressed: QPointF | None = None  # where a button was pressed that is held
+        self._dragged_to: QPointF | None = None  # None for a press that may be a click
+        self._lasso = Lasso(self)  # filters the events of the mouse
         self._lasso.clicked.connect(self._toggle)
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self.update)
@@ -250,7 +174,7 @@ class SceneView(PointView):
         """Show a scene; a camera that a person has moved stays unless the subject is another one."""
         old, self._scene = self._scene, scene
         self._frame(old, scene)
-        self._renderer.set_scene(scene)
+        self.renderer.set_scene(scene)
         self.color_bar.set_scale(scene.appearance, scene.color_limits, scene.color_title)
         framing = scene.shapes.framing
         self.buttons.moves = framing is not None and framing.moves
@@ -259,10 +183,10 @@ class SceneView(PointView):
         self._redraw()
         if self.isVisible():
             locked = self._sees_through_frame
-            self._renderer.begin(self._projection(), self.devicePixelRatioF(), locked=locked)
+            self.renderer.begin(self._projection(), self.devicePixelRatioF(), locked=locked)
 
     def _apply_theme(self, theme: Theme) -> None:
-        self._renderer.theme = theme
+        self.renderer.theme = theme
         if self._scene is not None:
             self.set_scene(self._scene)
         else:
@@ -305,7 +229,7 @@ class SceneView(PointView):
         transparent: bool = False,
     ) -> QImage:
         locked = self._sees_through_frame
-        image = self._renderer.render(projection, ratio, size, locked=locked, transparent=transparent)
+        image = self.renderer.render(projection, ratio, size, locked=locked, transparent=transparent)
         if labels:
             painter = QPainter(image)
             self.paint_labels(painter, projection, color_bar=True)
@@ -335,7 +259,7 @@ class SceneView(PointView):
             projection,
             self._theme,
             hovered=self._hovered,
-            status=" · ".join(each for each in (status, self._renderer.omission) if each),
+            status=" · ".join(each for each in (status, self.renderer.omission) if each),
             locked=locked,
             covered=covered,
             color_bar=color_bar,
@@ -498,7 +422,7 @@ class SceneView(PointView):
 
     def _redraw(self) -> None:
         """Make the picture anew when it is next painted."""
-        self._renderer.invalidate()
+        self.renderer.invalidate()
         self._show_controls()
         self.update(self._uncovered)
 
@@ -510,7 +434,7 @@ class SceneView(PointView):
         """Paint the picture, made anew only where it changed, and the labels."""
         projection = self._projection()
         locked = self._sees_through_frame
-        picture = self._renderer.image(projection, self.devicePixelRatioF(), locked=locked)
+        picture = self.renderer.image(projection, self.devicePixelRatioF(), locked=locked)
         painter = QPainter(self)
         painter.drawImage(0, 0, picture)
         covered = [QRectF(each.geometry()) for each in (self.buttons, self.color_bar) if each.isVisible()]
@@ -553,7 +477,59 @@ class SceneView(PointView):
             self._fit()
         self._redraw()
 
-    # Mouse
+    # Mouse: the left button turns, the middle one (or Shift and left) moves, the wheel zooms
+
+    def wheelEvent(self, event: QWheelEvent | None) -> None:
+        """Zoom."""
+        assert event is not None
+        camera = self.camera
+        camera.begin_gesture("Zoom the view", pause=True)
+        camera.interrupt()
+        camera.move(camera.orbit.zoomed(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0)))
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Begin a click or a drag; the right button opens a menu."""
+        assert event is not None
+        if event.button() != Qt.MouseButton.RightButton:
+            self.camera.set_turning(False)
+            self._pressed, self._dragged_to = event.position(), None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Show the object large."""
+        self._pressed = None
+        self.fit()
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Drag the camera, or mark the point under the mouse."""
+        assert event is not None
+        if self._pressed is None:
+            self._hover(self.point_at(event.position()))
+            return
+        if self._dragged_to is None:
+            if (event.position() - self._pressed).manhattanLength() < CLICK_TRAVEL:
+                return
+            self._dragged_to = self._pressed
+            self.camera.begin_gesture("Move the view")
+        delta, self._dragged_to = event.position() - self._dragged_to, event.position()
+        buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        self.camera.interrupt()
+        if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
+            self.camera.move(self.camera.orbit.panned(delta.x(), delta.y(), self.height()))
+        elif buttons & Qt.MouseButton.LeftButton:
+            self.camera.turn(delta.x(), delta.y(), self._outline(), self.width(), self.height())
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """Select a point that was clicked, or end a drag."""
+        assert event is not None
+        clicked = self._pressed is not None and self._dragged_to is None
+        if clicked and event.button() == Qt.MouseButton.LeftButton:
+            self.point_selected.emit(self.point_at(event.position()))
+        self._pressed = None
+        self.camera.end_gesture()
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Mark no point."""
+        self._hover(-1)
 
     def point_at(self, position: QPointF) -> int:
         """Return the index of the point nearest to a pixel, or -1 where none is near."""

@@ -43,7 +43,7 @@ class SceneViewController(QObject):
         self._first_appearance = first_appearance
         self._is_resetting = False
         display.without_opengl = not view.renderer.uses_opengl
-        view.degraded.connect(self._on_degraded)
+        view.renderer.degraded.connect(self._on_degraded)
         session.sequence_changed.connect(self._on_sequence_changed)
         self.add_view(view)
 

@@ -95,40 +95,32 @@ class FrameRange:
         """End the drag."""
         self._dragged_edge = None
 
-    def paint_shade(self, painter: QPainter, axis: FrameAxis, area: QRectF, theme: Theme) -> None:
-        """Shade what is not played, and draw both edges."""
+    def paint(
+        self, painter: QPainter, axis: FrameAxis, area: QRectF, theme: Theme, *, shades: bool = True
+    ) -> None:
+        """Draw both edges, and shade the frames that are not played, or else fill those that are."""
         if self.frames is None:
             return
         left, right = self._edges(axis)
-        shade = qcolor(theme.panel, SHADE)
-        painter.fillRect(QRectF(area.left(), area.top(), left - area.left(), area.height()), shade)
-        painter.fillRect(QRectF(right, area.top(), area.right() - right, area.height()), shade)
-        self._paint_brackets(painter, area, left, right, theme)
-
-    def paint_band(self, painter: QPainter, axis: FrameAxis, area: QRectF, theme: Theme) -> None:
-        """Fill the frames that are played, and draw both edges."""
-        if self.frames is None:
-            return
-        left, right = self._edges(axis)
-        painter.fillRect(QRectF(left, area.top(), right - left, area.height()), qcolor(theme.accent, 0.22))
-        self._paint_brackets(painter, area, left, right, theme)
+        if shades:
+            shade = qcolor(theme.panel, SHADE)
+            painter.fillRect(QRectF(area.left(), area.top(), left - area.left(), area.height()), shade)
+            painter.fillRect(QRectF(right, area.top(), area.right() - right, area.height()), shade)
+        else:
+            painter.fillRect(
+                QRectF(left, area.top(), right - left, area.height()), qcolor(theme.accent, 0.22)
+            )
+        painter.setPen(QPen(qcolor(theme.accent), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+        top, bottom = area.top() + 1, area.bottom() - 1
+        for x, out in ((left, -BRACKET), (right, BRACKET)):
+            painter.drawLine(QPointF(x, top), QPointF(x, bottom))
+            for y in (top, bottom):
+                painter.drawLine(QPointF(x, y), QPointF(x + out, y))
 
     def _edges(self, axis: FrameAxis) -> tuple[float, float]:
         assert self.frames is not None  # checked by the callers
         half = 0.5 * axis.span / max(axis.count, 1)
         return axis.center(self.frames[0]) - half, axis.center(self.frames[1]) + half
-
-    @staticmethod
-    def _paint_brackets(painter: QPainter, area: QRectF, left: float, right: float, theme: Theme) -> None:
-        painter.setPen(QPen(qcolor(theme.accent), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
-        top, bottom = area.top() + 1, area.bottom() - 1
-        for x, out in ((left, -BRACKET), (right, BRACKET)):
-            for start, end in (
-                ((x, top), (x, bottom)),
-                ((x, top), (x + out, top)),
-                ((x, bottom), (x + out, bottom)),
-            ):
-                painter.drawLine(QPointF(*start), QPointF(*end))
 
 
 class FramePicture(Themed):

@@ -11,8 +11,8 @@ Qt has QSvgGenerator for this. Its version in Qt 6.11 has three faults that a pl
 
 The SVG exporter of pyqtgraph parses what QSvgGenerator writes and fails with the `Z` of Qt 6.11.
 
-Here geometry is mapped to the page before it is written, and the clip follows every change that QPainter
-reports. Pens and brushes have one color, as those of plots do.
+Here its page has another engine: geometry is mapped to the page before it is written, and the clip follows
+every change that QPainter reports. Pens and brushes have one color, as those of plots do.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from PyQt6.QtGui import (
     QPixmap,
     QTransform,
 )
+from PyQt6.QtSvg import QSvgGenerator
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QBrush, QColor, QFont, QImage, QPaintEngineState, QTextItem
@@ -52,7 +53,7 @@ LEAST_STEP = 0.1  # pixels between two vertices of a line
 CLIP_CHANGES = QPaintEngine.DirtyFlag.DirtyClipPath | QPaintEngine.DirtyFlag.DirtyClipRegion
 
 
-class SvgGenerator(QPaintDevice):
+class SvgGenerator(QSvgGenerator):
     """A page to paint on; `svg` is the document once the painter has ended.
 
     `size`: of the page in units of the drawing, which are CSS pixels; `centimeters`: width and height of the
@@ -69,40 +70,26 @@ class SvgGenerator(QPaintDevice):
         centimeters: tuple[float, float] | None = None,
     ) -> None:
         super().__init__()
-        self._size, self._centimeters, self._title = size, centimeters, title
+        self.setSize(size)
+        self.setResolution(resolution)
+        self.setTitle(title)
+        self._centimeters = centimeters
         self._engine = _SvgPaintEngine(name)
-        millimeters = 25.4 / resolution
-        metrics = QPaintDevice.PaintDeviceMetric
-        self._metrics = {
-            metrics.PdmWidth: size.width(),
-            metrics.PdmHeight: size.height(),
-            metrics.PdmWidthMM: round(size.width() * millimeters),
-            metrics.PdmHeightMM: round(size.height() * millimeters),
-            metrics.PdmNumColors: 2**31 - 1,
-            metrics.PdmDepth: 32,
-            metrics.PdmDevicePixelRatio: 1,
-            metrics.PdmDevicePixelRatioScaled: int(QPaintDevice.devicePixelRatioFScale()),
-        }
-        self._resolution = resolution
 
     @property
     def svg(self) -> str:
         """The document."""
-        width, height = self._size.width(), self._size.height()
+        width, height = self.width(), self.height()
         sides = [f"{side:g}cm" for side in self._centimeters] if self._centimeters else [width, height]
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
             f' version="1.1" width="{sides[0]}" height="{sides[1]}" viewBox="0 0 {width} {height}">\n'
-            f"<title>{escape(self._title)}</title>\n{self._engine.content}</svg>\n"
+            f"<title>{escape(self.title())}</title>\n{self._engine.content}</svg>\n"
         )
 
     def paintEngine(self) -> QPaintEngine:
         """Return what the painter draws with."""
         return self._engine
-
-    def metric(self, metric: QPaintDevice.PaintDeviceMetric) -> int:
-        """Return a measure of the page; those that are not sizes are resolutions."""
-        return self._metrics.get(metric, self._resolution)
 
 
 class _SvgPaintEngine(QPaintEngine):

@@ -10,7 +10,6 @@ import pytest
 import core
 from core import CameraModel, GroundTruth, InputError, Sequence
 from core.cameras import IntrinsicsOrigin, resolve_intrinsics, to_pixels
-from core.reconstruction import RECORDS
 
 SIZE = (1280, 960)
 QUICK = {"rank": 2, "starts": 1, "rotations": "tracks", "rotation_rank": 1, "objective": "wnn"}
@@ -50,23 +49,13 @@ def test_without_anything_the_focal_length_is_that_of_a_usual_camera(scene, size
 
 
 def test_what_is_known_of_the_camera_comes_first(scene):
-    own = resolve_intrinsics(scene, "auto")
-    assert own.origin.source == "sequence"
-    assert own.origin.remark == ""
-    by_truth = resolve_intrinsics(replace(scene, intrinsics=None), "auto")
-    assert by_truth.origin.source == "truth"
-    low, high = by_truth.origin.interval
-    assert low < scene.intrinsics[0, 0] < high
+    assert resolve_intrinsics(scene, "auto").origin == IntrinsicsOrigin("sequence")
     assert resolve_intrinsics(scene, (900.0, 900.0, 1.0, 2.0)).origin.source == "given"
-
-
-def test_a_thin_ground_truth_gives_the_focal_length_with_its_interval(scene):
-    found = resolve_intrinsics(flattened(scene, 0.05), "auto")
-    assert found.origin.source == "truth"
-    low, high = found.origin.interval
-    assert low < scene.intrinsics[0, 0] < high
-    assert "thin in depth" in found.origin.remark
-    assert f"{low:.0f} and {high:.0f} px" in found.origin.remark
+    for known in (replace(scene, intrinsics=None), flattened(scene, 0.05)):
+        origin = resolve_intrinsics(known, "auto").origin
+        low, high = origin.interval
+        assert origin.source == "truth" and low < scene.intrinsics[0, 0] < high
+    assert "thin in depth" in origin.remark and f"{low:.0f} and {high:.0f} px" in origin.remark
 
 
 def test_a_planar_ground_truth_is_not_used_and_that_is_described(scene):
@@ -82,15 +71,6 @@ def test_tracks_that_are_not_in_pixels_are_not_given_a_focal_length(scene):
     small = without_camera(scene, tracks=scene.tracks / 1000.0 - 0.5)
     with pytest.raises(InputError, match="not in pixels"):
         resolve_intrinsics(small, "auto")
-
-
-def test_an_origin_survives_json(scene):
-    origin = IntrinsicsOrigin("truth", "thin", (900.0, 1100.0))
-    values = {"source": "truth", "remark": "thin", "interval": [900.0, 1100.0]}
-    assert RECORDS.read(IntrinsicsOrigin, values, "intrinsics") == origin
-    for wrong in ({}, {"source": "a friend"}, {"source": "truth", "interval": [1.0]}):
-        with pytest.raises(InputError, match="intrinsics"):
-            RECORDS.read(IntrinsicsOrigin, wrong, "intrinsics")
 
 
 def test_the_camera_model_of_the_settings_overrules_that_of_the_sequence(scene, tmp_path):

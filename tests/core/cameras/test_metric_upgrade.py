@@ -42,11 +42,10 @@ class Scene:
         lengths = np.exp(random.standard_normal(U.shape[1])) * random.choice([-1, 1], U.shape[1])
         return P @ H * sizes[:, None, None], np.linalg.solve(H, U) * lengths
 
-    def upgraded(
-        self, *, known: bool, seed: int = 1, noise: float = 0.0, center: tuple[float, float] = CENTER
-    ) -> MetricUpgrade:
+    def upgraded(self, *, known: bool, seed: int = 1, noise: float = 0.0) -> MetricUpgrade:
         tracks = self.pictured()
-        visible = np.random.default_rng(seed).random((len(tracks), tracks.shape[2])) < 0.8
+        half = np.random.default_rng(seed).random(((len(tracks) + 1) // 2, tracks.shape[2])) < 0.8
+        visible = np.concatenate((half, half))[: len(tracks)]
         P, U = self.projective(seed, noise)
         return metric_upgrade(
             P,
@@ -54,7 +53,6 @@ class Scene:
             tracks=np.where(visible[:, None], tracks, np.nan),
             visible=visible,
             intrinsics=self.intrinsics if known else None,
-            principal_point=center,
         )
 
     def distance(self, upgrade: MetricUpgrade) -> float:
@@ -69,6 +67,8 @@ def scene():
         random = np.random.default_rng(seed)
         R = rotation_from_vector(random.standard_normal((views, 3)) * [0.4, 0.8, 0.3])
         t = np.column_stack((0.3 * random.standard_normal((views, 2)), 6 + 2 * random.random(views)))
+        roll = np.diag([-1.0, -1.0, 1.0])  # every view upside down, too: the principal point is in the middle
+        R, t = np.concatenate((R, roll @ R)), np.concatenate((t, t @ roll))
         K = np.array([[focal, 0, CENTER[0]], [0, focal, CENTER[1]], [0, 0, 1]])
         return Scene(R, t, K, random.standard_normal((3, points)))
 
@@ -123,7 +123,7 @@ def test_constraints_have_the_derivatives_of_finite_differences(scene):
 def test_a_translation_without_rotation_upgrades_with_a_known_focal_length_only(scene):
     truth = scene()
     truth.rotations = np.broadcast_to(np.eye(3), truth.rotations.shape)
-    truth.translations = truth.translations + np.random.default_rng(4).standard_normal((7, 3))
+    truth.translations = truth.translations + np.random.default_rng(4).standard_normal((14, 3))
     assert truth.distance(truth.upgraded(known=True)) < 1e-8
     with pytest.raises(InputError, match="does not determine it"):
         truth.upgraded(known=False)
@@ -149,7 +149,7 @@ def test_views_from_one_place_are_refused(scene, noise):
     ],
 )
 def test_what_has_no_upgrade_is_refused(scene, kind, message):
-    truth = scene(views=2 if kind == "two views" else 7)
+    truth = scene(views=1 if kind == "two views" else 7)
     if kind == "plane":
         truth.points[2] = 0.3 * truth.points[0] - 0.1
     P, U = truth.projective(seed=1)
@@ -166,16 +166,6 @@ def test_what_has_no_upgrade_is_refused(scene, kind, message):
     visible = np.ones((len(P), 40), dtype=bool)
     with pytest.raises(InputError, match=message):
         metric_upgrade(P, U, tracks=X[:, :2] / X[:, 2:], visible=visible, intrinsics=K)
-
-
-def test_shapes_that_disagree_are_named():
-    tracks, visible = np.zeros((3, 2, 9)), np.ones((3, 9), dtype=bool)
-    with pytest.raises(InputError, match=r"cameras have shape \(3, 4\)"):
-        metric_upgrade(np.zeros((3, 4)), np.zeros((4, 9)), tracks=tracks, visible=visible)
-    with pytest.raises(InputError, match=r"points have shape \(3, 9\)"):
-        metric_upgrade(np.zeros((3, 3, 4)), np.zeros((3, 9)), tracks=tracks, visible=visible)
-    with pytest.raises(InputError, match=r"tracks have shape \(3, 2, 9\)"):
-        metric_upgrade(np.zeros((4, 3, 4)), np.zeros((4, 9)), tracks=tracks, visible=visible)
 
 
 def test_the_cameras_of_door_are_recovered_from_a_random_frame(data):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -134,35 +133,6 @@ def test_a_closed_output_is_a_sentence_and_closed_errors_change_nothing(tracks, 
     code, printed, _errors = nrsfm(words, "2>&- <&-")
     assert code == 0 and printed.endswith(f"wrote {path}\n")
     assert load_result(path).loss == whole.loss
-
-
-def test_an_option_whose_value_is_two_dashes_is_a_sentence(tracks, capsys):
-    assert main(["solve", tracks, "-o", "a.npz", "--rank=--"]) == 2
-    assert "argument --rank: '--' is no value" in capsys.readouterr().err
-    assert main(["solve", tracks, "-o", "a.npz", "--then=--eta=--"]) == 2
-    assert "--then: argument --eta: '--' is no value" in capsys.readouterr().err
-
-
-HUGE = 20 * "9"
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "solve {tracks} -o a.npz --rank 1000000000",
-        f"solve {{tracks}} -o a.npz --then '--rank {HUGE}'",
-        "guide {tracks} --folds 1000000000",
-        "simulate paper -o a --frames 1000000 --points 1000000",
-        f"reproduce table1 -o a --jobs {HUGE}",
-        "benchmark --sizes 999999999x999999 --seconds 1",
-    ],
-)
-def test_a_number_that_is_far_too_large_is_a_sentence(words, tracks, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(shlex.split(words.format(tracks=tracks))) == 2
-    error = capsys.readouterr().err
-    assert "accepted" in error and error.count("\n") == 1
-    assert not (tmp_path / "a.npz").exists()
 
 
 def test_a_signal_during_the_start_leaves_no_traceback():

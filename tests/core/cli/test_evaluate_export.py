@@ -15,9 +15,19 @@ from core.cli import as_lines, main, summary_of
 from core.io.writers import KINDS
 
 
-def test_evaluate_agrees_with_the_loss_and_finds_a_zero_gradient(solved, capsys):
-    assert main(["evaluate", str(solved), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+@pytest.fixture
+def evaluated(capsys):
+    """Return what `evaluate` prints as JSON."""
+
+    def evaluate(path, *words):
+        assert main(["evaluate", str(path), *words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return evaluate
+
+
+def test_evaluate_agrees_with_the_loss_and_finds_a_zero_gradient(solved, evaluated, capsys):
+    said = evaluated(solved)
     assert said["loss_difference"] < 1e-10
     assert said["relative_gradient"] < 1e-7
     assert {"procrustes_mm", "challenge_v02", "reprojection_px"} <= set(said["errors"])
@@ -26,25 +36,20 @@ def test_evaluate_agrees_with_the_loss_and_finds_a_zero_gradient(solved, capsys)
 
 
 @pytest.mark.parametrize("penalty", ["log", "mcp"])
-def test_evaluate_knows_the_objective_of_a_concave_penalty(tracks, tmp_path, capsys, penalty):
+def test_evaluate_knows_the_objective_of_a_concave_penalty(tracks, tmp_path, evaluated, penalty):
     path = tmp_path / "result.npz"
     words = ["--rotations", "truth", "--rank", "2", "--starts", "1", "--penalty", penalty, "--mu", "0.01"]
     words += ["--objective", "wnn"]
     assert main(["solve", tracks, *words, "-o", str(path), "--quiet"]) == 0
-    assert main(["evaluate", str(path), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = evaluated(path)
     assert said["loss_difference"] < 1e-10 and said["relative_gradient"] < 1e-6
 
 
 def test_evaluate_measures_the_minimum_of_a_refined_result_where_the_refinement_began(
-    solved, tmp_path, capsys, move_along_rays
+    solved, tmp_path, evaluated, move_along_rays
 ):
-    plain = load_result(solved)
-    path = save_result(move_along_rays(plain), tmp_path / "refined.npz")
-    said = []
-    for each in (solved, path):
-        assert main(["evaluate", str(each), "--json"]) == 0
-        said.append(json.loads(capsys.readouterr().out))
+    path = save_result(move_along_rays(load_result(solved)), tmp_path / "refined.npz")
+    said = evaluated(solved), evaluated(path)
     assert said[0]["loss_recomputed"] == said[1]["loss_recomputed"]
     assert said[0]["relative_gradient"] == said[1]["relative_gradient"] < 1e-7
     assert said[0]["errors"]["procrustes_mm"] != said[1]["errors"]["procrustes_mm"]
@@ -79,11 +84,10 @@ def test_export_colors_by_standard_deviation_where_there_is_one(
     assert "--color has no effect on a.ply; it is for .usda, .glb, .gltf" in capsys.readouterr().err
 
 
-def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, capsys):
+def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, evaluated):
     result = load_result(solved)
     path = save_result(replace(result, B=result.B * 1.01), tmp_path / "moved.npz")
-    assert main(["evaluate", str(path), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = evaluated(path)
     assert said["loss_difference"] > 1e-6 and said["relative_gradient"] > 1e-4
 
 
@@ -108,7 +112,7 @@ def made_of(sequence, K, *, tracks, translations, shapes, **more):
     )
 
 
-def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_them(tmp_path, capsys):
+def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_them(tmp_path, evaluated):
     """An exact orthogonal reconstruction, its frames its basis: all errors vanish, but not for a wrong R."""
     sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
     K = orthogonal_intrinsics(sequence.observations)
@@ -124,16 +128,14 @@ def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_the
     for name, rotations in (("right", R), ("wrong", R[::-1])):
         truth = tmp_path / f"{name}.npz"
         np.savez(truth, S=S, R=rotations)
-        assert main(["evaluate", str(path), "--truth", str(truth), "--json"]) == 0
-        errors = json.loads(capsys.readouterr().out)["errors"]
+        errors = evaluated(path, "--truth", str(truth))["errors"]
         assert errors["reprojection_px"] < 1e-9 and errors["procrustes_mm"] < 1e-9
         for table in ("e3d_global", "frobenius_relative"):
             assert errors[table] < 1e-9 if name == "right" else errors[table] > 0.1
-    assert main(["evaluate", str(path)]) == 0
-    assert "e3d_global" not in capsys.readouterr().out
+    assert "e3d_global" not in evaluated(path)["errors"]
 
 
-def test_evaluate_aligns_as_asked_and_prints_the_alignment(tmp_path, capsys):
+def test_evaluate_aligns_as_asked_and_prints_the_alignment(tmp_path, evaluated, capsys):
     """The depth of an exact orthogonal reconstruction is inverted, and it is 5 mm beside its place."""
     sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
     K, S, R, t = (
@@ -152,8 +154,7 @@ def test_evaluate_aligns_as_asked_and_prints_the_alignment(tmp_path, capsys):
     np.savez(truth, S=S, R=R, t=t)
 
     def said(*words):
-        assert main(["evaluate", str(path), *words, "--json"]) == 0
-        known = json.loads(capsys.readouterr().out)
+        known = evaluated(path, *words)
         return known["errors"]["aligned_mm"], known["alignment"]
 
     error, name = said("--align", "rigid")
@@ -177,17 +178,15 @@ def test_evaluate_aligns_as_asked_and_prints_the_alignment(tmp_path, capsys):
     )
 
 
-def test_evaluate_names_outliers_of_the_truth_and_leaves_them_out(solved, tmp_path, capsys):
+def test_evaluate_names_outliers_of_the_truth_and_leaves_them_out(solved, tmp_path, evaluated, capsys):
     result, truth = load_result(solved), tmp_path / "truth.npz"
     S = np.random.default_rng(0).normal(1.0, 0.001, result.points.shape) * result.points
     S[4, :, 2] += 20 * S[4].std()
     np.savez(truth, S=S)
-    words = ["evaluate", str(solved), "--truth", str(truth)]
-    assert main([*words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = evaluated(solved, "--truth", str(truth))
     assert found["truth_outliers"] == 1
     assert found["errors"]["procrustes_mm_inliers"] < 0.1 * found["errors"]["procrustes_mm"]
-    assert main([*words, "--without-outliers"]) == 0
+    assert main(["evaluate", str(solved), "--truth", str(truth), "--without-outliers"]) == 0
     lines = capsys.readouterr().out
     assert "note: 1 of " in lines and "this error falls by 9" in lines
     assert "per-frame similarity, without outliers of the truth" in lines

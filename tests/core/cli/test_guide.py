@@ -80,24 +80,6 @@ def test_words_are_values_of_the_objective(tracks, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--over", "mu"], "--over is 'mu'; accepted here are xi, rank, eta, objective"),
-        (["--values", "1,a"], "a value of xi is 'a'; accepted are numbers with commas between them"),
-        (
-            ["--over", "neighbors", "--values", "0", "--objective", "depths"],
-            "neighbors is 0; accepted is a whole number of at least 1 and at most 1000",
-        ),
-        (["--share", "0.9"], "the held-out share is 0.9"),
-        (["--over", "rank", "--values", "19"], "no observation can be hidden at rank 19"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_in_a_sentence(tracks, capsys, words, sentence):
-    assert main(["guide", tracks, *UNREFINED, "--quiet", *words]) == 2
-    assert sentence in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
     ("words", "parameter", "offered"),
     [
         ([], "isometry", "isometry, smallest_movement, noise, neighbors, objective"),

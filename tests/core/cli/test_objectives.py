@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import runpy
 import shlex
 
 import pytest
 
-from core import PRESETS, Settings, command_for, load_result, python_for, read_sequence, reconstruct
+from core import PRESETS, command_for, load_result, python_for, read_sequence, reconstruct
 from core.cli import main, parser, settings_from, steps_from
-from core.cli.options import add_settings_options, objective_sentence
+from core.cli.options import objective_sentence
 from core.cli.sweep import _combinations
 from core.reconstruction import OBJECTIVES, SolveStep
 
@@ -51,10 +50,6 @@ def test_options_choose_the_objective_and_a_sentence_says_which(words):
     assert settings.objective == objective
     title = {"depths": ENERGY, "wnn": NORM}[objective]
     assert objective_sentence(args, settings) == f"minimizes the {title} ({reason}){others}"
-
-
-def test_the_sentences_name_every_objective():
-    assert OBJECTIVES["depths"].startswith(f"the {ENERGY},") and OBJECTIVES["wnn"].startswith(f"the {NORM},")
 
 
 def test_solve_says_what_each_step_minimizes_unless_it_is_quiet(tracks, tmp_path, capsys):
@@ -117,32 +112,3 @@ def test_what_a_sweep_varies_chooses_the_objective(words, objectives):
     args = parser().parse_args(["sweep", "data", *words.split(), "-o", "out"])
     found = list(_combinations(args))
     assert len(found) > 1 and {each.objective for each in found} == objectives
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("--mode-weights 2,1", "the weights of the modes are 2, 1; accepted are numbers of at least 0"),
-        (
-            "--mode-weights a",
-            "--mode-weights is 'a'; accepted are numbers A1,A2,..., the last one of all modes",
-        ),
-        ("--smallest-movement 0", "smallest_movement is 0; accepted is a number above 0 and at most 1"),
-        ("--problem lowrank --objective depths", "the low-rank problem has no energy of depths"),
-    ],
-)
-def test_values_of_the_depths_that_are_refused_are_named(tracks, tmp_path, capsys, words, sentence):
-    assert main(["solve", tracks, *words.split(), "-o", str(tmp_path / "a.npz")]) == 2
-    assert sentence in capsys.readouterr().err
-
-
-def test_the_help_names_both_objectives_and_which_options_are_of_the_depths():
-    own = argparse.ArgumentParser()
-    add_settings_options(own)
-    text = " ".join(own.format_help().split())
-    assert ENERGY in text and NORM in text
-    depths = text[text.index(" depths: ") :]
-    for flag in ("--isometry", "--smallest-movement", "--noise", "--neighbors", "--mode-weights"):
-        assert flag in depths
-    assert "--mirror" in text
-    assert settings_from(parsed("--mode-weights 1,3")) == Settings(mode_weights=(1.0, 3.0))

@@ -58,29 +58,6 @@ def test_a_concave_penalty_is_solved_with(name, tracks, tmp_path):
     assert result.loss == pytest.approx(data + f, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (
-            ["--penalty", "log", "--theta", "1"],
-            "--theta does not belong to the penalty 'log', which takes --mu,",
-        ),
-        (["--penalty", "rank", "--p", "0.5"], "--p does not belong to the penalty 'rank', which takes --mu"),
-        (["--epsilon", "1"], "--epsilon does not belong to the penalty 'wnn'"),
-        (["--penalty", "schatten", "--p", "1"], "p is 1; accepted is a number above 0 and below 1"),
-        (["--penalty", "mcp", "--theta", "0"], "theta is 0; accepted is a number above 0"),
-        (["--penalty", "lasso"], "invalid choice: 'lasso'"),
-        (["--weights", "1,2", "--penalty", "mcp"], "--weights and --penalty are both given"),
-        (["--weights", "1,2", "--theta", "1"], "--weights and --theta are both given"),
-    ],
-)
-def test_what_does_not_fit_a_penalty_gets_a_sentence(words, sentence, tracks, tmp_path, capsys):
-    assert main(["solve", tracks, "-o", str(tmp_path / "out.npz"), *words]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert said.count("\n") == 1
-
-
 def test_the_help_describes_each_number(capsys):
     assert main(["solve", "--help-all"]) == 0
     said = " ".join(capsys.readouterr().out.split())

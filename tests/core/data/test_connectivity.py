@@ -99,31 +99,20 @@ def test_a_tear_is_not_bridged():
     assert not (left[found.faces].any(axis=1) & ~left[found.faces].all(axis=1)).any()
 
 
-@pytest.mark.parametrize("make", [lambda: body()[0], sheet])
-def test_the_order_of_the_points_changes_nothing(make):
-    points = make()
-    order = np.random.default_rng(1).permutation(points.shape[2])
-    first, second = connect(points), connect(points[:, :, order])
-    assert pairs(np.sort(order[second.edges], axis=1)) == pairs(first.edges)
-    assert len(second.faces) == len(first.faces)
-
-
-@pytest.mark.parametrize("make", [lambda: body()[0], sheet])
-def test_frames_that_are_moved_turned_and_sized_change_nothing(make):
-    points = make()
-    random = np.random.default_rng(2)
+@pytest.mark.parametrize("points", [body()[0], sheet()], ids=["body", "sheet"])
+def test_order_motion_size_and_single_wrong_points_change_nothing(points):
+    found, random = connect(points), np.random.default_rng(2)
+    order = random.permutation(points.shape[2])
+    mixed = connect(points[:, :, order])
+    assert pairs(np.sort(order[mixed.edges], axis=1)) == pairs(found.edges)
+    assert len(mixed.faces) == len(found.faces)
     turns = rotation_from_vector(random.normal(size=(FRAMES, 3)))
     moved = np.exp(random.normal(size=(FRAMES, 1, 1))) * (turns @ points) + random.normal(size=(FRAMES, 3, 1))
-    assert np.array_equal(connect(moved).edges, connect(points).edges)
-
-
-@pytest.mark.parametrize("make", [lambda: body()[0], sheet])
-def test_single_wrong_and_unknown_points_change_nothing(make):
-    points = make()
+    assert np.array_equal(connect(moved).edges, found.edges)
     wrong = points.copy()
     wrong[7, :, 3] += 30.0
     wrong[20, :, 11] = np.nan
-    assert np.array_equal(connect(wrong).edges, connect(points).edges)
+    assert np.array_equal(connect(wrong).edges, found.edges)
 
 
 def test_points_that_are_mostly_unknown_or_too_few_are_not_connected():

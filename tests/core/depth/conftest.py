@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core import CameraModel, simulate
+from core.cameras import calibrate
 from core.depth import DepthPoint, DepthProblem
 from core.foundation import procrustes
 
@@ -26,13 +27,11 @@ def error():
 def simulated():
     """Return the problem of a simulated sequence and its true point."""
 
-    def make(kind="paper", *, affine=False, frames=24, points=60, occlusion=0.0):
+    def make(kind="paper", *, affine=False, frames=24, points=60, occlusion=0.0, noise=0.1):
         camera = CameraModel.ORTHOGONAL if affine else CameraModel.PERSPECTIVE
-        scene = simulate(kind, camera=camera, frames=frames, points=points, noise=0.1, occlusion=occlusion)
+        scene = simulate(kind, camera=camera, frames=frames, points=points, noise=noise, occlusion=occlusion)
         Y = scene.rotations @ scene.truth.points + scene.translations[:, :, None]
-        tracks = scene.tracks
-        if not affine:
-            tracks = (scene.tracks - scene.intrinsics[:2, 2:]) / scene.intrinsics[0, 0]
+        tracks = scene.tracks if affine else calibrate(scene.observations, scene.intrinsics, scene.camera)
         problem = DepthProblem(tracks, scene.visible, affine)
         return problem, DepthPoint.from_camera_points(problem, Y, scene.rotations)
 

@@ -8,15 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.depth import (
-    DepthOptions,
-    DepthPoint,
-    DepthProblem,
-    LevelEnergy,
-    follow_depths,
-    refine_depths,
-    shape_distances,
-)
+from core.depth import DepthOptions, LevelEnergy, follow_depths, refine_depths, shape_distances
 
 
 def last_of(steps):
@@ -50,6 +42,7 @@ def test_the_last_step_has_the_objective_that_it_is_a_minimum_of(refined):
 def test_options_that_did_not_change_hardly_move_a_shape(refined):
     problem, step = refined
     objective = DepthOptions().objective(step.objective, problem.noise, step.best)
+    assert objective.problem is step.objective.problem and objective.edges is step.objective.edges
     last = last_of(follow_depths(objective, step.best))
     assert last.finished
     assert last.energy <= step.energy
@@ -63,7 +56,8 @@ def test_each_option_of_the_finest_level_moves_the_shape(refined):
         last = last_of(follow_depths(objective, step.best))
         assert distance(problem, last.best, step.best) > 1e-4
     noisy = DepthOptions().objective(step.objective, 0.01 * problem.size, step.best)
-    moved = last_of(follow_depths(noisy, step.best)).best
+    assert noisy.problem.noise == 0.01 * problem.size
+    moved = next(follow_depths(noisy, step.best)).best
     assert np.abs(moved.rays - step.best.rays).max() > 1e-6
 
 
@@ -91,13 +85,8 @@ def test_a_movement_begins_with_the_preconditioner_of_the_one_before(refined, mo
 @pytest.mark.slow
 def test_of_two_minima_the_lower_one_is_kept(refined):
     step = refined[1]
-    rng = np.random.default_rng(0)
-    far = DepthPoint(
-        step.best.rotations,
-        step.best.depths * np.exp(0.3 * rng.normal(size=step.best.depths.shape)),
-        step.best.rays,
-        affine=False,
-    )
+    depths = step.best.depths * np.exp(0.3 * np.random.default_rng(0).normal(size=step.best.depths.shape))
+    far = replace(step.best, depths=depths)
     alone = last_of(follow_depths(step.objective, far))
     both = list(follow_depths(step.objective, far, end=step.best))
     assert both[-1].energy <= min(alone.energy, step.energy)
@@ -112,11 +101,3 @@ def test_levels_of_a_refinement_have_no_finer_scale_than_the_last_and_its_weight
         assert [level.eps for level in levels] == [0.01, 0.007, 0.007]
         assert {level.weights for level in levels} == {(1.0, 2.0)}
     assert [level.eps for level in DepthOptions().finest(loose=False)] == [0.01, 0.005, 0.0025]
-
-
-def test_the_problem_of_an_objective_has_the_noise_that_is_asked_for(refined):
-    problem, step = refined
-    assert isinstance(step.objective.problem, DepthProblem)
-    assert DepthOptions().objective(step.objective, 0.5, step.best).problem.noise == 0.5
-    same = DepthOptions().objective(step.objective, problem.noise, step.best)
-    assert same.problem is step.objective.problem and same.edges is step.objective.edges

@@ -37,10 +37,11 @@ def test_the_noise_of_a_smooth_motion_of_full_rank_is_found():
     assert 0.4 < estimate_noise(tracks, visible) < 0.6
 
 
-def test_the_estimate_has_the_units_of_the_tracks():
+def test_the_estimate_has_the_units_of_the_tracks_and_is_0_of_too_few():
     tracks, visible = moving_tracks(50, 40, smooth=False)
     estimates = [estimate_noise(scale * tracks, visible) / scale for scale in (1.0, 1e-3)]
     assert estimates[0] == pytest.approx(estimates[1], rel=1e-6)
+    assert estimate_noise(tracks[:2, :, :4], np.ones((2, 4), dtype=bool)) == 0.0
 
 
 @pytest.mark.parametrize("kind", ["articulated", "balloon", "tearing"])
@@ -48,8 +49,3 @@ def test_the_estimate_has_the_units_of_the_tracks():
 def test_the_noise_of_simulated_tracks_is_found(kind, noise):
     scene = simulate(kind, frames=60, points=50, noise=noise)
     assert 0.8 < estimate_noise(scene.tracks, scene.visible) / noise < 1.3
-
-
-def test_too_few_observations_have_no_estimate():
-    tracks = np.random.default_rng(0).normal(size=(2, 2, 4))
-    assert estimate_noise(tracks, np.ones((2, 4), dtype=bool)) == 0.0

@@ -40,16 +40,29 @@ def test_visible_points_move_onto_their_rays_and_hidden_ones_keep_theirs():
     np.testing.assert_allclose(rays[~seen], given[~seen])
 
 
-def test_depths_behind_the_camera_are_moved_before_it():
+def test_depths_behind_the_camera_are_moved_before_it_unless_all_are():
     problem, Y, R = random_problem()
     Y[1, 2, 3] = -2.0
     assert (DepthPoint.from_camera_points(problem, Y, R).depths > 0).all()
-
-
-def test_a_start_behind_the_camera_is_refused():
-    problem, Y, R = random_problem()
     with pytest.raises(InputError, match="in front"):
         DepthPoint.from_camera_points(problem, -Y, R)
+
+
+def test_wrong_shapes_and_values_are_refused():
+    problem, _, _ = random_problem()
+    with pytest.raises(InputError, match="no anchor"):
+        problem.edge_reference(np.array([[1], [4]]))
+    for noise in (-1.0, np.nan, np.inf):
+        with pytest.raises(InputError, match="noise"):
+            problem.with_noise(noise)
+    tracks, visible = np.ones((5, 2, 8)), np.ones((5, 8), dtype=bool)
+    with pytest.raises(InputError, match="accepted are"):
+        DepthProblem(tracks[:, :, 1:], visible, affine=False)
+    with pytest.raises(InputError, match="coincide"):
+        DepthProblem(tracks, visible, affine=False)
+    tracks[2, 1, 3] = np.nan
+    with pytest.raises(InputError, match="finite"):
+        DepthProblem(tracks, visible, affine=False)
 
 
 @pytest.mark.parametrize("affine", [False, True])
@@ -65,27 +78,3 @@ def test_an_anchor_has_the_extent_and_the_lateral_lengths_of_its_point(affine):
     lengths = np.square(X[:, :2, 1] - X[:, :2, 4]).sum(axis=1)
     reference = anchored.edge_reference(np.array([[1], [4]]))
     assert reference[0] == pytest.approx(1.5 * lengths.mean() + 1e-6)
-
-
-def test_a_problem_without_an_anchor_has_no_reference_lengths():
-    problem, _, _ = random_problem()
-    with pytest.raises(InputError, match="no anchor"):
-        problem.edge_reference(np.array([[1], [4]]))
-
-
-@pytest.mark.parametrize("noise", [-1.0, np.nan, np.inf])
-def test_a_noise_that_is_none_is_refused(noise):
-    problem, _, _ = random_problem()
-    with pytest.raises(InputError, match="noise"):
-        problem.with_noise(noise)
-
-
-def test_wrong_shapes_and_values_are_refused():
-    tracks, visible = np.ones((5, 2, 8)), np.ones((5, 8), dtype=bool)
-    with pytest.raises(InputError, match="accepted are"):
-        DepthProblem(tracks[:, :, 1:], visible, affine=False)
-    with pytest.raises(InputError, match="coincide"):
-        DepthProblem(tracks, visible, affine=False)
-    tracks[2, 1, 3] = np.nan
-    with pytest.raises(InputError, match="finite"):
-        DepthProblem(tracks, visible, affine=False)

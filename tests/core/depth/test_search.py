@@ -50,13 +50,6 @@ def squared_distance(X, Z):
     return Rotation.align_vectors(Z.T, X.T)[1] ** 2
 
 
-def test_the_mirror_image_of_an_orthogonal_point_is_congruent_to_it(simulated):
-    problem, truth = simulated(affine=True, points=15)
-    mirrored = problem.shapes(mirror_in_depth(truth))
-    flipped = problem.shapes(truth) * np.array([1.0, 1.0, -1.0])[:, None]
-    np.testing.assert_allclose(mirrored, flipped, atol=1e-12)
-
-
 def test_the_links_at_the_ends_of_a_mirrored_block_are_the_most_suspicious(simulated):
     problem, truth = simulated(points=20)
     wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(8, 15))
@@ -194,33 +187,35 @@ def test_frames_in_no_order_are_mirrored_one_after_the_other(
     assert found < 0.02 if sweeps or rounds or few else found > 0.05
 
 
-@pytest.mark.slow
-def test_ends_that_are_ranked_on_all_points_have_the_energies_of_these(simulated, monkeypatch):
-    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):  # nothing is mirrored back
+@pytest.fixture
+def nothing_mirrored_back(monkeypatch):
+    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):
         monkeypatch.setattr(f"core.depth.search.{name}", 0)
+    return monkeypatch
+
+
+@pytest.mark.slow
+def test_ends_that_are_ranked_on_all_points_have_the_energies_of_these(simulated, nothing_mirrored_back):
     problem, truth = simulated(frames=12, points=60)
     starts = {"true": truth, "mirrored": mirror_in_depth(truth)}
     # Where starts differ all are ranked; what is nearly as low, here nothing, passes the finest levels, too.
     for agreed, ranked in ((3, {"true", "mirrored"}), (0, {"true"})):
-        monkeypatch.setattr("core.depth.search.AGREED", agreed)
+        nothing_mirrored_back.setattr("core.depth.search.AGREED", agreed)
         steps = list(refine_depths(problem, starts, DepthOptions()))
         levels = {step.phase.name: step for step in steps if step.phase.kind is PhaseKind.ALL_POINTS}
         lowest, other = steps[-1].ends
         assert levels.keys() == ranked and lowest.name == "true" and other.name == "mirrored"
         assert lowest.energy == lowest.lowest == steps[-1].best_energy and lowest.excess == 0.0
+        assert other.excess > 0
         if other.name in ranked:
-            assert other.excess == levels["mirrored"].energy - levels["true"].energy > 0
-        else:
-            assert other.lowest != lowest.energy and other.excess > 0
+            assert other.excess == levels["mirrored"].energy - levels["true"].energy
 
 
 @pytest.mark.slow
 def test_ends_of_starts_that_differ_pass_the_finest_level_where_they_are_nearly_as_low(
-    simulated, monkeypatch
+    simulated, nothing_mirrored_back
 ):
-    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):  # nothing is mirrored back
-        monkeypatch.setattr(f"core.depth.search.{name}", 0)
-    monkeypatch.setattr("core.depth.search.TIE_RANKED", np.inf)
+    nothing_mirrored_back.setattr("core.depth.search.TIE_RANKED", np.inf)
     problem, truth = simulated(frames=12, points=30)
     steps = list(refine_depths(problem, {"mirrored": mirror_in_depth(truth), "true": truth}, DepthOptions()))
     last = steps[-1]
@@ -228,16 +223,12 @@ def test_ends_of_starts_that_differ_pass_the_finest_level_where_they_are_nearly_
     assert done == sorted(done) and done[-1] == 1.0
     fine = [step.fraction for step in steps if step.phase.kind is PhaseKind.FINE]
     assert fine[-1] < 0.9  # the second end has its finest levels before it
-    assert [end.name for end in last.ends] == ["true", "mirrored"]
-    assert (
-        last.ends[0].energy
-        == last.best_energy
-        < last.ends[1].energy
-        == last.ends[1].lowest + last.ends[1].excess
-    )
+    lowest, other = last.ends
+    assert (lowest.name, other.name) == ("true", "mirrored")
+    assert lowest.energy == last.best_energy < other.energy == other.lowest + other.excess
     for end in last.ends:  # each at the finest level, about its own edges
-        options = DepthOptions()
-        energy = replace(last.objective, edges=options.energy(problem, last.objective.level, end.point).edges)
+        edges = DepthOptions().energy(problem, last.objective.level, end.point).edges
+        energy = replace(last.objective, edges=edges)
         value = energy.value_and_gradient(energy.start(end.point))[0] / problem.visible.size
         assert value == pytest.approx(end.energy, rel=1e-3)
 
@@ -269,12 +260,9 @@ def test_ends_that_mirroring_makes_one_are_followed_once(simulated, error):
     problem, truth = simulated(points=40)
     wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(9, 16))
     steps = list(refine_depths(problem, {"mirrored": wrong, "true": truth}, DepthOptions()))
-    assert any(step.phase.kind is PhaseKind.MIRROR and "mirrored" in step.phase.name for step in steps)
-    assert (
-        len({step.phase for step in steps if step.phase.kind is PhaseKind.ALL_POINTS})
-        == len(steps[-1].ends)
-        == 1
-    )
+    phases = {step.phase for step in steps}
+    assert any(phase.kind is PhaseKind.MIRROR and "mirrored" in phase.name for phase in phases)
+    assert sum(phase.kind is PhaseKind.ALL_POINTS for phase in phases) == len(steps[-1].ends) == 1
     assert error(problem, steps[-1].best, truth) < 0.01
 
 
@@ -289,47 +277,37 @@ def test_the_stream_ends_once_and_its_share_never_decreases(repaired):
 @pytest.mark.slow
 def test_without_a_search_the_lowest_of_the_starts_and_of_the_end_of_the_first_is_followed(simulated, error):
     problem, truth = simulated(frames=12, points=50)
-    disturbed = replace(
-        truth, depths=truth.depths * np.exp(0.01 * np.random.default_rng(0).normal(size=(12, 50)))
-    )
+    noise = np.random.default_rng(0).normal(size=(12, 50))
+    disturbed = replace(truth, depths=truth.depths * np.exp(0.01 * noise))
     starts = {"near": disturbed, "turned": mirror_in_depth(disturbed)}
-    for order in (("near", "turned"), ("turned", "near")):
-        steps = list(
-            refine_depths(problem, {name: starts[name] for name in order}, DepthOptions(thorough=False))
-        )
-        assert len(steps[-1].ends) == 1 and steps[-1].ends[0].name == "near"
-        coarse = {step.phase for step in steps if step.phase.kind is PhaseKind.DEPTH_START}
-        assert {phase.name for phase in coarse} == {order[0]}
+    for first, second in (("near", "turned"), ("turned", "near")):
+        order = {first: starts[first], second: starts[second]}
+        steps = list(refine_depths(problem, order, DepthOptions(thorough=False)))
+        assert [end.name for end in steps[-1].ends] == ["near"]
+        coarse = {step.phase.name for step in steps if step.phase.kind is PhaseKind.DEPTH_START}
+        assert coarse == {first}
         assert not any(step.phase.kind is PhaseKind.MIRROR for step in steps)
         assert error(problem, steps[-1].best, truth) < error(problem, disturbed, truth)
 
 
-@pytest.fixture
-def part_of_many(simulated, monkeypatch):
-    """Return a problem of which some points are followed, its truth, a disturbed start, and these points."""
+@pytest.mark.slow
+def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(simulated, monkeypatch, error):
     monkeypatch.setattr("core.depth.search.FOLLOWED", 600)
     monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 25)
     problem, truth = simulated(points=120)
-    rng = np.random.default_rng(0)
-    disturbed = replace(truth, depths=truth.depths * np.exp(0.01 * rng.normal(size=(24, 120))))
-    return problem, truth, disturbed, followed_part(problem, disturbed)
-
-
-@pytest.mark.slow
-def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(part_of_many, error):
-    problem, truth, disturbed, subset = part_of_many
+    noise = np.random.default_rng(0).normal(size=(24, 120))
+    disturbed = replace(truth, depths=truth.depths * np.exp(0.01 * noise))
+    subset = followed_part(problem, disturbed)
     assert subset.part.shape == (24, 25) and not subset.complete
     starts = {"near": subset.restrict(disturbed)}
     *_, (of_part, last) = refine_part(subset, disturbed, starts, DepthOptions())
     assert last.finished and last.best.depths.shape == (24, 120) and last.coarser is None
     assert of_part.finished and of_part.best.depths.shape == of_part.coarser.depths.shape == (24, 25)
     assert [end.name for end in last.ends] == ["near"] and last.ends[0].point is last.best
-    seen = problem.visible[:, subset.points]
     carried = subset.restrict(last.best)
     np.testing.assert_allclose(carried.depths, of_part.best.depths, rtol=1e-9)
-    np.testing.assert_allclose(
-        carried.rays.transpose(0, 2, 1)[seen], problem.tracks[:, :, subset.points].transpose(0, 2, 1)[seen]
-    )
+    seen = np.broadcast_to(problem.visible[:, None, subset.points], carried.rays.shape)
+    np.testing.assert_allclose(carried.rays[seen], problem.tracks[:, :, subset.points][seen])
     assert error(problem, last.best, truth) < 0.65 * error(problem, disturbed, truth)
 
 

@@ -78,41 +78,31 @@ def test_what_the_last_levels_moved_is_uncertain_there_and_in_its_frame(object_i
     assert added[3, 5] > MOVED * LOCAL * (0.15 * point.depths[3, 5]) ** 2
 
 
-def test_hidden_points_vary_more_and_across_their_rays(object_in_view):
+def test_hidden_points_vary_more_and_with_noise_all_do_across_their_rays(object_in_view):
     problem, point = object_in_view(hidden=0.2)
-    std = deviations(problem, point)
-    hidden = ~problem.visible
-    norm = np.linalg.norm(std, axis=1)
-    assert np.median(norm[hidden]) > np.median(norm[~hidden])
-    assert np.median(std[:, 0][hidden]) > np.median(std[:, 0][~hidden])
-
-
-def test_noise_lets_points_vary_across_their_rays(object_in_view):
-    problem, point = object_in_view()
     exact, noisy = (deviations(each, point) for each in (problem, problem.with_noise(0.01)))
-    assert (noisy[:, :2] > exact[:, :2]).all()
+    hidden = ~problem.visible
+    for size in (np.linalg.norm(exact, axis=1), exact[:, 0]):
+        assert np.median(size[hidden]) > np.median(size[~hidden])
+    assert (noisy[:, :2].transpose(0, 2, 1) > exact[:, :2].transpose(0, 2, 1))[~hidden].all()
 
 
 def test_another_end_of_the_same_energy_adds_its_distance(object_in_view):
     problem, point = object_in_view()
-    own = DepthEnd("a", point, -2.0, -2.0)
     other = mirror_in_depth(point)
-    alone, tied, higher = (
-        deviations(problem, point, ends=(own, *more))
-        for more in ((), (DepthEnd("b", other, -2.0, -2.0),), (DepthEnd("b", other, -1.9, -2.0),))
-    )
+
+    def with_end(end, energy, problem=problem, point=point):
+        ends = (DepthEnd("a", point, -2.0, -2.0), DepthEnd("b", end, energy, -2.0))
+        return deviations(problem, point, ends=ends)
+
+    alone, tied = deviations(problem, point), with_end(other, -2.0)
     assert (tied >= alone).all() and np.median(tied[:, 2] / alone[:, 2]) > 1.3
-    np.testing.assert_allclose(higher, alone, rtol=1e-3)
-    same = DepthEnd(
-        "b", replace(point, depths=1.5 * point.depths), -2.0, -2.0
-    )  # another size is the same shape
-    np.testing.assert_allclose(deviations(problem, point, ends=(own, same)), alone, rtol=1e-9)
-
-
-def test_the_mirror_image_is_another_end_of_perspective_tracks_only(object_in_view):
-    problem, point = object_in_view(affine=True)
-    ends = (DepthEnd("a", point, -2.0, -2.0), DepthEnd("b", mirror_in_depth(point), -2.0, -2.0))
-    np.testing.assert_allclose(deviations(problem, point, ends=ends), deviations(problem, point), rtol=1e-9)
+    np.testing.assert_allclose(with_end(other, -1.9), alone, rtol=1e-3)
+    sized = replace(point, depths=1.5 * point.depths)  # another size is the same shape
+    np.testing.assert_allclose(with_end(sized, -2.0), alone, rtol=1e-9)
+    problem, point = object_in_view(affine=True)  # whose mirror image is no other shape
+    mirrored = with_end(mirror_in_depth(point), -2.0, problem, point)
+    np.testing.assert_allclose(mirrored, deviations(problem, point), rtol=1e-9)
 
 
 def test_a_stopped_refinement_has_no_standard_deviations(object_in_view):

@@ -31,9 +31,7 @@ def wrong(clean):
 
 @pytest.fixture(scope="module")
 def sequence(clean, wrong):
-    tracks = np.array(clean.tracks)
-    tracks += 120.0 * wrong[:, None]
-    return replace(clean, tracks=tracks)
+    return replace(clean, tracks=clean.tracks + 120.0 * wrong[:, None])
 
 
 def test_residuals_are_distances_of_what_was_solved_for(sequence):

@@ -18,6 +18,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from patience import PATIENCE
+from worker_functions import Ending
 
 from core import InputError, read_sequence
 from core.cli import main
@@ -83,7 +84,7 @@ def stop_after_one(standing):
         raise KeyboardInterrupt
 
 
-def test_a_run_that_is_stopped_between_two_ends_keeps_one_and_leaves_no_worker(Ending, tmp_path):
+def test_a_run_that_is_stopped_between_two_ends_keeps_one_and_leaves_no_worker(tmp_path):
     jobs = [Ending(name, seconds=0.01 * len(name)) for name in ("a", "bb", "ccc", "dddd")]
     with JobStore(tmp_path) as store:
         with pytest.raises(KeyboardInterrupt):
@@ -94,7 +95,7 @@ def test_a_run_that_is_stopped_between_two_ends_keeps_one_and_leaves_no_worker(E
         assert {job.key for job in jobs} == store.keys
 
 
-def test_ctrl_c_while_workers_are_begun_comes_after_that(Ending, tmp_path, monkeypatch):
+def test_ctrl_c_while_workers_are_begun_comes_after_that(tmp_path, monkeypatch):
     begun = []
 
     class Interrupted(ThreadPoolExecutor):
@@ -132,7 +133,7 @@ class GivingUp:
         return Executor(1)
 
 
-def test_a_job_that_the_workers_give_up_is_given_to_them_again_but_not_forever(Ending, tmp_path):
+def test_a_job_that_the_workers_give_up_is_given_to_them_again_but_not_forever(tmp_path):
     with JobStore(tmp_path) as store:
         run_jobs([Ending("a")], store, cluster=GivingUp(2))
         assert store.has_result("a")
@@ -141,52 +142,8 @@ def test_a_job_that_the_workers_give_up_is_given_to_them_again_but_not_forever(E
         assert "b" not in store
 
 
-ENDINGS = """
-import os, time
-from dataclasses import dataclass
-from core.experiments.jobs import JobResult
-
-@dataclass(frozen=True)
-class Ending:
-    label: str
-    error: Exception | None = None
-    cost: float = 1.0
-    code: int | None = None
-    seconds: float = 0.0
-
-    @property
-    def key(self):
-        return self.label
-
-    @property
-    def identity(self):
-        return {"label": self.label}
-
-    def run(self):
-        if self.error is not None:
-            raise self.error
-        if self.code is not None:
-            os._exit(self.code)
-        time.sleep(self.seconds)
-        return JobResult({"found": 1})
-"""
-
-
-@pytest.fixture(scope="module")
-def Ending(tmp_path_factory):
-    """A job that fails, dies, sleeps, or finds something; in a module that workers can import."""
-    folder = tmp_path_factory.mktemp("modules")
-    (folder / "endings_of_test.py").write_text(ENDINGS)
-    sys.path.insert(0, str(folder))
-    import endings_of_test
-
-    yield endings_of_test.Ending
-    sys.path.remove(str(folder))
-    del sys.modules["endings_of_test"]
-
-
 @pytest.mark.slow
-def test_a_job_without_a_result_is_recorded_and_the_others_continue(Ending, tmp_path):
+def test_a_job_without_a_result_is_recorded_and_the_others_continue(tmp_path):
     errors = [np.linalg.LinAlgError("SVD did not converge"), MemoryError(), TypeError("a defect")]
     jobs = [
         *(Ending(type(error).__name__, error) for error in errors),
@@ -211,7 +168,7 @@ def test_a_job_without_a_result_is_recorded_and_the_others_continue(Ending, tmp_
 
 
 @pytest.mark.slow
-def test_a_job_that_takes_too_long_is_ended_and_recorded(Ending, tmp_path):
+def test_a_job_that_takes_too_long_is_ended_and_recorded(tmp_path):
     jobs = [Ending("long", seconds=3600.0), Ending("short")]
     with JobStore(tmp_path) as store:
         began = time.monotonic()
@@ -225,7 +182,7 @@ def test_a_job_that_takes_too_long_is_ended_and_recorded(Ending, tmp_path):
     assert limit <= found["long"].seconds < 3600 and found["short"].facts == {"label": "short", "found": 1}
 
 
-def test_the_time_left_follows_the_work_that_is_done(Ending, tmp_path):
+def test_the_time_left_follows_the_work_that_is_done(tmp_path):
     jobs = [Ending("a", cost=3.0, seconds=0.3), Ending("b", cost=1.0, seconds=0.1)]
     reports = []
     with JobStore(tmp_path) as store:

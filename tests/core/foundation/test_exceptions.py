@@ -1,6 +1,5 @@
 """The message of bad input: one line that can be printed, whatever the file holds."""
 
-import multiprocessing
 import textwrap
 
 import pytest
@@ -49,11 +48,3 @@ def test_a_message_has_four_lines_wherever_these_break(width):
     message = str(InputError(f"a.csv: the columns are {' '.join(9 * ['x' * width])}; accepted are x and y"))
     assert len(textwrap.wrap(message, 110)) <= 4
     assert message.startswith("a.csv: the columns are x") and message.endswith("x; accepted are x and y")
-
-
-def test_an_error_passes_between_processes():
-    receiver, sender = multiprocessing.Pipe(duplex=False)
-    with receiver, sender:
-        sender.send(InputError("a.npz: is empty"))
-        error = receiver.recv()
-    assert type(error) is InputError and str(error) == "a.npz: is empty"

@@ -88,11 +88,8 @@ def test_point_sets_of_different_shapes_are_refused():
         procrustes(np.zeros((3, 4)), np.zeros((3, 5)))
 
 
-def test_the_nearest_rotation_of_a_scaled_rotation_is_itself():
-    np.testing.assert_allclose(nearest_rotation(3.0 * QUARTER_TURN), QUARTER_TURN, atol=1e-15)
-
-
 def test_no_rotation_is_nearer_than_the_nearest():
+    np.testing.assert_allclose(nearest_rotation(3.0 * QUARTER_TURN), QUARTER_TURN, atol=1e-15)
     rng = np.random.default_rng(3)
     matrices = rng.normal(size=(6, 3, 3))
     rotations = nearest_rotation(matrices)

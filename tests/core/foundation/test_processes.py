@@ -13,47 +13,16 @@ import time
 from pathlib import Path
 
 import pytest
+import worker_functions
 from patience import PATIENCE
 
 from core import InputError
 from core.foundation.processes import ProcessDied, ProcessPool, WorkerProcess, call_in_process
 from core.stop_signals import STOP_SIGNALS
 
-FUNCTIONS = """
-import os, signal, time
-from core import InputError
-
-def refuse(text):
-    raise InputError(text)
-
-def report(count, send):
-    for k in range(count):
-        send(k)
-    return "done"
-
-def unpicklable():
-    return lambda: None
-
-def mask():
-    return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, []))
-"""
-
 
 @pytest.fixture(scope="module")
-def functions(tmp_path_factory):
-    """A module that the other process can import."""
-    folder = tmp_path_factory.mktemp("modules")
-    (folder / "functions_of_test.py").write_text(FUNCTIONS)
-    sys.path.insert(0, str(folder))
-    import functions_of_test
-
-    yield functions_of_test
-    sys.path.remove(str(folder))
-    del sys.modules["functions_of_test"]
-
-
-@pytest.fixture(scope="module")
-def process(functions):
+def process():
     with WorkerProcess() as process:
         yield process
 
@@ -64,27 +33,27 @@ def test_a_process_computes_one_call_after_another(process):
     assert process.call(math.hypot, 3.0, 4.0) == 5.0
 
 
-def test_what_the_function_raises_is_raised_here_and_the_process_continues(process, functions):
+def test_what_the_function_raises_is_raised_here_and_the_process_continues(process):
     with pytest.raises(InputError, match="no such file"):
-        process.call(functions.refuse, "no such file")
+        process.call(worker_functions.refuse, "no such file")
     with pytest.raises(RuntimeError, match="unpicklable"):
-        process.call(functions.unpicklable)
+        process.call(worker_functions.unpicklable)
     with pytest.raises(EOFError):  # as a closed connection raises
         process.call(marshal.loads, b"")
     assert process.call(math.sqrt, 9.0) == 3.0
 
 
-def test_what_the_function_sends_is_received_before_its_result(process, functions):
+def test_what_the_function_sends_is_received_before_its_result(process):
     received = []
-    assert process.call(functions.report, 3, receive=received.append) == "done"
+    assert process.call(worker_functions.report, 3, receive=received.append) == "done"
     assert [each for each in received if each is not None] == [0, 1, 2]
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no masks of signals")
-def test_a_process_does_not_see_the_signals_that_stop_this_one(process, functions):
+def test_a_process_does_not_see_the_signals_that_stop_this_one(process):
     blocked = set(STOP_SIGNALS)
-    assert blocked <= set(process.call(functions.mask))
-    assert not blocked & set(functions.mask())
+    assert blocked <= set(process.call(worker_functions.mask))
+    assert not blocked & set(worker_functions.mask())
 
 
 def test_a_call_that_takes_too_long_is_ended():

@@ -44,30 +44,40 @@ def spectra(count=20, length=5):
         yield np.sort(4 * random.random(length) ** 2)[::-1]
 
 
-def test_values_of_one_singular_value_are_those_of_the_definitions():
-    one = np.array([1.2])
-    assert CONCAVE["schatten"].value(one) == pytest.approx(0.7 * (1.25**0.4 - 0.05**0.4))
-    assert CONCAVE["log"].value(one) == pytest.approx(0.3 * np.log(1 + 1.2 / 0.2))
-    assert CONCAVE["capped"].value(one) == pytest.approx(0.5 * 1.2)
-    assert CONCAVE["capped"].value(np.array([7.0])) == pytest.approx(0.5 * 1.5)
-    assert CONCAVE["mcp"].value(one) == pytest.approx(0.8 * (1.2 - 1.2**2 / 4))
-    assert CONCAVE["mcp"].value(np.array([7.0])) == pytest.approx(0.8 * 2 / 2)
-    assert CONCAVE["scad"].value(np.array([0.9])) == pytest.approx(0.8 * 0.9)
-    # Fan and Li's formula with lambda = 1, a = 3.7, times 0.8
-    assert CONCAVE["scad"].value(one) == pytest.approx(0.8 * (2 * 3.7 * 1.2 - 1.2**2 - 1) / (2 * 2.7))
-    assert CONCAVE["scad"].value(np.array([7.0])) == pytest.approx(0.8 * 4.7 / 2)
-    assert CONCAVE["rank"].value(np.array([5.0, 1e-3, 1e-12, 0.0])) == pytest.approx(1.2)
+@pytest.mark.parametrize(
+    ("name", "sigma", "value"),
+    [
+        ("schatten", 1.2, 0.7 * (1.25**0.4 - 0.05**0.4)),
+        ("log", 1.2, 0.3 * np.log(1 + 1.2 / 0.2)),
+        ("capped", 1.2, 0.5 * 1.2),
+        ("capped", 7.0, 0.5 * 1.5),
+        ("mcp", 1.2, 0.8 * (1.2 - 1.2**2 / 4)),
+        ("mcp", 7.0, 0.8 * 2 / 2),
+        ("scad", 0.9, 0.8 * 0.9),
+        # Fan and Li's formula with lambda = 1, a = 3.7, times 0.8
+        ("scad", 1.2, 0.8 * (2 * 3.7 * 1.2 - 1.2**2 - 1) / (2 * 2.7)),
+        ("scad", 7.0, 0.8 * 4.7 / 2),
+        ("rank", (5.0, 1e-3, 1e-12, 0.0), 1.2),
+    ],
+)
+def test_values_are_those_of_the_definitions(name, sigma, value):
+    assert CONCAVE[name].value(np.atleast_1d(sigma)) == pytest.approx(value)
 
 
 @spectral
-def test_penalties_are_zero_at_zero_and_never_decrease(penalty):
+def test_penalties_are_zero_at_zero_and_their_slopes_are_not_negative_and_never_fall(penalty):
     assert penalty.value(np.zeros(3)) == 0
-    for sigma in spectra():
-        assert penalty.value(sigma) >= 0
+    ties = [np.array([3.0, 3.0, 1.0, 1.0, 1e-300]), np.array([2.0, 0.0, 0.0]), np.zeros(4), np.ones(1)]
+    near = 1.0 + np.arange(40)[::-1] * np.finfo(float).eps
+    for sigma in [*spectra(), *ties, near]:
+        slopes = penalty.slopes(sigma)
+        assert slopes.shape == sigma.shape
+        assert np.isfinite(slopes).all()
+        assert (slopes >= 0).all()
+        assert (np.diff(slopes) >= 0).all()
         for k in range(len(sigma)):
-            raised = sigma.copy()
-            raised[: k + 1] += 0.3
-            assert penalty.value(raised) >= penalty.value(sigma) * (1 - 1e-14)
+            raised = penalty.value(sigma + 0.3 * (np.arange(len(sigma)) <= k))
+            assert raised >= penalty.value(sigma) * (1 - 1e-14)
 
 
 @concave
@@ -78,18 +88,6 @@ def test_slopes_are_the_derivatives_of_the_value(penalty):
             step = 1e-6 * np.eye(len(sigma))[k]
             difference = (penalty.value(sigma + step) - penalty.value(sigma - step)) / 2e-6
             assert slopes[k] == pytest.approx(difference, rel=1e-6, abs=1e-8)
-
-
-@spectral
-def test_slopes_are_finite_not_negative_and_never_fall(penalty):
-    ties = [np.array([3.0, 3.0, 1.0, 1.0, 1e-300]), np.array([2.0, 0.0, 0.0]), np.zeros(4), np.ones(1)]
-    near = 1.0 + np.arange(40)[::-1] * np.finfo(float).eps
-    for sigma in [*spectra(), *ties, near]:
-        slopes = penalty.slopes(sigma)
-        assert slopes.shape == sigma.shape
-        assert np.isfinite(slopes).all()
-        assert (slopes >= 0).all()
-        assert (np.diff(slopes) >= 0).all()
 
 
 @spectral
@@ -134,11 +132,6 @@ def test_the_reference_of_weights_is_what_they_were_made_from():
     penalty = WeightedNuclearNorm(xi=0.3, gamma=1e-2)
     assert penalty.reference(penalty.weights(3, reference)) == pytest.approx(reference, rel=1e-12)
     assert WeightedNuclearNorm(xi=0).reference(np.zeros(3)) is None
-
-
-def test_a_ramp_begins_after_what_is_free():
-    np.testing.assert_allclose(RampWeights(mu=0.5, free=2).weights(5, np.ones(1)), [0, 0, 0.5, 1.0, 1.5])
-    np.testing.assert_allclose(RampWeights(mu=0.5, free=7).weights(2, np.ones(1)), [0, 0])
 
 
 @pytest.mark.parametrize(

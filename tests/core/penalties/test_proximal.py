@@ -117,14 +117,15 @@ def test_below_its_curvature_the_step_is_a_hard_threshold(kind):
     np.testing.assert_array_equal(z, np.where(s >= jump, s, 0.0))
 
 
-def test_convex_regime_of_mcp_is_firm_shrinkage():
-    z = MCP(mu=1.0, theta=2.0).prox(np.array([3.0, 2.0, 1.5, 1.0, 0.5, 0.2]), 1.0)
-    np.testing.assert_allclose(z, [3.0, 2.0, 1.0, 0.0, 0.0, 0.0], atol=1e-15)
-
-
-def test_a_rank_cost_keeps_the_values_above_its_threshold():
-    z = RankPenalty(mu=2.0).prox(np.array([3.0, 2.001, 2.0, 1.0]), 1.0)
-    np.testing.assert_array_equal(z, [3.0, 2.001, 0.0, 0.0])
+@pytest.mark.parametrize(
+    ("penalty", "s", "expected"),
+    [
+        (MCP(mu=1.0, theta=2.0), [3.0, 2.0, 1.5, 1.0, 0.5], [3.0, 2.0, 1.0, 0.0, 0.0]),  # firm shrinkage
+        (RankPenalty(mu=2.0), [3.0, 2.001, 2.0, 1.0], [3.0, 2.001, 0.0, 0.0]),
+    ],
+)
+def test_the_step_is_the_one_that_is_known(penalty, s, expected):
+    np.testing.assert_allclose(penalty.prox(np.array(s), 1.0), expected, atol=1e-15)
 
 
 def test_linear_weights_shrink_and_stay_ordered():

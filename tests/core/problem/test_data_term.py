@@ -13,24 +13,18 @@ from core.problem.factors import center
 
 
 @pytest.mark.parametrize("size", [1, 3, 6, ELIMINATION_LIMIT, ELIMINATION_LIMIT + 3])
-def test_batched_inverse_inverts_each_definite_block(size):
+def test_batched_inverse_inverts_each_definite_block_and_of_a_singular_one_what_is_not(size):
     rng = np.random.default_rng(size)
     half = rng.normal(size=(7, size, 2 * size))
     stacked = half @ half.transpose(0, 2, 1)
+    stacked[3] = 0.0
     blocks = np.ascontiguousarray(stacked.transpose(1, 2, 0))
     inverse = invert_batched(blocks)
-    np.testing.assert_allclose(inverse.transpose(2, 0, 1), np.linalg.inv(stacked), rtol=1e-9, atol=1e-12)
-    vectors = rng.normal(size=(size, 7))
+    expected = np.linalg.pinv(stacked, hermitian=True)
+    np.testing.assert_allclose(inverse.transpose(2, 0, 1), expected, rtol=1e-9, atol=1e-12)
+    vectors = rng.normal(size=(size, 7)) * (np.arange(7) != 3)
     again = matmul_batched(blocks, matmul_batched(inverse, vectors))
     np.testing.assert_allclose(again, vectors, rtol=1e-8, atol=1e-10)
-
-
-@pytest.mark.parametrize("size", [3, ELIMINATION_LIMIT + 3])
-def test_a_singular_block_gets_its_pseudo_inverse(size):
-    blocks = np.zeros((size, size, 2))
-    blocks[:, :, 0] = np.eye(size)
-    np.testing.assert_allclose(invert_batched(blocks)[:, :, 0], np.eye(size))
-    np.testing.assert_allclose(invert_batched(blocks)[:, :, 1], 0.0)
 
 
 @pytest.mark.parametrize("eta", [0.05, 1.0])

@@ -50,14 +50,11 @@ def test_jacobian_matches_finite_differences(simulated, random_factors, eta, mis
 def test_gradient_matches_finite_differences_of_the_3x3_loss(simulated, random_factors):
     problem, _ = simulated(frames=4, points=5, missing=0.2)
     z = residuals.pack(problem, random_factors(problem))
-    step = 1e-5
-    numeric = np.array(
-        [
-            (problem.loss(residuals.unpack(problem, z + d)) - problem.loss(residuals.unpack(problem, z - d)))
-            / (2 * step)
-            for d in step * np.eye(len(z))
-        ]
-    )
+
+    def loss(at):
+        return problem.loss(residuals.unpack(problem, at))
+
+    numeric = np.array([(loss(z + d) - loss(z - d)) / 2e-5 for d in 1e-5 * np.eye(len(z))])
     analytic = residuals.gradient(problem, residuals.unpack(problem, z))
     np.testing.assert_allclose(analytic, numeric, rtol=1e-6, atol=1e-6)
 
@@ -97,11 +94,15 @@ def test_closed_form_structure_is_the_minimum_norm_minimizer_without_translation
             np.testing.assert_allclose(X[frame, :, point], expected, atol=1e-9)
 
 
-def test_reference_singular_values_are_those_of_the_closed_form(simulated):
+def test_svd_start_is_the_best_cut_and_at_full_rank_the_closed_form_itself(simulated):
     problem, _ = simulated(missing=0.2)
     X = closed_form_structure(problem.data)
-    squares = np.linalg.eigvalsh(X @ X.T)[::-1]
-    np.testing.assert_allclose(reference_singular_values(problem.data) ** 2, squares, atol=1e-12)
+    sigma = reference_singular_values(problem.data)
+    np.testing.assert_allclose(sigma, np.linalg.svd(X, compute_uv=False), atol=1e-7)
+    start = problem.closed_form()
+    assert np.linalg.norm(start.shapes().reshape(10, -1) - X) == pytest.approx(np.linalg.norm(sigma[2:]))
+    np.testing.assert_allclose(start.gamma(), sigma[:2], rtol=1e-12)  # balanced
+    np.testing.assert_allclose(problem.closed_form(rank=10).shapes().reshape(10, -1), X, atol=1e-12)
 
 
 @pytest.mark.parametrize("eta", [0.05, 1.0])
@@ -111,16 +112,6 @@ def test_best_offsets_leave_no_slope_in_the_translation(simulated, random_factor
     s = best_offsets(problem.data, factors.shapes())
     gradient = residuals.gradient(problem, Factors(factors.B, factors.C, s))
     np.testing.assert_allclose(gradient[-30:], 0, atol=1e-9)
-
-
-def test_svd_start_is_the_best_cut_and_at_full_rank_the_closed_form_itself(simulated):
-    problem, _ = simulated()
-    X = closed_form_structure(problem.data)
-    start = problem.closed_form()
-    sigma = reference_singular_values(problem.data)
-    assert np.linalg.norm(start.shapes().reshape(10, -1) - X) == pytest.approx(np.linalg.norm(sigma[2:]))
-    np.testing.assert_allclose(start.gamma(), sigma[:2], rtol=1e-12)  # balanced
-    np.testing.assert_allclose(problem.closed_form(rank=10).shapes().reshape(10, -1), X, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

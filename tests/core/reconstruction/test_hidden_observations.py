@@ -44,7 +44,7 @@ def mask(sequence):
 
 @pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["bilinear", "low rank"])
 def test_a_run_gives_the_same_as_of_a_sequence_that_lacks_the_observations(sequence, mask, settings):
-    settings = settings.with_changes(max_iterations=20)
+    settings = settings.with_changes(max_iterations=4)
     result = reconstruct(sequence, settings, hide=HIDDEN)
     tracks = np.where(mask[:, None], np.nan, sequence.tracks)
     without = reconstruct(replace(sequence, tracks=tracks, visible=sequence.visible & ~mask), settings)
@@ -108,9 +108,8 @@ def test_a_start_with_entries_that_the_sequence_does_not_have_is_refused(sequenc
     result = reconstruct(sequence, QUICK, hide=HIDDEN)
     result.meta["settings"]["hide"] = "16:*"
     path = save_result(result, tmp_path / "result.npz")
-    with pytest.raises(
-        InputError, match=r"result\.npz: hide names point 16; accepted are points from 1 to 15"
-    ):
+    sentence = r"hide names point 16; accepted are points from 1 to 15"
+    with pytest.raises(InputError, match=rf"result\.npz: {sentence}"):
         load_start(path, sequence)
-    with pytest.raises(InputError, match="hide names point 16"):
+    with pytest.raises(InputError, match=sentence):
         reconstruct(sequence, QUICK, hide="16:*")

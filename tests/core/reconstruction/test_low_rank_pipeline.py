@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
+from dataclasses import fields, replace
 from itertools import islice, pairwise
 
 import numpy as np
@@ -112,19 +113,17 @@ def test_a_rank_that_is_not_used_up_hides_no_rigid_scene(scene, solved):
 def test_reprojections_are_those_of_the_metric_view_and_the_projective_cameras_have_an_error_of_their_own(
     scene, solved
 ):
-    X = solved.cameras @ solved.homogeneous
+    figures, errors = solved.meta["low_rank"], errors_of(solved)
     seen = np.where(scene.visible[:, None], scene.tracks, 0.0)
-    figures = solved.meta["low_rank"]
-    rms = reprojection_rms(np.diag([solved.norm, solved.norm, 1]) @ X, seen, scene.visible)
-    assert figures["projective_rms"] == pytest.approx(rms)
-    assert rms < 0.5
+    X = np.diag([solved.norm, solved.norm, 1]) @ (solved.cameras @ solved.homogeneous)
     Y = solved.intrinsics @ solved.camera_points
-    assert figures["metric_rms"] == pytest.approx(reprojection_rms(Y, seen, scene.visible))
+    for name, shown, error in (
+        ("projective_rms", X, "reprojection_px_projective"),
+        ("metric_rms", Y, "reprojection_px"),
+    ):
+        assert figures[name] == pytest.approx(reprojection_rms(shown, seen, scene.visible))
+        assert errors[error] == pytest.approx(figures[name]) and figures[name] < 0.5
     assert solved.reprojections() == pytest.approx(Y[:, :2] / Y[:, 2:])
-    errors = errors_of(solved)
-    assert errors["reprojection_px"] == pytest.approx(figures["metric_rms"])
-    assert errors["reprojection_px_projective"] == figures["projective_rms"]
-    assert figures["metric_rms"] < 0.5
     assert figures["upgraded_rms"] > figures["metric_rms"]
 
 
@@ -142,19 +141,20 @@ def test_missing_data_end_in_the_minimum_that_a_start_from_the_truth_reaches(sce
 @pytest.mark.parametrize(
     ("known", "changes", "assumed", "focal"),
     [
-        ({}, {}, "found from the views", pytest.approx(900, rel=0.05)),
-        ({"truth": True}, {}, "K as given", pytest.approx(900, rel=0.02)),
-        ({}, {"intrinsics": (905.0, 905.0, 320.0, 240.0)}, "K as given", 905.0),
+        (False, {}, "found from the views", pytest.approx(900, rel=0.05)),
+        (True, {}, "K as given", pytest.approx(900, rel=0.02)),
+        (False, {"intrinsics": (905.0, 905.0, 320.0, 240.0)}, "K as given", 905.0),
     ],
     ids=["nothing", "the ground-truth frame", "settings"],
 )
 def test_k_is_found_read_off_the_ground_truth_or_given(scene, known, changes, assumed, focal):
-    tracks, visible = scene.observations.tracks, scene.observations.visible
-    truth = scene.truth if known else None
-    unknown = Sequence(tracks, visible, scene.camera, "unknown", truth=truth)
-    result = reconstruct(unknown, settings(eta=5e-4, starts=2, **changes))
+    unknown = replace(scene, intrinsics=None, truth=scene.truth if known else None)
+    result = reconstruct(unknown, settings(eta=5e-4, starts=1, **changes))
     assert assumed in result.meta["low_rank"]["assumed"]
     assert result.intrinsics[0, 0] == focal
+    if not (known or changes):
+        with pytest.raises(InputError, match="intrinsics are unknown"):
+            next(iterate(unknown, settings(intrinsics="gt")))
 
 
 def test_where_no_upgrade_exists_x_itself_is_shown(scene):
@@ -171,20 +171,17 @@ def test_where_no_upgrade_exists_x_itself_is_shown(scene):
 
 def test_a_deforming_scene_moves_in_the_metric_view():
     scene = rigid_scene(moving=0.02)
-    result = reconstruct(scene, settings(rank=7, penalty=RampWeights(1e-5, 4), eta=5e-4))
-    assert result.meta["low_rank"]["metric"]
-    assert result.B.shape == (9, 10)
+    result = reconstruct(scene, settings(rank=7, penalty=RampWeights(1e-5, 4), eta=5e-4, starts=1))
+    figures = result.meta["low_rank"]
+    assert figures["metric"] and result.B.shape == (9, 10)
     assert np.ptp(result.points, axis=0).max() > 1e-3
-    X = result.camera_points
-    image = result.intrinsics @ X
-    rms = reprojection_rms(image, scene.tracks, scene.visible)
-    assert result.meta["low_rank"]["metric_rms"] == pytest.approx(rms)
-    assert rms < 10.0
+    rms = reprojection_rms(result.intrinsics @ result.camera_points, scene.tracks, scene.visible)
+    assert figures["metric_rms"] == pytest.approx(rms) and rms < 10.0
 
 
-def test_methods_on_the_matrix_run_and_are_refined(scene):
-    result = reconstruct(scene, settings(method="admm+bilinear", max_iterations=60))
-    assert result.loss == pytest.approx(reconstruct(scene, settings()).loss, rel=1e-6)
+def test_methods_on_the_matrix_run_and_are_refined(scene, solved):
+    result = reconstruct(scene, settings(eta=5e-4, method="admm+bilinear", max_iterations=60))
+    assert result.loss == pytest.approx(solved.loss, rel=1e-6)
     assert [start["name"] for start in result.meta["starts"]]
 
 
@@ -203,19 +200,18 @@ def test_every_start_is_followed_by_the_method_that_was_chosen_and_to_its_limit(
     assert all(np.isfinite(each.geometry.points).all() for each in (limited[0], limited[-1]))
 
 
-def test_a_run_continues_from_its_point_under_changed_settings(scene):
-    last = list(iterate(scene, settings()))[-1]
-    again = list(iterate(scene, settings(eta=0.1), start=last))
+def test_a_run_continues_from_its_point_under_changed_settings(scene, solved):
+    *_, last = iterate(scene, settings(starts=1))
+    again = list(iterate(scene, settings(eta=5e-4), start=last))
     assert len(again) < 30
-    result = finish(scene, settings(eta=0.1), again[-1], [each.record for each in again])
-    assert result.loss == pytest.approx(reconstruct(scene, settings(eta=0.1)).loss, rel=1e-8)
+    result = finish(scene, settings(eta=5e-4), again[-1], [each.record for each in again])
+    assert result.loss == pytest.approx(solved.loss, rel=1e-8)
 
 
-def test_large_problems_are_searched_on_some_of_their_points():
-    scene = rigid_scene(points=1500, noise=0.3, missing=0.2)
-    result = reconstruct(scene, settings(starts=2))
-    names = [start["name"] for start in result.meta["starts"]]
-    assert all("subset" in name for name in names)
+def test_large_problems_are_searched_on_some_of_their_points(monkeypatch):
+    scene = rigid_scene(points=1200, noise=0.3, missing=0.2)
+    result = reconstruct(scene, settings(starts=1))
+    assert all("subset" in start["name"] for start in result.meta["starts"])
     assert result.meta["status"] == "converged"
     assert optimality(result)["relative_gradient"] < 1e-6
 
@@ -225,72 +221,50 @@ def test_points_extended_from_a_subset_are_the_best_for_its_cameras():
     norm = measurement_norm(scene.tracks, scene.visible)
     problem = LowRankProblem(scene.tracks / norm, scene.visible, 0.05, np.array([0, 0, 0, 1e-6]))
     some = point_subset(problem, 9 * 20)
-    assert some.small.shape == (20, 9)
-    assert some.share == pytest.approx(1 / 3)
+    assert some.small.shape == (20, 9) and some.share == pytest.approx(1 / 3)
     assert some.small.weights == pytest.approx(np.sqrt(1 / 3) * problem.weights)
     random = np.random.default_rng(0)
-    cameras = random.standard_normal((4, 3, 9))
-    lifted = some.to_full(Factors(np.zeros((20, 4)), cameras, np.zeros((20, 3))))
+    lifted = some.to_full(Factors(np.zeros((20, 4)), random.standard_normal((4, 3, 9)), np.zeros((20, 3))))
     for _ in range(5):
         nudge = 1e-4 * random.standard_normal(lifted.B.shape)
-        moved = Factors(lifted.B + nudge, lifted.C, lifted.s)
-        assert problem.loss(moved) > problem.loss(lifted)
+        assert problem.loss(replace(lifted, B=lifted.B + nudge)) > problem.loss(lifted)
 
 
 def test_the_norm_is_the_spectral_one_of_the_visible_measurements(scene):
     matrix = np.where(scene.visible[:, None], scene.tracks, 0.0).reshape(18, -1)
     assert measurement_norm(scene.tracks, scene.visible) == pytest.approx(np.linalg.norm(matrix, 2))
-    unknown = Sequence(scene.tracks, scene.visible, scene.camera, "unknown")
-    with pytest.raises(InputError, match="intrinsics are unknown"):
-        next(iterate(unknown, settings(intrinsics="gt")))
     with pytest.raises(InputError, match="all visible tracks are 0"):
         measurement_norm(np.zeros((3, 2, 5)), np.ones((3, 5), dtype=bool))
 
 
 def test_a_low_rank_result_survives_its_file(solved, tmp_path):
     read = load_result(save_result(solved, tmp_path / "low.npz"))
-    for name in ("cameras", "homogeneous", "weights", "B", "C", "rotations", "translations", "intrinsics"):
-        assert np.array_equal(getattr(read, name), getattr(solved, name)), name
+    for entry in fields(solved):
+        before, after = getattr(solved, entry.name), getattr(read, entry.name)
+        if isinstance(before, np.ndarray):
+            assert np.array_equal(before, after, equal_nan=entry.name == "best_losses"), entry.name
     assert read.norm == solved.norm
     assert read.meta["low_rank"] == json.loads(json.dumps(solved.meta["low_rank"]))
-    assert np.array_equal(read.reprojections(), solved.reprojections(), equal_nan=True)
 
 
-def test_a_file_with_a_part_of_a_low_rank_solution_is_refused(solved, tmp_path):
-    path = save_result(solved, tmp_path / "low.npz")
-    with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files if name != "norm"}
-    np.savez(path, **arrays)
-    with pytest.raises(InputError, match="lacks 'norm'"):
-        load_result(path)
-
-
-@pytest.mark.parametrize("suffix", [".mat", ".csv", ".ply"])
-def test_every_format_writes_a_low_rank_result(solved, tmp_path, suffix):
-    (path,) = export(solved, tmp_path / f"low{suffix}")
-    assert path.stat().st_size > 100
-    if suffix == ".mat":
-        content = scipy.io.loadmat(path)
-        assert content["cameras"] == pytest.approx(solved.cameras)
-        assert content["homogeneous"] == pytest.approx(solved.homogeneous)
-    if suffix == ".csv":
-        first = path.read_text().splitlines()[1].split(",")
-        assert float(first[-2]) == pytest.approx(solved.reprojections()[0, 0, 0])
+def test_other_formats_hold_a_low_rank_result(solved, tmp_path):
+    mat, csv, ply = (export(solved, tmp_path / f"low{suffix}")[0] for suffix in (".mat", ".csv", ".ply"))
+    content = scipy.io.loadmat(mat)
+    assert content["cameras"] == pytest.approx(solved.cameras)
+    assert content["homogeneous"] == pytest.approx(solved.homogeneous)
+    first = csv.read_text().splitlines()[1].split(",")
+    assert float(first[-2]) == pytest.approx(solved.reprojections()[0, 0, 0])
+    assert ply.stat().st_size > 100
 
 
 def test_the_command_line_prints_how_the_cameras_fit(scene, tmp_path, capsys):
-    source = tmp_path / "scene.npz"
+    source, out, again = (tmp_path / name for name in ("scene.npz", "low.npz", "again.npz"))
     write_npz(scene, source)
-    out = tmp_path / "low.npz"
     words = ["--problem", "lowrank", "--rank", "4", "--penalty", "tnn", "--mu", "1", "--free", "4"]
-    assert main(["solve", str(source), *words, "-o", str(out)]) == 0
+    assert main(["solve", str(source), *words, "--starts", "1", "-o", str(out)]) == 0
     said = capsys.readouterr().out
     assert "projective cameras: reprojection" in said
     assert "metric view, bundle adjusted: reprojection" in said
-    assert main(["evaluate", str(out), "--json"]) == 0
-    numbers = json.loads(capsys.readouterr().out)
-    assert numbers["loss_difference"] < 1e-9
-    again = tmp_path / "again.npz"
     command = shlex.split(load_result(out).meta["command"])
     assert main([*command[1:-1], str(again), "--quiet"]) == 0
     assert np.array_equal(load_result(again).cameras, load_result(out).cameras)

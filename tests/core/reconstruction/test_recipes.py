@@ -93,29 +93,33 @@ def test_the_options_of_a_method_include_its_penalty(method):
             assert settings_from(parser().parse_args(words)) == settings
 
 
-def test_only_what_differs_from_the_nearest_preset_is_printed():
-    assert options_for(Settings()) == []
-    assert options_for(PAPER) == ["--preset", "paper"]
-    assert options_for(Settings(isometry=1.0)) == ["--isometry", "1.0"]
-    assert options_for(Settings(starts=4)) == ["--starts", "4"]
-    assert options_for(PAPER.with_changes(eta=0.5)) == ["--preset", "paper", "--eta", "0.5"]
-    assert options_for(Settings(mode_weights=(1, 2.5))) == ["--mode-weights", "1.0,2.5"]
-    assert options_for(Settings(penalty=NuclearNorm())) == ["--preset", "bilinear", "--penalty", "nn"]
-    assert options_for(Settings(rank=4)) == ["--preset", "bilinear", "--rank", "4"]
-    started = Settings(objective="depths", rank=4)  # the rank alone would choose the weighted nuclear norm
-    assert options_for(started) == ["--preset", "recommended", "--rank", "4"]
-    method = Settings().with_changes(method="admm", objective="depths")
-    assert options_for(method) == [*("--method", "admm", "--objective", "depths")]
-    low_rank = PRESETS["lowrank"]
-    assert options_for(low_rank) == ["--problem", "lowrank"]
-    assert options_for(low_rank.with_changes(rank=5)) == ["--problem", "lowrank", "--rank", "5"]
-    weights = Settings(penalty=ExplicitWeights((0.1, 0.25)), rank=2)
-    assert options_for(weights) == ["--preset", "bilinear", "--weights", "0.1,0.25"]
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (Settings(), ""),
+        (PAPER, "--preset paper"),
+        (Settings(isometry=1.0), "--isometry 1.0"),
+        (Settings(starts=4), "--starts 4"),
+        (PAPER.with_changes(eta=0.5), "--preset paper --eta 0.5"),
+        (Settings(mode_weights=(1, 2.5)), "--mode-weights 1.0,2.5"),
+        (Settings(penalty=NuclearNorm()), "--preset bilinear --penalty nn"),
+        (Settings(rank=4), "--preset bilinear --rank 4"),
+        # The rank alone would choose the weighted nuclear norm.
+        (Settings(objective="depths", rank=4), "--preset recommended --rank 4"),
+        (Settings().with_changes(method="admm", objective="depths"), "--method admm --objective depths"),
+        (PRESETS["lowrank"], "--problem lowrank"),
+        (PRESETS["lowrank"].with_changes(rank=5), "--problem lowrank --rank 5"),
+        (Settings(penalty=ExplicitWeights((0.1, 0.25)), rank=2), "--preset bilinear --weights 0.1,0.25"),
+    ],
+)
+def test_only_what_differs_from_the_nearest_preset_is_printed(settings, words):
+    assert options_for(settings) == words.split()
 
 
 def test_presets_are_recognized():
-    assert (preset_name(Settings()), preset_name(PAPER)) == ("recommended", "paper")
-    assert preset_name(Settings(rank=2)) is None
+    assert (preset_name(Settings()), preset_name(PAPER), preset_name(Settings(rank=2))) == (
+        *("recommended", "paper"), None,
+    )  # fmt: skip
     assert nearest_preset(Settings(rank=2)) == "bilinear"
     assert nearest_preset(Settings(isometry=2.0)) == "recommended"
     assert nearest_preset(PAPER.with_changes(seed=1)) == "paper"
@@ -150,6 +154,10 @@ def test_bundled_samples_are_called_by_their_names_and_what_is_in_no_file_has_a_
         ({"penalty": {"kind": "schatten", "p": 2}}, "p is 2; accepted is a number above 0 and below 1"),
         ({"penalty": {}}, "accepted is a penalty of the kind"),
         ({"rank": 0}, "rank is 0"),
+        *(
+            (values, "accepted")
+            for values in ("nonrigid", [1], {"options": np.nan}, {"rank": [2]}, {"penalty": 3})
+        ),
     ],
 )
 def test_settings_that_cannot_be_rebuilt_are_refused_with_a_sentence(values, sentence):

@@ -33,7 +33,7 @@ from core.depth import (
 from core.evaluation import errors_of, procrustes_mm
 from core.foundation import DEPTHS, WNN, PhaseKind
 from core.problem.nonrigid import subset
-from core.reconstruction import BILINEAR_START, VERDICT_KINDS, Provenance, refinement
+from core.reconstruction import BILINEAR_START, Provenance, refinement
 
 pytestmark = pytest.mark.usefixtures("brief_search")
 
@@ -68,14 +68,11 @@ def test_the_bilinear_phases_are_those_of_a_run_without_refinement(plain, refine
 
 
 def test_the_history_counts_on_and_the_energy_falls_in_every_phase(plain, refined):
-    records = [each.record for each in refined]
-    assert [record.iteration for record in records[len(plain) - 1 :]] == list(
-        range(records[len(plain) - 1].iteration, records[-1].iteration + 1)
-    )
-    assert all(one.seconds <= two.seconds for one, two in pairwise(records))
-    assert all(one.fraction <= two.fraction for one, two in pairwise(refined[len(plain) :]))
-    assert refined[-1].fraction == 1.0
     depths = refined[len(plain) :]
+    first = plain[-1].record.iteration
+    assert [each.record.iteration for each in depths] == list(range(first + 1, first + 1 + len(depths)))
+    assert all(one.record.seconds <= two.record.seconds for one, two in pairwise(refined))
+    assert all(one.fraction <= two.fraction for one, two in pairwise(depths)) and depths[-1].fraction == 1.0
     assert {each.record.loss for each in depths} == {plain[-1].loss}
     for _, phase in groupby(depths, key=lambda each: (each.phase.kind, each.phase.name, each.phase.part)):
         energies = [each.record.energy for each in phase]
@@ -87,33 +84,29 @@ def test_a_refined_result_keeps_the_rays_and_what_it_was_refined_from(sequence, 
     assert after.refined and not before.refined
     missed = np.linalg.norm(after.reprojections() - after.observations(), axis=1)[sequence.visible]
     assert missed.max() < 1e-9
-    assert np.array_equal(after.bilinear_B, before.B) and np.array_equal(after.bilinear_C, before.C)
-    assert np.array_equal(after.bilinear_rotations, before.rotations)
+    for name in ("B", "C", "rotations", "translations", "weights"):
+        np.testing.assert_array_equal(getattr(after, f"bilinear_{name}"), getattr(before, name))
     assert (after.loss, after.eta, after.rank) == (before.loss, before.eta, before.rank)
-    assert np.array_equal(after.bilinear_weights, before.weights)
     assert (after.objective, before.objective) == (DEPTHS, WNN)
-    assert np.array_equal(after.singular_values, before.singular_values)
-    np.testing.assert_allclose(
-        after.camera_points, refined[-1].depth.best.camera_points(), rtol=0, atol=1e-12
-    )
-    assert (
-        procrustes_mm(after.points, sequence.truth).mean < procrustes_mm(before.points, sequence.truth).mean
-    )
+    best = refined[-1].depth.best.camera_points()
+    np.testing.assert_allclose(after.camera_points, best, rtol=0, atol=1e-12)
+    errors = [procrustes_mm(result.points, sequence.truth).mean for result in (before, after)]
+    assert errors[1] < errors[0]
     figures = after.meta["refinement"]
     assert figures["energy"] == after.energy == after.energy_history[-1, 2]
     assert [end["distance"] > 0 for end in figures["ends"]] == [False] + [True] * (len(figures["ends"]) - 1)
     assert len(after.energy_history) == len(refined) - len(plain)
-    assert load_result(save_result(after, tmp_path / "a.npz")).meta["refinement"] == figures
+    loaded = load_result(save_result(after, tmp_path / "a.npz"))
+    assert loaded.meta["refinement"] == figures
+    np.testing.assert_array_equal(loaded.std, after.std)
 
 
-def test_the_end_of_a_refinement_has_standard_deviations_and_its_steps_have_none(sequence, refined, tmp_path):
-    result = refined[-1].result()
-    assert result.std.shape == result.camera_points.shape and (result.std > 0).all()
-    np.testing.assert_array_equal(load_result(save_result(result, tmp_path / "a.npz")).std, result.std)
+def test_the_end_of_a_refinement_has_standard_deviations_and_its_steps_have_none(sequence, refined):
+    std = refined[-1].result().std
+    assert std.shape == refined[-1].geometry.points.shape and (std > 0).all()
     assert refined[-2].result().std is None
-    hidden = ~sequence.visible
-    norm = np.linalg.norm(result.std, axis=1)
-    assert np.median(norm[hidden]) > np.median(norm[~hidden])
+    norm = np.linalg.norm(std, axis=1)
+    assert np.median(norm[~sequence.visible]) > np.median(norm[sequence.visible])
 
 
 def test_a_run_that_is_left_while_depths_are_refined_keeps_the_best_depths(plain, refined, tmp_path):
@@ -185,10 +178,7 @@ def test_what_has_no_depths_to_refine_keeps_its_bilinear_solution_and_a_verdict_
     *_, last = iterate(few, REFINED.with_changes(rank=1, starts=1))
     assert last.status.finished and last.depth is None and not last.result().refined
     (verdict,) = last.verdicts
-    assert verdict.sentence == (
-        "The depths were not refined: there are 2 frames of 24 points; accepted are at least 3 frames of 4 "
-        "points."
-    )
+    assert verdict.sentence.startswith("The depths were not refined: there are 2 frames of 24 points; ")
 
 
 def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined):
@@ -199,20 +189,6 @@ def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined)
     starts = refinement.usable_starts(followed_part(problem, depths), ends)
     assert list(starts) == ["in front"]
     assert starts["in front"].depths.shape == depths.depths.shape
-
-
-@pytest.mark.slow
-def test_a_run_of_many_points_refines_some_and_has_depths_and_verdicts_of_all(sequence, monkeypatch):
-    monkeypatch.setattr("core.depth.search.FOLLOWED", 0)
-    monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 10)
-    *_, last = iterate(sequence, REFINED.with_changes(starts=1))
-    result = last.result()
-    assert result.refined and len(last.depth.ends) == 1
-    assert result.std.shape == result.camera_points.shape and (result.std > 0).all()
-    assert result.camera_points.shape == sequence.truth.points.shape
-    missed = np.linalg.norm(result.reprojections() - result.observations(), axis=1)[sequence.visible]
-    assert missed.max() < 1e-9
-    assert {each.kind for each in last.verdicts} <= set(VERDICT_KINDS) - {"ambiguous"}  # only one end is kept
 
 
 def mirrored_in(end, first, last):
@@ -264,14 +240,11 @@ def test_mirrored_frames_are_repeated_from_steps_and_from_a_file(sequence, refin
     np.testing.assert_allclose(again.points, result.points, atol=0.02 * np.abs(result.points).max())
 
 
-def test_all_frames_can_be_mirrored(sequence, refined):
+def test_all_frames_can_be_mirrored_and_no_others(sequence, refined):
     steps = iterate(sequence, REFINED.with_changes(mirror="1-16"), start=refined[-1])
     first = next(each for each in steps if "mirrored" in each.phase.name)
     expected = mirror_in_depth(refined[-1].depth.best)
     np.testing.assert_allclose(first.depth.best.depths, expected.depths, rtol=0.05)
-
-
-def test_frames_that_the_sequence_does_not_have_are_refused_before_anything_is_solved(sequence):
     with pytest.raises(InputError, match="accepted are frames from 1 to 16"):
         next(iterate(sequence, REFINED.with_changes(mirror="10-20")))
 

@@ -12,18 +12,13 @@ from core.problem import printed_form as residuals
 from core.problem.initialization import SLOW, slow_coefficients
 
 
-def test_rigid_start_puts_every_frame_on_its_mean_viewing_ray_at_depth_one(simulated):
-    problem, _ = simulated(missing=0.3)
+@pytest.mark.parametrize(("eta", "depth"), [(0.05, 1.0), (1.0, 0.0)])  # of an orthogonal camera: not measured
+def test_rigid_start_puts_every_frame_on_its_mean_viewing_ray(simulated, eta, depth):
+    problem, _ = simulated(eta=eta, missing=0.3)
     t = np.einsum("fab,fb->fa", problem.rotations, rigid_start(problem).s)
     for f in range(len(t)):
         seen = problem.tracks[f][:, problem.visible[f]]
-        np.testing.assert_allclose(t[f], [*seen.mean(axis=1), 1.0], atol=1e-12)
-
-
-def test_rigid_start_has_depth_zero_where_depth_is_not_measured(simulated):
-    problem, _ = simulated(eta=1.0)
-    t = np.einsum("fab,fb->fa", problem.rotations, rigid_start(problem).s)
-    np.testing.assert_allclose(t[:, 2], 0.0, atol=1e-12)
+        np.testing.assert_allclose(t[f], [*seen.mean(axis=1), depth], atol=1e-12)
 
 
 def test_a_new_column_leaves_the_shapes_as_they_are(simulated, random_factors):

@@ -141,8 +141,6 @@ def test_dense_problems_grow_no_views(turntable):
 
 @pytest.mark.slow
 def test_a_growth_streams_its_views(turntable):
-    phases = []
-    for each in iterate(turntable[0], LOWRANK.with_changes(starts=3, max_iterations=2)):
-        phases.append(each.phase)
-        assert 0.0 <= each.fraction <= 1.0
-    assert any("views added 1, 12 of 24 views" in phase_text(phase) for phase in phases)
+    iterates = list(iterate(turntable[0], LOWRANK.with_changes(starts=3, max_iterations=2)))
+    assert all(0.0 <= each.fraction <= 1.0 for each in iterates)
+    assert any("views added 1, 12 of 24 views" in phase_text(each.phase) for each in iterates)

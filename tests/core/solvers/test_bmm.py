@@ -67,12 +67,6 @@ def test_bmm_ends_at_the_least_nuclear_norm_that_reproduces_the_tracks(orthogona
     assert np.linalg.norm(dual, 2) <= 1 + 1e-2
     along_depth = np.einsum("fa,fap->fp", orthogonal.rotations[:, 2], dual.reshape(9, 3, 11))
     np.testing.assert_allclose(along_depth, 0, atol=1e-6)
-    random = np.random.default_rng(4)
-    for size in (1e-3, 1e-1, 1.0):
-        for _ in range(10):
-            depth = size * random.standard_normal((9, 1, 11))
-            other = end.state.X + (orthogonal.rotations[:, 2, :, None] * depth).reshape(9, -1)
-            assert np.linalg.norm(other, "nuc") >= sigma.sum() - 2e-3
 
 
 def test_rbmm_minimizes_the_augmented_lagrangian_over_each_copy(orthogonal):

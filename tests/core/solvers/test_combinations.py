@@ -72,14 +72,14 @@ def test_the_penalties_tried_are_all_that_there_are():
 
 
 @pytest.fixture
-def posed(simulated, simulated_low_rank):
+def posed_with(posed):
     def make(problem: str, penalty: object, affine: bool) -> Problem:
         if problem == "nonrigid":
-            free, _ = simulated(
-                frames=9, points=12, weights=(0.0,), eta=1.0 if affine else 0.05, missing=0.15
+            free = posed(
+                "orthogonal" if affine else problem, frames=9, points=12, weights=(0.0,), missing=0.15
             )
         else:
-            unit, _ = simulated_low_rank(frames=6, points=15, weights=(0.0,), missing=0.15)
+            unit = posed(problem, frames=6, points=15, weights=(0.0,), missing=0.15)
             # Not of norm 1 but larger, so that these penalties leave something of it.
             free = LowRankProblem(20 * unit.tracks, unit.visible, unit.eta, unit.weights)
         return free.with_penalty(penalty, RANK)
@@ -88,12 +88,12 @@ def posed(simulated, simulated_low_rank):
 
 
 @pytest.mark.parametrize(("method", "problem", "penalty", "affine"), CASES, ids=name_of)
-def test_it_never_raises_the_objective_that_it_claims_to_lower(posed, method, problem, penalty, affine):
+def test_it_never_raises_the_objective_that_it_claims_to_lower(posed_with, method, problem, penalty, affine):
     reason = refusal(method, problem, penalty, affine=affine)
     if reason is not None:
         assert len(reason.split()) > 8 and ("choose" in reason or "needs eta" in reason)
         return
-    posed_problem = posed(problem, penalty, affine)
+    posed_problem = posed_with(problem, penalty, affine)
     rows, columns = posed_problem.shape
     point = posed_problem.closed_form(min(rows, 3 * columns) if METHODS[method].on_matrix else RANK)
     if posed_problem.offsets:

@@ -41,12 +41,12 @@ every = pytest.mark.parametrize("name", METHODS)
 
 
 @pytest.fixture
-def posed(simulated):
+def posed_for(posed):
     """Make the problem of a method and a start of it."""
 
     def make(name):
         method, penalty, _ = METHODS[name]
-        problem, _ = simulated(missing=0.1, eta=1.0 if "bmm" in name else 0.05)
+        problem = posed("orthogonal" if "bmm" in name else "nonrigid", missing=0.1)
         problem = replace(problem, spectral=penalty)
         return problem, full_rank_start(problem) if method.on_matrix else problem.closed_form()
 
@@ -54,9 +54,9 @@ def posed(simulated):
 
 
 @every
-def test_a_resumed_run_equals_an_uninterrupted_one(posed, name):
+def test_a_resumed_run_equals_an_uninterrupted_one(posed_for, name):
     method, _, cut = METHODS[name]
-    problem, start = posed(name)
+    problem, start = posed_for(name)
     if name != "majorized":  # whose limit is that of its inner method
         method = replace(method, max_iterations=cut + 12)
     whole = list(iterate(problem, method, start))
@@ -70,8 +70,8 @@ def test_a_resumed_run_equals_an_uninterrupted_one(posed, name):
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "newton"])
-def test_a_start_that_is_not_finite_is_reported_as_diverged(posed, name):
-    problem, start = posed(name)
+def test_a_start_that_is_not_finite_is_reported_as_diverged(posed_for, name):
+    problem, start = posed_for(name)
     part = "s" if name in ("algorithm one", "lm") else "B"
     broken = replace(start, **{part: np.full_like(getattr(start, part), np.inf)})
     end = solve(problem, METHODS[name][0], broken)
@@ -84,20 +84,17 @@ def test_a_start_that_is_not_finite_is_reported_as_diverged(posed, name):
         (ADMM(tolerance=1e-8), "nonrigid"),
         (ADMM(tolerance=1e-8), "orthogonal"),
         (AGD(), "nonrigid"),
-        (IRNN(), "nonrigid"),
+        pytest.param(IRNN(), "nonrigid", marks=pytest.mark.slow),
         pytest.param(ADMM(tolerance=1e-8), "lowrank", marks=pytest.mark.slow),
         pytest.param(AGD(), "lowrank", marks=pytest.mark.slow),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(
-    simulated, simulated_low_rank, method, kind
-):
-    if kind == "lowrank":
-        problem, _ = simulated_low_rank(frames=5, points=12, weights=np.full(12, 2e-3), missing=0.2)
-    else:
-        eta = 0.5 if kind == "nonrigid" else 1.0
-        problem, _ = simulated(frames=6, points=8, weights=np.full(6, 0.05), eta=eta, missing=0.2)
+def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(posed, method, kind):
+    size = {"frames": 5, "points": 12, "weights": np.full(12, 2e-3)}
+    if kind != "lowrank":
+        size = {"frames": 6, "points": 8, "weights": np.full(6, 0.05), "eta": 0.5}
+    problem = posed(kind, **size, missing=0.2)
     bilinear = solve(problem, VariableProjection(), problem.closed_form())
     end = solve(problem, method, full_rank_start(problem))
     assert end.status is Status.CONVERGED

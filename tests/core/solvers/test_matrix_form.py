@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core import MCP, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core import MCP, LogPenalty
 from core.problem import full_rank_start
 from core.solvers.matrix_form import (
     best_cut,
@@ -22,13 +22,10 @@ from core.solvers.matrix_form import (
 
 
 @pytest.fixture(params=["nonrigid", "orthogonal", "lowrank", "lowrank affine"])
-def problem(request, simulated, simulated_low_rank):
-    if request.param.startswith("nonrigid"):
-        return simulated(frames=6, points=7, missing=0.2)[0]
-    if request.param == "orthogonal":
-        return simulated(frames=6, points=7, missing=0.2, eta=1.0)[0]
-    eta = 0.95 if request.param.endswith("affine") else 0.05
-    return simulated_low_rank(frames=4, points=9, weights=(1e-3, 2e-3), eta=eta, missing=0.2)[0]
+def problem(request, posed):
+    kind, _, affine = request.param.partition(" ")
+    size = {"frames": 4, "points": 9} if kind == "lowrank" else {"frames": 6, "points": 7}
+    return posed(kind, **size, **({"eta": 0.95} if affine else {}), missing=0.2, weights=(1e-3, 2e-3))
 
 
 def blocks(problem):
@@ -91,29 +88,24 @@ def test_the_curvature_is_the_largest_eigenvalue_of_all_blocks(problem):
         assert np.vdot(bend, D) <= curvature(problem) * np.vdot(D, D)
 
 
-PENALTIES = [None, SchattenNorm(0.5, 0.5, 0.1), LogPenalty(0.5, 0.3), CappedNorm(0.8, 1.0), MCP(0.9, 1.2)]
-
-
-@pytest.mark.parametrize("penalty", [*PENALTIES, RankPenalty(0.7)], ids=lambda penalty: repr(penalty)[:8])
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
-def test_the_proximal_step_beats_every_matrix_that_a_numeric_search_finds(simulated, penalty, seed):
-    random = np.random.default_rng(seed)
+@pytest.mark.parametrize("penalty", [None, MCP(0.9, 1.2)])  # of others: tests/core/penalties
+def test_the_proximal_step_beats_every_matrix_that_a_numeric_search_finds(simulated, penalty):
+    random = np.random.default_rng(0)
     problem, _ = simulated(frames=3, points=4, weights=np.sort(2 * random.random(3)))
     problem = replace(problem, spectral=penalty)
-    rho, N = 1.7, random.standard_normal((3, 12))
+    rho, N = 1.7, random.standard_normal((3, 5))
     Z, sigma = with_singular_values(N, lambda values: prox(problem, values, rho))
     np.testing.assert_allclose(sigma, singular_values(Z), atol=1e-12)
 
     def value(matrix):
         return problem.penalty_value(singular_values(matrix)) + 0.5 * rho * np.sum((matrix - N) ** 2)
 
-    lowest = value(Z)
     U, S, Vt = np.linalg.svd(N, full_matrices=False)
     starts = [(U * (S * keep)) @ Vt for keep in np.ndindex(2, 2, 2)]  # the local minima drop some values
     starts += [N * random.random() + 0.2 * random.standard_normal(N.shape) for _ in range(3)]
     for start in starts:
         found = minimize(lambda z: value(z.reshape(N.shape)), start.ravel(), method="L-BFGS-B")
-        assert min(found.fun, value(start)) >= lowest - 1e-8
+        assert min(found.fun, value(start)) >= value(Z) - 1e-8
 
 
 @pytest.mark.parametrize("shape", [(8, 30), (30, 8)])

@@ -6,11 +6,12 @@ import struct
 
 import numpy as np
 import pytest
+from rendering import write_video
 
 from core import InputError
 from core.tracking import Video
 
-av = pytest.importorskip("av", reason="videos need PyAV")
+pytest.importorskip("av", reason="videos need PyAV")
 cv2 = pytest.importorskip("cv2", reason="following points needs OpenCV")
 
 WIDTH, HEIGHT = 64, 48
@@ -26,13 +27,7 @@ def corner_picture():
 
 def turned_video(path, matrix):
     """Write a video of the picture with a display matrix a, b, c, d."""
-    with av.open(str(path), "w") as written:
-        stream = written.add_stream("libx264", rate=30, options={"crf": "5"})
-        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
-        for _ in range(4):
-            written.mux(stream.encode(av.VideoFrame.from_ndarray(corner_picture(), format="rgb24")))
-        written.mux(stream.encode(None))
-    content = bytearray(path.read_bytes())
+    content = bytearray(write_video(path, 4 * [corner_picture()], crf="5").read_bytes())
     place = content.index(b"tkhd") + 44
     a, b, c, d = (FIXED * entry for entry in matrix)
     content[place : place + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30)

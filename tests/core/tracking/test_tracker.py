@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rendering import render, sample_video
+from rendering import render, sample_video, write_video
 
 from core import InputError, read_sequence
 from core.cli import main
@@ -40,15 +40,7 @@ def path(tmp_path_factory):
 
 
 def write(path, images):
-    """Write a video of images of one size."""
-    with av.open(str(path), "w") as written:
-        stream = written.add_stream("libx264", rate=30, options={"crf": "18"})
-        for number, image in enumerate(images):
-            if not number:
-                stream.width, stream.height, stream.pix_fmt = image.shape[1], image.shape[0], "yuv420p"
-            written.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
-        written.mux(stream.encode(None))
-    return path
+    return write_video(path, images, crf="18")
 
 
 def drain(following):

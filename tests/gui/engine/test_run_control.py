@@ -43,6 +43,32 @@ def controls(qapp, known, monkeypatch):
         control.shut_down()
 
 
+@pytest.fixture
+def working(qtbot, controls, make_stream):
+    """Make (session, control, run) of a run that goes on until it is stopped."""
+
+    def make(**options):
+        session, control = controls(make_stream(pause=0.001, **options))
+        run = control.start(warm=False)
+        qtbot.waitUntil(lambda: len(run.history) > 5)
+        return session, control, run
+
+    return make
+
+
+@pytest.fixture
+def finished(qtbot, controls, make_stream):
+    """Make (session, control, run) of a run of ten iterations that is done."""
+
+    def make(**options):
+        session, control = controls(make_stream(**{"length": 10} | options))
+        run = control.start(warm=False)
+        qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+        return session, control, run
+
+    return make
+
+
 def test_the_last_residuals_of_admm_are_among_the_numbers(known, make_iterate):
     matrix = Phase(PhaseKind.MATRIX, name="ADMM")
     run = Run(1, known.sequence, wnn())
@@ -60,7 +86,7 @@ def numbers(run):
     return [record.iteration for record in run.history.records]
 
 
-def test_a_change_is_followed_at_once_as_soon_as_a_run_is_over(qtbot, controls, make_stream, monkeypatch):
+def test_a_change_is_followed_at_once_as_soon_as_a_run_is_over(finished, monkeypatch):
     run_thread = SolverThread.run
 
     def run_and_end_late(thread):
@@ -68,17 +94,13 @@ def test_a_change_is_followed_at_once_as_soon_as_a_run_is_over(qtbot, controls, 
         time.sleep(0.1)  # as where another process has the processor
 
     monkeypatch.setattr(SolverThread, "run", run_and_end_late)
-    session, control = controls(make_stream(length=10))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    session, control, _run = finished()
     session.set_settings(wnn(eta=0.2))
     assert control.current is session.shown is session.runs[1]
 
 
-def test_a_second_start_stops_the_first_run_and_neither_loses_a_record(qtbot, controls, make_stream):
-    session, control = controls(make_stream(pause=0.001))
-    first = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(first.history) > 5)
+def test_a_second_start_stops_the_first_run_and_neither_loses_a_record(qtbot, working):
+    session, control, first = working()
     second = control.start(warm=True)
     assert second.warm_from == first.number
     qtbot.waitUntil(lambda: len(second.history) > 5)
@@ -101,10 +123,8 @@ def test_step_without_a_run_starts_one_that_is_held(qtbot, controls, make_stream
     qtbot.waitUntil(lambda: len(run.history) == 2)
 
 
-def test_changed_settings_are_ticked_on_the_history(qtbot, controls, make_stream):
-    session, control = controls(make_stream(pause=0.001))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(run.history) > 5)
+def test_changed_settings_are_ticked_on_the_history(qtbot, working):
+    session, _control, run = working()
     session.set_settings(wnn(rank=4))
     qtbot.waitUntil(lambda: bool(run.history.ticks))
     (tick,) = run.history.ticks
@@ -114,10 +134,8 @@ def test_changed_settings_are_ticked_on_the_history(qtbot, controls, make_stream
     assert len(session.runs) == 1
 
 
-def test_refused_settings_are_reported_and_the_run_continues(qtbot, controls, make_stream):
-    session, control = controls(make_stream(pause=0.001, refuses=wnn(rank=3)))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(run.history) > 5)
+def test_refused_settings_are_reported_and_the_run_continues(qtbot, working):
+    session, control, run = working(refuses=wnn(rank=3))
     with qtbot.waitSignal(control.refused) as refused:
         session.set_settings(wnn(rank=3))
     assert refused.args == ["rank 3 is refused"]
@@ -126,12 +144,8 @@ def test_refused_settings_are_reported_and_the_run_continues(qtbot, controls, ma
     assert run.state is RunState.RUNNING
 
 
-def test_live_parameters_leave_a_run_that_was_done_as_it_is_and_go_on_in_another(
-    qtbot, controls, make_stream
-):
-    session, control = controls(make_stream(length=10))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+def test_live_parameters_leave_a_run_that_was_done_as_it_is_and_go_on_in_another(qtbot, finished):
+    session, control, run = finished()
     last, received = run.last, []
     control.branched.connect(lambda *runs: received.append(runs))
     session.set_settings(wnn(rank=4))
@@ -148,12 +162,9 @@ def test_live_parameters_leave_a_run_that_was_done_as_it_is_and_go_on_in_another
 
 
 def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_is_steered_then(
-    qtbot, controls, make_stream
+    qtbot, working
 ):
-    session, control = controls(make_stream(pause=0.001))
-    session.set_settings(Settings(objective="wnn"))
-    first = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(first.history) > 5)
+    session, control, first = working()
     control.cancel()
     qtbot.waitUntil(lambda: not control._threads)
     control.ignore_settings(Settings(rank=4))
@@ -161,7 +172,7 @@ def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_
     second = control.start(warm=False)
     count = len(first.history)
     control.select(first)
-    assert session.shown is first and session.settings == Settings(objective="wnn")
+    assert session.shown is first and session.settings == wnn()
     qtbot.waitUntil(lambda: len(second.history) > 10)
     assert (second.settings, second.state) == (Settings(rank=4), RunState.RUNNING)
     assert session.runs == [first, second] and not second.history.ticks
@@ -170,17 +181,14 @@ def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_
     assert session.runs == [first, second, third] and third.warm_from == first.number
     assert (second.settings, second.state) == (Settings(rank=4), RunState.STOPPED)
     qtbot.waitUntil(lambda: third.settings == Settings(rank=5))
-    assert (len(first.history), first.settings) == (count, Settings(objective="wnn"))
-    session.set_settings(
-        Settings(objective="wnn")
-    )  # those that were only shown are followed like any others now
-    qtbot.waitUntil(lambda: third.settings == Settings(objective="wnn"))
+    assert (len(first.history), first.settings) == (count, wnn())
+    session.set_settings(wnn())  # those that were only shown are followed like any others now
+    qtbot.waitUntil(lambda: third.settings == wnn())
 
 
-def test_a_run_that_is_added_for_refused_settings_is_removed(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=10, refuses=wnn(rank=3)))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and control.current is None)
+def test_a_run_that_is_added_for_refused_settings_is_removed(qtbot, finished):
+    session, control, run = finished(refuses=wnn(rank=3))
+    qtbot.waitUntil(lambda: control.current is None)
     session.set_moment(run.snapshots.indices[0])
     with qtbot.waitSignal(control.refused):
         session.set_settings(wnn(rank=3))
@@ -188,11 +196,10 @@ def test_a_run_that_is_added_for_refused_settings_is_removed(qtbot, controls, ma
     assert session.moment == run.snapshots.indices[0]
 
 
-def test_run_right_after_a_change_continues_from_the_shown_iteration(qtbot, controls, make_stream):
+def test_run_right_after_a_change_continues_from_the_shown_iteration(qtbot, finished):
     """What is typed last is taken when Run is pressed: live mode adds no run for it besides."""
-    session, control = controls(make_stream(length=10))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and control.current is None)
+    session, control, run = finished()
+    qtbot.waitUntil(lambda: control.current is None)
     moment = run.snapshots.indices[0]
     session.set_moment(moment)
     session.set_settings(wnn(rank=3))
@@ -202,10 +209,9 @@ def test_run_right_after_a_change_continues_from_the_shown_iteration(qtbot, cont
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-def test_a_live_run_is_stopped_by_stop_and_not_by_run(qtbot, controls, make_stream, stopped):
-    session, control = controls(make_stream(length=60, pause=0.005))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and not control._threads)
+def test_a_live_run_is_stopped_by_stop_and_not_by_run(qtbot, finished, stopped):
+    session, control, _run = finished(length=60, pause=0.005)
+    qtbot.waitUntil(lambda: not control._threads)
     session.set_settings(wnn(rank=3))
     live = session.shown
     qtbot.waitUntil(lambda: len(live.history) > 3)
@@ -216,10 +222,8 @@ def test_a_live_run_is_stopped_by_stop_and_not_by_run(qtbot, controls, make_stre
 
 
 @pytest.mark.slow
-def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_stream, one_gesture):
-    session, control = controls(make_stream(length=10))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, finished, one_gesture):
+    session, _control, run = finished()
     for eta in (0.06, 0.07, 0.08):
         session.set_settings(wnn(eta=eta))
         live = session.shown
@@ -238,10 +242,8 @@ def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_
     assert session.runs == [run, live]
 
 
-def test_what_would_start_the_search_again_waits_for_run(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=10))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+def test_what_would_start_the_search_again_waits_for_run(qtbot, finished):
+    session, _control, run = finished()
     reported = []
     session.notifier.status_changed.connect(reported.append)
     session.set_settings(wnn(starts=3))
@@ -267,11 +269,8 @@ def test_a_stopped_search_is_not_followed(qtbot, controls, compare):
     assert len(run.history) == count
 
 
-def test_a_run_keeps_snapshots_and_continues_from_the_shown_one(qtbot, controls, make_stream):
-    stream = make_stream(length=30, pause=0.003)
-    session, control = controls(stream)
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+def test_a_run_keeps_snapshots_and_continues_from_the_shown_one(qtbot, finished):
+    session, control, run = finished(length=30, pause=0.003)
     assert 2 < len(run.snapshots) <= 30
     assert run.snapshots.indices[-1] == 29
     index = run.snapshots.indices[1]
@@ -295,10 +294,8 @@ def test_a_run_keeps_snapshots_and_continues_from_the_shown_one(qtbot, controls,
     assert session.moment is None
 
 
-def test_settings_that_are_only_gone_back_to_are_not_followed(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=10))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+def test_settings_that_are_only_gone_back_to_are_not_followed(finished):
+    session, control, run = finished()
     control.ignore_settings(wnn(eta=0.3))
     session.set_settings(wnn(eta=0.3))
     assert session.runs == [run]
@@ -369,10 +366,8 @@ def test_a_refused_start_fails_with_its_sentence(qtbot, controls):
     assert run.message == "there is no companion"
 
 
-def test_shutting_down_waits_for_every_thread(qtbot, controls, make_stream):
-    _session, control = controls(make_stream(pause=0.001))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(run.history) > 3)
+def test_shutting_down_waits_for_every_thread(working):
+    _session, control, run = working()
     control.set_paused(True)
     control.shut_down()
     assert run.state is RunState.STOPPED
@@ -431,9 +426,8 @@ def test_the_row_of_a_run_shows_the_time_that_is_left(known, make_iterate, secon
     assert time_left(run) == ""
 
 
-def test_the_time_left_is_estimated_anew_after_a_change(qtbot, controls, make_stream):
-    session, control = controls(make_stream(pause=0.001))
-    run = control.start(warm=False)
+def test_the_time_left_is_estimated_anew_after_a_change(qtbot, working):
+    session, control, run = working()
     qtbot.waitUntil(lambda: run in control._left)
     before = control._left[run]
     session.set_settings(wnn(rank=4))
@@ -444,10 +438,8 @@ def test_the_time_left_is_estimated_anew_after_a_change(qtbot, controls, make_st
     assert run.seconds_left is None
 
 
-def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, controls, make_stream):
-    session, control = controls(make_stream(pause=0.001))
-    first = control.start(warm=True)
-    qtbot.waitUntil(lambda: len(first.history) > 5)
+def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, working):
+    session, control, first = working()
     with qtbot.waitSignal(session.notifier.status_changed) as said:
         session.set_settings(session.settings.with_changes(method="lm"))
     assert said.args == ["Method: press Run to apply it (Ctrl+R)"]

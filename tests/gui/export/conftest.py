@@ -39,9 +39,7 @@ def plots(show, parts, store):
     for widget in (parts.loss_plot, form):
         show(widget, 480, 320)
     session = parts.session
-    parts.loss_controller = LossController(
-        session, parts.run_control, parts.display, parts.loss_plot, session
-    )
+    parts.loss_controller = LossController(session, parts.run_control, parts.display, parts.loss_plot)
     ParametersController(session, parts.run_control, form, store, session)
     figures = {"loss": parts.loss_plot.figure, "spectrum": parts.spectrum_plot.figure}
     parts.export_controller._figures.update(figures)

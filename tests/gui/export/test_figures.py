@@ -11,8 +11,7 @@ from nrsfm_gui.export.export_request import parse_frames
 from nrsfm_gui.export.figures import make_figure
 from nrsfm_gui.model.theme import DARK, PAPER
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePlot
-from nrsfm_gui.panels.points.points_controller import PointsController
-from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize
 from nrsfm_gui.widgets.style import palette
@@ -108,7 +107,7 @@ def test_curves_of_selected_points_have_paper_colors_while_their_panel_is_hidden
     for name, first in (("points", "select points first"), ("guidance", "run Guidance first")):
         with pytest.raises(InputError, match=first):
             make_figure(exporting.views, panels, name)
-    PointsController(solved.session, solved.display, panel, solved.session)
+    PointsController(solved.session, solved.display, panel)
     exporting._figures["points"] = panel.curves.figure
     solved.session.set_selection((2, 4))
     exporting.save_figure("points", tmp_path / "points.svg", COLUMN)

@@ -237,15 +237,25 @@ def test_what_a_file_states_is_not_asked_for(make_dialog, plain, tmp_path, track
 
 
 def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialog, write, tracks):
-    broken = tracks.xy.copy()
+    broken, seen = tracks.xy.copy(), tracks.visible
     broken[3, 4, 0] = np.inf
-    dialog = make_dialog(write(tracks=broken, other=tracks.xy), tracks="tracks")
-    assert dialog.problem and len(dialog.problem.splitlines()) <= 4
-    assert not button_of(dialog, "Import").isEnabled()
-    choose(dialog._arrays.choice("other"), "tracks")
-    settled(qtbot, dialog)
-    assert dialog.problem == "" and button_of(dialog, "Import").isEnabled()
-    assert imported(qtbot, dialog).reading["tracks"] == "other"
+    for path, given in (
+        (write(tracks=broken, b=tracks.xy, c=seen.astype(float)), {"tracks": "tracks"}),
+        (write("plain.npz", a=broken, b=tracks.xy, c=seen.astype(float)), {}),  # names that tell nothing
+    ):
+        dialog = make_dialog(path, **given)
+        assert dialog.problem and len(dialog.problem.splitlines()) <= 4 and "--" not in dialog.problem
+        assert not button_of(dialog, "Import").isEnabled()
+        for name, use in (("b", "tracks"), ("c", "visible")):
+            choose(dialog._arrays.choice(name), use)
+            settled(qtbot, dialog)
+        assert dialog.problem == "" and button_of(dialog, "Import").isEnabled()
+        found = imported(qtbot, dialog)
+        assert found.reading["tracks"] == "b"
+        np.testing.assert_array_equal(found.sequence.visible, seen)
+        np.testing.assert_allclose(
+            found.sequence.tracks.transpose(0, 2, 1)[seen], tracks.xy[seen], rtol=1e-12
+        )
 
 
 def test_the_columns_of_a_table_are_chosen_by_their_names(qtbot, make_dialog, tmp_path, tracks):
@@ -284,19 +294,6 @@ def test_of_several_individuals_the_first_is_drawn_and_another_can_be_chosen(
     assert imported(qtbot, dialog).reading["individual"] == "cow"
 
 
-def test_arrays_whose_names_tell_nothing_are_chosen(qtbot, make_dialog, write, tracks):
-    dialog = make_dialog(write(a=tracks.xy, b=tracks.xy[::-1], c=tracks.visible.astype(float)))
-    assert dialog.problem and "--" not in dialog.problem
-    choose(dialog._arrays.choice("b"), "tracks")
-    settled(qtbot, dialog)
-    choose(dialog._arrays.choice("c"), "visible")
-    settled(qtbot, dialog)
-    sequence = imported(qtbot, dialog).sequence
-    seen = tracks.visible
-    np.testing.assert_array_equal(sequence.visible, seen)
-    np.testing.assert_allclose(sequence.tracks.transpose(0, 2, 1)[seen], tracks.xy[::-1][seen], rtol=1e-12)
-
-
 def test_sentences_name_no_options_of_the_command_line(make_dialog, tmp_path, tracks):
     shares = (tracks.xy / 1280).tolist()
     path = tmp_path / "marks.json"
@@ -314,7 +311,7 @@ def test_the_slider_shows_another_frame_with_its_hidden_points_hollow(make_dialo
     picture = dialog._picture
     picture.slider.setValue(7)
     seen = int(tracks.visible[7].sum())
-    assert picture.text.endswith(f"8 / 12, {seen} of 20 seen")
+    assert picture._label.text().endswith(f"8 / 12, {seen} of 20 seen")
     assert len(picture.view._dots.measured.positions) == seen
     assert len(picture.view._dots.hidden.positions) == 20 - seen
     for theme in (DARK, LIGHT):

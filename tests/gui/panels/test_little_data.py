@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QCoreApplication, QEvent, QPointF, Qt
-from PyQt6.QtGui import QMouseEvent
+from hands import send_mouse
+from PyQt6.QtCore import QEvent, QPointF, Qt
 
 from core import CameraModel, Sequence
 from nrsfm_gui.model.theme import DARK, LIGHT
@@ -32,31 +32,19 @@ def series(request):
     return ErrorSeries(known_means(errors, 1), errors, "px", "reprojection error")
 
 
-def shown(show, widget, width=640, height=140):
-    show(widget, width, height)
-    return widget
-
-
 def wiggle(widget, seed):
     """Move, press, drag, double-click with every modifier, inside and outside."""
-    rng = np.random.default_rng(seed)
-    kind, button = QEvent.Type, Qt.MouseButton
-    modifiers = Qt.KeyboardModifier
-    keys = [modifiers.NoModifier, modifiers.ShiftModifier, modifiers.ControlModifier]
+    rng, modifiers = np.random.default_rng(seed), Qt.KeyboardModifier
+    kinds = [f"Mouse{name}" for name in ("Move", "ButtonPress", "ButtonRelease", "ButtonDblClick")]
     for _ in range(60):
-        what = kind(int(rng.choice([
-            kind.MouseMove.value, kind.MouseButtonPress.value, kind.MouseButtonRelease.value,
-            kind.MouseButtonDblClick.value,
-        ])))  # fmt: skip
         where = QPointF(*(rng.uniform(-0.1, 1.1, 2) * (widget.width(), widget.height())))
-        modifier = keys[int(rng.integers(3))]
-        pressed = button.NoButton if what == kind.MouseMove else button.LeftButton
-        event = QMouseEvent(what, where, widget.mapToGlobal(where), pressed, button.LeftButton, modifier)
-        QCoreApplication.sendEvent(widget, event)
+        key = (modifiers.NoModifier, modifiers.ShiftModifier, modifiers.ControlModifier)[rng.integers(3)]
+        send_mouse(widget, QEvent.Type[rng.choice(kinds)], where, keys=key, held=Qt.MouseButton.LeftButton)
 
 
 def test_the_timeline_survives_whatever_errors_it_is_given(qapp, show, series):
-    timeline = shown(show, Timeline())
+    timeline = Timeline()
+    show(timeline, 640, 140)
     frames, points = series.per_point.shape
     timeline.set_frame_count(frames)
     asked = []
@@ -72,9 +60,6 @@ def test_the_timeline_survives_whatever_errors_it_is_given(qapp, show, series):
         apply_theme(qapp, LIGHT)
         timeline.grab()
     assert all(0 <= frame < frames for frame in asked)
-
-
-def test_a_sentence_is_found_for_any_frame_with_an_error(series):
     for frame in np.flatnonzero(np.isfinite(series.per_frame)):
         assert "half of it from" in frame_sentence(series, int(frame))
 
@@ -87,8 +72,9 @@ def test_panels_survive_sequences_with_almost_no_points(qapp, show, frames, poin
     tracks[:, :, seen:] = np.nan
     sequence = Sequence(tracks, visible, CameraModel.PERSPECTIVE, "few", intrinsics=np.eye(3))
     shapes = build_shapes(sequence, None)
-    view = shown(show, TracksView(), 400, 300)
-    panel = shown(show, PointsPanel(), 700, 250)
+    view, panel = TracksView(), PointsPanel()
+    show(view, 400, 300)
+    show(panel, 700, 250)
     for frame in range(frames):
         view.set_scene(build_scene(sequence, shapes, frame=frame, selected=0, selection=tuple(range(points))))
         wiggle(view.plot_widget.viewport(), frame)

@@ -80,7 +80,7 @@ def test_published_errors_are_noted_and_another_alignment_begins_anew(
     assert traces.of(run).errors.tolist() == [errors.error]
     assert traces.of(run).records.tolist() == [len(run.history) - 1]
     for record in range(3 * MOST):
-        traces._notes_of(run).add(record, ("3-D error", float(record), "mm"))
+        traces._notes_of(run).add(record, float(record))
     assert len(traces.of(run).records) <= MOST
     session.set_alignment(replace(session.alignment, kind=Kind.SEQUENCE))
     assert traces.of(run) is None

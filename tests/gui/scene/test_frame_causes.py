@@ -40,6 +40,12 @@ def with_points(case, shapes, points):
     return replace(shapes, points=points, errors=np.linalg.norm(points - shapes.truth, axis=1))
 
 
+def examined(case, shapes, points):
+    """Return what is known of them where neither a mirror image nor the tracks explain an error."""
+    findings = find(case.sequence, with_points(case, shapes, points))
+    return replace(findings, mirrored=2 * findings.plain, tracks=np.ones(len(points)))
+
+
 def moved_along_rays(shapes, far):
     """The truth of every frame, each point moved by `far` (F, P) along the ray of its camera."""
     cameras = shapes.cameras
@@ -147,8 +153,7 @@ def test_hidden_points_are_named_where_they_are_what_is_off(case, shapes):
     hidden = ~case.sequence.visible[BAD]
     points = shapes.truth + np.random.default_rng(5).normal(0, 0.3, shapes.truth.shape)
     points[BAD][:, hidden] += 40.0
-    found = find(case.sequence, with_points(case, shapes, points))
-    found = replace(found, mirrored=2 * found.plain)
+    found = examined(case, shapes, points)
     assert found.hidden[BAD] == pytest.approx(hidden.mean())
     errors = np.linalg.norm(points[BAD] - shapes.truth[BAD], axis=0)
     assert found.hidden_error[BAD] == pytest.approx(errors[hidden].mean())
@@ -164,8 +169,7 @@ def test_an_error_to_all_sides_has_no_cause_that_is_made_up(case, shapes):
     rng = np.random.default_rng(6)
     points = shapes.truth + rng.normal(0, 0.5, shapes.truth.shape)
     points[BAD] = shapes.truth[BAD] + rng.normal(0, 4.0, shapes.truth[BAD].shape)
-    found = find(case.sequence, with_points(case, shapes, points))
-    found = replace(found, tracks=np.ones(len(found.tracks)), mirrored=2 * found.plain)
+    found = examined(case, shapes, points)
     found = replace(found, hidden_error=found.seen_error)
     assert 0.1 < found.depth_share[BAD] < 0.6
     assert cause_of(found, BAD) is None
@@ -216,9 +220,9 @@ def test_hidden_points_that_are_off_in_all_frames_are_not_the_cause_in_one(case,
     points = shapes.truth + rng.normal(0, 0.3, shapes.truth.shape)
     points += np.where(hidden, 10.0, 0.0)[:, None]
     points[BAD] += rng.normal(0, 4.0, points[BAD].shape)
-    found = find(case.sequence, with_points(case, shapes, points))
-    found = replace(found, hidden=np.full(len(found.hidden), found.hidden[BAD]), mirrored=2 * found.plain)
-    found = replace(found, hidden_error=np.full(len(found.hidden), found.hidden_error[BAD]))
+    found = examined(case, shapes, points)
+    same = {name: np.full(len(points), getattr(found, name)[BAD]) for name in ("hidden", "hidden_error")}
+    found = replace(found, **same)
     assert found.hidden_error[BAD] > 1.5 * found.seen_error[BAD]
     assert cause_of(found, BAD) is None
 

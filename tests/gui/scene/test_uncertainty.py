@@ -23,6 +23,16 @@ from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
 HALOS = Appearance(DEFAULT_LAYERS | {"halos"})
 
 
+@pytest.fixture
+def known(known):
+    return with_std(known)
+
+
+@pytest.fixture
+def shapes(known):
+    return build_shapes(known.sequence, known.result)
+
+
 def with_std(known):
     """Return a case whose result has standard deviations that differ between all axes, frames and points."""
     frames, points = known.result.visible.shape
@@ -47,9 +57,7 @@ def test_they_follow_the_points_as_an_error_along_an_axis_of_the_camera_does(mak
     np.testing.assert_allclose(shapes.uncertainty, np.sqrt((shapes.std**2).sum(axis=1)))
 
 
-def test_those_of_the_coordinates_are_those_of_samples(known):
-    known = with_std(known)
-    shapes = build_shapes(known.sequence, known.result)
+def test_those_of_the_coordinates_are_those_of_samples(shapes):
     found = shapes.std_of_coordinates()
     generator = np.random.default_rng(1)
     drawn = generator.standard_normal((200_000, 3)) * shapes.std[2, :, 7]
@@ -58,9 +66,7 @@ def test_those_of_the_coordinates_are_those_of_samples(known):
     np.testing.assert_allclose(shapes.std_of_coordinates(7), found[:, :, 7])
 
 
-def test_points_are_colored_by_them(known):
-    known = with_std(known)
-    shapes = build_shapes(known.sequence, known.result)
+def test_points_are_colored_by_them(shapes):
     found = coloring(Frame(shapes, 3), "uncertainty", track_unit="px")
     np.testing.assert_allclose(found.values, np.linalg.norm(shapes.std[3], axis=0))
     assert found.label == "uncertainty, 1 std (mm)"
@@ -68,7 +74,6 @@ def test_points_are_colored_by_them(known):
 
 
 def test_without_a_truth_the_timeline_shows_them_first_then_the_reprojection(known):
-    known = with_std(known)
     bare = replace(known.sequence, truth=None)
     shapes = build_shapes(bare, known.result)
     found = error_series(bare, shapes)
@@ -79,18 +84,19 @@ def test_without_a_truth_the_timeline_shows_them_first_then_the_reprojection(kno
 
 
 def test_reprojection_errors_of_rounding_count_as_none_and_color_nothing(known):
-    reprojected = build_shapes(known.sequence, known.result).reprojected
+    result = replace(known.result, std=None)
+    reprojected = build_shapes(known.sequence, result).reprojected
     for off, exact in ((9e-7, True), (2e-6, False)):
         tracks = reprojected + np.array([off, 0.0])[:, None]
         bare = replace(known.sequence, truth=None, tracks=tracks)
-        shapes = build_shapes(bare, known.result)
+        shapes = build_shapes(bare, result)
         assert error_series(bare, shapes).zero is exact and (quality(shapes).reprojection == 0) is exact
         found = coloring(Frame(shapes, 3), "error", track_unit="px")
         assert (found.values is None) is exact and ("0 in all frames" in found.missing) is exact
 
 
 def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
-    shapes = build_shapes(known.sequence, known.result)
+    shapes = build_shapes(known.sequence, replace(known.result, std=None))
     assert coloring(Frame(shapes, 3), "uncertainty", track_unit="px").missing == NOT_REFINED
     scene = build_scene(known.sequence, shapes, frame=3, appearance=HALOS)
     assert scene.color_missing == NOT_REFINED and "halos" not in scene_parts(scene, DARK)
@@ -114,9 +120,7 @@ def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
     assert why_no_std(running) == UNDER_WAY
 
 
-def test_an_outline_is_what_projections_of_the_ellipsoid_reach(known):
-    known = with_std(known)
-    shapes = build_shapes(known.sequence, known.result)
+def test_an_outline_is_what_projections_of_the_ellipsoid_reach(known, shapes):
     scene = build_scene(known.sequence, shapes, frame=3, appearance=HALOS)
     halos = scene_parts(scene, DARK)["halos"]
     assert isinstance(halos, Ellipsoids) and len(halos.positions) == known.sequence.point_count
@@ -154,7 +158,6 @@ def test_of_many_points_only_the_selected_ones_have_an_outline(make_known):
 
 
 def test_an_axis_without_uncertainty_is_drawn_without_warnings(known):
-    known = with_std(known)
     std = np.array(known.result.std)
     std[:, 2] = 0.0
     std[:, :, 4] = 0.0
@@ -165,9 +168,7 @@ def test_an_axis_without_uncertainty_is_drawn_without_warnings(known):
     assert np.isfinite(outlines.positions).all()
 
 
-def test_tables_curves_and_numbers_have_them(known):
-    known = with_std(known)
-    shapes = build_shapes(known.sequence, known.result)
+def test_tables_curves_and_numbers_have_them(known, shapes):
     table = point_table(known.sequence, shapes)
     np.testing.assert_allclose(table.uncertainty, shapes.uncertainty.mean(axis=0))
     (course,) = point_courses(shapes, [6])

@@ -46,7 +46,7 @@ class SessionWindow(QMainWindow):
         self.message_bar.listen_to(session.notifier)
         self.display = Display(session, (self.scene_view, self.tracks_view), parent=self)
         self.sequence_opening = SequenceOpening(store, self)
-        sequences = SequencesController(session, control, self.sequence_opening, store, tree, self)
+        sequences = SequencesController(session, control, self.sequence_opening, store, tree)
         sequences.shown.connect(self.display.refresh)
         if parameters:
             self.parameters_panel = ParametersPanel()
@@ -135,34 +135,34 @@ def kept(sequence, solve_once):
 
 
 @pytest.fixture
-def saved_to():
-    """Return `_saved_to`."""
-    return _saved_to
+def saved_to(qtbot):
+    """Let a window save its session to a path, and return that."""
 
+    def save(window, path):
+        window.session_saver.save_to(path)
+        qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
+        return path
 
-def _saved_to(qtbot, window, path):
-    window.session_saver.save_to(path)
-    qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
-    return path
+    return save
 
 
 @pytest.fixture
-def opened():
-    """Return `_opened`."""
-    return _opened
+def opened(qtbot):
+    """Let a window open a path, and wait until all of it is on view."""
 
+    def open_path(window, path):
+        with qtbot.waitSignal(window.sequence_opening.shown):
+            window.sequence_opening.open(path)
 
-def _opened(qtbot, window, path):
-    with qtbot.waitSignal(window.sequence_opening.shown):
-        window.sequence_opening.open(path)
+    return open_path
 
 
 @pytest.fixture
 def text_of():
-    """Return `_text_of`."""
-    return _text_of
+    """Return what a window copies as "python" or as "command"."""
 
+    def copied(window, recipe):
+        getattr(window.export_controller, f"copy_{recipe}")()
+        return QGuiApplication.clipboard().text()
 
-def _text_of(window, recipe):
-    getattr(window.export_controller, f"copy_{recipe}")()
-    return QGuiApplication.clipboard().text()
+    return copied

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hands import files_of_at_most
 from patience import PATIENCE
+from programs import environment_of
 from PyQt6.QtCore import QLockFile
 from PyQt6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 
@@ -26,8 +27,6 @@ from nrsfm_gui.sessions import session_saver
 from nrsfm_gui.sessions.autosave import LAST, PREFIX, Autosave
 from nrsfm_gui.sessions.recovery import MARK, lost_sessions
 from nrsfm_gui.sessions.session_file import read_session, write_session
-
-ROOT = Path(__file__).parents[3]
 
 
 def save_every(store, seconds):
@@ -80,7 +79,7 @@ def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
     with qtbot.assertNotEmitted(autosave.saved, wait=300):  # nothing has changed since
         pass
     with qtbot.waitSignal(autosave.saved):
-        autosave.save_when_idle()
+        autosave.schedule_save(IDLE_MILLISECONDS)
     if os.name == "posix":  # nobody else can read it
         assert autosave.own.path.stat().st_mode & 0o777 == 0o600
 
@@ -110,7 +109,7 @@ def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path, sav
     window.session_saver.save_to(tmp_path / "absent" / "my.nrsfm")
     qtbot.waitUntil(lambda: "does not exist" in window.message_bar.text)
     assert own_file(window) is not None and window.session_saver.modified
-    saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    saved_to(window, tmp_path / "my.nrsfm")
     qtbot.waitUntil(lambda: own_file(window) is None)
     window.close()
     assert list(window.session_saver.folder.iterdir()) == []
@@ -156,8 +155,8 @@ def test_opening_the_last_session_keeps_the_one_that_is_open(qtbot, solved, kept
     path = window.session_saver.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     write_session(renamed(kept, "closed before"), path)
-    window.session.rename_run(run, "open and not saved")
-    opened(qtbot, window, path)
+    window.session.change_run(run, title="open and not saved")
+    opened(window, path)
     assert [run.title for run in window.session.runs] == ["closed before"]
     qtbot.waitUntil(lambda: (window.session_saver.folder / LAST).is_file())
     assert titles(window.session_saver.folder / LAST) == ["open and not saved"]
@@ -222,7 +221,7 @@ def test_a_last_session_that_cannot_be_moved_leaves_the_session_in_its_own_file(
 
 
 def test_the_last_session_of_another_window_is_not_replaced_and_nobody_else_can_read_either(
-    qtbot, autosave, kept, tmp_path
+    autosave, kept, tmp_path
 ):
     folder = tmp_path / "data"
     write_session(renamed(kept, "of another window"), folder.parent / LAST, private=True)
@@ -381,7 +380,7 @@ def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_wi
 
 
 @pytest.fixture
-def unkept(qtbot, solved, tmp_path):
+def unkept(solved, tmp_path):
     """A window whose session can be written nowhere by itself, and that was asked to close."""
     (tmp_path / "data").write_text("a file where the folder should be")
     window, _run = solved()
@@ -404,7 +403,7 @@ def test_a_window_whose_session_cannot_be_kept_stays_open_until_it_can(qtbot, un
     assert not window.isVisible() and window.session_saver.last_session() is not None
 
 
-def test_a_session_that_cannot_be_kept_is_saved_elsewhere_or_given_up(qtbot, unkept, tmp_path):
+def test_a_session_that_cannot_be_kept_is_saved_elsewhere_or_given_up(unkept, tmp_path):
     window, asked = unkept
     asked.button(QMessageBox.StandardButton.Save).click()
     (dialog,) = window.findChildren(QFileDialog)
@@ -419,8 +418,8 @@ def test_a_session_that_cannot_be_kept_when_another_is_opened_can_be_saved_elsew
 ):
     (tmp_path / "data").write_text("a file where the folder should be")
     window, run = solved()
-    window.session.rename_run(run, "left")
-    opened(qtbot, window, write_session(kept, tmp_path / "other.nrsfm"))
+    window.session.change_run(run, title="left")
+    opened(window, write_session(kept, tmp_path / "other.nrsfm"))
     tracks, left = tmp_path / "tracks.nrsfm", tmp_path / "left.nrsfm"
     tracks.write_text("tracks")
     monkeypatch.setattr(window.session, "inputs", lambda: {tracks: "an input"})
@@ -491,12 +490,7 @@ sys.exit(app.main(sys.argv[1:]))
 
 @pytest.mark.slow
 def test_a_killed_application_loses_no_more_than_the_interval(tmp_path, sequence, monkeypatch):
-    environment = os.environ | {
-        "QT_QPA_PLATFORM": "offscreen",
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "XDG_DATA_HOME": str(tmp_path / "data"),
-        "PYTHONPATH": str(ROOT),
-    }
+    environment = environment_of(tmp_path, QT_QPA_PLATFORM="offscreen")
     monkeypatch.setenv("XDG_CONFIG_HOME", environment["XDG_CONFIG_HOME"])
     save_every(AppStore(), 1)
     command = [
@@ -517,30 +511,3 @@ def test_a_killed_application_loses_no_more_than_the_interval(tmp_path, sequence
     lost.release()
     assert saved.state is RunState.STOPPED
     assert len(saved.records) >= int(first[1])  # all that there was when the last saving began
-    recover = """
-import sys
-from PyQt6.QtCore import QTimer
-from nrsfm_gui import app
-from nrsfm_gui import main_window
-begin = main_window.MainWindow.begin
-def watched(window, arguments):
-    begin(window, arguments)
-    def recover(*_):
-        window.sequence_opening.opened.disconnect(recover)
-        print(window.session_saver.recovery.bar.text)
-        session_read = window.sequence_opening.session_read
-        session_read.connect(lambda *_: print("read", len(window.session.runs[0].history)))
-        session_read.connect(lambda *_: QTimer.singleShot(0, window.close))
-        window.session_saver.recovery.bar.buttons["Recover"].click()
-    window.sequence_opening.opened.connect(recover)
-main_window.MainWindow.begin = watched
-sys.exit(app.main(sys.argv[1:]))
-"""
-    again = subprocess.run(
-        [sys.executable, "-c", recover, "--renderer", "software"],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False,
-    )  # fmt: skip
-    assert again.returncode == 0, again.stderr
-    assert "1 run of balloon circle, saved at" in again.stdout
-    assert f"read {len(saved.records)}" in again.stdout
-    assert not lost.path.exists()

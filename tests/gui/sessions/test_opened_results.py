@@ -141,7 +141,7 @@ def test_a_result_is_shown_as_a_run_and_continued(
     if not there:
         sequence.source.unlink()
     window = make_session_window(parameters=True)
-    opened(qtbot, window, path)
+    opened(window, path)
     qtbot.waitUntil(lambda: bool(window.session.runs))
     window.parameters_controller.flush()
     assert window.session.settings == window.parameters_panel.settings == settings
@@ -172,7 +172,7 @@ def result_quality(sequence, result):
 def test_a_result_of_the_open_sequence_joins_its_runs(qtbot, solved, tmp_path, sequence, opened):
     window, run = solved()
     path = save_result(reconstruct(sequence, QUICK.with_changes(eta=0.2)), tmp_path / "other.npz")
-    opened(qtbot, window, path)
+    opened(window, path)
     qtbot.waitUntil(lambda: len(window.session.runs) == 2)
     assert [each.number for each in window.session.runs] == [run.number, run.number + 1]
     assert window.session.shown.title == "opened: other"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hands import button_of
 from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 from core import PRESETS, Alignment, InputError, Settings, TruncatedNuclearNorm, write_challenge, write_npz
@@ -24,7 +25,6 @@ from nrsfm_gui.sessions.session_file import (
     write_session,
 )
 
-ROOT = Path(__file__).parents[3]
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
 
@@ -38,7 +38,7 @@ def test_a_session_is_the_same_in_another_window(
     window, run = solved(settings, parameters=True)
     before, camera = window.session, window.scene_view.camera
     before.set_live(False)
-    before.rename_run(run, "the good one")
+    before.change_run(run, title="the good one")
     before.set_frame(5)
     before.set_selection((2, 4), 4)
     before.set_hidden((7,))
@@ -50,9 +50,9 @@ def test_a_session_is_the_same_in_another_window(
     before.set_settings(settings.with_changes(eta=0.125))
     traces = window.display.errors.traces
     qtbot.waitUntil(lambda: traces.is_complete(run))
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    path = saved_to(window, tmp_path / "my.nrsfm")
     other = make_session_window(parameters=True)
-    opened(qtbot, other, path)
+    opened(other, path)
     session, (again,) = other.session, other.session.runs
     assert again.last.best.loss == run.last.best.loss
     for each in (window, other):
@@ -89,11 +89,11 @@ def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, 
     window, run = solved()
     assert window.windowTitle() == "balloon circle (perspective)[*] – nrsfm-gui"
     qtbot.waitUntil(window.isWindowModified)
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    path = saved_to(window, tmp_path / "my.nrsfm")
     qtbot.waitUntil(lambda: not window.isWindowModified())
     assert window.windowTitle() == "my.nrsfm[*] – balloon circle (perspective) – nrsfm-gui"
     assert window.store.recent()[0] == path
-    window.session.set_note(run, "looks right")
+    window.session.change_run(run, note="looks right")
     qtbot.waitUntil(window.isWindowModified)
     window.session_saver.save()  # no question: it has a name
     qtbot.waitUntil(lambda: not window.isWindowModified())
@@ -123,16 +123,16 @@ def test_a_window_without_runs_is_not_marked_and_leaves_nothing(make_session_win
 
 
 def test_every_sequence_with_runs_is_in_the_session(
-    qtbot, make_session_window, solved, known, tmp_path, saved_to, opened
+    make_session_window, solved, known, tmp_path, saved_to, opened
 ):
     window, run = solved()
     window.sequence_opening.open_sequence(known.sequence)
-    path = saved_to(qtbot, window, tmp_path / "two.nrsfm")
+    path = saved_to(window, tmp_path / "two.nrsfm")
     assert session_summary(path) == "1 run of balloon circle"
     other = make_session_window()
-    opened(qtbot, other, path)
+    opened(other, path)
     assert other.session.sequence.name == "sheet" and other.session.runs == []
-    opened(qtbot, other, run.sequence.source)
+    opened(other, run.sequence.source)
     assert [each.last.best.loss for each in other.session.runs] == [run.last.best.loss]
 
 
@@ -154,18 +154,11 @@ def test_the_summary_of_a_session_counts_its_sequences_and_runs(solved, known, t
 # -- what can go wrong ----------------------------------------------------------------------------------
 
 
-def button_of(window, text):
-    """Return a button of the message bar."""
-    return next(
-        child for child in window.message_bar.findChildren(object) if getattr(child, "text", str)() == text
-    )
-
-
 def test_what_another_window_has_saved_is_not_replaced_without_a_question(
     qtbot, solved, kept, tmp_path, saved_to
 ):
     window, run = solved()
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    path = saved_to(window, tmp_path / "my.nrsfm")
     saver = window.session_saver
     saver.save()
     saver.save()  # what it has written itself is no change
@@ -180,7 +173,7 @@ def test_what_another_window_has_saved_is_not_replaced_without_a_question(
     ]
     assert path.read_bytes() == before
     run.title = "of this window"
-    button_of(window, "Replace it").click()
+    button_of(window.message_bar, "Replace it").click()
     qtbot.waitUntil(lambda: not saver.busy)
     assert read_session(path).sequences[0].runs[0].title == "of this window"
     path.unlink()
@@ -198,20 +191,20 @@ def test_a_file_that_was_written_after_the_copy_that_is_recovered_is_not_replace
     lost = write_session(replace(kept, file=path), saver.folder / "autosave-1-a.nrsfm")
     write_session(kept, path)
     os.utime(lost, (1e9, 1e9))
-    opened(qtbot, window, lost)
+    opened(window, lost)
     with qtbot.waitSignal(window.session.notifier.failed) as reported:
         saver.save()
     assert "has been written by another window" in reported.args[0]
 
 
 def test_a_session_of_the_user_stays_where_it_is_beside_those_that_are_saved_by_themselves(
-    qtbot, make_session_window, kept, opened
+    make_session_window, kept, opened
 ):
     window = make_session_window()
     folder = window.session_saver.folder
     folder.mkdir(parents=True)
     path = write_session(kept, folder / "mine.nrsfm")
-    opened(qtbot, window, path)
+    opened(window, path)
     assert path.exists() and window.session_saver.file == path
 
 
@@ -219,21 +212,21 @@ def test_a_file_that_has_changed_is_offered(qtbot, make_session_window, kept, tm
     path = write_session(kept, tmp_path / "my.nrsfm")
     write_npz(replace(sequence, name="newer"), sequence.source)
     other = make_session_window()
-    opened(qtbot, other, path)
+    opened(other, path)
     assert "has changed since" in other.message_bar.text
     with qtbot.waitSignal(other.sequence_opening.opened):
-        button_of(other, "Open the file as it is now").click()
+        button_of(other.message_bar, "Open the file as it is now").click()
     assert other.session.sequence.name == "newer" and other.session.runs == []
 
 
 def test_a_view_that_cannot_be_read_costs_the_view_only(
-    qtbot, make_session_window, solved, tmp_path, saved_to, opened
+    make_session_window, solved, tmp_path, saved_to, opened
 ):
     window, _run = solved()
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    path = saved_to(window, tmp_path / "my.nrsfm")
     saved = read_session(path)
     write_session(replace(saved, view=saved.view | {"theme": "green"}, layout={"docks": "!é"}), path)
-    opened(qtbot, window, path)
+    opened(window, path)
     assert "The session is shown from the front instead" in window.message_bar.text
     assert len(window.session.runs) == 1
 
@@ -262,14 +255,14 @@ def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
         return write_session(saved, path)
 
     monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
-    window.session.rename_run(run, "of the first")
+    window.session.change_run(run, title="of the first")
     window.session_saver.save_to(first)
-    opened(qtbot, window, second)
+    opened(window, second)
     assert window.session_saver.busy
     go_on.set()
     qtbot.waitUntil(lambda: "Saved" in window.message_bar.text)
     assert window.session_saver.file == second and not window.isWindowModified()
-    window.session.rename_run(window.session.runs[0], "of the second")
+    window.session.change_run(window.session.runs[0], title="of the second")
     window.session_saver.save()
     qtbot.waitUntil(lambda: not window.session_saver.busy)
     saved = {path: read_session(path).sequences[0].runs[0].title for path in (first, second)}
@@ -292,7 +285,7 @@ def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_ope
     qtbot.waitUntil(lambda: len(run.history) > 0)
     write_session(kept, tmp_path / "my.nrsfm")
     with qtbot.waitSignal(window.run_control.ended):
-        opened(qtbot, window, tmp_path / "my.nrsfm")
+        opened(window, tmp_path / "my.nrsfm")
     qtbot.wait(50)
     assert not window.isWindowModified()
 
@@ -323,28 +316,26 @@ def test_a_view_that_was_tampered_with_is_refused_with_a_sentence(way, value, se
         ViewState.from_plain(values)
 
 
-def test_the_list_of_sequences_comes_back_with_a_session(
-    qtbot, make_session_window, tmp_path, saved_to, opened
-):
+def test_the_list_of_sequences_comes_back_with_a_session(make_session_window, tmp_path, saved_to, opened):
     write_challenge(tmp_path / "data", "balloon", paths=("circle", "line"), frames=9, points=16)
     window = make_session_window()
-    opened(qtbot, window, tmp_path / "data")
+    opened(window, tmp_path / "data")
     files = [entry.file for entry in window.sequence_opening.entries]
     assert len(files) == 4  # of two cameras
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    path = saved_to(window, tmp_path / "my.nrsfm")
     other = make_session_window()
-    opened(qtbot, other, path)
+    opened(other, path)
     assert [entry.file for entry in other.sequence_opening.entries] == files
     saved = read_session(path)
     strange = ("/", "..", "//elsewhere/share/dance", str(tmp_path / "gone"), str(tmp_path))
     write_session(replace(saved, listed=strange), path)
     other.sequence_opening.remove_entries(other.sequence_opening.entries)
-    opened(qtbot, other, path)
+    opened(other, path)
     assert {entry.place for entry in other.sequence_opening.entries} == {Path(files[0]).parents[2]}
 
 
 def test_a_background_on_another_computer_is_not_opened_with_a_session(
-    qtbot, make_session_window, solved, tmp_path, opened
+    make_session_window, solved, tmp_path, opened
 ):
     window, _run = solved()
     view = ViewState.of(window.session, window.scene_view.camera.orbit, {}).as_plain()
@@ -352,6 +343,6 @@ def test_a_background_on_another_computer_is_not_opened_with_a_session(
     saved = (SavedSequence(window.session.sequence, (), None, QUICK),)
     path = write_session(SavedSession(saved, 0, view), tmp_path / "a.nrsfm")
     other = make_session_window()
-    opened(qtbot, other, path)
+    opened(other, path)
     assert other.session.background is None
     assert "background //elsewhere/share/a.mp4 is on another computer" in other.message_bar.text

@@ -10,7 +10,6 @@ from PyQt6.QtCore import QThread, QTimer, qVersion
 from PyQt6.QtGui import QGuiApplication, QPainter
 from PyQt6.QtWidgets import QPushButton, QWidget
 
-from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.shell.defects import DefectReporter
 
 
@@ -109,16 +108,3 @@ def test_a_destructor_that_raises_is_only_logged(qtbot, capsys, logbook, reporte
     Fragile()
     qtbot.waitUntil(lambda: "dropped badly" in logbook.text())
     assert reporter.dialog is None
-
-
-def test_a_job_that_raises_reports_a_defect(qtbot, session, logbook, reporter):
-    def function(_job):
-        raise KeyError("absent")
-
-    job = Job(function)
-    job.failed.connect(session.notifier.fail)
-    with qtbot.waitSignal(job.finished):
-        job.start()
-    dialog = shown(qtbot, reporter)
-    assert "KeyError" in logbook.text()
-    dialog.close()

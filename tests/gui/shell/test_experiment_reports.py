@@ -11,9 +11,7 @@ from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from core.cli import parser
 from core.experiments.report import Heading, write_report
-from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.shell.experiment_reports import ExperimentReports
-from nrsfm_gui.widgets.banners import MessageBar
 
 
 @pytest.fixture
@@ -41,17 +39,8 @@ def window(qtbot):
 
 
 @pytest.fixture
-def messages(qtbot):
-    made = MessageBar()
-    qtbot.addWidget(made)
-    return made
-
-
-@pytest.fixture
-def reports(store, messages, window):
-    notifier = Notifier(window)
-    messages.listen_to(notifier)
-    return ExperimentReports(store, notifier, window)
+def reports(store, session, messages, window):
+    return ExperimentReports(store, session.notifier, window)
 
 
 def write(folder, *, age):

@@ -4,18 +4,13 @@ import pytest
 from PyQt6.QtCore import QPoint
 from PyQt6.QtWidgets import QApplication, QMainWindow, QPushButton, QVBoxLayout, QWhatsThis, QWidget
 
-from core import Settings, simulate
+from core import Settings
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.shell.first_steps import KEYS, RUNNING, FirstSteps
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
-
-
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=10, points=24, noise=0.3, seed=2)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ def trigger(session, press_action, sequence):
     """Return a function that triggers actions on tracks."""
     session.set_live(False)
     session.set_sequence(sequence)
-    controller = HideController(session, session)
+    controller = HideController(session)
 
     def trigger(*names):
         for name in names:

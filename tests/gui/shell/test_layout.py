@@ -211,7 +211,7 @@ def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
     assert found["Numbers"] not in window.tabifiedDockWidgets(found["Parameters"])  # below them
 
 
-def test_docks_that_were_floated_and_closed_are_put_back_and_remembered(qtbot, make_window):
+def test_docks_that_were_floated_and_closed_are_put_back_and_remembered(make_window):
     window = make_window()
     for dock in docks(window):
         dock.setFloating(True)
@@ -221,7 +221,7 @@ def test_docks_that_were_floated_and_closed_are_put_back_and_remembered(qtbot, m
     docks(window)[0].setFloating(True)
     window.close()
     again = make_window()
-    assert docks(again)[0].isFloating()
+    assert docks(again)[0].isFloating() and all(dock.isHidden() for dock in docks(again)[1:])
     again.dock_layout.reset()
     assert {dock.windowTitle() for dock in docks(again) if not dock.isHidden()} == {
         "Sequences", "Parameters", "Numbers", "2-D", "Loss"

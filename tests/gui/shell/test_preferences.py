@@ -1,12 +1,10 @@
 """Preferences: kept, given to what they concern at once, and no obstacle to anything else."""
 
 import os
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
-from patience import PATIENCE
+from programs import run_python
 from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QScreen
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
@@ -99,13 +97,8 @@ print([label.text() for label in wrapped if label.height() < label.heightForWidt
 
 
 def test_no_line_of_the_dialog_is_cut_where_all_is_large():
-    done = subprocess.run(
-        [sys.executable, "-c", CUT],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env=os.environ | {"QT_SCALE_FACTOR": "1.5", "QT_QPA_PLATFORM": "offscreen"},  # 533 by 533
-    )
+    large = {"QT_SCALE_FACTOR": "1.5", "QT_QPA_PLATFORM": "offscreen"}  # 533 by 533
+    done = run_python("-c", CUT, env=os.environ | large)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[]"
 

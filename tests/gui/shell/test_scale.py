@@ -5,22 +5,15 @@ from hands import choose, type_into
 from PyQt6.QtWidgets import QDialogButtonBox, QWidget
 
 from core import Settings
-from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.changes import unapplied, waiting_sentence
 from nrsfm_gui.shell.scale import ScaleController, ScaleDialog
 
 
 @pytest.fixture
-def session(qapp, known):
-    made = Session()
-    made.set_sequence(known.sequence)
-    return made
-
-
-@pytest.fixture
-def dialog(qtbot, session):
+def dialog(show, session, known):
+    session.set_sequence(known.sequence)
     window = QWidget()
-    qtbot.addWidget(window)
-    window.show()
+    show(window)
     controller = ScaleController(session, window)
     session.set_selection((16, 2), 2)
     controller.show()
@@ -71,9 +64,7 @@ def test_a_point_that_is_not_there_is_refused_in_a_sentence(dialog, session):
     assert f"points from 1 to {session.sequence.point_count}" in dialog.note.text()
 
 
-def test_the_scale_of_a_run_asks_for_no_new_run(session):
-    from nrsfm_gui.model.changes import unapplied, waiting_sentence
-
+def test_the_scale_of_a_run_asks_for_no_new_run():
     run = Settings()
     requested = run.with_changes(scale="size=2m")
     assert unapplied(run, requested) == ()

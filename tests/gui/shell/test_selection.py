@@ -20,7 +20,7 @@ def selection(show, session, display, scene_view, tracks_view, add_solved_run, s
     """Return the controller of both views of a sequence after a run."""
     panel = PointsPanel()
     show(panel, 400, 300)
-    controller = SelectionController(session, panel, session)
+    controller = SelectionController(session, panel)
     for view in (scene_view, tracks_view):
         controller.add_view(view)
     add_solved_run(session, sequence, QUICK)

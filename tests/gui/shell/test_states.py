@@ -38,7 +38,7 @@ def opening(show, store, session, control):
     tree = SequencesPanel()
     show(tree, 200, 200)
     made = SequenceOpening(store, tree)
-    SequencesController(session, control, made, store, tree, tree)
+    SequencesController(session, control, made, store, tree)
     return made
 
 

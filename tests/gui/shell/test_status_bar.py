@@ -149,7 +149,7 @@ def test_what_the_solver_does_is_shown_again_after_other_messages(
     session.notifier.show_status("Run 1, which run 2 went on from")
     plot = LossPlot()
     show(plot, 400, 200)
-    LossController(session, control, display, plot, session).show_newest()
+    LossController(session, control, display, plot).show_newest()
     qtbot.waitUntil(lambda: status.line.full_text == activity)
     for compared in (first, None):
         session.notifier.show_status("something else")

@@ -5,9 +5,9 @@ import subprocess
 
 import numpy as np
 import pytest
+from hands import send_mouse
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
-from PyQt6.QtGui import QImage, QMouseEvent
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtGui import QImage
 
 from core.experiments.sweep.rows import read_sweep
 from nrsfm_gui.model.appearance import COLOR_MAPS
@@ -62,12 +62,7 @@ def test_a_click_in_which_the_mouse_moves_chooses_the_cell(qtbot, heat_map):
     with qtbot.waitSignal(heat_map.cell_requested) as requested:
         qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=place)
         moved = place + QPoint(9, 6)
-        buttons = Qt.MouseButton.LeftButton
-        event = QMouseEvent(
-            QEvent.Type.MouseMove, moved.toPointF(), view.mapToGlobal(moved).toPointF(), buttons, buttons,
-            Qt.KeyboardModifier.NoModifier,
-        )  # fmt: skip
-        QApplication.sendEvent(view, event)
+        send_mouse(view, QEvent.Type.MouseMove, moved)
         qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=moved)
     assert requested.args == [0, 0]
 

@@ -99,14 +99,13 @@ def test_the_example_of_a_filter_keeps_runs_of_the_sweep(rows):
     assert found.problem == "" and 0 < found.kept.sum() < len(rows)
 
 
-def test_tables_are_copied_with_all_digits_or_as_markdown(rows):
+def test_tables_are_copied_with_all_digits(rows):
     order = np.arange(len(rows))[::-1]
     read = list(csv.DictReader(io.StringIO(runs_text(rows, rows.columns, order, TABS)), delimiter="\t"))
     assert [float(row["eta"]) for row in read] == [rows.sweep.row(k)["eta"] for k in order]
     errors = [rows.sweep.row(k)["procrustes_mm"] for k in order]
     assert [row["3-D error (mm)"] for row in read] == ["" if e is None else str(e) for e in errors]
-    text = runs_text(rows, rows.columns, order, MARKDOWN).splitlines()
-    assert len(text) == 10 and "3-D error (mm)" in text[0] and "<b>" not in "".join(text)
+    assert "<b>" not in runs_text(rows, rows.columns, order, MARKDOWN)
 
 
 def test_the_map_has_the_reduction_of_every_cell_and_finds_its_best_run(rows):

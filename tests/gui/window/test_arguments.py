@@ -1,12 +1,9 @@
 """The command line of the application."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
+from programs import environment_of, run_python
 from PyQt6.QtGui import QImage
 
 from core import (
@@ -97,7 +94,7 @@ def test_help_and_version_answer_without_qt():
         "loaded = [name for name in sys.modules if name.startswith(('PyQt6', 'pyqtgraph', 'OpenGL'))]\n"
         "assert not loaded, loaded\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
     answers = done.stdout.split("end of")[:3]
     assert len(answers) == 3 and all("nrsfm-gui" in answer for answer in answers)
@@ -118,14 +115,7 @@ def test_x11_is_chosen_on_a_desktop_that_has_both():
 
 def run_application(*arguments, folder):
     """Run the real program in a process of its own, with settings of its own."""
-    environment = os.environ | {"XDG_CONFIG_HOME": str(folder), "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "nrsfm_gui", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env=environment,
-    )
+    return run_python("-m", "nrsfm_gui", *arguments, env=environment_of(folder))
 
 
 @pytest.mark.slow
@@ -133,8 +123,8 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
     picture, table, result = (tmp_path / name for name in ("window.png", "table.csv", "result.npz"))
     small = write_challenge(tmp_path, "stretch", paths=["circle"], frames=12, points=24)
     done = run_application(
-        str(small), "--rank", "2", "--starts", "1", "--objective", "wnn", "--run",
-        "--screenshot", str(picture), "--export", str(table), "--export", str(result),
+        small, "--rank", "2", "--starts", "1", "--objective", "wnn", "--run",
+        "--screenshot", picture, "--export", table, "--export", result,
         "--exit", "--size", "1000x700", folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -153,8 +143,14 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
     [
         (("/no/such/file.mat", "--run"), "/no/such/file.mat"),
         (("--screenshot", "/no/such/folder/a.png"), "/no/such/folder does not exist"),
-        (("--export", "shape.ply"), "shape.ply is not written: there is no reconstruction yet"),
-        (("--run", "--method", "bmm"), "nrsfm-gui: BMM is for orthogonal cameras"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                (("--export", "shape.ply"), "shape.ply is not written: there is no reconstruction yet"),
+                (("--export", "a.doc"), "has the suffix '.doc'; accepted are .npz"),
+                (("--run", "--method", "bmm"), "nrsfm-gui: BMM is for orthogonal cameras"),
+            )
+        ),
     ],
 )
 def test_what_fails_in_a_script_is_one_sentence_and_code_2(run_script, capsys, arguments, words):
@@ -185,8 +181,8 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_scr
 
 @pytest.mark.slow
 def test_all_is_as_large_as_preferred(tmp_path):
-    kept = tmp_path / ORGANIZATION / f"{APPLICATION}.json"
-    kept.parent.mkdir()
+    kept = tmp_path / "config" / ORGANIZATION / f"{APPLICATION}.json"
+    kept.parent.mkdir(parents=True)
     kept.write_text('{"size": "150"}')
     picture = tmp_path / "window.png"
     words = ("--screenshot", str(picture), "--exit", "--size", "1000x700")

@@ -5,17 +5,12 @@ import pytest
 from hands import button_of, choose
 from PyQt6.QtCore import Qt
 
-from core import CameraModel, simulate
+from core import CameraModel
 from nrsfm_gui.importing.forms import KNOWN
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.arguments import parse
 
 K = np.array([[900.0, 0, 640], [0, 900.0, 480], [0, 0, 1]])
-
-
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=12, points=20, noise=0.3, seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +34,7 @@ def window(qtbot, shared, sequence):
 @pytest.fixture
 def arrays(sequence):
     """Return the tracks and which of them are seen, in the order of CoTracker."""
-    visible = np.random.default_rng(0).uniform(size=(12, 20)) > 1 / 6
+    visible = np.random.default_rng(0).uniform(size=sequence.visible.shape) > 1 / 6
     visible[:2] = True
     return {"pred_tracks": sequence.tracks.transpose(0, 2, 1)[None], "pred_visibility": visible[None]}
 
@@ -162,6 +157,7 @@ def test_what_cannot_be_understood_at_all_is_a_message_that_offers_the_import(qt
     window.sequence_opening.open(path)
     qtbot.waitUntil(lambda: "notes.npz" in window.message_bar.text)
     assert len(window.message_bar.text.splitlines()) <= 4
+    assert window.status_controller.line.full_text == "Ready"
     press(qtbot, window.message_bar, "Import as…")
     dialog = dialog_of(qtbot, window)
     assert "no zip archive" in dialog.problem and dialog._title.text() == "notes.npz"

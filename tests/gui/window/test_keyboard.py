@@ -24,6 +24,7 @@ from PyQt6.QtWidgets import (
     QPlainTextEdit,
     QScrollBar,
     QTabBar,
+    QTableView,
     QTextBrowser,
     QTextEdit,
     QToolButton,
@@ -35,7 +36,7 @@ from core import Settings, simulate
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
 from nrsfm_gui.shell.actions import ACTIONS
-from nrsfm_gui.shell.keyboard import VIEWS, acts_in_views_only
+from nrsfm_gui.shell.keyboard import VIEWS, acts, acts_in_views_only
 from nrsfm_gui.shell.layout import docks, is_in_front
 from nrsfm_gui.shell.shortcut_sheet import GESTURES, ShortcutSheet
 from nrsfm_gui.widgets.labels import ElidedLabel
@@ -304,35 +305,44 @@ def triggered_by(window, specs):
     return names
 
 
-@pytest.fixture
-def full_window(make_window, add_solved_run):
-    """Return a window with a run that is over, whose actions may be replaced."""
-    made = make_window()
-    add_solved_run(made.session, SEQUENCE, QUICK)
-    made.display.refresh()
-    return made
+def is_typed_into(widget):
+    editable = isinstance(widget, QComboBox) and widget.isEditable()
+    return editable or isinstance(widget, (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit))
 
 
-def test_every_letter_acts_in_every_view(full_window):
-    window = full_window
+def test_every_key_acts_in_every_view_and_letters_wherever_no_text_is_typed(make_window, add_solved_run):
+    window = make_window()
+    add_solved_run(window.session, SEQUENCE, QUICK)
+    window.display.refresh()
+    window.toolbars.show_situation()
     specs = actions_of_views()
-    triggered = triggered_by(window, specs)
-    views = [widget for widget in focusable(window) if isinstance(widget, VIEWS)]
-    assert {window.scene_view, window.tracks_view, window.timeline, window.timeline.slider} <= set(views)
-    assert {window.loss_plot.plot_widget, window.parameters_panel.spectrum_plot.canvas} <= set(views)
-    for view in views:
-        show_dock_of_part(view)
-        view.setFocus()
-        assert view.hasFocus(), described(view)
-        for spec in specs:
+    letters = [spec for spec in specs if spec.name in {"worst_frame", "worst_point", "front", "range_first"}]
+    arrows = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Escape}
+    triggered, reached = triggered_by(window, specs), []
+    for widget in focusable(window):
+        reached.append(widget)
+        for spec in specs if isinstance(widget, VIEWS) else letters:
             for key in map(QKeySequence, spec.shortcuts):
                 code, held = key[0].key(), key[0].keyboardModifiers()
-                own = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Escape}
-                if isinstance(view, SpectrumCanvas) and code in own:
+                if isinstance(widget, SpectrumCanvas) and code in arrows:
                     continue  # the arrows choose a weight there, Escape leaves it
                 triggered.clear()
-                QTest.keyClick(view, code, held)
-                assert triggered == [spec.name], (described(view), spec.name)
+                QTest.keyClick(widget, code, held)
+                wanted = [] if is_typed_into(widget) else [spec.name]
+                assert triggered == wanted, (described(widget), spec.name)
+    assert {window.scene_view, window.tracks_view, window.timeline, window.timeline.slider} <= set(reached)
+    assert {window.loss_plot.plot_widget, window.parameters_panel.spectrum_plot.canvas} <= set(reached)
+    for kind in (QTreeView, QTableView, QComboBox, QAbstractButton, QLineEdit):
+        assert any(isinstance(widget, kind) for widget in reached), kind
+
+
+def test_keys_of_the_window_are_typed_into_a_choice_only_where_it_can_be_edited(qtbot):
+    choice = QComboBox()
+    qtbot.addWidget(choice)
+    keys = Qt.Key.Key_W, Qt.Key.Key_1, Qt.Key.Key_BracketLeft, Qt.Key.Key_Space, Qt.Key.Key_End
+    assert [acts(key, choice) for key in keys] == [True, True, True, False, False]
+    choice.setEditable(True)
+    assert not any(acts(key, choice) for key in keys)
 
 
 HANDLERS = {"mousePressEvent", "mouseDoubleClickEvent", "keyPressEvent", "contextMenuEvent"}
@@ -374,7 +384,8 @@ def test_the_sheet_has_every_gesture_that_is_declared_and_all_that_handles_the_m
 def test_a_click_into_a_view_gives_it_the_keys_and_escape_leads_back_to_the_shape(qtbot, window):
     tree = window.sequences_panel.findChild(QTreeView)
     plot = window.tracks_view.findChild(QAbstractScrollArea).viewport()
-    for clicked in (window.scene_view, plot, window.timeline.curve, window.timeline.strip):
+    loss = window.loss_plot.plot_widget.viewport()
+    for clicked in (window.scene_view, plot, window.timeline.curve, window.timeline.strip, loss):
         tree.setFocus()
         qtbot.keyClick(tree, Qt.Key.Key_Escape)
         assert window.scene_view.hasFocus()
@@ -414,9 +425,7 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, window):
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
-def test_the_tab_key_leads_through_what_is_seen_from_the_left_to_the_right(qtbot, make_window, size):
-    window = make_window(SEQUENCE, settings=QUICK)
-    window.session.set_theme(DARK)
+def test_the_tab_key_leads_through_what_is_seen_from_the_left_to_the_right(qtbot, window, size):
     window.resize(*size)
     qtbot.waitUntil(lambda: window.dock_layout.settled)
     window.scene_view.setFocus()
@@ -425,11 +434,11 @@ def test_the_tab_key_leads_through_what_is_seen_from_the_left_to_the_right(qtbot
         qtbot.keyClick(before[-1], Qt.Key.Key_Tab)
         if QApplication.focusWidget() is window.scene_view:
             break
-        before.append(QApplication.focusWidget())
+        before.append(part := QApplication.focusWidget())
+        assert window.rect().intersects(QRect(part.mapTo(window, QPoint()), part.size()))
     assert QApplication.focusWidget() is window.scene_view and len(set(before)) == len(before)
     navigation, panels = window.panel_navigation, []
     for part in before:
-        assert window.rect().intersects(QRect(part.mapTo(window, QPoint()), part.size()))
         part.setFocus()
         panel = navigation.current()
         if panel is not None and panel not in panels[-1:]:

@@ -7,19 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hands import button_of
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtGui import QAction, QStatusTipEvent
 from PyQt6.QtWidgets import QApplication, QDockWidget, QLabel, QPushButton, QWidget
 
 import core
-from core import PRESETS, NuclearNorm, Settings, simulate, write_challenge
+from core import PRESETS, Settings, simulate
 from nrsfm_gui.export.tasks import Task, TaskRow
+from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.arguments import Arguments, parse
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.actions import ACTIONS
-from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets import banners
 from nrsfm_gui.widgets.style import Themed
 
@@ -27,17 +26,18 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A Challenge folder of two objects."""
-    where = tmp_path_factory.mktemp("challenge")
-    for kind in ("paper", "stretch"):
-        write_challenge(where, kind, paths=["circle"], frames=10, points=24, seed=1)
-    return where
+def shared(make_shared_window, sequence):
+    return make_shared_window(sequence, settings=QUICK)
 
 
 @pytest.fixture
-def window(make_window, sequence):
-    return make_window(sequence, settings=QUICK)
+def window(shared):
+    """Return the window of this file, without runs and messages, as it looks at first."""
+    shared.session.set_live(False)
+    shared.session.set_appearance(Appearance())
+    shared.runs_controller.forget_all()
+    shared.message_bar.dismiss()
+    return shared
 
 
 def shown_text(window):
@@ -67,8 +67,8 @@ def test_a_run_ends_with_the_numbers_of_the_core_and_is_in_the_picture(qtbot, wi
 def test_actions_are_checked_where_the_views_and_the_appearance_are_so(qtbot, window):
     actions, view = window.toolbars.actions, window.scene_view
     assert not actions["color_by_error"].isChecked()
-    window.appearance_controller.set_layer("grid", False)
-    window.appearance_controller.set_trails(True)
+    window.appearance_panel.set_layer("grid", False)
+    window.appearance_panel.set_trails(True)
     window.toolbars.show_situation()
     assert window.findChild(QAction, "layer grid").isChecked() is False
     assert window.findChild(QAction, "layer trails").isChecked() is True
@@ -109,33 +109,8 @@ def test_before_there_is_anything_panels_show_something_and_actions_wait_for_it(
     assert run.state is RunState.STOPPED and window.run_control.current is None
 
 
-def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_window, folder, store, drop):
-    window = make_window()
-    with qtbot.waitSignal(window.sequence_opening.opened):
-        drop(window, folder)
-    assert window.session.sequence.name.startswith("paper")
-    assert len(window.sequences_panel.tree._entries) == 4
-    assert store.recent() == [folder]
-    entry = next(entry for entry in window.sequences_panel.tree._entries if entry.object_name == "stretch")
-    with qtbot.waitSignal(window.sequence_opening.opened):
-        window.sequences_panel.sequence_requested.emit(entry)
-    assert window.session.sequence.name.startswith("stretch")
-
-
-def test_a_file_that_cannot_be_read_leaves_the_window_as_it_was(qtbot, window, tmp_path, sequence):
-    with qtbot.waitSignal(window.sequence_opening.started):
-        window.sequence_opening.open(tmp_path / "absent.txt")
-    assert window.status_controller.line.full_text.startswith("Reading")
-    qtbot.waitUntil(lambda: "absent.txt" in window.message_bar.text)
-    assert window.session.sequence is sequence
-    assert window.status_controller.line.full_text == "Ready"
-    button_of(window.message_bar, "Show the log").click()
-    assert window.log_panel.isVisible()
-    assert "absent.txt" in window.log_panel.shown_text
-
-
 def test_a_warning_gives_way_to_what_comes_later(
-    qtbot, make_window, make_iterate, known, tmp_path, folder, monkeypatch
+    qtbot, make_window, make_iterate, known, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(banners, "READ_MILLISECONDS", 100)
     end = make_iterate(known, noise=0.1)
@@ -158,35 +133,11 @@ def test_a_warning_gives_way_to_what_comes_later(
         window.parameters_controller.step,
         lambda: window.sequences_panel.run_requested.emit(run.number),
         lambda: window.parameters_panel.settings_changed.emit(window.session.settings),
-        lambda: window.sequence_opening.open(folder / "paper"),
+        lambda: window.sequence_opening.open("sample:balloon/circle"),
     ):
         fail()
         act()
         assert window.message_bar.text == ""
-
-
-def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store):
-    first = make_window(sequence, settings=QUICK)
-    first.preferences_controller.set_light(True)
-    changed = Settings(rank=3, penalty=NuclearNorm(mu=0.02))
-    first.parameters_panel.set_settings(changed)
-    first.session.set_settings(changed)
-    panel = next(dock for dock in docks(first) if dock.windowTitle() == "Numbers")
-    panel.hide()
-    first.close()
-    second = make_window()
-    second.begin(Arguments(path="sample:stretch/circle"))
-    assert second.session.theme.name == "light"
-    qtbot.waitUntil(lambda: second.session.sequence is not None)
-    assert second.session.settings == Settings()  # other data
-    second.sequence_opening.open_sequence(sequence)
-    assert second.session.settings == changed
-    assert second.parameters_panel.settings == changed
-    hidden = {dock.windowTitle() for dock in docks(second) if dock.isHidden()}
-    assert "Numbers" in hidden
-    second.dock_layout.reset()
-    assert not next(dock for dock in docks(second) if dock.windowTitle() == "Numbers").isHidden()
-    assert store.layout() is None
 
 
 def test_a_script_changes_nothing_that_is_remembered(make_window, store, sequence):
@@ -344,7 +295,7 @@ def test_opening_a_session_is_no_change_of_it(
     window = make_window()
     window.first_steps.begin()
     changes = []
-    monkeypatch.setattr(window.session_saver.autosave, "schedule_save", lambda: changes.append(1))
+    monkeypatch.setattr(window.session_saver.autosave, "schedule_save", lambda *_: changes.append(1))
     with qtbot.waitSignal(window.session_saver.session_shown):
         window.sequence_opening.open(path)
     qtbot.wait(100)
@@ -355,12 +306,17 @@ def test_opening_a_session_is_no_change_of_it(
     assert not changes  # nothing is saved that would be offered at the next start
 
 
-def test_a_theme_of_the_command_line_goes_before_that_of_a_session(qtbot, make_window, sequence, tmp_path):
-    path, saved = tmp_path / "light.nrsfm", make_window(sequence)
-    saved.session.set_theme(LIGHT)
-    saved.session_saver.save_to(path)
-    qtbot.waitUntil(lambda: not saved.session_saver.busy and path.exists())
-    window = make_window()
-    with qtbot.waitSignal(window.session_saver.session_shown):
-        window.begin(parse([str(path), "--theme", "dark"]))
-    assert window.session.theme.name == "dark"
+def test_a_theme_is_remembered_and_that_of_the_command_line_goes_before_that_of_a_session(
+    qtbot, window, make_window, tmp_path
+):
+    path = tmp_path / "dark.nrsfm"
+    window.session.set_theme(DARK)
+    window.session_saver.save_to(path)
+    qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
+    other = make_window()
+    other.store.set_theme(LIGHT.name)
+    for words, shown in (([], DARK), (["--theme", "light"], LIGHT)):
+        with qtbot.waitSignal(other.session_saver.session_shown):
+            other.begin(parse([str(path), *words]))
+            assert other.session.theme is LIGHT
+        assert other.session.theme is shown

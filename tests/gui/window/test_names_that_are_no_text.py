@@ -16,7 +16,7 @@ from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.sessions.session_file import read_session
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="names are text there")]
 QUICK = Settings(rank=2, starts=1, objective="wnn", max_iterations=20)
 MOVIE = MovieOptions(width=64, height=64, last=1)
 
@@ -35,7 +35,6 @@ def opened(open_and_solve, tmp_path, drop):
     return open_and_solve(QUICK, lambda window: drop(window, path)), path
 
 
-@pytest.mark.slow
 def test_it_is_opened_and_shown_with_escapes(qtbot, opened, store):
     window, path = opened
     assert window.session.sequence.source == path
@@ -55,7 +54,6 @@ def test_it_is_opened_and_shown_with_escapes(qtbot, opened, store):
     assert AppStore(store._file.path).recent() == [path]
 
 
-@pytest.mark.slow
 def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
     window, path = opened
     exporting, failures = window.export_controller, []

@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-import subprocess
 import sys
 import tomllib
 from importlib.metadata import distribution
@@ -11,11 +10,10 @@ from pathlib import Path
 
 import PyQt6
 import pytest
-from patience import PATIENCE
+from programs import ROOT, run_python
 
 from nrsfm_gui.platform_errors import C_LIBRARY, NO_FONT, REQUIREMENT, import_refusal, platform_refusal
 
-ROOT = Path(__file__).parents[3]
 UNREACHABLE = ":1977"
 LIBRARIES = Path(PyQt6.__file__).parent / "Qt6" / "lib"
 FATAL = (
@@ -32,13 +30,7 @@ def start(folder, *arguments, **variables):
     left_out = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "XDG_SESSION_TYPE")
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
     environment |= {"XDG_CONFIG_HOME": str(folder), "OPENBLAS_NUM_THREADS": "1"} | variables
-    return subprocess.run(
-        [sys.executable, "-m", "nrsfm_gui", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env=environment,
-    )
+    return run_python("-m", "nrsfm_gui", *arguments, env=environment)
 
 
 def check_sentence(done, *parts):
@@ -56,20 +48,16 @@ def test_without_a_display_the_program_shows_how_to_get_one(tmp_path):
     check_sentence(done, "no display", "DISPLAY and WAYLAND_DISPLAY are empty", "xvfb-run", "install xvfb")
 
 
+@pytest.mark.slow
 @only_linux
 @pytest.mark.parametrize(
     "variables",
     [
         {"DISPLAY": UNREACHABLE},
-        *(
-            pytest.param(each, marks=pytest.mark.slow)
-            for each in (
-                {"WAYLAND_DISPLAY": "wayland-1977", "XDG_RUNTIME_DIR": "/nowhere"},
-                {"WAYLAND_DISPLAY": "wayland-1977", "DISPLAY": UNREACHABLE},
-                {"WAYLAND_DISPLAY": "wayland-1977", "QT_QPA_PLATFORM": "wayland"},
-                {"DISPLAY": UNREACHABLE, "QT_QPA_PLATFORM": "xcb"},
-            )
-        ),
+        {"WAYLAND_DISPLAY": "wayland-1977", "XDG_RUNTIME_DIR": "/nowhere"},
+        {"WAYLAND_DISPLAY": "wayland-1977", "DISPLAY": UNREACHABLE},
+        {"WAYLAND_DISPLAY": "wayland-1977", "QT_QPA_PLATFORM": "wayland"},
+        {"DISPLAY": UNREACHABLE, "QT_QPA_PLATFORM": "xcb"},
     ],
     ids=" ".join,
 )
@@ -78,6 +66,7 @@ def test_a_display_that_cannot_be_reached_is_named(tmp_path, variables):
     check_sentence(start(tmp_path, **variables), f"{name}={variables[name]}", "cannot be opened", "xvfb-run")
 
 
+@pytest.mark.slow
 @only_linux
 def test_an_unknown_platform_is_refused_with_those_that_there_are(tmp_path):
     done = start(tmp_path, QT_QPA_PLATFORM="fantasy")

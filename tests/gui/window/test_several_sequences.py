@@ -245,7 +245,7 @@ def test_the_list_keeps_what_was_opened_until_it_is_removed(qtbot, make_window, 
     assert names() == ["one", "two", "three"]
     session.redo()
     assert names() == ["one", "three"]
-    session.pin_run(run, True)
+    session.change_run(run, pinned=True)
     delete("one")
     assert names() == ["one", "three"] and "pinned" in window.message_bar.text
     window.message_bar.message.actions[0][1]()

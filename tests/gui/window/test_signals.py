@@ -1,30 +1,22 @@
 """Signals, at any moment between the first line of the program and the end of what a script does; kill -9."""
 
-import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from patience import PATIENCE
+from programs import environment_of, run_python
 
 from core import load_result, simulate, write_npz
 from nrsfm_gui.sessions.session_file import read_session
 
-ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 
 
-def environment_of(folder):
-    """Return variables with which nothing of the user is read or written."""
-    return os.environ | {
-        "QT_QPA_PLATFORM": "offscreen",
-        "XDG_CONFIG_HOME": str(folder / "config"),
-        "XDG_DATA_HOME": str(folder / "data"),
-        "PYTHONPATH": str(ROOT),
-    }
+def offscreen(folder, **variables):
+    return environment_of(folder, QT_QPA_PLATFORM="offscreen", **variables)
 
 
 STARTED = """
@@ -53,11 +45,8 @@ sys.exit(run())
     ],
 )
 def test_a_signal_while_the_application_starts_ends_it_without_a_traceback(tmp_path, place, number):
-    done = subprocess.run(
-        [sys.executable, "-c", STARTED, "sample:stretch/circle"],
-        capture_output=True, text=True, timeout=PATIENCE,
-        env=environment_of(tmp_path) | {"PLACE": place, "NUMBER": str(int(number))},
-    )  # fmt: skip
+    variables = offscreen(tmp_path, PLACE=place, NUMBER=str(int(number)))
+    done = run_python("-c", STARTED, "sample:stretch/circle", env=variables)
     assert done.returncode == 128 + number, done.stderr
     assert "Traceback" not in done.stderr
 
@@ -77,10 +66,7 @@ sys.exit(run())
 
 @pytest.mark.slow
 def test_a_signal_before_the_first_event_closes_the_window(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_LOOP],
-        capture_output=True, text=True, timeout=PATIENCE, env=environment_of(tmp_path),
-    )  # fmt: skip
+    done = run_python("-c", WITHOUT_LOOP, env=offscreen(tmp_path))
     assert (done.returncode, done.stderr) == (143, "")
 
 
@@ -110,11 +96,8 @@ def run_stopped(folder, number, *words):
     tracks = folder / "tracks.npz"
     write_npz(simulate("balloon", frames=14, points=16, seed=3), tracks)
     (folder / "temporary").mkdir()
-    return subprocess.run(
-        [sys.executable, "-c", STOPPED, str(tracks), *ENDLESS, *words],
-        capture_output=True, text=True, timeout=PATIENCE, cwd=folder,
-        env=environment_of(folder) | {"NUMBER": str(int(number)), "TMPDIR": str(folder / "temporary")},
-    )  # fmt: skip
+    variables = offscreen(folder, NUMBER=str(int(number)), TMPDIR=str(folder / "temporary"))
+    return run_python("-c", STOPPED, tracks, *ENDLESS, *words, cwd=folder, env=variables)
 
 
 @pytest.mark.slow
@@ -148,7 +131,7 @@ import sys, time
 from core.io.files import sandbox
 pool = sandbox._processes()
 call = pool.call
-pool.call = lambda *_: call(time.sleep, 600)
+pool.call = lambda *_, **__: call(time.sleep, 600, timeout=600)
 from nrsfm_gui.__main__ import run
 sys.exit(run())
 """
@@ -160,7 +143,7 @@ def test_the_processes_of_a_window_end_when_it_is_killed(tmp_path):
     pytest.importorskip("h5py")
     slow = tmp_path / "slow.mat"
     slow.write_bytes(bytes(512) + b"\x89HDF\r\n\x1a\n")
-    window = subprocess.Popen([sys.executable, "-c", READING, str(slow)], env=environment_of(tmp_path))
+    window = subprocess.Popen([sys.executable, "-c", READING, str(slow)], env=offscreen(tmp_path))
     try:
         own = psutil.Process(window.pid)
         children = []

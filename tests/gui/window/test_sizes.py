@@ -10,13 +10,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
+from programs import run_python
 
 SIZES = (
     (800, 600), (1024, 768), (1280, 720), (1280, 800), (1366, 768), (1440, 900),
@@ -30,9 +29,7 @@ LEAST_WIDTH = 0.5  # of the window that the 3-D view has
 def test_everything_fits_at_all_sizes(scale):
     path = os.pathsep.join(sys.path)
     environment = {**os.environ, "QT_SCALE_FACTOR": str(scale), "PYTHONWARNINGS": "error", "PYTHONPATH": path}
-    made = subprocess.run(
-        [sys.executable, __file__], env=environment, capture_output=True, text=True, timeout=PATIENCE
-    )
+    made = run_python(__file__, env=environment)
     assert made.returncode == 0, made.stderr
     report = json.loads(made.stdout.splitlines()[-1])
     assert report["scale"] == scale and report["sizes"] == {1.0: 12, 1.5: 10, 2.0: 6}[scale]

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from PyQt6.QtCore import Qt
 
-from core import Settings
+from core import Settings, TruncatedNuclearNorm
 from nrsfm_gui.model.names import sentence_name
+from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.run_numbers import numbers
@@ -14,10 +15,11 @@ from nrsfm_gui.text.run_rows import run_row
 from nrsfm_gui.text.status_text import headline_text
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
+LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1e-3, free=4), eta=1e-4)
 
 
 @pytest.fixture
-def window(qtbot, make_window, add_solved_run, known):
+def window(make_window, add_solved_run, known):
     window = make_window(known.sequence, settings=QUICK)
     add_solved_run(window.session, known.sequence, QUICK)
     window.display.refresh()
@@ -136,3 +138,21 @@ def test_observations_are_held_out_of_a_run_from_scratch(qtbot, make_window, kno
     assert run_row(run, replace(found, errors=quality)).error == "± 7.9 %"
     assert {row.label: row.value for row in numbers(run, found, bare)}["held-out RMS"] == error
     assert f"{error} at held-out" in headline_text(found, bare).large[0]
+
+
+@pytest.mark.slow
+def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_window, rigid_scene):
+    window = make_window(rigid_scene, settings=LOW_RANK)
+    window.run_control.start(warm=False, paused=True)
+    window.run_control.step()
+    qtbot.waitUntil(lambda: len(window.session.shown.history) > 0)
+    other = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1, objective="wnn")
+    window.parameters_panel.set_settings(other)
+    window.session.set_settings(other)
+    window.run_control.set_paused(False)
+    qtbot.waitUntil(lambda: window.run_control.current is None)
+    shown = window.session.shown
+    assert shown.state is RunState.FINISHED
+    assert shown.settings == other
+    assert shown.last.settings.problem == "nonrigid"
+    assert "problem lowrank → nonrigid" in shown.history.ticks[0].text

@@ -86,7 +86,7 @@ def test_a_dismissed_remark_is_gone_from_numbers_tab_and_list_until_it_is_undone
     session.undo()
     window.display.refresh()
     assert tab_of(window) == (True, "2 remarks")
-    session.set_dismissed(session.shown, frozenset({JUMP.sentence, RIGID.sentence}))
+    session.change_run(session.shown, dismissed=frozenset({JUMP.sentence, RIGID.sentence}))
     window.display.refresh()
     assert tab_of(window) == (False, "Numbers") and run_row(session.shown, None).origin == ""
     assert not any(each.isVisibleTo(panel) for each in panel.findChildren(QToolButton))

@@ -22,13 +22,14 @@ from ...files.variables import (
     numbers,
     shortened,
     size_of,
+    times_size,
     without_batch,
 )
 from ..keypoints import sleap
 from . import known_layouts as known
 from .array_shapes import RARER, SHAPES, is_smooth
-from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size, times_size
-from .visibility import could_be_tracks, split_mask, with_visibility
+from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
+from .visibility import could_be_tracks, with_visibility
 
 if TYPE_CHECKING:
     from typing import Any
@@ -108,29 +109,20 @@ LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
 }
 
 
-def parts_of(file: LoadedFile, options: ReadingOptions, *, default: str = "") -> Parts:
+def parts_of(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the tracks that a file's variables hold, and what else they give."""
-    layout, _, rest = (options.layout or default).partition(":")
-    variable, _, mask = rest.partition(":")
-    if mask and options.visible:
-        raise InputError(
-            f"layout names the visibility {mask!r}, visible names {options.visible!r}; accepted is one"
-        )
-    visible, threshold = split_mask(mask) if mask else (options.visible or "", options.threshold)
-    variables = file.variables
+    variables, visible = file.variables, options.visible or ""
     # Numbers near the limit of the format overflow in checks, which then refuse them.
     with np.errstate(over="ignore", invalid="ignore"):
-        if layout:
-            parts = _read_named(file, options, layout, options.tracks or variable)
-        else:
-            parts = _read_found(file, options)
+        parts = _read_named(file, options) if options.layout else _read_found(file, options)
         if options.xy == "yx":
             parts = replace(parts, tracks=parts.tracks[:, ::-1])
         if (matrix := intrinsics_name(variables)) is not None and parts.intrinsics is not None:
             parts = replace(parts, roles={**parts.roles, matrix: "intrinsics"})
         if visible and visible == parts.reading.get("visible"):
             visible = NO_MASK  # the layout has read it
-        parts = _with_size(with_visibility(variables, parts, visible, threshold), variables, options)
+        parts = with_visibility(variables, parts, visible, options.threshold)
+        parts = _with_size(parts, variables, options)
     order = "ntxy" if SHAPES[parts.shape].points_first else "tnxy"
     reading = {"tracks": parts.tracks_name, "order": order, "xy": options.xy or "xy"}
     if parts.shape in ("interleaved", "blocked") and options.order is None:
@@ -208,7 +200,7 @@ def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
         raise InputError(f"{shortened(options.tracks)} is absent; there are {describe(variables)}")
     fitting = [name for name, layout in LAYOUTS.items() if layout.matches(variables)]
     if len(fitting) == 1:
-        parts = _read_layout(file, options, fitting[0])
+        parts = LAYOUTS[fitting[0]].read(variables, file.path, options)
         if options.tracks in (None, parts.tracks_name):
             if options.order and fitting[0] not in TRACKERS:
                 raise InputError(
@@ -221,13 +213,13 @@ def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
             return _read_shape(variables, *pairs[0], guess=options.order is None)
         if not pairs:
             raise InputError(_no_tracks(variables, options))
-        fitting = [f"{shape}:{shortened(name)}" for shape, name in pairs]
-    likely = min(fitting, key=lambda each: (each.partition(":")[2] not in LIKELY, fitting.index(each)))
-    listed = ", ".join(each for each in fitting[:MOST_LISTED])
+        fitting = [f"{shape} of {shortened(name)}" for shape, name in pairs]
+    likely = min(fitting, key=lambda each: each.rpartition(" ")[2] not in LIKELY)
+    listed = ", ".join(fitting[:MOST_LISTED])
     more = f" and {len(fitting) - MOST_LISTED} more" if len(fitting) > MOST_LISTED else ""
     raise InputError(
         f"fits several layouts ({listed}{more}); it holds {describe(variables)}; name one by "
-        f"--layout {likely}, or by --tracks"
+        f"--layout {likely.replace(' of ', ' --tracks ', 1)}"
     )
 
 
@@ -258,37 +250,36 @@ def _no_tracks(variables: Variables, options: ReadingOptions) -> str:
     )
 
 
-def _read_named(file: LoadedFile, options: ReadingOptions, name: str, variable: str) -> Parts:
+def _read_named(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Read the layout that was asked for."""
-    variables = file.variables
-    if name in LAYOUTS and not variable:
+    variables, name = file.variables, options.layout or ""
+    if name in LAYOUTS:
         if not LAYOUTS[name].matches(variables):
             raise InputError(
                 f"layout {name} needs {LAYOUTS[name].summary}; the file holds {describe(variables)}"
             )
-        return _read_layout(file, options, name)
+        parts = LAYOUTS[name].read(variables, file.path, options)
+        if options.tracks not in (None, parts.tracks_name):
+            raise InputError(f"tracks is {options.tracks!r}; those of layout {name} are {parts.tracks_name}")
+        return parts
     if name not in SHAPES:
-        asked = f"{name}:{variable}" if variable else name
         raise InputError(
-            f"there is no layout {shortened(asked)!r}; accepted are {', '.join(LAYOUTS)}, or a shape with "
-            "its variable, like interleaved:W (`nrsfm formats` lists them), and :MASK for the visibility"
+            f"there is no layout {shortened(name)!r}; accepted are {', '.join(LAYOUTS)}, or a shape with "
+            "--tracks, like interleaved (`nrsfm formats` lists them)"
         )
+    if options.tracks is not None:
+        return _read_shape(variables, name, options.tracks)
     fitting = [
         key
         for key, value in sorted(variables.items())
         if SHAPES[name].fits(value) and could_be_tracks(key, value)
     ]
-    if not variable and len(fitting) != 1:
-        which = ", ".join(f"{name}:{key}" for key in fitting) or "none"
+    if len(fitting) != 1:
         raise InputError(
-            f"layout {name} ({SHAPES[name].summary}) fits {which}; it holds {describe(variables)}; "
-            f"accepted is {name}:VARIABLE"
+            f"layout {name} ({SHAPES[name].summary}) fits {', '.join(fitting) or 'none'}; it holds "
+            f"{describe(variables)}; name the array by --tracks"
         )
-    return _read_shape(variables, name, variable or fitting[0])
-
-
-def _read_layout(file: LoadedFile, options: ReadingOptions, name: str) -> Parts:
-    return replace(LAYOUTS[name].read(file.variables, file.path, options), layout=f"{name}:")
+    return _read_shape(variables, name, fitting[0])
 
 
 def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = False) -> Parts:
@@ -318,7 +309,6 @@ def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = Fa
         intrinsics=intrinsics,
         units="units",
         provenance=f"tracks are {name} of the file, read as {form.summary}",
-        layout=f"{shape}:{name}",
         shape=shape,
         guesses=guesses,
         roles={name: "tracks"},

@@ -36,6 +36,7 @@ from ...files.variables import (
     pixels,
     real_numbers,
     size_of,
+    times_size,
     without_batch,
 )
 from .array_shapes import SHAPES, is_smooth
@@ -220,13 +221,6 @@ def _scaled(variables: Variables, parts: Parts, options: ReadingOptions, largest
     return times_size(parts, size, f" ({name})")
 
 
-def times_size(parts: Parts, size: tuple[int, int], origin: str = "") -> Parts:
-    """Return tracks that are relative to the picture in its pixels."""
-    scaled = parts.tracks * np.array(size, dtype=np.float64)[:, None]
-    note = f"{parts.provenance}; multiplied by the size of the picture {size[0]} x {size[1]}{origin}"
-    return replace(parts, tracks=scaled, image_size=size, units="px", provenance=note)
-
-
 def picture_size(variables: Variables) -> tuple[int, int] | None:
     """Return width and height of the video that a file holds next to its tracks, None where it holds none."""
     for name in ("video", "images"):
@@ -253,15 +247,16 @@ def read_world(variables: Variables, path: Path, options: ReadingOptions) -> Par
     v2 = "unc_metric" in variables or "confs" in variables
     producer = "SpatialTrackerV2" if v2 else "TAPIP3D"
     shapes = _points(variables, "coords")
-    frames = len(shapes)
-    cameras = _per_frame(variables, "extrinsics", frames, ((4, 4), (3, 4)))
-    intrinsics = _per_frame(variables, "intrinsics", frames, ((3, 3),))
-    placed = cameras[:, :3, :3] @ shapes + cameras[:, :3, 3:]
+    cameras = _per_frame(variables, "extrinsics", len(shapes), ((4, 4), (3, 4)))
+    intrinsics = _per_frame(variables, "intrinsics", len(shapes), ((3, 3),))
     same = bool(np.abs(intrinsics - intrinsics[0]).max() <= 1e-3 * intrinsics[0, 0, 0])
     varying = "" if same else "; the intrinsics differ between the frames, so K is left unknown"
-    parts = Parts(
-        placed[:, :2],
-        CameraModel.PERSPECTIVE,
+    return _projected(
+        variables,
+        cameras[:, :3, :3] @ shapes + cameras[:, :3, 3:],
+        intrinsics,
+        "visibs",
+        options,
         intrinsics=intrinsics[0] if same else None,
         shapes=shapes,
         truth_units="units",
@@ -270,11 +265,9 @@ def read_world(variables: Variables, path: Path, options: ReadingOptions) -> Par
         image_size=picture_size(variables),
         provenance=f"tracks are projected from the 3-D points coords of {producer} with its cameras, and the "
         f"points are kept to compare with{varying}",
-        shape="frames-points-xy",
         roles={"coords": "tracks", "intrinsics": "intrinsics", "extrinsics": "cameras"}
         | {name: "scores" for name in ("unc_metric", "confs") if name in variables},
     )
-    return _projected(variables, parts, placed, intrinsics, "visibs", options)
 
 
 def is_camera_frame(variables: Variables) -> bool:
@@ -296,18 +289,17 @@ def read_camera_frame(variables: Variables, path: Path, options: ReadingOptions)
     if four.shape != (4,) or four[:2].min() <= 0:
         raise InputError(f"fx_fy_cx_cy is {four.tolist()}; accepted are four numbers, fx and fy positive")
     matrix = np.array([[four[0], 0.0, four[2]], [0.0, four[1], four[3]], [0.0, 0.0, 1.0]])
-    parts = Parts(
-        shapes[:, :2],
-        CameraModel.PERSPECTIVE,
+    return _projected(
+        variables,
+        shapes,
+        np.broadcast_to(matrix, (len(shapes), 3, 3)),
+        "visibility",
+        options,
         intrinsics=matrix,
         shapes=shapes,
         producer="TAPVid-3D",
         provenance=f"tracks are projected from the true 3-D points {name}, without noise",
-        shape="frames-points-xy",
         roles={name: "tracks", "fx_fy_cx_cy": "intrinsics"},
-    )
-    return _projected(
-        variables, parts, shapes, np.broadcast_to(matrix, (len(shapes), 3, 3)), "visibility", options
     )
 
 
@@ -332,17 +324,18 @@ def _per_frame(variables: Variables, name: str, frames: int, accepted: tuple[tup
 
 
 def _projected(
-    variables: Variables, parts: Parts, placed: Floats, intrinsics: Floats, mask: str, options: ReadingOptions
+    variables: Variables, placed: Floats, matrices: Floats, mask: str, options: ReadingOptions, **known: Any
 ) -> Parts:
-    """Return parts whose tracks are the projections of points in the frame of the camera."""
-    parts = replace(parts, tracks=np.where(np.isfinite(placed[:, :2]), 0.0, np.nan))
+    """Return the projections of points (F, 3, N) in the frame of the camera by K (F, 3, 3) of each frame."""
+    places = np.where(np.isfinite(placed[:, :2]), 0.0, np.nan)
+    parts = Parts(places, CameraModel.PERSPECTIVE, shape="frames-points-xy", **known)
     tracker = Tracker(parts.producer, (parts.tracks_name,), (mask,))
     if options.visible in (None, mask):
         parts = _with_mask(variables, parts, tracker, mask, options.threshold)
     behind: Bools = np.asarray(~(placed[:, 2] > 0))
     seen = np.isfinite(placed).all(axis=1) if parts.visible is None else parts.visible
     front = np.where((behind & ~seen)[:, None], np.nan, placed)
-    return replace(parts, tracks=pixels(front, intrinsics, parts.tracks_name))
+    return replace(parts, tracks=pixels(front, matrices, parts.tracks_name))
 
 
 # -- as layouts ----------------------------------------------------------------------------------------------

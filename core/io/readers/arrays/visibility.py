@@ -88,15 +88,6 @@ def with_mask(parts: Parts, value: Any, mask: str, threshold: float | None, note
     )
 
 
-def split_mask(mask: str) -> tuple[str, float | None]:
-    """Return the array and the threshold of a mask in a layout, "~NAME@0.5"."""
-    name, _, least = mask.partition("@")
-    try:
-        return name, float(least) if least else None
-    except ValueError:
-        raise InputError(f"{mask!r} has no number after @; accepted is like {name}@0.5") from None
-
-
 def _own_mask(parts: Parts) -> str:
     """Return the variable that a layout has the visibility from, that of the tracks where they tell it."""
     return next((name for name, role in parts.roles.items() if role == "visibility"), parts.tracks_name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
-from ...files.variables import Parts, joined, shortened
+from ...files.variables import Parts, shortened, times_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
@@ -79,16 +79,8 @@ def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
             "x and y lie between 0 and 1, relative to the picture; accepted with the picture's size in "
             "pixels: --size WIDTHxHEIGHT (size=)"
         )
-    note = f"x and y are relative to the picture: times {size[0]} and {size[1]} px"
-    return replace(
-        parts,
-        tracks=parts.tracks * np.array(size, dtype=np.float64)[:, None],
-        image_size=size,
-        camera=CameraModel.PERSPECTIVE,
-        reading={**parts.reading, "size": f"{size[0]}x{size[1]}"},
-        units="px",
-        provenance=joined(parts.provenance, note),
-    )
+    reading = {**parts.reading, "size": f"{size[0]}x{size[1]}"}
+    return replace(times_size(parts, size), camera=CameraModel.PERSPECTIVE, reading=reading)
 
 
 def _is_relative(places: Floats) -> bool:

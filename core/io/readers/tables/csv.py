@@ -24,7 +24,7 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -129,7 +129,7 @@ def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
         return deeplabcut.read(file, table, options)
     found = _named_columns(table, options.columns) if options.columns else _found_columns(table)
     if found.keys() >= set(_COLUMNS):
-        return in_pixels(_read_long(table, found, options, len(file.content)), options)
+        return _read_long(table, found, options, len(file.content))
     points = _points_of(table)
     if len(points) < MIN_POINTS:
         raise InputError(
@@ -176,6 +176,33 @@ def _named_columns(table: Table, asked: str) -> dict[str, int]:
     return named
 
 
+def _parts(
+    table: Table,
+    tracks: Floats,
+    visible: Bools,
+    frames: Ints | None,
+    notes: list[str],
+    guesses: list[str],
+    options: ReadingOptions,
+    **known: Any,
+) -> Parts:
+    """Return tracks (F, 2, P), with sentences on frames without a line and on columns that are not read."""
+    gaps = [] if frames is None else gaps_in(frames, "line", LEFT_OUT)
+    left_out = [name for name in table.columns if name and name not in known["roles"]]
+    notes = notes + gaps + ([f"not read: {_listed(left_out)}"] if left_out else [])
+    parts = Parts(
+        tracks,
+        CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
+        camera_assumed=True,
+        units="units",
+        visible=visible,
+        guesses=(*guesses, *gaps),
+        provenance="; ".join(notes),
+        **known,
+    )
+    return in_pixels(parts, options)
+
+
 # -- long tables ---------------------------------------------------------------------------------------------
 
 
@@ -212,7 +239,6 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, sto
             marked = "hidden" if hidden else "visible"
             notes.append(f"{name} is a score, and a point is {marked} from {least:g} on (threshold)")
             guesses += notes if options.threshold is None else []
-    gaps = gaps_in(there, "line", LEFT_OUT)
     Allowance(stored).use_array((len(there), 2, len(labels)), 8)
     tracks = np.full((len(there), 2, len(labels)), np.nan)
     visible = np.zeros((len(there), len(labels)), dtype=bool)
@@ -220,20 +246,9 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, sto
     visible[rows, columns] = seen
     if "individual" in found:
         roles[table.columns[found["individual"]]] = "names"
-    left_out = [name for name in table.columns if name not in roles]
-    notes += gaps + ([f"not read: {_listed(left_out)}"] if left_out else [])
-    return Parts(
-        tracks,
-        CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
-        camera_assumed=True,
-        units="units",
-        visible=visible,
-        point_names=None if isinstance(labels, np.ndarray) else tuple(labels),
-        guesses=(*guesses, *gaps),
-        provenance="; ".join(notes),
-        roles=roles,
-        reading=reading,
-    )
+    names = None if isinstance(labels, np.ndarray) else tuple(labels)
+    known = {"point_names": names, "roles": roles, "reading": reading}
+    return _parts(table, tracks, visible, there, notes, guesses, options, **known)
 
 
 def _of_individual(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[Table, str]:
@@ -335,7 +350,7 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
     numbered = all(name.isdigit() for name in names)
     point_names = None if numbered else tuple(names)
     roles = {
-        index: "scores" if kind == "score" else "tracks"
+        table.columns[index]: "scores" if kind == "score" else "tracks"
         for columns in points.values()
         for kind, index in columns.items()
         if kind in ("x", "y", "score")
@@ -358,10 +373,9 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
         if options.threshold is None and not np.isin(scores[np.isfinite(scores)], (0, 1)).all():
             guesses.append(notes[-1])
         reading["threshold"] = f"{least:g}"
-    frame = _found_columns(table).get("frame")
-    read = set(roles)
-    if frame is not None and frame not in read:
-        read.add(frame)
+    frame, numbers = _found_columns(table).get("frame"), None
+    if frame is not None and table.columns[frame] not in roles:
+        roles[table.columns[frame]] = "frames"
         numbers = _whole(table, frame, "frame")
         if (np.diff(numbers) <= 0).any():
             row = int((np.diff(numbers) <= 0).argmax()) + 1
@@ -369,24 +383,8 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
                 f"line {table.lines[row]} has frame {numbers[row]} after frame {numbers[row - 1]}; "
                 "accepted are increasing frames"
             )
-        gaps = gaps_in(numbers, "line", LEFT_OUT)
-        notes, guesses = notes + gaps, guesses + gaps
-    left_out = [name for index, name in enumerate(table.columns) if index not in read and name]
-    if left_out:
-        notes.append(f"not read: {_listed(left_out)}")
-    parts = Parts(
-        places,
-        CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
-        camera_assumed=True,
-        units="units",
-        visible=visible,
-        point_names=point_names,
-        guesses=tuple(guesses),
-        provenance="; ".join(notes),
-        roles={table.columns[index]: role for index, role in roles.items()},
-        reading=reading,
-    )
-    return in_pixels(parts, options)
+    known = {"point_names": point_names, "roles": roles, "reading": reading}
+    return _parts(table, places, visible, numbers, notes, guesses, options, **known)
 
 
 # -- writing -------------------------------------------------------------------------------------------------

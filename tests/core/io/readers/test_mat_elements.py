@@ -22,23 +22,21 @@ DOUBLE, INT32, UINT32, BYTES, MATRIX = 9, 5, 6, 1, 14
 NUMBERS = 6
 
 
-def element(kind: int, content: bytes, order: str = "<") -> bytes:
+def element(kind, content, order="<"):
     return struct.pack(f"{order}II", kind, len(content)) + content + bytes(-len(content) % 8)
 
 
-def matrix(
-    of_class: int, shape: tuple[int, ...], *parts: bytes, name: bytes = b"W", order: str = "<"
-) -> bytes:
+def matrix(of_class, shape, *parts, name=b"W", order="<"):
     head = element(UINT32, struct.pack(f"{order}II", of_class, 0), order)
     head += element(INT32, struct.pack(f"{order}{len(shape)}i", *shape), order)
     return element(MATRIX, head + element(BYTES, name, order) + b"".join(parts), order)
 
 
-def doubles(*values: float, order: str = "<") -> bytes:
+def doubles(*values, order="<"):
     return element(DOUBLE, struct.pack(f"{order}{len(values)}d", *values), order)
 
 
-def as_scipy_reads(value: Any) -> Any:
+def as_scipy_reads(value):
     if scipy.sparse.issparse(value):
         value = value.toarray()
     if value.dtype.names:
@@ -51,7 +49,7 @@ def as_scipy_reads(value: Any) -> Any:
     return value if value.dtype.kind in "biufc" else None
 
 
-def check_same(ours: Any, theirs: Any) -> None:
+def check_same(ours, theirs):
     assert type(ours) is type(theirs)
     if isinstance(ours, dict):
         assert ours.keys() == theirs.keys()
@@ -85,7 +83,7 @@ def test_what_scipy_writes_is_read_as_scipy_reads_it(options):
         "sparse": scipy.sparse.random(5, 4, 0.5, "csc", random_state=0),
         "empty": np.zeros((0, 3)),
     }
-    if "format" not in options:
+    if "format" not in options:  # version 4 has no others
         for kind in (np.int8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float32):
             variables[np.dtype(kind).name] = rng.integers(0, 100, (2, 3, 4)).astype(kind)
         variables |= {"cells": cells, "struct": {"a": np.eye(3), "in": {"b": cells}}, "structs": structs}

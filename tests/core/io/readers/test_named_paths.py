@@ -11,21 +11,11 @@ import pytest
 import core
 from core.io.readers import load_arrays, named_path, write_npz
 
-ELSEWHERE = [
-    "//host/share/a.mp4",
-    r"\\host\share\a.mp4",
-    r"\/host/a.mp4",
-    r"\\?\UNC\host\share\a.mp4",
-    r"\\.\pipe\a",
-    "smb://host/a.mp4",
-    "file://host/a.mp4",
-    "FILE:/a.mp4",
-    "http://host/a.mp4",
-    "/net/host/a.mp4",
-    "../a.mp4",
-    r"..\a.mp4",
-    "below/../../a.mp4",
-]
+ELSEWHERE = r"""
+//host/share/a.mp4 \\host\share\a.mp4 \/host/a.mp4 \\?\UNC\host\share\a.mp4 \\.\pipe\a
+smb://host/a.mp4 file://host/a.mp4 FILE:/a.mp4 http://host/a.mp4 /net/host/a.mp4
+../a.mp4 ..\a.mp4 below/../../a.mp4
+""".split()
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)

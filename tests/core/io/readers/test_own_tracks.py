@@ -73,17 +73,11 @@ def sleap_labels():
 def write_pose_table(path):
     """Write the table of DeepLabCut."""
     columns = [(f"joint {number}", kind) for number in range(POINTS) for kind in ("x", "y", "likelihood")]
-    scores = np.where(VISIBLE, 0.95, 0.7)
-    rows = [
-        ["scorer", *["net"] * len(columns)],
-        ["bodyparts", *[name for name, _ in columns]],
-        ["coords", *[kind for _, kind in columns]],
-    ]
-    rows += [
-        [frame, *np.concatenate([TRACKS[frame], scores[frame, :, None]], axis=1).ravel().tolist()]
-        for frame in range(FRAMES)
-    ]
-    path.write_text("\n".join(",".join(str(field) for field in row) for row in rows))
+    places = np.insert(TRACKS.astype(float), 2, np.where(VISIBLE, 0.95, 0.7), axis=2).reshape(FRAMES, -1)
+    names, kinds = zip(*columns, strict=True)
+    rows = [("scorer", *["net"] * len(columns)), ("bodyparts", *names), ("coords", *kinds)]
+    rows += [(frame, *row) for frame, row in enumerate(places.tolist())]
+    path.write_text("\n".join(",".join(map(str, row)) for row in rows))
 
 
 # What a program that ran the tracker has: the names, shapes and types that the tracker gives them.

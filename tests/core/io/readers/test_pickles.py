@@ -1,4 +1,4 @@
-"""Pickles of arrays are read, and nothing that a pickle names is run."""
+"""Single arrays with the masks next to them, and pickles of arrays: nothing that a pickle names is run."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ import pickle
 import pickletools
 import struct
 import subprocess
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from core import InputError, inspect_file, read_sequence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from core import CameraModel, InputError, inspect_file, list_sequences, read_sequence
 
 F, P = 12, 9
 RNG = np.random.default_rng(8)
@@ -30,52 +25,103 @@ TNXY, NTXY = TRACKS.transpose(0, 2, 1), TRACKS.transpose(2, 0, 1)
 VIDEO = np.broadcast_to(np.uint8(0), (F, 72, 96, 3))
 
 
-def save(folder: Path, value: Any, protocol: int = 4) -> Path:
+def save(folder, value, protocol=4):
     (folder / "clip.pkl").write_bytes(pickle.dumps(value, protocol=protocol))
     return folder / "clip.pkl"
 
 
-@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-@pytest.mark.parametrize("kind", ["<f4", ">f8", "<f8"])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_the_arrays_of_delta_are_read_from_every_protocol(
-    tmp_path: Path, protocol: int, kind: str, order: Any
-) -> None:
-    value = {
-        "coords": TNXY.astype(kind, order=order),
-        "vis": SEEN,
-        "conf": np.ones((F, P)),
-        "fps": np.float32(25),
-    }
-    found = inspect_file(save(tmp_path, value, protocol))
-    assert found.producer == "DELTA" and found.clear and found.sequence is not None, found.problem
-    np.testing.assert_array_equal(found.sequence.tracks, TRACKS.astype(kind))
+# -- single arrays -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "array", [TNXY, TNXY[None], np.asfortranarray(TNXY), TNXY.astype(">f8"), TRACKS.reshape(-1, P)]
+)
+def test_an_array_is_read_by_its_shape(tmp_path, array):
+    np.save(tmp_path / "cloth.npy", array)
+    found = inspect_file(tmp_path / "cloth.npy")
+    assert found.producer == "NumPy array"
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
+    assert found.sequence.camera is CameraModel.PERSPECTIVE and "look like pixels" in found.guesses[-1]
+
+
+@pytest.mark.parametrize(
+    ("tracks", "mask", "first", "values"),
+    [
+        ("cloth_tracks", "cloth_visibility", TNXY, SEEN),
+        ("pred_tracks", "pred_visibility", TNXY[None], SEEN[None, :, :, None]),
+        ("cloth_tracks", "cloth_visibles", NTXY, SEEN.T),
+        ("cloth_tracks", "cloth_occluded", NTXY, ~SEEN.T),
+        ("a_coords", "a_vis", TNXY, SEEN),
+    ],
+)
+def test_the_mask_in_a_file_next_to_it_is_read(tmp_path, tracks, mask, first, values):
+    np.save(tmp_path / f"{tracks}.npy", first)
+    np.save(tmp_path / f"{mask}.npy", values)
+    found = inspect_file(tmp_path / f"{tracks}.npy")
+    assert found.clear
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
     np.testing.assert_array_equal(found.sequence.visible, SEEN)
+    with pytest.raises(InputError, match=f"is the visibility of {tracks}.npy; open that file"):
+        read_sequence(tmp_path / f"{mask}.npy")
+    assert [entry.file.name for entry in list_sequences(tmp_path)] == [f"{tracks}.npy"]
 
 
-@pytest.mark.parametrize("protocol", [2, 4, 5])
-def test_arrays_whose_axes_are_in_another_order_are_read(tmp_path: Path, protocol: int) -> None:
-    turned = np.ascontiguousarray(TNXY.transpose(1, 0, 2)).transpose(1, 0, 2)
-    assert not turned.flags.c_contiguous and not turned.flags.f_contiguous
-    value = {"coords": turned, "vis": SEEN, "conf": np.ones((F, P))}
-    found = inspect_file(save(tmp_path, value, protocol))
-    assert found.sequence is not None, found.problem
+def test_the_depth_of_spatial_tracker_is_not_read(tmp_path):
+    depth = 2 + 0.1 * RNG.random((F, P, 1))
+    np.save(tmp_path / "butterfly_spatracker_tracks.npy", np.concatenate([TNXY, depth], axis=2))
+    found = inspect_file(tmp_path / "butterfly_spatracker_tracks.npy")
+    assert found.producer == "SpatialTracker" and not found.clear
+    assert any("the depth is not read" in guess for guess in found.guesses)
     np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
 
 
-def tapvid() -> dict[str, Any]:
+@pytest.mark.parametrize(
+    ("array", "sentence"),
+    [
+        (RNG.normal(size=(F, P, 3)), "points in space without cameras; accepted are tracks"),
+        (RNG.normal(size=(F, P, 6)), "fits no layout that is known"),
+        (np.zeros(5), "fits no layout that is known"),
+        (np.array(["a", "b"]), "fits no layout that is known"),
+        (np.array([object()]), "cloth.npy: is a"),
+    ],
+)
+def test_an_array_that_is_no_tracks_is_refused(tmp_path, array, sentence):
+    np.save(tmp_path / "cloth.npy", array)
+    with pytest.raises(InputError, match=sentence):
+        read_sequence(tmp_path / "cloth.npy")
+
+
+# -- pickles -------------------------------------------------------------------------------------------------
+
+
+TURNED = np.ascontiguousarray(TNXY.transpose(1, 0, 2)).transpose(1, 0, 2)  # axes in neither order
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "coords", [TNXY, TURNED, np.asfortranarray(TNXY), TNXY.astype("<f4"), TNXY.astype(">f8")]
+)
+def test_the_arrays_of_delta_are_read_from_every_protocol(tmp_path, protocol, coords):
+    value = {"coords": coords, "vis": SEEN, "conf": np.ones((F, P)), "fps": np.float32(25)}
+    found = inspect_file(save(tmp_path, value, protocol))
+    assert found.producer == "DELTA" and found.clear, found.problem
+    np.testing.assert_array_equal(found.sequence.tracks, coords.transpose(0, 2, 1))
+    np.testing.assert_array_equal(found.sequence.visible, SEEN)
+
+
+def tapvid():
     relative = NTXY / np.array([960, 720])
     other = {"points": relative[:, :8], "occluded": ~SEEN.T[:, :8], "video": VIDEO[:8]}
     return {"dogs": {"points": relative, "occluded": ~SEEN.T, "video": VIDEO}, "breakdance": other}
 
 
-def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path: Path) -> None:
+def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path):
     file = save(tmp_path, tapvid())
     with pytest.raises(InputError, match=r"holds 2 individuals: dogs, breakdance; choose one"):
         read_sequence(file)
     assert inspect_file(file).individuals == ("dogs", "breakdance")
     found = inspect_file(file, individual="dogs")
-    assert found.sequence is not None and found.producer == "TAP-Vid" and found.clear
+    assert found.producer == "TAP-Vid" and found.clear
     np.testing.assert_allclose(found.sequence.tracks, TRACKS / 10)  # the video is a tenth as large
     assert found.sequence.image_size == (96, 72)
     assert found.arrays[0].name == "dogs/points" and found.arrays[0].role == "tracks"
@@ -86,24 +132,18 @@ def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path: Path) -> None:
         read_sequence(file, individual="cats")
 
 
-def test_a_list_of_videos_is_numbered(tmp_path: Path) -> None:
+def test_videos_of_a_list_are_numbered_and_a_single_one_needs_no_name(tmp_path):
     file = save(tmp_path, list(tapvid().values()))
     assert inspect_file(file).individuals == ("0", "1")
     assert read_sequence(file, individual="1").frame_count == 8
-
-
-def test_a_single_video_needs_no_name(tmp_path: Path) -> None:
     assert read_sequence(save(tmp_path, {"dogs": tapvid()["dogs"]})).frame_count == F
     with pytest.raises(InputError, match="individual is 'dogs'; the file holds only one video"):
         read_sequence(save(tmp_path, tapvid()["dogs"]), individual="dogs")
 
 
-def test_an_array_alone_is_read_by_its_shape(tmp_path: Path) -> None:
+def test_an_array_alone_and_a_dict_that_numpy_saved_are_read(tmp_path):
     np.testing.assert_array_equal(read_sequence(save(tmp_path, TNXY)).tracks, TRACKS)
-
-
-def test_a_dict_that_numpy_saved_is_read(tmp_path: Path) -> None:
-    np.save(tmp_path / "clip.npy", {"tracks": TNXY, "visibility": SEEN})  # type: ignore[arg-type]
+    np.save(tmp_path / "clip.npy", {"tracks": TNXY, "visibility": SEEN})
     np.testing.assert_array_equal(read_sequence(tmp_path / "clip.npy").visible, SEEN)
 
 
@@ -113,51 +153,40 @@ def test_a_dict_that_numpy_saved_is_read(tmp_path: Path) -> None:
 class Calls:
     """Pickles as a call of a function."""
 
-    def __init__(self, function: Any, *arguments: Any) -> None:
+    def __init__(self, function, *arguments):
         self.call = (function, arguments)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self):
         return self.call
 
 
-def op(text: str, *more: bytes) -> bytes:
+def op(text, *more):
     return b"\x80\x02" + text.encode() + b"".join(more)
 
 
 SHAPE = b"(J\xff\xff\xff\x7fJ\xff\xff\xff\x7ft"  # two billion by two billion
 ARRAY = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tC\x01bt"
-
-
+LONG = b"\x80\x04(" + b"N" * 50_000 + b"t\x94"
 CALL = b"cnumpy.core.multiarray\n_reconstruct\n"
 TYPE = b"cnumpy\ndtype\n(U\x02f8K\x00K\x01tR"
 
 
-def deep(levels: int) -> bytes:
+def deep(levels):
     return b"\x80\x02" + b"]" * levels + b"a" * (levels - 1) + b"."
 
 
-def laughs(levels: int) -> bytes:
+def laughs(levels):
     """Lists that hold the one before ten times each."""
-    return (
-        b"\x80\x04]\x94"
-        + b"".join(b"](" + b"h" + bytes([n]) + (b"h" + bytes([n])) * 9 + b"e\x94" for n in range(levels))
-        + b"."
-    )
+    return b"\x80\x04]\x94" + b"".join(b"](" + bytes((104, n)) * 10 + b"e\x94" for n in range(levels)) + b"."
 
 
-def colliding(count: int) -> bytes:
+def colliding(count):
     """A dict of whole numbers that all have the same hash."""
-    return (
-        pickle.dumps({}, protocol=4)[:2]
-        + b"}("
-        + b"".join(
-            b"\x8a\x0b" + (number * (2**61 - 1)).to_bytes(11, "little") + b"N" for number in range(count)
-        )
-        + b"u."
-    )
+    keys = ((number * (2**61 - 1)).to_bytes(11, "little") for number in range(count))
+    return b"\x80\x04}(" + b"".join(b"\x8a\x0b" + key + b"N" for key in keys) + b"u."
 
 
-def with_type(kind: bytes, data: bytes) -> bytes:
+def with_type(kind, data):
     """An array of two elements of a type, with its bytes."""
     state = b"(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
     dtype = b"cnumpy\ndtype\n(" + kind + b"K\x00K\x01tR" + state
@@ -165,7 +194,7 @@ def with_type(kind: bytes, data: bytes) -> bytes:
     return b"\x80\x02" + array + b"(K\x01(K\x02t" + dtype + b"\x89" + data + b"tb."
 
 
-HOSTILE: dict[str, bytes | Callable[[Path], bytes]] = {
+HOSTILE = {
     "os.system": lambda mark: pickle.dumps(Calls(os.system, f"touch {mark}")),
     "subprocess": lambda mark: pickle.dumps(Calls(subprocess.check_output, ["touch", str(mark)])),
     "builtins": pickle.dumps(Calls(print, "touched")),
@@ -209,12 +238,8 @@ HOSTILE: dict[str, bytes | Callable[[Path], bytes]] = {
     "a deep tuple as a type": b"\x80\x04cnumpy\ndtype\n)" + b"\x85" * 200_000 + b"\x85R.",
     "a list of lists of lists as a type": b"\x80\x04cnumpy\ndtype\n" + laughs(40)[2:-1] + b"\x85R.",
     "keys of the same hash": colliding(20_000),
-    "long arguments, many times": b"\x80\x04("
-    + b"N" * 50_000
-    + b"t\x94"
-    + (CALL + b"h\x00R0") * 9_000
-    + b"N.",
-    "a long state, many times": b"\x80\x04(" + b"N" * 50_000 + b"t\x94" + TYPE + b"h\x00b" * 90_000 + b".",
+    "long arguments, many times": LONG + (CALL + b"h\x00R0") * 9_000 + b"N.",
+    "a long state, many times": LONG + TYPE + b"h\x00b" * 90_000 + b".",
     "nothing": b"\x80\x04.",
     "a cut file": pickle.dumps({"coords": TNXY})[:-400],
     "no end": b"\x80\x04]",
@@ -222,9 +247,7 @@ HOSTILE: dict[str, bytes | Callable[[Path], bytes]] = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_a_hostile_pickle_is_refused_in_a_sentence_and_runs_nothing(
-    tmp_path: Path, case: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_hostile_pickle_is_refused_in_a_sentence_and_runs_nothing(tmp_path, case, capfd):
     mark, content = tmp_path / "mark", HOSTILE[case]
     content = content(mark) if callable(content) else content
     (tmp_path / "clip.pkl").write_bytes(content)
@@ -235,7 +258,7 @@ def test_a_hostile_pickle_is_refused_in_a_sentence_and_runs_nothing(
     assert capfd.readouterr().out == ""
 
 
-def test_the_hostile_pickles_are_hostile(tmp_path: Path) -> None:
+def test_the_hostile_pickles_are_hostile(tmp_path):
     """The call that one of them asks for leaves the mark; the pickle itself is only listed, not loaded."""
     mark = tmp_path / "mark"
     operations = list(pickletools.genops(pickle.dumps(Calls(os.system, f"touch {mark}"))))
@@ -245,21 +268,19 @@ def test_the_hostile_pickles_are_hostile(tmp_path: Path) -> None:
     assert mark.exists()
 
 
-def test_the_array_that_the_hostile_ones_change_is_read(tmp_path: Path) -> None:
+def test_the_array_that_the_hostile_ones_change_is_read(tmp_path):
     """The one that is right, so that they are refused for what is wrong with them."""
     (tmp_path / "clip.pkl").write_bytes(with_type(b"U\x02f8", b"U\x10" + bytes(16)))
     assert inspect_file(tmp_path / "clip.pkl").arrays[0].size == "2"
 
 
-def test_a_large_list_that_is_there_many_times_is_made_once(tmp_path: Path) -> None:
+def test_a_large_list_that_is_there_many_times_is_made_once(tmp_path):
     many = b"\x80\x04]\x94(" + b"K\x01" * 20_000 + b"e]\x94(" + b"h\x00" * 20_000 + b"e."
     (tmp_path / "clip.pkl").write_bytes(many)
     assert "needs 3200 MB of memory" in inspect_file(tmp_path / "clip.pkl").problem
 
 
-def test_a_text_whose_bytes_are_asked_for_many_times_needs_too_much(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_whose_bytes_are_asked_for_many_times_needs_too_much(tmp_path, monkeypatch):
     text = b"X" + (1_000_000).to_bytes(4, "little") + b"a" * 1_000_000 + b"\x94"
     (tmp_path / "clip.pkl").write_bytes(b"\x80\x04" + text + b"c_codecs\nencode\nh\x00\x85R0" * 20 + b".")
     assert "needs" not in inspect_file(tmp_path / "clip.pkl").problem
@@ -267,12 +288,12 @@ def test_a_text_whose_bytes_are_asked_for_many_times_needs_too_much(
     assert "needs 16 MB of memory" in inspect_file(tmp_path / "clip.pkl").problem
 
 
-def test_numbers_are_keys(tmp_path: Path) -> None:
+def test_numbers_are_keys(tmp_path):
     found = inspect_file(save(tmp_path, {0: TNXY, -1: SEEN}))
     assert {array.name for array in found.arrays} == {"0", "-1"}
 
 
-def test_a_pickle_that_is_read_leaves_the_next_one_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "clip.pkl").write_bytes(bytes(HOSTILE["a changed function"]))  # type: ignore[arg-type]
+def test_a_pickle_that_is_read_leaves_the_next_one_as_it_is(tmp_path):
+    (tmp_path / "clip.pkl").write_bytes(bytes(HOSTILE["a changed function"]))
     assert inspect_file(tmp_path / "clip.pkl").problem
     assert read_sequence(save(tmp_path, TNXY, 2)).frame_count == F

@@ -69,12 +69,9 @@ def test_an_analysis_file_of_sleap_is_read_whatever_its_suffix(name, order, tmp_
     assert contents.clear and contents.producer == "SLEAP"
     roles = {entry.name: entry.role for entry in contents.arrays}
     assert roles["tracks"] == "tracks" and roles["edge_inds"] == "edges" and roles["node_names"] == "names"
-
-
-def test_a_score_may_hide_nodes(tmp_path):
-    expected = VISIBLE.copy()
-    expected[3, 0] = False
-    assert_read(read_sequence(analysis(tmp_path / "a.h5"), threshold=0.5), visible=expected)
+    scored = VISIBLE.copy()
+    scored[3, 0] = False
+    assert_read(read_sequence(path, threshold=0.5), visible=scored)
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -178,19 +175,18 @@ def project(path, videos=1):
 # -- OpenPose ------------------------------------------------------------------------------------------------
 
 
+def flat(places, confidence=0.9):
+    return np.insert(places, 2, confidence, axis=1).ravel().tolist()
+
+
 def person(frame, tracks=TRACKS, visible=VISIBLE, confidence=0.9, identity=-1, **others):
-    seen = visible[frame, :, None]
-    keypoints = np.where(
-        seen, np.concatenate([tracks[frame], np.full((len(tracks[frame]), 1), confidence)], 1), 0
-    )
-    return {
-        "person_id": [identity],
-        "pose_keypoints_2d": keypoints.ravel().tolist(),
-        "face_keypoints_2d": [],
-        "hand_left_keypoints_2d": [],
-        "pose_keypoints_3d": [],
-        **others,
-    }
+    keypoints = np.where(np.repeat(visible[frame], 3), flat(tracks[frame], confidence), 0).tolist()
+    empty = {kind: [] for kind in ("face_keypoints_2d", "hand_left_keypoints_2d", "pose_keypoints_3d")}
+    return {"person_id": [identity], "pose_keypoints_2d": keypoints, **empty, **others}
+
+
+def alone(**known):
+    return [[person(frame, **known)] for frame in range(FRAMES)]
 
 
 def frames_of(folder, people, first=0):
@@ -202,7 +198,7 @@ def frames_of(folder, people, first=0):
 
 
 def test_a_folder_of_openpose_is_one_sequence(tmp_path):
-    folder = frames_of(tmp_path / "clip", [[person(frame)] for frame in range(FRAMES)])
+    folder = frames_of(tmp_path / "clip", alone())
     read = read_sequence(folder)
     assert_read(read)
     assert read.point_names[:3] == ("Nose", "Neck", "RShoulder") and len(read.edges) == 24
@@ -214,13 +210,15 @@ def test_a_folder_of_openpose_is_one_sequence(tmp_path):
         assert (entry.file, entry.frames, entry.points) == (folder, FRAMES, POINTS)
     contents = inspect_file(folder)
     assert contents.clear and contents.producer == "OpenPose" and contents.individuals == ("person 1",)
+    with pytest.raises(InputError, match="is one frame of OpenPose; accepted is the folder"):
+        read_sequence(next(folder.iterdir()))
 
 
 def test_a_fragment_of_a_person_does_not_take_the_place_of_the_body(tmp_path):
     shown = TRACKS[:1] + np.cumsum(RANDOM.normal(0, 4, (FRAMES, 1, 2)), axis=0)
     few = np.zeros_like(VISIBLE)
     few[3, :3] = True
-    people = [[person(f, shown, np.ones_like(VISIBLE))] for f in range(FRAMES)]
+    people = alone(tracks=shown, visible=np.ones_like(VISIBLE))
     moved = np.where(np.arange(FRAMES)[:, None, None] == 3, shown - shown[3:4] + shown[2:3], shown)
     people[3].insert(0, person(3, moved, few))
     read = read_sequence(frames_of(tmp_path / "clip", people))
@@ -249,16 +247,13 @@ def test_people_are_followed_by_their_nearest_keypoints_in_any_order(tmp_path):
 
 def test_identities_of_openpose_are_kept(tmp_path):
     far = TRACKS + 3000 * (np.arange(FRAMES) % 2)[:, None, None]  # no tracking by places could follow it
-    folder = frames_of(tmp_path / "clip", [[person(frame, far, identity=4)] for frame in range(FRAMES)])
+    folder = frames_of(tmp_path / "clip", alone(tracks=far, identity=4))
     assert_read(read_sequence(folder), far)
 
 
 def test_other_keypoints_than_those_of_the_body_are_read_by_their_name(tmp_path):
     face = RANDOM.uniform(10, 60, (FRAMES, 70, 2)).round(3)
-    people = [
-        [person(frame, face_keypoints_2d=np.concatenate([face[frame], np.ones((70, 1))], 1).ravel().tolist())]
-        for frame in range(FRAMES)
-    ]
+    people = [[person(frame, face_keypoints_2d=flat(face[frame]))] for frame in range(FRAMES)]
     folder = frames_of(tmp_path / "clip", people)
     read = read_sequence(folder, tracks="face_keypoints_2d")
     assert_read(read, face, np.ones((FRAMES, 70), bool))
@@ -268,7 +263,7 @@ def test_other_keypoints_than_those_of_the_body_are_read_by_their_name(tmp_path)
 
 
 def test_a_missing_file_and_a_threshold_of_confidence_are_said(tmp_path):
-    folder = frames_of(tmp_path / "clip", [[person(frame)] for frame in range(FRAMES)], first=3)
+    folder = frames_of(tmp_path / "clip", alone(), first=3)
     next(folder.glob("*05_keypoints.json")).unlink()
     kept = [0, 1, 3, 4, 5, 6]
     assert_read(read_sequence(folder), TRACKS[kept], VISIBLE[kept])
@@ -281,14 +276,8 @@ def test_a_missing_file_and_a_threshold_of_confidence_are_said(tmp_path):
     ("people", "sentence"),
     [
         ([[], []], "clip: shows no person in any frame"),
-        (
-            [[person(0)], [{"person_id": [-1], "pose_keypoints_2d": [1, 2, 3, 4]}]],
-            "0001_keypoints.json: is no frame",
-        ),
-        (
-            [[person(0)], [person(0, TRACKS[:, :18], VISIBLE[:, :18])]],
-            "0001_keypoints.json: has 18 keypoints; others",
-        ),
+        ([[person(0)], [{"pose_keypoints_2d": [1, 2, 3, 4]}]], "0001_keypoints.json: is no frame"),
+        ([[person(0)], [person(0, TRACKS[:, :18], VISIBLE[:, :18])]], "has 18 keypoints; others have 25"),
         ([[person(0)], 7], "0001_keypoints.json: is no frame of OpenPose"),
     ],
 )
@@ -301,7 +290,7 @@ def test_a_broken_frame_of_openpose_is_named(people, sentence, tmp_path):
 
 
 def test_what_is_no_json_and_two_videos_in_a_folder_are_refused(tmp_path):
-    folder = frames_of(tmp_path / "clip", [[person(frame)] for frame in range(FRAMES)])
+    folder = frames_of(tmp_path / "clip", alone())
     (folder / "clip_000000000002_keypoints.json").write_text('{"people": [')
     with pytest.raises(InputError, match=r"clip_000000000002_keypoints\.json: is no JSON"):
         read_sequence(folder)
@@ -329,21 +318,13 @@ def test_a_folder_of_openpose_is_bounded_in_bytes_memory_and_time(tmp_path, monk
         read_sequence(folder)
 
 
-def test_one_frame_of_openpose_refers_to_its_folder(tmp_path):
-    folder = frames_of(tmp_path / "clip", [[person(0)]])
-    with pytest.raises(InputError, match="is one frame of OpenPose; accepted is the folder"):
-        read_sequence(next(folder.iterdir()))
-
-
 # -- MediaPipe -----------------------------------------------------------------------------------------------
 
 
-def landmarks(missing=()):
+def landmarks():
     """Return frames of landmarks as the result of the pose landmarker is saved."""
     return [
-        None
-        if frame in missing
-        else [
+        [
             {"x": x / 640, "y": y / 480, "z": -0.1, "visibility": 0.98 if seen else 0.2}
             for (x, y), seen in zip(TRACKS[frame].tolist(), VISIBLE[frame], strict=True)
         ]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from core import CameraModel, list_sequences, read_sequence
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
@@ -45,7 +42,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_it_loads_as_described(data: Path, name: str) -> None:
+def test_it_loads_as_described(data, name):
     expected = FILES[name]
     read = read_sequence(data / "real" / name)
     assert read.camera is expected.camera
@@ -61,9 +58,8 @@ def test_it_loads_as_described(data: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, expected in FILES.items() if expected.rotations])
-def test_true_cameras_and_shapes_give_the_tracks(data: Path, name: str) -> None:
+def test_true_cameras_and_shapes_give_the_tracks(data, name):
     read = read_sequence(data / "real" / name)
-    assert read.truth is not None and read.rotations is not None and read.translations is not None
     seen = read.rotations @ read.truth.points + read.translations[:, :, None]
     if read.intrinsics is not None:
         seen = read.intrinsics @ seen
@@ -74,13 +70,13 @@ def test_true_cameras_and_shapes_give_the_tracks(data: Path, name: str) -> None:
     assert np.linalg.det(read.rotations) == pytest.approx(1)
 
 
-def test_pyproximals_copy_is_pickup(data: Path) -> None:
+def test_pyproximals_copy_is_pickup(data):
     copy = read_sequence(data / "real" / "pyproximal" / "mocap.npz")
     pickup = read_sequence(data / "real" / "mocap" / "pickup.mat")
     np.testing.assert_allclose(copy.tracks, pickup.tracks, rtol=0, atol=1e-12)
 
 
-def test_everything_is_listed_from_the_folder_above(data: Path) -> None:
+def test_everything_is_listed_from_the_folder_above(data):
     entries = list_sequences(data / "real")
     assert not any(entry.problem for entry in entries)
     assert {str(entry.file.relative_to(data / "real")) for entry in entries} == set(FILES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import pytest
 from scipy.io import savemat
@@ -12,9 +10,6 @@ from scipy.special import logit
 from core import CameraModel, InputError, inspect_file, read_sequence
 from core.cli import main
 from core.io.readers import LAYOUTS, READING_OPTIONS, SHAPES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 F, P = 12, 9
 RNG = np.random.default_rng(8)
@@ -32,57 +27,39 @@ VIDEO = np.zeros((F, 90, 120, 3), np.uint8)  # tiny: the tracks do not lie in it
 LARGE_VIDEO = np.broadcast_to(np.uint8(0), (1, 720, 960, 3))
 
 
-def save(folder: Path, arrays: dict[str, Any]) -> Path:
+def save(folder, arrays):
     np.savez(folder / "clip.npz", **arrays)
     return folder / "clip.npz"
 
 
-OCCLUSION = np.where(SEEN, logit(0.1), logit(0.8)).T
-DISTANCE = np.full((P, F), logit(0.2))
-ROWS: dict[str, tuple[str, dict[str, Any]]] = {
-    "CoTracker, batch": ("CoTracker", {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None]}),
-    "CoTracker, last axis": (
-        "CoTracker",
-        {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None, :, :, None]},
-    ),
-    "CoTracker, squeezed": ("CoTracker", {"tracks": TNXY, "visibility": SEEN}),
-    "CoTracker, short names": ("CoTracker", {"coords": TNXY, "vis": SEEN}),
-    "CoTracker, scores": (
-        "CoTracker",
-        {"pred_tracks": TNXY, "pred_visibility": SCORES, "pred_confidence": SCORES},
-    ),
-    "TAPIR": ("TAPIR", {"tracks": NTXY, "visibles": SEEN.T}),
-    "TAPIR, batch": ("TAPIR", {"tracks": NTXY[None], "visibles": SEEN.T[None]}),
-    "TAPIR, occluded": ("TAPIR", {"tracks": NTXY, "occluded": ~SEEN.T}),
-    "TAPIR, with its logits": (
-        "TAPIR",
-        {"tracks": NTXY, "visibles": SEEN.T, "occlusion": OCCLUSION, "expected_dist": DISTANCE},
-    ),
-    "TAPIR, logits": ("TAPIR", {"tracks": NTXY, "occlusion": OCCLUSION, "expected_dist": DISTANCE}),
-    "TAPNext": ("TAPNext", {"tracks": NTXY[None], "visible_logits": np.where(SEEN, 2.0, -3.0).T[None]}),
-    "TAPNext, certainty": (
-        "TAPNext",
-        {"tracks": NTXY, "visible_logits": np.full((P, F), 2.0), "certainty": np.where(SEEN, 0.9, 0.4).T},
-    ),
-    "TAP-Vid": (
-        "TAP-Vid",
-        {"points": NTXY / np.float32([960, 720]), "occluded": ~SEEN.T, "video": LARGE_VIDEO},
-    ),
-    "DELTA": ("DELTA", {"coords": TNXY, "vis": SEEN, "conf": SCORES}),
-    "AllTracker": (
-        "AllTracker",
-        {"trajs_e": TNXY[None], "visconfs_e": np.stack([SCORES, np.where(SEEN, 0.5, 0.05)], -1)[None]},
-    ),
+LOGITS = {"occlusion": np.where(SEEN, logit(0.1), logit(0.8)).T, "expected_dist": np.full((P, F), logit(0.2))}
+CERTAINTY = {"visible_logits": np.full((P, F), 2.0), "certainty": np.where(SEEN, 0.9, 0.4).T}
+TAP_VID = {"points": NTXY / np.float32([960, 720]), "occluded": ~SEEN.T}
+BOTH_SCORES = np.stack([SCORES, np.where(SEEN, 0.5, 0.05)], axis=-1)
+ROWS = {
+    "CoTracker, batch": {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None]},
+    "CoTracker, last axis": {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None, :, :, None]},
+    "CoTracker, squeezed": {"tracks": TNXY, "visibility": SEEN},
+    "CoTracker, short names": {"coords": TNXY, "vis": SEEN},
+    "CoTracker, scores": {"pred_tracks": TNXY, "pred_visibility": SCORES, "pred_confidence": SCORES},
+    "TAPIR": {"tracks": NTXY, "visibles": SEEN.T},
+    "TAPIR, batch": {"tracks": NTXY[None], "visibles": SEEN.T[None]},
+    "TAPIR, occluded": {"tracks": NTXY, "occluded": ~SEEN.T},
+    "TAPIR, with its logits": {"tracks": NTXY, "visibles": SEEN.T, **LOGITS},
+    "TAPIR, logits": {"tracks": NTXY, **LOGITS},
+    "TAPNext": {"tracks": NTXY[None], "visible_logits": np.where(SEEN, 2.0, -3.0).T[None]},
+    "TAPNext, certainty": {"tracks": NTXY, **CERTAINTY},
+    "TAP-Vid": TAP_VID | {"video": LARGE_VIDEO},
+    "DELTA": {"coords": TNXY, "vis": SEEN, "conf": SCORES},
+    "AllTracker": {"trajs_e": TNXY[None], "visconfs_e": BOTH_SCORES[None]},
 }
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_a_tracker_is_known_by_the_names_of_its_arrays(tmp_path: Path, row: str) -> None:
-    producer, arrays = ROWS[row]
-    found = inspect_file(save(tmp_path, arrays))
-    assert not found.problem and found.clear and found.producer == producer
+def test_a_tracker_is_known_by_the_names_of_its_arrays(tmp_path, row):
+    found = inspect_file(save(tmp_path, ROWS[row]))
+    assert not found.problem and found.clear and found.producer == row.partition(",")[0]
     read = found.sequence
-    assert read is not None
     np.testing.assert_allclose(read.tracks, TRACKS, rtol=1e-6)
     np.testing.assert_array_equal(read.visible, SEEN)
     assert read.camera is CameraModel.PERSPECTIVE and read.intrinsics is None and read.units == "px"
@@ -94,7 +71,7 @@ def test_a_tracker_is_known_by_the_names_of_its_arrays(tmp_path: Path, row: str)
     np.testing.assert_array_equal(again.visible, read.visible)
 
 
-def test_as_many_frames_as_points_are_settled_by_the_names(tmp_path: Path) -> None:
+def test_as_many_frames_as_points_are_settled_by_the_names(tmp_path):
     tapir = read_sequence(save(tmp_path, {"tracks": NTXY[:, :P], "visibles": SEEN[:P].T}))
     np.testing.assert_array_equal(tapir.tracks, TRACKS[:P])
     np.testing.assert_array_equal(tapir.visible, SEEN[:P])
@@ -110,39 +87,36 @@ def test_as_many_frames_as_points_are_settled_by_the_names(tmp_path: Path) -> No
         ({"positions": NTXY}, "ntxy"),
     ],
 )
-def test_axes_that_the_numbers_contradict_are_asked_for(
-    tmp_path: Path, arrays: dict[str, Any], order: str
-) -> None:
+def test_axes_that_the_numbers_contradict_are_asked_for(tmp_path, arrays, order):
     file = save(tmp_path, arrays)
     with pytest.raises(InputError, match=f"smooth along .* --order {order}"):
         read_sequence(file)
     np.testing.assert_array_equal(read_sequence(file, order=order).tracks, TRACKS)
 
 
-def test_coordinates_of_the_model_s_picture_are_named(tmp_path: Path) -> None:
+def test_coordinates_of_the_model_s_picture_are_named(tmp_path):
     small = save(tmp_path, {"tracks": NTXY / 4, "visibles": SEEN.T})
     found = inspect_file(small)
     assert not found.clear and "TAPIR computes in 256 x 256 pixels" in found.guesses[0]
     assert inspect_file(small, size="240x180").clear
 
 
-def test_tap_vid_is_relative_to_the_picture(tmp_path: Path) -> None:
-    relative = {"points": NTXY / np.float32([960, 720]), "occluded": ~SEEN.T}
+def test_tap_vid_is_relative_to_the_picture(tmp_path):
     with pytest.raises(InputError, match=r"points are relative to the picture.*--size WIDTHxHEIGHT"):
-        read_sequence(save(tmp_path, relative))
-    sized = read_sequence(save(tmp_path, relative), size="960x720")
+        read_sequence(save(tmp_path, TAP_VID))
+    sized = read_sequence(save(tmp_path, TAP_VID), size="960x720")
     np.testing.assert_allclose(sized.tracks, TRACKS, rtol=1e-6)
     assert sized.image_size == (960, 720)
     pixels = inspect_file(save(tmp_path, {"points": NTXY, "occluded": ~SEEN.T, "video": VIDEO}))
     assert not pixels.clear and "taken for pixels" in pixels.guesses[0]
-    assert pixels.sequence is not None and pixels.sequence.image_size is None
+    assert pixels.sequence.image_size is None
     np.testing.assert_array_equal(pixels.sequence.tracks, TRACKS)
 
 
 @pytest.mark.parametrize("name", ["K", "KK", "intrinsics", "camera_matrix"])
-def test_a_camera_matrix_of_the_file_is_used(tmp_path: Path, name: str) -> None:
+def test_a_camera_matrix_of_the_file_is_used(tmp_path, name):
     found = inspect_file(save(tmp_path, {"tracks": NTXY, "visibles": SEEN.T, name: K}))
-    assert found.sequence is not None and found.clear
+    assert found.clear
     np.testing.assert_array_equal(found.sequence.intrinsics, K)
     assert {entry.name: entry.role for entry in found.arrays}[name] == "intrinsics"
 
@@ -150,7 +124,7 @@ def test_a_camera_matrix_of_the_file_is_used(tmp_path: Path, name: str) -> None:
 # -- points in space -----------------------------------------------------------------------------------------
 
 
-def world() -> dict[str, Any]:
+def world():
     """Points that move in front of a turning camera."""
     points = RNG.normal(size=(1, P, 3)) + 0.1 * np.sin(TIME / 3 + RNG.uniform(0, 6, (1, P, 3)))
     angles = np.linspace(0, 0.4, F)
@@ -169,7 +143,7 @@ def world() -> dict[str, Any]:
     }
 
 
-def projected(arrays: dict[str, Any]) -> np.ndarray:
+def projected(arrays):
     """Each point by itself, in homogeneous coordinates."""
     image = np.empty((F, 2, P))
     for f in range(F):
@@ -180,23 +154,23 @@ def projected(arrays: dict[str, Any]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("producer", ["TAPIP3D", "SpatialTrackerV2"])
-def test_points_in_the_world_are_projected_and_kept_to_compare_with(tmp_path: Path, producer: str) -> None:
+def test_points_in_the_world_are_projected_and_kept_to_compare_with(tmp_path, producer):
     arrays = world()
     if producer == "SpatialTrackerV2":
         arrays |= {"unc_metric": np.ones((F, 4, 5)), "visibs": SCORES[:, :, None]}
     found = inspect_file(save(tmp_path, arrays))
     read = found.sequence
-    assert found.clear and found.producer == producer and read is not None
+    assert found.clear and found.producer == producer
     np.testing.assert_allclose(read.tracks, projected(arrays), rtol=1e-5)
     np.testing.assert_array_equal(read.visible, SEEN)
     np.testing.assert_allclose(read.intrinsics, K)
-    assert read.truth is not None and read.truth_name == producer
+    assert read.truth_name == producer
     np.testing.assert_array_equal(read.truth.points, arrays["coords"].transpose(0, 2, 1))
     assert read.image_size == (960, 720)
     assert {entry.name: entry.role for entry in found.arrays}["extrinsics"] == "cameras"
 
 
-def test_a_zoom_leaves_the_camera_matrix_unknown(tmp_path: Path) -> None:
+def test_a_zoom_leaves_the_camera_matrix_unknown(tmp_path):
     arrays = world()
     arrays["intrinsics"][3:, 0, 0] *= 1.2
     read = read_sequence(save(tmp_path, arrays))
@@ -204,24 +178,15 @@ def test_a_zoom_leaves_the_camera_matrix_unknown(tmp_path: Path) -> None:
     assert read.intrinsics is None and "intrinsics differ between the frames" in read.provenance
 
 
-def test_tapvid_3d_has_the_truth_of_every_frame(tmp_path: Path) -> None:
+def test_tapvid_3d_has_the_truth_of_every_frame(tmp_path):
     arrays = world()
     ahead = arrays["coords"] + np.float32([0, 0, 8])
     hidden = np.argwhere(~SEEN)[0]
     ahead[tuple(hidden)] = np.nan
-    file = save(
-        tmp_path,
-        {
-            "tracks_XYZ": ahead,
-            "visibility": SEEN,
-            "fx_fy_cx_cy": np.array([900.0, 900.0, 480.0, 360.0]),
-            "queries_xyt": np.zeros((P, 3)),
-            "images_jpeg_bytes": np.array([b"a"] * F),
-        },
-    )
-    found = inspect_file(file)
+    lens = {"fx_fy_cx_cy": np.array([900.0, 900.0, 480.0, 360.0]), "images_jpeg_bytes": np.array([b"a"] * F)}
+    found = inspect_file(save(tmp_path, {"tracks_XYZ": ahead, "visibility": SEEN, **lens}))
     read = found.sequence
-    assert found.clear and found.producer == "TAPVid-3D" and read is not None and read.truth is not None
+    assert found.clear and found.producer == "TAPVid-3D"
     assert read.truth_name == "ground truth" and read.truth_units == "mm"
     np.testing.assert_allclose(read.truth.points, 1000.0 * ahead.transpose(0, 2, 1), rtol=1e-6)
     image = K @ ahead.transpose(0, 2, 1)
@@ -229,26 +194,24 @@ def test_tapvid_3d_has_the_truth_of_every_frame(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read.visible, SEEN)
 
 
+BEHIND = np.tile(np.diag([1.0, 1, -1, 1]), (F, 1, 1)) - 9 * np.eye(4)[2][:, None]
 BROKEN_WORLDS = {
     "cameras": ({"extrinsics": np.eye(3)}, "extrinsics is 3 x 3; accepted is 12 x 4 x 4 or 3 x 4"),
     "frames": ({"intrinsics": np.tile(K, (5, 1, 1))}, "intrinsics is 5 x 3 x 3; accepted is 12 x 3 x 3"),
     "numbers": ({"extrinsics": np.full((F, 4, 4), np.inf)}, r"extrinsics\(1, 1, 1\) is inf"),
-    "behind": (
-        {"extrinsics": np.tile(np.diag([1.0, 1, -1, 1]), (F, 1, 1)) - 9 * np.eye(4)[2][:, None]},
-        "depth",
-    ),
+    "behind": ({"extrinsics": BEHIND}, "depth"),
     "mask": ({"visibs": SEEN[1:]}, r"visibs \(11 x 9\) is named as a visibility mask"),
 }
 
 
 @pytest.mark.parametrize("case", BROKEN_WORLDS)
-def test_points_in_the_world_that_cannot_be_projected_are_refused(tmp_path: Path, case: str) -> None:
+def test_points_in_the_world_that_cannot_be_projected_are_refused(tmp_path, case):
     changes, sentence = BROKEN_WORLDS[case]
     with pytest.raises(InputError, match=sentence):
         read_sequence(save(tmp_path, world() | changes))
 
 
-def test_cameras_of_megasam_are_no_tracks(tmp_path: Path) -> None:
+def test_cameras_of_megasam_are_no_tracks(tmp_path):
     arrays = {"images": VIDEO, "depths": np.ones((F, 9, 12)), "intrinsic": K, "cam_c2w": np.ones((F, 4, 4))}
     with pytest.raises(InputError, match="as MegaSaM writes them, and no tracks"):
         read_sequence(save(tmp_path, arrays))
@@ -257,13 +220,13 @@ def test_cameras_of_megasam_are_no_tracks(tmp_path: Path) -> None:
 # -- structs of isometric NRSfM ------------------------------------------------------------------------------
 
 
-def isometric(pixels: bool, rows: int) -> tuple[list[np.ndarray], np.ndarray]:
+def isometric(pixels, rows):
     shapes = (world()["coords"] + [0, 0, 8.0]).transpose(0, 2, 1).astype(np.float64)
     image = (K if pixels else np.eye(3)) @ shapes
     return list((image / image[:, 2:])[:, :rows]), shapes
 
 
-def structs(name: str, values: Any) -> np.ndarray:
+def structs(name, values):
     array = np.empty((1, len(values)), dtype=[(name, object)])
     for index, value in enumerate(values):
         array[0, index][name] = value
@@ -273,7 +236,7 @@ def structs(name: str, values: Any) -> np.ndarray:
 @pytest.mark.parametrize("rows", [2, 3])
 @pytest.mark.parametrize("pixels", [True, False])
 @pytest.mark.parametrize("form", ["scene", "plain"])
-def test_the_structs_of_isometric_nrsfm_are_read(tmp_path: Path, form: str, pixels: bool, rows: int) -> None:
+def test_the_structs_of_isometric_nrsfm_are_read(tmp_path, form, pixels, rows):
     image, shapes = isometric(pixels, rows)
     missing = image[1][:, 4].copy()
     image[1][:2, 4] = 0
@@ -284,7 +247,7 @@ def test_the_structs_of_isometric_nrsfm_are_read(tmp_path: Path, form: str, pixe
     savemat(tmp_path / "warps.mat", variables)
     found = inspect_file(tmp_path / "warps.mat")
     read = found.sequence
-    assert found.clear and read is not None and read.truth is not None and missing.any()
+    assert found.clear and missing.any()
     exact = K @ shapes
     expected = np.ones((F, P), bool)
     expected[1, 4] = False
@@ -296,13 +259,10 @@ def test_the_structs_of_isometric_nrsfm_are_read(tmp_path: Path, form: str, pixe
     np.testing.assert_array_equal(read.intrinsics, K)
 
 
-# -- the files of the data folder ----------------------------------------------------------------------------
-
-
-def test_the_page_of_formats_has_every_layout(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_of_formats_has_every_layout(capsys):
     assert main(["formats"]) == 0
     page = capsys.readouterr().out
     missing = [key for key, layout in LAYOUTS.items() if f"| `{key}` | {layout.summary} |" not in page]
-    missing += [key for key, shape in SHAPES.items() if f"| `{key}:VARIABLE` | {shape.summary} |" not in page]
+    missing += [key for key, shape in SHAPES.items() if f"| `{key}` | {shape.summary} |" not in page]
     missing += [option for option in READING_OPTIONS if f"--{option.replace('_', '-')}" not in page]
     assert not missing

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import pytest
 
 from core import InputError, read_sequence, simulate, write_npz
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 F, P = 6, 9
 RNG = np.random.default_rng(5)
 TRACKS = RNG.normal(size=(F, 2, P)) * 100 + 300
+XY = TRACKS.transpose(0, 2, 1)  # as a tracker has it
 SEEN = RNG.random((F, P)) < 0.7
 SEEN[:, 0] = True
 
-Save = "Callable[[dict[str, Any]], Path]"
-
 
 @pytest.fixture
-def save(tmp_path: Path) -> Save:
-    def write(variables: dict[str, Any]) -> Path:
+def save(tmp_path):
+    def write(variables):
         path = tmp_path / "tracks.npz"
         np.savez(path, **variables)
         return path
@@ -31,17 +25,13 @@ def save(tmp_path: Path) -> Save:
     return write
 
 
-def xy(tracks: np.ndarray = TRACKS) -> np.ndarray:
-    """(F, 2, P) as a tracker has it: (F, P, 2)."""
-    return tracks.transpose(0, 2, 1)
-
-
+# Of (F, 2, P): the shape, and the name of an array of tracks that has it.
 ARRANGED = {
-    "interleaved": (TRACKS.reshape(-1, P), "W"),
-    "blocked": (np.concatenate([TRACKS[:, 0], TRACKS[:, 1]]), "W2D"),
-    "frames-points-xy": (xy(), "tracks"),
-    "xy-points-frames": (TRACKS.transpose(1, 2, 0), "tracks"),
-    "frames-xy-points": (TRACKS, "tracks"),
+    "interleaved": (lambda array: array.reshape(-1, P), "W"),
+    "blocked": (lambda array: np.concatenate([array[:, 0], array[:, 1]]), "W2D"),
+    "frames-points-xy": (lambda array: array.transpose(0, 2, 1), "tracks"),
+    "xy-points-frames": (lambda array: array.transpose(1, 2, 0), "tracks"),
+    "frames-xy-points": (lambda array: array, "tracks"),
 }
 MASKS = {
     "F x P": SEEN,
@@ -53,136 +43,120 @@ MASKS = {
 
 
 @pytest.mark.parametrize(
-    ("tracks", "mask"),
+    "names",
     [
-        ("tracks", "visibility"),
-        ("pred_tracks", "pred_visibility"),
-        ("coords", "vis"),
-        ("points", "visibles"),
-        ("trajectories", "isVisible"),
-        ("xy", "confidence"),  # of 0 and 1 alone
+        "tracks visibility",
+        "pred_tracks pred_visibility",
+        "coords vis",
+        "points visibles",
+        "trajectories isVisible",
+        "xy confidence",  # of 0 and 1 alone
+        "xy ~occluded",
+        "xy ~pred_occlusion",
+        "xy ~hidden",
+        "xy ~Missing",
     ],
 )
 @pytest.mark.parametrize("kind", [bool, np.float32])
-def test_a_mask_is_paired_with_the_tracks_by_its_name(save: Save, tracks: str, mask: str, kind: type) -> None:
-    read = read_sequence(save({tracks: xy(), mask: SEEN.astype(kind)}))
+def test_a_mask_is_paired_with_the_tracks_by_its_name(save, names, kind):
+    tracks, mask = names.split()
+    name, shown = mask.removeprefix("~"), (~SEEN if mask[0] == "~" else SEEN).astype(kind)
+    read = read_sequence(save({tracks: XY, name: shown}))
     np.testing.assert_array_equal(read.visible, SEEN)
     np.testing.assert_array_equal(read.tracks, TRACKS)
-    assert f"{mask} is the visibility mask" in read.provenance
-
-
-@pytest.mark.parametrize("name", ["occluded", "pred_occlusion", "hidden", "Missing"])
-def test_a_mask_of_what_is_hidden_is_turned_round(save: Save, name: str) -> None:
-    np.testing.assert_array_equal(read_sequence(save({"xy": xy(), name: ~SEEN})).visible, SEEN)
-
-
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("layout", ARRANGED)
-def test_a_mask_has_frames_and_points_in_either_order(save: Save, layout: str, mask: str) -> None:
-    array, name = ARRANGED[layout]
-    read = read_sequence(save({name: array, "visibility": MASKS[mask]}))
-    np.testing.assert_array_equal(read.visible, SEEN)
-    np.testing.assert_array_equal(read.tracks, TRACKS)
+    assert f"{name} is the visibility mask" in read.provenance
 
 
 @pytest.mark.parametrize("layout", ARRANGED)
-def test_a_mask_may_have_the_shape_of_the_tracks(save: Save, layout: str) -> None:
-    array, name = ARRANGED[layout]
+def test_a_mask_has_frames_and_points_in_either_order_or_the_shape_of_the_tracks(save, layout):
+    arrange, name = ARRANGED[layout]
+    for mask in MASKS.values():
+        read = read_sequence(save({name: arrange(TRACKS), "visibility": mask}))
+        np.testing.assert_array_equal(read.visible, SEEN)
+        np.testing.assert_array_equal(read.tracks, TRACKS)
     both = np.repeat(SEEN[:, None], 2, axis=1)
     both[1, 0, 2], both[1, 1, 2] = True, False  # a point is seen where both coordinates are
-    arranged = {
-        "interleaved": both.reshape(-1, P),
-        "blocked": np.concatenate([both[:, 0], both[:, 1]]),
-        "frames-points-xy": both.transpose(0, 2, 1),
-        "xy-points-frames": both.transpose(1, 2, 0),
-        "frames-xy-points": both,
-    }[layout]
-    read = read_sequence(save({name: array, "visible": arranged}))
+    read = read_sequence(save({name: arrange(TRACKS), "visible": arrange(both)}))
     np.testing.assert_array_equal(read.visible, both.all(axis=1))
 
 
-def test_a_square_mask_has_the_order_of_the_tracks(save: Save) -> None:
-    seen = SEEN[:, :F]
-    frames_first = read_sequence(save({"tracks": xy()[:, :F], "visibility": seen}))
-    np.testing.assert_array_equal(frames_first.visible, seen)
-    points_first = read_sequence(save({"tracks": xy()[:, :F].transpose(2, 1, 0), "visibility": seen.T}))
-    np.testing.assert_array_equal(points_first.visible, seen)
+def test_a_square_mask_has_the_order_of_the_tracks(save):
+    tracks, seen = XY[:, :F], SEEN[:, :F]
+    for arrays in ((tracks, seen), (tracks.transpose(2, 1, 0), seen.T)):
+        read = read_sequence(save(dict(zip(("tracks", "visibility"), arrays, strict=True))))
+        np.testing.assert_array_equal(read.visible, seen)
 
 
-def test_each_of_two_tracks_has_the_mask_of_its_name(save: Save) -> None:
+def test_each_of_two_tracks_has_the_mask_of_its_name(save):
     other = ~SEEN
     other[:, 0] = other[:2] = True
     file = save(
-        {"left_tracks": xy(), "left_visibility": SEEN, "right_tracks": xy() + 1, "right_visibility": other}
+        {"left_tracks": XY, "left_visibility": SEEN, "right_tracks": XY + 1, "right_visibility": other}
     )
-    with pytest.raises(InputError, match=r"fits several.*points-xy:left_tracks, frames-points-xy:right_tr"):
+    with pytest.raises(InputError, match=r"fits several.*points-xy of left_tracks, frames-points-xy of"):
         read_sequence(file)
-    left = read_sequence(file, layout="frames-points-xy:left_tracks")
-    right = read_sequence(file, layout="frames-points-xy:right_tracks")
+    left, right = (read_sequence(file, tracks=f"{side}_tracks") for side in ("left", "right"))
     np.testing.assert_array_equal(left.visible, SEEN)
     np.testing.assert_array_equal(right.visible, other)
     assert "not read: right_tracks (6 x 9 x 2), right_visibility (6 x 9)" in left.provenance
 
 
 CONFIDENCES = np.where(SEEN, 0.9, 0.2)
-REFUSED = {
-    "confidences": ({"confidence": CONFIDENCES}, "confidence (6 x 9) is the visibility mask, and"),
-    "unnamed confidences": ({"certain": CONFIDENCES}, "certain (6 x 9) could be the visibility mask"),
-    "confidences with gaps": ({"a": np.where(SEEN, 0.5, np.nan)}, "a (6 x 9) could be the visibility mask"),
-    "unnamed": ({"flags": SEEN}, "flags (6 x 9) could be the visibility mask"),
-    "mask, which may be either": ({"mask": SEEN}, "mask (6 x 9) could be the visibility mask"),
-    "negated": ({"not_visible": ~SEEN}, "not_visible (6 x 9) could be the visibility mask"),
-    "both": ({"visibility": SEEN, "confidence": CONFIDENCES}, "confidence (6 x 9)"),
-    "of pictures": ({"visibility": SEEN * np.uint8(255)}, "visibility (6 x 9) is the visibility mask"),
-    "another size": ({"visibility": SEEN[1:]}, "visibility (5 x 9) is named as a visibility mask"),
-    "one per point": ({"valid": SEEN[:1]}, "valid (1 x 9) is named as a visibility mask"),
-    "of the tracks' shape": ({"on": xy() * 0 + 1}, "on (6 x 9 x 2) could be the visibility mask"),
-}
+COULD_BE = "could be the visibility mask"
+REFUSED = [
+    ({"confidence": CONFIDENCES}, "confidence (6 x 9) is the visibility mask, and"),
+    ({"certain": CONFIDENCES}, f"certain (6 x 9) {COULD_BE}"),
+    ({"a": np.where(SEEN, 0.5, np.nan)}, f"a (6 x 9) {COULD_BE}"),
+    ({"flags": SEEN}, f"flags (6 x 9) {COULD_BE}"),
+    ({"mask": SEEN}, f"mask (6 x 9) {COULD_BE}"),  # it may mark either
+    ({"not_visible": ~SEEN}, f"not_visible (6 x 9) {COULD_BE}"),
+    ({"visibility": SEEN, "confidence": CONFIDENCES}, f"confidence (6 x 9) {COULD_BE}, and so could visib"),
+    ({"visibility": SEEN * np.uint8(255)}, "visibility (6 x 9) is the visibility mask"),
+    ({"visibility": SEEN[1:]}, "visibility (5 x 9) is named as a visibility mask"),
+    ({"valid": SEEN[:1]}, "valid (1 x 9) is named as a visibility mask"),
+    ({"on": XY * 0 + 1}, f"on (6 x 9 x 2) {COULD_BE}"),
+]
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_could_be_a_mask_is_refused_with_what_settles_it(save: Save, case: str) -> None:
-    others, sentence = REFUSED[case]
-    file, first = save({"tracks": xy(), **others}), min(others)
-    for layout in (None, "frames-points-xy", "frames-points-xy:tracks"):
+@pytest.mark.parametrize(("others", "sentence"), REFUSED, ids=lambda value: "-".join(value))
+def test_what_could_be_a_mask_is_refused_with_what_settles_it(save, others, sentence):
+    file, first = save({"tracks": XY, **others}), min(others)
+    two = sentence.replace(f" {COULD_BE}, and so could visib", f", visibility (6 x 9) {COULD_BE}")
+    shape = {"layout": "frames-points-xy"}
+    for options, expected in (({}, sentence), (shape, two), (shape | {"tracks": "tracks"}, two)):
         with pytest.raises(InputError) as refused:
-            read_sequence(file, layout=layout)
+            read_sequence(file, **options)
         said = str(refused.value)
-        assert said.startswith(f"{file}: {sentence}")
-        if case == "both":
-            both = (
-                ", visibility (6 x 9) could be the"
-                if layout
-                else " could be the visibility mask, and so could visib"
-            )
-            assert f"{sentence}{both}" in said
+        assert said.startswith(f"{file}: {expected}")
         for words in ("--visible", f"{first} where 1 is seen", f"~{first} where", "--threshold 0.5", "none"):
             assert words in said
-    without = read_sequence(file, layout="frames-points-xy:tracks:none")
-    assert without.visible.all()
-    assert read_sequence(file, tracks="tracks", visible="none").visible.all()
+        assert read_sequence(file, **shape | {"tracks": "tracks", "visible": "none"}).visible.all()
+
+
+SCORE = np.where(np.arange(P) == 0, 1.0, CONFIDENCES)
+SCORE[2, 3] = np.nan  # that is hidden, whichever way a score counts
+KNOWN = SEEN & np.isfinite(SCORE)
 
 
 @pytest.mark.parametrize(
-    ("mask", "expected"),
+    ("mask", "threshold", "expected"),
     [
-        ("flags", SEEN),
-        ("~hiding", SEEN),
-        ("score@0.5", SEEN),
-        ("score@0.95", CONFIDENCES >= 0.95),
-        ("~doubt@0.5", SEEN),
-        ("none", np.ones_like(SEEN)),
+        ("flags", None, SEEN),
+        ("~hiding", None, SEEN),
+        ("score", 0.5, KNOWN),
+        ("score", 0.95, np.broadcast_to(np.arange(P) == 0, (F, P))),
+        ("~doubt", 0.5, KNOWN),
+        ("none", None, np.ones_like(SEEN)),
     ],
 )
-def test_the_layout_names_the_mask_and_its_meaning(save: Save, mask: str, expected: np.ndarray) -> None:
-    score = CONFIDENCES.copy()
-    score[:, 0] = 1.0
-    expected = expected | (mask == "score@0.95") & (score == 1.0)
-    file = save({"tracks": xy(), "flags": SEEN, "hiding": ~SEEN, "score": score, "doubt": 1 - score})
-    read = read_sequence(file, layout=f"frames-points-xy:tracks:{mask}")
-    np.testing.assert_array_equal(read.visible, expected)
-    assert read.reading == {"layout": f"frames-points-xy:tracks:{mask}"}
-    np.testing.assert_array_equal(read_sequence(file, layout=f"frames-points-xy::{mask}").visible, expected)
+def test_a_mask_is_named_with_its_meaning(save, mask, threshold, expected):
+    assert SEEN[2, 3]
+    file = save({"tracks": XY, "flags": SEEN, "hiding": ~SEEN, "score": SCORE, "doubt": 1 - SCORE})
+    asked = {"visible": mask} | ({} if threshold is None else {"threshold": threshold})
+    for options in (asked, {"layout": "frames-points-xy", "tracks": "tracks"} | asked):
+        read = read_sequence(file, **options)
+        np.testing.assert_array_equal(read.visible, expected)
+        assert read.reading == options
 
 
 @pytest.mark.parametrize(
@@ -191,18 +165,17 @@ def test_the_layout_names_the_mask_and_its_meaning(save: Save, mask: str, expect
         ("gone", "gone is absent; accepted is a mask of 6 frames and 9 points, 6 x 9 or 9 x 6, or 'none'"),
         ("short", "short is 5 x 9; accepted is a mask of 6 frames and 9 points, 6 x 9 or 9 x 6, or 'none'"),
         ("score", "score (6 x 9) holds not only 0 and 1; accepted is a threshold too, --threshold 0.5"),
-        ("score@half", "'score@half' has no number after @; accepted is like score@0.5"),
     ],
 )
-def test_a_mask_that_cannot_be_one_is_refused(save: Save, mask: str, sentence: str) -> None:
-    file = save({"tracks": xy(), "short": SEEN[1:], "score": CONFIDENCES})
+def test_a_mask_that_cannot_be_one_is_refused(save, mask, sentence):
+    file = save({"tracks": XY, "short": SEEN[1:], "score": CONFIDENCES})
     with pytest.raises(InputError) as refused:
-        read_sequence(file, layout=f"frames-points-xy:tracks:{mask}")
+        read_sequence(file, visible=mask)
     assert sentence in str(refused.value)
 
 
 @pytest.mark.parametrize("layout", [None, "mocap"])
-def test_a_mask_of_a_known_layout_counts_too(save: Save, layout: str | None) -> None:
+def test_a_mask_of_a_known_layout_counts_too(save, layout):
     shapes = RNG.normal(size=(F, 3, P))
     variables = {"W": shapes[:, :2].reshape(-1, P), "S": shapes.reshape(-1, P)}
     read = read_sequence(save(variables | {"visibility": SEEN}), layout=layout)
@@ -210,48 +183,33 @@ def test_a_mask_of_a_known_layout_counts_too(save: Save, layout: str | None) -> 
     unnamed = save(variables | {"flags": SEEN})
     with pytest.raises(InputError, match=r"flags \(6 x 9\) could.*--visible .*: flags where 1 is seen"):
         read_sequence(unnamed, layout=layout)
-    np.testing.assert_array_equal(read_sequence(unnamed, layout="mocap::flags").visible, SEEN)
-    assert read_sequence(unnamed, layout="mocap::none").visible.all()
+    np.testing.assert_array_equal(read_sequence(unnamed, layout=layout, visible="flags").visible, SEEN)
+    assert read_sequence(unnamed, layout=layout, visible="none").visible.all()
 
 
-def test_python_objects_are_no_mask(tmp_path: Path) -> None:
-    box = np.empty(F, dtype=object)
-    np.savez(tmp_path / "tracks.npz", tracks=xy(), visibility=box)
+def test_python_objects_are_no_mask(save):
+    file = save({"tracks": XY, "visibility": np.empty(F, dtype=object)})
     with pytest.raises(InputError, match=r"visibility \(Python objects, which are not read\) is named as"):
-        read_sequence(tmp_path / "tracks.npz")
-    read = read_sequence(tmp_path / "tracks.npz", layout="frames-points-xy:tracks:none")
-    np.testing.assert_array_equal(read.tracks, TRACKS)
+        read_sequence(file)
+    np.testing.assert_array_equal(read_sequence(file, visible="none").tracks, TRACKS)
 
 
-def test_the_program_s_own_file_read_by_a_layout_keeps_its_mask(tmp_path: Path) -> None:
+def test_the_program_s_own_file_read_by_a_layout_keeps_its_mask(tmp_path):
     sequence = simulate("paper", frames=6, points=20, seed=2)
-    assert not sequence.visible.all() and sequence.companion is not None
+    assert not sequence.visible.all()
     write_npz(sequence, tmp_path / "own.npz")
-    read = read_sequence(tmp_path / "own.npz", layout="frames-xy-points:tracks")
-    np.testing.assert_array_equal(read.visible, sequence.visible)
-    companion = read_sequence(tmp_path / "own.npz", layout="frames-xy-points:companion_tracks")
-    np.testing.assert_array_equal(companion.visible, sequence.companion.visible)
+    for name, visible in (("tracks", sequence.visible), ("companion_tracks", sequence.companion.visible)):
+        read = read_sequence(tmp_path / "own.npz", layout="frames-xy-points", tracks=name)
+        np.testing.assert_array_equal(read.visible, visible)
 
 
-def test_a_point_without_a_score_is_hidden_whichever_way_the_score_counts(save: Save) -> None:
-    score = CONFIDENCES.copy()
-    seen = SEEN.copy()
-    score[2, 3], seen[2, 3] = np.nan, False
-    assert SEEN[2].sum() > 1 and SEEN[2, 3]
-    file = save({"tracks": xy(), "score": score, "doubt": 1 - score})
-    for mask in ("score@0.5", "~doubt@0.5"):
-        read = read_sequence(file, layout=f"frames-points-xy:tracks:{mask}")
-        np.testing.assert_array_equal(read.visible, seen)
-
-
-def test_a_frame_that_a_mask_hides_and_a_point_seen_once_are_left_out_and_named(save: Save) -> None:
+def test_a_frame_that_a_mask_hides_and_a_point_seen_once_are_left_out_and_named(save):
     seen = np.ones((F, P), dtype=bool)
     seen[2] = seen[1:, 4] = False
-    read = read_sequence(save({"tracks": xy(), "visible": seen}))
-    kept = np.delete(np.arange(P), 4)
-    np.testing.assert_array_equal(read.tracks, TRACKS[[0, 1, 3, 4, 5]][:, :, kept])
-    assert (
-        "frames that show no point are left out: 3 of 6; the numbers of those after them no longer"
-        in read.provenance
-    )
-    assert "points that fewer than 2 frames show are left out: 5 of 9" in read.provenance
+    read = read_sequence(save({"tracks": XY, "visible": seen}))
+    np.testing.assert_array_equal(read.tracks, np.delete(TRACKS[[0, 1, 3, 4, 5]], 4, axis=2))
+    for note in (
+        "frames that show no point are left out: 3 of 6; the numbers of those after them no longer",
+        "points that fewer than 2 frames show are left out: 5 of 9",
+    ):
+        assert note in read.provenance

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from shape_files import array, read_gltf, shape_at
+from shape_files import array, drawn_as, read_gltf, shape_at, with_moved_truth
 
 from core import CameraModel, ExportOptions, export
 from core.io.writers.options import aligned_shapes
@@ -63,6 +63,11 @@ def check(tree, buffer):
                 assert ((quaternions[1:] * quaternions[:-1]).sum(axis=1) >= 0).all()  # along the short way
 
 
+def positions(tree, buffer):
+    """Return the points (P, 3) without the targets."""
+    return array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
+
+
 def turned(points):
     """(..., 3, P) in the coordinates of cameras, y down -> (..., P, 3) in those of glTF, y up."""
     return np.swapaxes(points, -1, -2) @ np.diag([1.0, -1.0, -1.0])
@@ -72,8 +77,7 @@ def turned(points):
     ("suffix", "drawn"), [(".gltf", "faces"), (".glb", "faces"), (".glb", "edges"), (".glb", "points")]
 )
 def test_files_follow_the_specification(small_result, tmp_path, suffix, drawn):
-    changes = {"faces": {}, "edges": {"faces": None}, "points": {"faces": None, "edges": np.zeros((0, 2))}}
-    result = replace(small_result, **changes[drawn])
+    result = drawn_as(small_result, drawn)
     (path,) = export(result, tmp_path / f"a{suffix}")
     tree, buffer = read_gltf(path)
     check(tree, buffer)
@@ -119,32 +123,25 @@ def test_a_constant_shape_has_no_animation(small_result, tmp_path):
         assert [target["path"] for target in targets] == ["translation", "rotation"] * (name == "a.glb")
         assert {target["node"] for target in targets} <= {1}  # the camera moves on
         assert "targets" not in tree["meshes"][0]["primitives"][0]
-    got = array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
-    assert np.allclose(got, turned(small_result.points[3]), atol=1e-6)
+    assert np.allclose(positions(tree, buffer), turned(small_result.points[3]), atol=1e-6)
 
 
-def test_a_point_above_the_other_in_the_picture_is_above_it_in_gltf(small_result, tmp_path):
-    """A camera's y points down and its z into the picture; glTF's y points up, its cameras look along -z."""
-    (path,) = export(small_result, tmp_path / "a.glb", frame=0, coordinates="camera")
-    tree, buffer = read_gltf(path)
-    got = array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"]).astype(float)
-    picture = small_result.reprojections()[0]
-    seen = got[:, :2] / -got[:, 2:]  # of a glTF camera at the origin: x right, y up
-    K = small_result.intrinsics
-    assert np.allclose(K[0, 0] * seen[:, 0] - K[0, 1] * seen[:, 1] + K[0, 2], picture[0], atol=1e-2)
-    assert np.allclose(K[1, 2] - K[1, 1] * seen[:, 1], picture[1], atol=1e-2)
-    assert (got[:, 2] < 0).all()
-
-
-@pytest.mark.parametrize(("model", "align"), [("perspective", "none"), ("orthogonal", "sequence")])
-def test_the_camera_sees_the_shape_as_the_tracks_are(small_result, tmp_path, model, align):
+@pytest.mark.parametrize(
+    ("model", "align", "coordinates"),
+    [
+        ("perspective", "none", "upright"),
+        ("perspective", "none", "camera"),
+        ("orthogonal", "sequence", "upright"),
+    ],
+)
+def test_the_camera_sees_the_shape_as_the_tracks_are(small_result, tmp_path, model, align, coordinates):
     K = small_result.intrinsics.copy()
     K[0, 1] = 0.0
     size = {"image_size": (1280, 960), "frame_rate": 24}
     result = replace(
         small_result, intrinsics=K, camera=CameraModel(model), meta=small_result.meta | size, faces=None
     )
-    (path,) = export(result, tmp_path / "a.glb", align=align)
+    (path,) = export(result, tmp_path / "a.glb", align=align, coordinates=coordinates)
     tree, buffer = read_gltf(path)
     check(tree, buffer)
     node, (lens,) = tree["nodes"][1], tree["cameras"]
@@ -179,9 +176,9 @@ def test_only_units_of_length_become_meters(small_result, tmp_path, unit, size, 
     result = replace(small_result, meta=small_result.meta | {"truth_units": unit})
     (path,) = export(result, tmp_path / "a.glb", frame=0, align="sequence", coordinates="object")
     tree, buffer = read_gltf(path)
-    got = array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
-    laid_over = aligned_shapes(result, ExportOptions(align="sequence", coordinates="object"))[0]
-    assert np.allclose(got, turned(size * laid_over), rtol=1e-6, atol=1e-7 * np.abs(size * laid_over).max())
+    laid_over = size * aligned_shapes(result, ExportOptions(align="sequence", coordinates="object"))[0]
+    at_most = 1e-7 * np.abs(laid_over).max()
+    assert np.allclose(positions(tree, buffer), turned(laid_over), rtol=1e-6, atol=at_most)
     assert tree["asset"]["extras"]["unit"] == said
 
 
@@ -197,38 +194,36 @@ def test_another_library_loads_the_mesh(small_result, tmp_path):
     assert np.abs(mesh.vertices - expected).max() < 1e-6 * np.abs(expected).max()
 
 
+def colors_of(tree, buffer):
+    check(tree, buffer)
+    return array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"]).astype(float)
+
+
+LUMINANCE = [0.2126, 0.7152, 0.0722]  # of linear RGB; viridis is the lighter, the larger the value
+
+
 @pytest.mark.parametrize("frame", [None, 2])
 def test_points_are_colored_by_their_standard_deviation(refined_result, tmp_path, frame):
     (path,) = export(refined_result, tmp_path / "a.glb", color="std", frame=frame)
     tree, buffer = read_gltf(path)
-    check(tree, buffer)
-    (primitive,) = tree["meshes"][0]["primitives"]
-    colors = array(tree, buffer, primitive["attributes"]["COLOR_0"]).astype(float)
+    colors = colors_of(tree, buffer)
     chosen = refined_result.std if frame is None else refined_result.std[frame : frame + 1]
     std = np.sqrt((chosen**2).sum(axis=1).mean(axis=0))
     assert tree["asset"]["extras"]["largestStd"] == pytest.approx(std.max())
-    # Viridis is the lighter, the larger the value: luminance of linear RGB, and yellow at its end.
-    assert np.array_equal(np.argsort(colors @ [0.2126, 0.7152, 0.0722]), np.argsort(std))
-    assert colors[std.argmax()] == pytest.approx([0.984, 0.799, 0.0185], abs=2e-3)
+    assert np.array_equal(np.argsort(colors @ LUMINANCE), np.argsort(std))
+    assert colors[std.argmax()] == pytest.approx([0.984, 0.799, 0.0185], abs=2e-3)  # yellow
 
 
 def test_points_are_colored_by_their_error(small_result, tmp_path):
-    moved = small_result.truth.points + 3 * np.random.default_rng(5).standard_normal((2, 3, 7))
-    result = replace(small_result, truth=replace(small_result.truth, points=moved))
-    (path,) = export(result, tmp_path / "a.glb", color="error", frame=1, coordinates="object")
-    tree, buffer = read_gltf(path)
-    check(tree, buffer)
+    result = with_moved_truth(small_result)
+    known = {"color": "error", "coordinates": "object"}
+    tree, buffer = read_gltf(export(result, tmp_path / "a.glb", frame=1, **known)[0])
     fitted = aligned_shapes(result, ExportOptions(align="truth", coordinates="object"))[1]
-    errors = np.linalg.norm(fitted - moved[0], axis=0)
+    errors = np.linalg.norm(fitted - result.truth.points[0], axis=0)
     assert tree["asset"]["extras"]["largestError"] == pytest.approx(errors.max())
-    primitive = tree["meshes"][0]["primitives"][0]
-    colors = array(tree, buffer, primitive["attributes"]["COLOR_0"]).astype(float)
-    assert np.array_equal(np.argsort(colors @ [0.2126, 0.7152, 0.0722]), np.argsort(errors))
-    (path,) = export(
-        result, tmp_path / "b.glb", color="error", frame=0, coordinates="object"
-    )  # a frame without a truth
-    colors = array(*read_gltf(path), primitive["attributes"]["COLOR_0"])
-    assert np.ptp(colors) < 1e-6
+    assert np.array_equal(np.argsort(colors_of(tree, buffer) @ LUMINANCE), np.argsort(errors))
+    (path,) = export(result, tmp_path / "b.glb", frame=0, **known)  # a frame without a truth
+    assert np.ptp(colors_of(*read_gltf(path))) < 1e-6
 
 
 def test_the_first_picture_of_the_video_is_on_a_card_of_the_camera(small_result, tmp_path):

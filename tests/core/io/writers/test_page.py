@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from patience import PATIENCE
+from shape_files import mirrored, with_moved_truth
 
 from core import ExportOptions, InputError, export, shape_page
 from core.io.writers.options import aligned_shapes
@@ -340,8 +341,7 @@ def test_points_are_where_the_shape_is(opened, browser, small_result):
 
 
 def test_colors_have_a_scale_with_a_unit_and_keys_choose_them(opened, small_result):
-    moved = small_result.truth.points + 3 * np.random.default_rng(5).standard_normal((2, 3, 7))
-    result = replace(small_result, truth=replace(small_result.truth, points=moved))
+    result = with_moved_truth(small_result)
     browser = opened(result, frame=2)
     errors = compare(result, ExportOptions()).errors
     assert browser.run("quantity.textContent") == "3-D error (mm)"
@@ -378,9 +378,7 @@ def test_a_page_of_few_true_frames_opens_with_the_depth_that_all_frames_have(ope
 
 
 def test_a_mirror_image_is_shown_without_its_camera(opened, small_result):
-    depth_inverted = np.repeat([1.0, 1.0, -1.0], small_result.point_count)[:, None]
-    mirrored = replace(small_result, C=small_result.C * depth_inverted)
-    browser = opened(mirrored, options={"align": "sequence", "mirror": True})
+    browser = opened(mirrored(small_result), options={"align": "sequence", "mirror": True})
     labels = browser.run("tools.innerText").split("\n")
     assert "as the camera" not in labels and "relative depth" not in labels
     browser.press("c")

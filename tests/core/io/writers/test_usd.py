@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shape_files import drawn_as, mirrored
 
 from core import CameraModel, ExportOptions, InputError, export
 from core.io.writers.options import aligned_shapes
@@ -41,10 +42,6 @@ def opened(result, path, **options):
     return stage, stage.GetDefaultPrim()
 
 
-def child(root, name):
-    return root.GetChild(name)
-
-
 def points_at(prim, frame):
     """Return (3, P) of a frame, counted from 0."""
     return np.array(prim.GetAttribute("points").Get(frame + 1), dtype=float).T
@@ -52,7 +49,7 @@ def points_at(prim, frame):
 
 def pictures(root, frame, points, bounds):
     """Return where points (3, P) are in the picture (2, P) of the USD camera, by the library's frustum."""
-    frustum = UsdGeom.Camera(child(root, "camera")).GetCamera(frame + 1).frustum
+    frustum = UsdGeom.Camera(root.GetChild("camera")).GetCamera(frame + 1).frustum
     view = frustum.ComputeViewMatrix() * frustum.ComputeProjectionMatrix()
     clip = np.array([view.Transform(Gf.Vec3d(*point.tolist())) for point in points.T])
     left, top, right, bottom = bounds
@@ -71,7 +68,7 @@ def test_every_frame_has_its_points_under_its_number(seen, tmp_path, align, coor
     assert UsdGeom.GetStageUpAxis(stage) == "Y"
     assert UsdGeom.GetStageMetersPerUnit(stage) == (1.0 if align == "none" else 1e-3)
     expected = Y_UP * aligned_shapes(seen, ExportOptions(align=align, coordinates=coordinates))
-    estimate = child(root, "estimate")
+    estimate = root.GetChild("estimate")
     assert UsdGeom.Points(estimate) and list(estimate.GetAttribute("ids").Get()) == list(range(7))
     assert estimate.GetAttribute("points").GetTimeSamples() == [1, 2, 3, 4, 5]
     for frame in range(5):
@@ -96,7 +93,7 @@ def test_the_picture_of_the_camera_is_that_of_the_tracks(seen, tmp_path, model, 
             result, meta={key: value for key, value in result.meta.items() if key != "image_size"}
         )
     _stage, root = opened(result, tmp_path / "a.usda", align=align, mirror=True)
-    camera = child(root, "camera")
+    camera = root.GetChild("camera")
     assert camera.GetAttribute("projection").Get() == {"orthogonal": "orthographic"}.get(model, model)
     tracks, bounds = result.observations(), camera.GetAttribute("picture").Get()
     if known_size:
@@ -107,7 +104,7 @@ def test_the_picture_of_the_camera_is_that_of_the_tracks(seen, tmp_path, model, 
         assert (np.nanmax(tracks, axis=(0, 2)) <= bounds[2:]).all()
     expected = result.reprojections()
     for frame in range(5):
-        got = pictures(root, frame, points_at(child(root, "estimate"), frame), bounds)
+        got = pictures(root, frame, points_at(root.GetChild("estimate"), frame), bounds)
         assert np.abs(got - expected[frame]).max() < 2e-2  # px; coordinates and lenses are float32 in USD
         visible = result.visible[frame]
         assert np.abs(got - tracks[frame])[:, visible].max() < 2e-2
@@ -118,33 +115,31 @@ def test_the_picture_of_the_camera_is_that_of_the_tracks(seen, tmp_path, model, 
 
 
 def test_a_mirror_image_has_no_perspective_camera(seen, tmp_path):
-    depth_inverted = np.repeat([1.0, 1.0, -1.0], seen.point_count)[:, None]
-    mirrored = replace(seen, C=seen.C * depth_inverted)
-    stage, root = opened(mirrored, tmp_path / "a.usda", align="sequence", mirror=True)
-    assert not child(root, "camera") and "mirror image" in stage.GetRootLayer().customLayerData["camera"]
-    _stage, root = opened(mirrored, tmp_path / "b.usda", align="sequence")
-    assert child(root, "camera")
+    stage, root = opened(mirrored(seen), tmp_path / "a.usda", align="sequence", mirror=True)
+    assert not root.GetChild("camera") and "mirror image" in stage.GetRootLayer().customLayerData["camera"]
+    _stage, root = opened(mirrored(seen), tmp_path / "b.usda", align="sequence")
+    assert root.GetChild("camera")
 
 
 def test_surface_or_skeleton_moves_with_the_points(seen, tmp_path):
     _stage, root = opened(seen, tmp_path / "a.usda")
-    mesh = child(root, "surface")
+    mesh = root.GetChild("surface")
     assert list(mesh.GetAttribute("faceVertexIndices").Get()) == seen.faces.ravel().tolist()
-    assert list(mesh.GetAttribute("faceVertexCounts").Get()) == [3, 3] and not child(root, "edges")
-    assert np.array_equal(points_at(mesh, 3), points_at(child(root, "estimate"), 3))
-    _stage, root = opened(replace(seen, faces=None), tmp_path / "b.usda")
-    curves = child(root, "edges")
-    assert list(curves.GetAttribute("curveVertexCounts").Get()) == [2, 2, 2] and not child(root, "surface")
-    ends = points_at(child(root, "estimate"), 2)[:, seen.edges.ravel()]
+    assert list(mesh.GetAttribute("faceVertexCounts").Get()) == [3, 3] and not root.GetChild("edges")
+    assert np.array_equal(points_at(mesh, 3), points_at(root.GetChild("estimate"), 3))
+    _stage, root = opened(drawn_as(seen, "edges"), tmp_path / "b.usda")
+    curves = root.GetChild("edges")
+    assert list(curves.GetAttribute("curveVertexCounts").Get()) == [2, 2, 2] and not root.GetChild("surface")
+    ends = points_at(root.GetChild("estimate"), 2)[:, seen.edges.ravel()]
     assert np.array_equal(points_at(curves, 2), ends)
-    _stage, root = opened(replace(seen, faces=None, edges=np.zeros((0, 2))), tmp_path / "c.usda")
+    _stage, root = opened(drawn_as(seen, "points"), tmp_path / "c.usda")
     assert {prim.GetName() for prim in root.GetChildren()} == {"estimate", "ground_truth", "camera"}
 
 
 @pytest.mark.parametrize("align", ["none", "truth", "sequence"])
 def test_the_ground_truth_lies_over_the_shape_where_it_is_known(seen, tmp_path, align):
     _stage, root = opened(seen, tmp_path / "a.usda", align=align, coordinates="object")
-    truth, estimate = child(root, "ground_truth"), child(root, "estimate")
+    truth, estimate = root.GetChild("ground_truth"), root.GetChild("estimate")
     visible = [UsdGeom.Imageable(truth).ComputeVisibility(frame + 1) for frame in range(5)]
     assert visible == ["invisible", "inherited", "invisible", "inherited", "invisible"]
     assert truth.GetAttribute("points").GetTimeSamples() == [2, 4]
@@ -156,11 +151,11 @@ def test_the_ground_truth_lies_over_the_shape_where_it_is_known(seen, tmp_path, 
             assert np.allclose(points_at(truth, frame), there, rtol=1e-5, atol=1e-4 * np.abs(there).max())
     if align in ("truth", "sequence"):
         assert np.allclose(points_at(truth, 1), Y_UP * seen.truth.at(1), rtol=1e-6)
-    assert not child(root, "true_surface")  # a point of it is unknown
+    assert not root.GetChild("true_surface")  # a point of it is unknown
     full = replace(seen.truth, points=np.nan_to_num(seen.truth.points))
     _stage, root = opened(replace(seen, truth=full), tmp_path / "b.usda", align=align, coordinates="object")
     assert np.array_equal(
-        points_at(child(root, "true_surface"), 3), points_at(child(root, "ground_truth"), 3)
+        points_at(root.GetChild("true_surface"), 3), points_at(root.GetChild("ground_truth"), 3)
     )
 
 
@@ -170,7 +165,7 @@ def test_errors_are_distances_in_the_unit_of_the_truth(seen, tmp_path):
     result = replace(seen, truth=replace(seen.truth, points=moved))
     for align in ("none", "truth"):
         stage, root = opened(result, tmp_path / "a.usda", align=align, color="error", coordinates="object")
-        primvars = UsdGeom.PrimvarsAPI(child(root, "estimate"))
+        primvars = UsdGeom.PrimvarsAPI(root.GetChild("estimate"))
         errors = np.array(primvars.GetPrimvar("error").Get(2))
         fitted = aligned_shapes(result, ExportOptions(align="truth", coordinates="object"))[1]
         assert np.allclose(errors, np.linalg.norm(fitted - moved[0], axis=0), rtol=1e-5)
@@ -200,11 +195,11 @@ def test_a_known_length_gives_the_unit(seen, tmp_path):
     stage, root = opened(result, tmp_path / "a.usda", coordinates="object")
     factor, unit = result.scale
     assert unit == "mm" and UsdGeom.GetStageMetersPerUnit(stage) == 1e-3
-    assert np.allclose(points_at(child(root, "estimate"), 2), factor * Y_UP * seen.points[2], rtol=1e-5)
-    camera = child(root, "camera")
-    got = pictures(root, 2, points_at(child(root, "estimate"), 2), camera.GetAttribute("picture").Get())
+    assert np.allclose(points_at(root.GetChild("estimate"), 2), factor * Y_UP * seen.points[2], rtol=1e-5)
+    camera = root.GetChild("camera")
+    got = pictures(root, 2, points_at(root.GetChild("estimate"), 2), camera.GetAttribute("picture").Get())
     assert np.abs(got - seen.reprojections()[2]).max() < 2e-2
-    truth = points_at(child(root, "ground_truth"), 1)
+    truth = points_at(root.GetChild("ground_truth"), 1)
     assert np.allclose(truth, factor * Y_UP * seen.points[1], rtol=1e-4, atol=1e-3)
 
 
@@ -224,23 +219,23 @@ def test_the_video_fills_the_picture_of_the_camera_behind_all_points(filmed, tmp
     from PIL import Image
 
     _stage, root = opened(filmed, tmp_path / "a.usda", video=True)
-    camera, texture = child(root, "camera"), child(child(root, "video"), "pictures")
+    camera, texture = root.GetChild("camera"), root.GetChild("video").GetChild("pictures")
     right, below = SIZE[0] - 0.5, SIZE[1] - 0.5
     corners = np.array([[-0.5, right, right, -0.5], [below, below, -0.5, -0.5]])
     for frame in range(5):
         place = np.array(UsdGeom.Xformable(camera).ComputeLocalToWorldTransform(frame + 1))
-        card = points_at(child(camera, "video"), frame)
+        card = points_at(camera.GetChild("video"), frame)
         card = place[:3, :3].T @ card + place[3, :3, None]
         got = pictures(root, frame, card, camera.GetAttribute("picture").Get())
         assert np.abs(got - corners).max() < 2e-2
         looks = place[2, :3]  # backwards
-        behind, shape = (looks @ each for each in (card, points_at(child(root, "estimate"), frame)))
+        behind, shape = (looks @ each for each in (card, points_at(root.GetChild("estimate"), frame)))
         assert behind.max() < shape.min()
         file = texture.GetAttribute("inputs:file").Get(frame + 1)
         assert file.path == f"./a_{frame + 1:04d}.jpg"
         with Image.open(tmp_path / file.path) as picture:
             assert picture.size == (64, 48) and abs(picture.getpixel((5, 5))[0] - 40 * frame) <= 2
-    bound = child(camera, "video").GetRelationship("material:binding").GetTargets()
+    bound = camera.GetChild("video").GetRelationship("material:binding").GetTargets()
     assert [str(target) for target in bound] == [f"{root.GetPath()}/video"]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shape_files import drawn_as
 
 from core import ExportOptions, export
 from core.io.writers.options import aligned_shapes
@@ -67,11 +68,9 @@ def test_every_frame_is_a_file_under_its_number(small_result, tmp_path, align):
 
 @pytest.mark.parametrize("drawn", ["faces", "edges", "points"])
 def test_cells_are_faces_or_edges_or_points(small_result, tmp_path, drawn):
-    changes = {"faces": {}, "edges": {"faces": None}, "points": {"faces": None, "edges": np.zeros((0, 2))}}
-    files = export(replace(small_result, **changes[drawn]), tmp_path / "a.pvd", frame=2)
-    assert [file.name for file in files] == ["a.pvd", "a_0003.vtp"] and listed(files[0]) == [
-        (3, "a_0003.vtp")
-    ]
+    files = export(drawn_as(small_result, drawn), tmp_path / "a.pvd", frame=2)
+    assert [file.name for file in files] == ["a.pvd", "a_0003.vtp"]
+    assert listed(files[0]) == [(3, "a_0003.vtp")]
     read, _piece = read_vtp(files[1])
     expected = {"Polys": small_result.faces if drawn == "faces" else np.zeros((0, 3), dtype=int)}
     expected["Lines"] = small_result.edges if drawn == "edges" else np.zeros((0, 2), dtype=int)

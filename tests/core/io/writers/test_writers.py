@@ -7,20 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.io import loadmat
-from shape_files import read_ply
+from shape_files import drawn_as, mirrored, read_ply, with_moved_truth
 
 from core import WRITERS, ExportOptions, InputError, export, load_result, shape_page
 from core.data import connect
 from core.io.writers.options import aligned_shapes, common_scale
 from core.reconstruction.result import arrays_of
-
-
-@pytest.mark.parametrize("suffix", WRITERS)
-def test_every_format_writes_the_file_that_it_was_asked_for(small_result, tmp_path, suffix):
-    path = tmp_path / f"shape{suffix}"
-    files = export(small_result, path)
-    assert files[0] == path and (len(files) == 1 or suffix == ".pvd")
-    assert sorted(tmp_path.iterdir()) == sorted(files)
 
 
 def test_mat_holds_the_arrays_of_the_result_file(small_result, tmp_path):
@@ -35,39 +27,75 @@ def test_mat_holds_the_arrays_of_the_result_file(small_result, tmp_path):
     assert read["visible"].dtype == np.uint8 and read["points"].shape == (5, 3, 7)
 
 
-def test_csv_has_a_row_per_frame_and_point(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.csv", coordinates="object")
+def columns_of(path):
+    """Return the columns of a table of 5 frames and 7 points as (5, 7), NaN where a field is empty."""
     with path.open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert len(rows) == 5 * 7
-    measured, fitted = small_result.observations(), small_result.reprojections()
-    for index, row in enumerate(rows):
-        f, p = int(row["frame"]), int(row["point"])
-        assert (f, p) == divmod(index, 7)
-        assert [float(row[name]) for name in "xyz"] == small_result.points[f, :, p].tolist()
-        assert bool(int(row["visible"])) is bool(small_result.visible[f, p])
-        assert [float(row[name]) for name in ("u_fit", "v_fit")] == fitted[f, :, p].tolist()
-        if small_result.visible[f, p]:
-            assert [float(row[name]) for name in "uv"] == measured[f, :, p].tolist()
-        else:
-            assert row["u"] == row["v"] == ""
+    return {name: np.array([float(row[name] or "nan") for row in rows]).reshape(5, 7) for name in rows[0]}
+
+
+def together(columns, *names):
+    return np.stack([columns[name] for name in names], axis=1)
+
+
+def test_csv_has_a_row_per_frame_and_point(small_result, tmp_path):
+    read = columns_of(export(small_result, tmp_path / "a.csv", coordinates="object")[0])
+    assert np.array_equal(read["frame"], np.repeat(np.arange(5), 7).reshape(5, 7))
+    assert np.array_equal(read["point"], np.tile(np.arange(7), (5, 1)))
+    assert np.array_equal(together(read, *"xyz"), small_result.points)
+    assert np.array_equal(read["visible"], small_result.visible)
+    assert np.array_equal(together(read, "u_fit", "v_fit"), small_result.reprojections())
+    assert np.array_equal(together(read, *"uv"), small_result.observations(), equal_nan=True)
+    assert np.array_equal(np.isnan(read["u"]), ~small_result.visible)
+
+
+def test_trajectories_hold_positions_and_both_errors(small_result, tmp_path):
+    path = tmp_path / "a.trajectories.csv"
+    truth = np.full((5, 3, 7), np.nan)
+    truth[small_result.truth.frames] = small_result.truth.points
+    known = np.isfinite(truth).all(axis=1)
+    far = np.linalg.norm(small_result.observations() - small_result.reprojections(), axis=1)
+    for align in ("truth", "sequence"):
+        read = columns_of(export(small_result, path, align=align, coordinates="object")[0])
+        assert " ".join(read) == "frame point x_mm y_mm z_mm visible reprojection_error_px error_3d_mm"
+        assert np.array_equal(read["visible"], small_result.visible)
+        assert np.allclose(read["reprojection_error_px"], far, atol=1e-12, equal_nan=True)
+        apart = np.linalg.norm(together(read, "x_mm", "y_mm", "z_mm") - truth, axis=1)
+        assert np.allclose(read["error_3d_mm"], np.where(known, apart, np.nan), atol=1e-9, equal_nan=True)
+        # Frames turned differently fit no one motion, and the truth of each frame is a similarity of it.
+        assert (apart[known].max() > 1) if align == "sequence" else (apart[known].max() < 1e-9)
+
+
+@pytest.mark.parametrize(("name", "align"), [("a.csv", "none"), ("a.trajectories.csv", "sequence")])
+def test_tables_hold_standard_deviations_in_the_unit_of_the_points(refined_result, tmp_path, name, align):
+    read = columns_of(export(refined_result, tmp_path / name, align=align)[0])
+    ends = "_mm" if align == "sequence" else ""
+    # One similarity for all frames: how much larger the distance of two points is.
+    before, after = (
+        np.linalg.norm(points[4, :, 0] - points[4, :, 1])
+        for points in (refined_result.points, aligned_shapes(refined_result, ExportOptions(align=align)))
+    )
+    assert (after == pytest.approx(before)) == (align == "none")
+    got = together(read, *(f"std_{axis}{ends}" for axis in "xyz"))
+    assert np.allclose(got, after / before * refined_result.std, rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("text", [False, True])
-def test_ply_of_one_frame_holds_its_points_and_faces(small_result, tmp_path, text):
-    (path,) = export(small_result, tmp_path / "a.ply", frame=2, text=text, coordinates="object")
-    read = read_ply(path)
-    assert set(read) == {"vertex", "face"}
-    assert np.array_equal(read["vertex"][:, :3], small_result.points[2].T)
-    assert np.array_equal(read["vertex"][:, 3], small_result.visible[2])
-    assert np.array_equal(read["face"], small_result.faces)
-
-
-def test_ply_without_faces_holds_the_skeleton(small_result, tmp_path):
-    (path,) = export(replace(small_result, faces=None), tmp_path / "a.ply")
-    assert np.array_equal(read_ply(path)["edge"], small_result.edges)
-    (path,) = export(replace(small_result, faces=None, edges=np.zeros((0, 2))), tmp_path / "b.ply")
-    assert set(read_ply(path)) == {"vertex"}
+@pytest.mark.parametrize("drawn", ["faces", "edges", "points"])
+def test_ply_holds_points_of_one_frame_or_of_all_with_faces_or_edges(small_result, tmp_path, drawn, text):
+    result, items = drawn_as(small_result, drawn), getattr(small_result, drawn)
+    for name, options, frames in (("a.ply", {"frame": 2}, [2]), ("b.ply", {"frames": "stacked"}, range(5))):
+        (path,) = export(result, tmp_path / name, text=text, coordinates="object", **options)
+        read = read_ply(path)
+        vertices = read.pop("vertex")
+        assert np.array_equal(vertices[:, :3], result.points[frames].transpose(0, 2, 1).reshape(-1, 3))
+        assert np.array_equal(vertices[:, 3], result.visible[frames].ravel())
+        if drawn != "points":
+            assert np.array_equal(
+                read.pop(drawn[:-1]), np.concatenate([items + 7 * at for at in range(len(frames))])
+            )
+        assert not read
+    assert np.array_equal(vertices[:, 4], np.repeat(np.arange(5), 7))
 
 
 def test_a_result_without_a_mesh_is_written_with_what_its_shapes_show(small_result, tmp_path):
@@ -78,15 +106,6 @@ def test_a_result_without_a_mesh_is_written_with_what_its_shapes_show(small_resu
     assert f'"edges":{found.edges.tolist()}'.replace(" ", "") in shape_page(bare)
     (path,) = export(bare, tmp_path / "a.npz")  # what is read again is as it was solved
     assert load_result(path).edges is None
-
-
-def test_stacked_ply_holds_the_frame_of_every_point(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.ply", frames="stacked", coordinates="object")
-    read = read_ply(path)
-    assert np.array_equal(read["vertex"][:, 4], np.repeat(np.arange(5), 7))
-    assert np.array_equal(read["vertex"][:, :3], small_result.points.transpose(0, 2, 1).reshape(-1, 3))
-    expected = np.concatenate([small_result.faces + 7 * f for f in range(5)])
-    assert np.array_equal(read["face"], expected)
 
 
 @pytest.mark.parametrize("suffix", [".ply", ".obj"])
@@ -113,11 +132,9 @@ def test_obj_counts_from_one(small_result, tmp_path):
     vertices = np.array([[float(word) for word in line[1:]] for line in lines if line[0] == "v"])
     assert np.array_equal(vertices, small_result.points[1].T)
     assert [[int(word) for word in line[1:]] for line in lines if line[0] == "f"] == [[1, 2, 3], [3, 4, 5]]
-    (path,) = export(replace(small_result, faces=None), tmp_path / "b.obj", coordinates="object")
+    (path,) = export(drawn_as(small_result, "edges"), tmp_path / "b.obj", coordinates="object")
     assert [line for line in path.read_text().splitlines() if line[0] == "l"] == ["l 1 2", "l 2 3", "l 6 7"]
-    (path,) = export(
-        replace(small_result, faces=None, edges=np.zeros((0, 2))), tmp_path / "c.obj", coordinates="object"
-    )
+    (path,) = export(drawn_as(small_result, "points"), tmp_path / "c.obj", coordinates="object")
     assert path.read_text().splitlines()[-1] == "p 1 2 3 4 5 6 7"
 
 
@@ -135,12 +152,10 @@ def test_alignment_moves_a_frame_onto_its_truth(small_result, tmp_path):
 
 @pytest.mark.parametrize("align", ["truth", "sequence"])
 def test_a_mirror_image_is_laid_over_the_truth_only_where_it_may_be(small_result, align):
-    depth_inverted = np.repeat([1.0, 1.0, -1.0], small_result.point_count)[:, None]
-    mirrored = replace(small_result, C=small_result.C * depth_inverted)
     frames = small_result.truth.frames
     far = [
         np.nanmean(np.linalg.norm(aligned_shapes(each, options)[frames] - small_result.truth.points, axis=1))
-        for each in (small_result, mirrored)
+        for each in (small_result, mirrored(small_result))
         for options in (
             ExportOptions(align=align, mirror=mirror, coordinates="object") for mirror in (False, True)
         )
@@ -214,61 +229,6 @@ def test_alignment_ignores_true_frames_without_enough_points(small_result, tmp_p
         export(nothing, tmp_path / "b.ply", align="scale", coordinates="object")
 
 
-def rows_of(path):
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def test_trajectories_hold_positions_and_both_errors(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.trajectories.csv", align="truth", coordinates="object")
-    rows = rows_of(path)
-    assert len(rows) == 5 * 7
-    assert list(rows[0]) == [
-        *("frame", "point", "x_mm", "y_mm", "z_mm", "visible", "reprojection_error_px", "error_3d_mm")
-    ]
-    truth, far = small_result.truth, small_result.observations() - small_result.reprojections()
-    for index, row in enumerate(rows):
-        f, p = divmod(index, 7)
-        assert (int(row["frame"]), int(row["point"])) == (f, p)
-        if small_result.visible[f, p]:
-            assert float(row["reprojection_error_px"]) == pytest.approx(np.hypot(*far[f, :, p]), abs=1e-12)
-        else:
-            assert row["reprojection_error_px"] == "" and row["visible"] == "0"
-        true = truth.at(f)
-        if true is None or not np.isfinite(true[:, p]).all():
-            assert row["error_3d_mm"] == ""
-        else:  # the truth is a similarity of the frame
-            assert float(row["error_3d_mm"]) < 1e-9
-            assert np.allclose([float(row[f"{axis}_mm"]) for axis in "xyz"], true[:, p], atol=1e-9)
-
-
-def test_a_three_d_error_is_the_distance_after_the_alignment_that_was_chosen(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.trajectories.csv", align="sequence", coordinates="object")
-    seen = [row for row in rows_of(path) if row["error_3d_mm"]]
-    assert len(seen) == 7 + 6
-    for row in seen:
-        true = small_result.truth.at(int(row["frame"]))[:, int(row["point"])]
-        here = [float(row[f"{axis}_mm"]) for axis in "xyz"]
-        assert float(row["error_3d_mm"]) == pytest.approx(np.linalg.norm(here - true))
-    assert max(float(row["error_3d_mm"]) for row in seen) > 1  # frames turned differently fit no one motion
-
-
-@pytest.mark.parametrize(("name", "align"), [("a.csv", "none"), ("a.trajectories.csv", "sequence")])
-def test_tables_hold_standard_deviations_in_the_unit_of_the_points(refined_result, tmp_path, name, align):
-    (path,) = export(refined_result, tmp_path / name, align=align)
-    rows = rows_of(path)
-    ends = "_mm" if align == "sequence" and "trajectories" in name else ""
-    points = aligned_shapes(refined_result, ExportOptions(align=align))
-    # One similarity for all frames: how much larger the distance of two points is.
-    factor = np.linalg.norm(points[4, :, 0] - points[4, :, 1])
-    factor /= np.linalg.norm(refined_result.points[4, :, 0] - refined_result.points[4, :, 1])
-    assert (factor == pytest.approx(1)) == (align == "none")
-    for index, row in enumerate(rows):
-        f, p = divmod(index, 7)
-        got = [float(row[f"std_{axis}{ends}"]) for axis in "xyz"]
-        assert got == pytest.approx((factor * refined_result.std[f, :, p]).tolist(), rel=1e-9)
-
-
 def test_ply_holds_standard_deviations(refined_result, tmp_path):
     (path,) = export(refined_result, tmp_path / "a.ply", frames="stacked", text=True)
     vertices = read_ply(path)["vertex"]
@@ -277,10 +237,9 @@ def test_ply_holds_standard_deviations(refined_result, tmp_path):
 
 
 def test_ply_holds_errors_and_indices_of_points(small_result, tmp_path):
-    moved = small_result.truth.points + 3 * np.random.default_rng(5).standard_normal((2, 3, 7))
-    result = replace(small_result, truth=replace(small_result.truth, points=moved))
+    result = with_moved_truth(small_result)
     fitted = aligned_shapes(result, ExportOptions(align="truth", coordinates="object"))[3]
-    expected = np.linalg.norm(fitted - moved[1], axis=0)
+    expected = np.linalg.norm(fitted - result.truth.points[1], axis=0)
     for align in ("none", "truth"):  # the number is the same: without an alignment, each frame has its own
         (path,) = export(result, tmp_path / "a.ply", frame=3, align=align, coordinates="object")
         index, far, error = read_ply(path)["vertex"].T[4:]
@@ -351,7 +310,9 @@ def small_disk():
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_a_full_disk_leaves_no_file_and_is_reported(small_result, tmp_path, small_disk, suffix):
+def test_a_full_disk_leaves_no_file_and_another_one_those_that_are_told(
+    small_result, tmp_path, small_disk, suffix
+):
     frames = "numbered" if suffix in (".ply", ".obj") else "one"
     path = tmp_path / f"a{suffix}"
     small_disk(200)
@@ -359,7 +320,9 @@ def test_a_full_disk_leaves_no_file_and_is_reported(small_result, tmp_path, smal
         export(small_result, path, frames=frames)
     assert not list(tmp_path.iterdir())
     small_disk(-1)
-    assert export(small_result, path, frames=frames)
+    files = export(small_result, path, frames=frames)
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    assert files[0] == path or frames == "numbered"
 
 
 def test_a_figure_has_the_shape_upright_in_one_scale_at_the_frames_that_are_asked_for(small_result):

@@ -1,10 +1,9 @@
-"""The controller of the appearance with its panel and both views."""
+"""The panel of the appearance with both views."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from nrsfm_gui.panels.appearance.appearance_controller import AppearanceController
 from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 
@@ -12,15 +11,14 @@ from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 @pytest.fixture
 def parts(session, display, scene_view, tracks_view, messages, press_action, known):
     """Return the parts with the ground truth of a sheet, before any run."""
-    panel = AppearancePanel(scene_view)
     cameras = SceneViewController(session, display, scene_view, session)
-    controller = AppearanceController(
-        session, display, panel, button=scene_view.buttons.look,
-        drawn_by=lambda: scene_view.renderer.sentence, show_cameras=cameras.show_cameras, parent=session,
+    panel = AppearancePanel(
+        session, display, scene_view, button=scene_view.buttons.look,
+        drawn_by=lambda: scene_view.renderer.sentence, show_cameras=cameras.show_cameras,
     )  # fmt: skip
     made = SimpleNamespace(
         session=session, display=display, scene_view=scene_view, tracks_view=tracks_view,
-        appearance_controller=controller, appearance_panel=panel, message_bar=messages,
+        appearance_panel=panel, message_bar=messages,
     )  # fmt: skip
 
     def open_sequence(sequence):

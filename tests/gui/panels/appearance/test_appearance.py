@@ -91,26 +91,18 @@ def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
     opened.close()
 
 
-@pytest.mark.parametrize(
-    ("value", "span", "text"),
-    [
-        (1234.0, 1234.0, "1234"),
-        (0.0, 5.0, "0"),
-        (8.2812, 8.28, "8.28"),
-        (1480.24, 0.4, "1480.24"),
-        (-3.0, 6.0, "\N{MINUS SIGN}3"),
-    ],
-)
-def test_ends_have_enough_digits_to_differ(value, span, text):
-    assert number(value, span) == text
+def test_ends_have_enough_digits_to_differ():
+    for value, span, text in ((1234.0, 1234.0, "1234"), (0.0, 5.0, "0"), (1480.24, 0.4, "1480.24")):
+        assert number(value, span) == text
+    assert number(-3.0, 6.0) == "\N{MINUS SIGN}3"
 
 
-# The controller
+# The panel
 
 
 def test_every_coloring_reaches_both_views_and_is_named(parts):
     for key in COLORINGS:
-        parts.appearance_controller.change(color_by=key)
+        parts.session.change_appearance(color_by=key)
         parts.display.refresh()
         scene = parts.scene_view._scene
         assert scene.appearance.color_by == key
@@ -123,7 +115,7 @@ def test_every_coloring_reaches_both_views_and_is_named(parts):
 
 
 def test_the_color_bar_of_the_view_changes_the_limits(parts):
-    parts.appearance_controller.change(color_by="depth")
+    parts.session.change_appearance(color_by="depth")
     parts.display.refresh()
     bar = parts.scene_view.color_bar
     low, high = bar.limits
@@ -178,7 +170,7 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
     panel = parts.appearance_panel
     for theme in (DARK, LIGHT):
         apply_theme(qapp, theme)
-        panel.open_near(parts.scene_view.buttons.look, parts.scene_view.renderer.sentence)
+        panel.toggle()
         for field in panel.findChildren((QCheckBox, QComboBox, QAbstractSpinBox, QPushButton)):
             assert field.toolTip(), field
             assert field.accessibleName(), field
@@ -187,7 +179,7 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
                 assert room > field.fontMetrics().horizontalAdvance(field.text()), field.text()
             else:
                 assert field.width() >= field.minimumSizeHint().width(), field
-        assert "OpenGL" in panel.drawn_by.text()
+        assert "OpenGL" in panel.renderer.text()
         panel.hide()
 
 
@@ -208,7 +200,7 @@ def test_keys_of_trails_mesh_and_path(parts, known):
     pixels, _ = view._projection().pixels(parts.display.scene.path)
     assert parts.display.scene.path.shape == (known.sequence.frame_count, 3)
     assert ((pixels > 0) & (pixels < (view.width(), view.height()))).all()  # it is fitted in
-    assert len(view._renderer.parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
+    assert len(view.renderer.parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
 
 
 def test_a_sequence_without_a_mesh_gets_the_one_that_its_shapes_show(parts, known, qtbot):
@@ -221,26 +213,26 @@ def test_a_sequence_without_a_mesh_gets_the_one_that_its_shapes_show(parts, know
     assert parts.session.appearance.mesh_mode == "off"
 
 
-def test_what_has_no_mesh_is_a_sentence(parts, known):
-    parts.open(replace(known.sequence, edges=None, faces=None, truth=None))
-    parts.press("mesh")
-    assert "run the solver" in parts.message_bar.text and not len(parts.display.scene.edges)
-
-
-def test_the_camera_path_of_parallel_rays_is_a_sentence(parts, make_known):
-    parts.open(make_known(affine=True).sequence)
-    parts.press("path")
-    assert "parallel rays have no place" in parts.message_bar.text
+def test_what_there_is_not_is_a_sentence(parts, known, make_known):
+    bare = replace(known.sequence, edges=None, faces=None, truth=None)
+    for sequence, key, words in (
+        (bare, "mesh", "run the solver"),
+        (make_known(affine=True).sequence, "path", "parallel rays have no place"),
+    ):
+        parts.open(sequence)
+        parts.press(key)
+        assert words in parts.message_bar.text
+        assert key != "mesh" or not len(parts.display.scene.edges)
 
 
 def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(parts, tmp_path):
     np.savez(tmp_path / "mesh.npz", faces=np.array([[0, 5, 6], [5, 6, 7]]))
-    parts.appearance_controller.load_triangulation(tmp_path / "mesh.npz")
+    parts.appearance_panel.load_triangulation(tmp_path / "mesh.npz")
     parts.display.refresh()
     assert np.sort(parts.display.scene.faces, axis=1).tolist() == [[0, 5, 6], [5, 6, 7]]
     assert parts.appearance_panel.choices["mesh_source"].currentText() == "mesh.npz"
     (tmp_path / "bad.txt").write_text("0 1 99\n")
-    parts.appearance_controller.load_triangulation(tmp_path / "bad.txt")
+    parts.appearance_panel.load_triangulation(tmp_path / "bad.txt")
     assert "names point 99" in parts.message_bar.text
     assert parts.session.appearance.triangulation.name == "mesh.npz"
 

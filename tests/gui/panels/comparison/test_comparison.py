@@ -27,7 +27,7 @@ def parts(show, session, display, scene_view, messages, press_action, add_run, m
     layout.addWidget(splitter, 1)
     controller = CompareController(
         session, display, panel, splitter, scene_view, make_view=lambda: SceneView(software=True),
-        select=session.set_shown, parent=around,
+        select=session.set_shown,
     )  # fmt: skip
     show(around, 900, 600)
     session.set_sequence(known.sequence)

@@ -8,8 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from hands import choose, type_into
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
+from PyQt6.QtWidgets import QApplication
 
 from core import CameraModel, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, simulate
 from core.evaluation import HoldoutCurve, HoldoutPlan, gather_curve, present_noise, sweep
@@ -24,6 +23,7 @@ from nrsfm_gui.panels.guidance.guidance_panel import (
     advised,
     by_truth,
     recommendation,
+    value_label,
 )
 from nrsfm_gui.widgets.style import apply_theme
 
@@ -55,48 +55,47 @@ def curves(**changes):
         "integer": False,
     }
     others = {name: changes.pop(name) for name in changes.keys() - line.keys()}
-    return GuidanceCurves(SimpleNamespace(**(line | changes)), name="xi", unit="px", **others)
+    line |= changes
+    close = 2 * (line["values"][line["best"]],)
+    return GuidanceCurves(SimpleNamespace(**line, close=close), parameter="xi", unit="px", **others)
 
 
 READY = GuidanceState(available=True, suggested=(0.1, 10, 5))
 
 
+def computed(panel):
+    """Press Compute, and return what is requested."""
+    asked = []
+    panel.compute_requested.connect(lambda *request: asked.append(request))
+    panel._compute.click()
+    return asked
+
+
 def test_an_empty_panel_shows_what_it_does_and_what_is_missing(panel):
-    assert "without ground truth" in panel.plot._empty.text()
-    assert "run one first" in panel.plot._empty.text()
-    assert not panel._compute.isEnabled()
-    assert not panel._use.isVisibleTo(panel)
+    text = panel.plot._empty.text
+    assert "without ground truth" in text() and "run one first" in text()
+    assert not panel._compute.isEnabled() and not panel._use.isVisibleTo(panel)
     panel.set_state(READY)
-    assert "run one first" not in panel.plot._empty.text()
-    assert panel._compute.isEnabled()
+    assert "run one first" not in text() and panel._compute.isEnabled()
 
 
 @pytest.mark.parametrize(
     ("parameter", "fields", "expected"),
     [
-        ("xi", ("0.1", "10", "3"), (0.1, 1.0, 10.0)),
-        ("rank", ("2", "5", "9"), (2.0, 3.0, 4.0, 5.0)),
-        ("xi", ("10", "1", "3"), None),
-        ("xi", ("0", "1", "3"), None),
-        ("xi", ("0.1", "1", "1"), None),
-        ("xi", ("0.1", "1", "400"), None),
-        ("xi", ("a", "1", "4"), None),
-        ("xi", ("0.1", "inf", "4"), None),
+        ("xi", "0.1 10 3", (0.1, 1.0, 10.0)),
+        ("rank", "2 5 9", (2.0, 3.0, 4.0, 5.0)),
+        *(("xi", wrong, None) for wrong in ("10 1 3", "0 1 3", "0.1 1 1", "0.1 1 400", "a 1 4", "0.1 inf 4")),
     ],
 )
 def test_the_fields_make_a_series_or_show_why_not(panel, parameter, fields, expected):
     panel.set_state(READY)
     panel._parameter.set_key(parameter)
-    for field, text in zip((panel._low, panel._high, panel._count), fields, strict=True):
+    for field, text in zip((panel._low, panel._high, panel._count), fields.split(), strict=True):
         type_into(field, text)
     if expected is None:
-        assert not panel._compute.isEnabled()
-        assert "must ascend" in panel._compute.toolTip()
-        return
-    asked = []
-    panel.compute_requested.connect(lambda *request: asked.append(request))
-    panel._compute.click()
-    assert asked == [(parameter, expected, "tracks")]
+        assert not panel._compute.isEnabled() and "must ascend" in panel._compute.toolTip()
+    else:
+        assert computed(panel) == [(parameter, expected, "tracks")]
 
 
 def test_the_values_of_refine_are_both_words_and_have_no_range(panel):
@@ -105,10 +104,7 @@ def test_the_values_of_refine_are_both_words_and_have_no_range(panel):
     choose(panel._parameter, "objective")
     assert not any(field.isVisibleTo(panel) for field in (panel._low, panel._high, panel._count))
     panel._hiding.set_key("blocks")
-    asked = []
-    panel.compute_requested.connect(lambda *request: asked.append(request))
-    panel._compute.click()
-    assert asked == [("objective", (0.0, 1.0), "blocks")]
+    assert computed(panel) == [("objective", (0.0, 1.0), "blocks")]
     panel.set_state(replace(READY, parameters=("xi", "rank")))
     assert panel.parameter == "xi" and panel._low.isVisibleTo(panel)
 
@@ -144,7 +140,7 @@ def test_the_curve_its_minimum_and_the_present_value_are_drawn(qapp, panel, near
     drawn = curves(truth=np.array([3.0, 1.0, np.nan, 2.0]))
     panel.set_state(replace(READY, curves=drawn, present=1.0))
     QApplication.processEvents()
-    assert marked(panel) == ["xi 0.3"]
+    assert marked(panel) == ["strength ξ 0.3"]
     picture = panel.plot.grab().toImage()
     assert near(picture, theme.accent).sum() > 60
     assert near(picture, theme.selection).sum() > 10
@@ -164,7 +160,7 @@ def test_curves_of_one_value_and_of_nothing_finite_are_drawn(panel):
     alone = curves(values=one, held=one, deviation=np.array([np.nan]), kept=one, best=0, integer=True)
     panel.set_state(replace(READY, curves=alone))
     QApplication.processEvents()
-    assert marked(panel) == ["xi 2"]
+    assert marked(panel) == ["strength ξ 2"]
     nothing = np.full(4, np.nan)
     panel.set_state(replace(READY, curves=curves(kept=nothing, truth=nothing)))
     panel._truth.setChecked(True)
@@ -184,7 +180,7 @@ def test_ticks_are_round_and_at_least_two_even_on_a_short_axis():
 def guidance(show, session, panel):
     """Return the controller of the panel."""
     show(panel.header, 400, 40)  # in the window it is the title of the dock
-    made = GuidanceController(session, panel, session)
+    made = GuidanceController(session, panel)
     yield made
     made.shut_down()
 
@@ -204,12 +200,10 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
     qtbot.waitUntil(lambda: not solved.computing)
     assert not panel._cancel.isVisibleTo(panel)
     sequence, more = session.sequence, solved._series.more
+    # Of two values the best is at an end, to whose side the range was widened.
     solves = [*sweep(sequence, start, SETTINGS, HoldoutPlan("xi", values))]
-    first = gather_curve(solves, "xi")
-    assert bool(more) == (first.best in (0, len(values) - 1))
-    if more:  # the range was widened to the side of the best
-        assert (max(more) < values[0]) == (first.best == 0)
-        solves += sweep(sequence, start, SETTINGS, HoldoutPlan("xi", more))
+    assert more and (max(more) < values[0]) == (gather_curve(solves, "xi").best == 0)
+    solves += sweep(sequence, start, SETTINGS, HoldoutPlan("xi", more))
     direct = gather_curve(solves, "xi")
     shown = panel.plot._curves
     assert shown.line.held == pytest.approx(direct.held, rel=1e-6)
@@ -222,8 +216,7 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
     expected = [series.truth[fold, value] for value in part.values]
     assert series.truth_of(part) == pytest.approx(expected) != pytest.approx(series.truth_of(direct))
     assert f"strength ξ {direct.values[direct.best]:g} predicts best" in panel.sentence
-    assert "px" in panel.sentence
-    assert ("widened" in panel.sentence) == bool(more)
+    assert "px" in panel.sentence and "widened" in panel.sentence
     panel._truth.click()
     assert "By the truth, not used here: " in panel.sentence
     panel._use.click()
@@ -245,10 +238,10 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     panel.compute_requested.emit("objective", (0.0, 1.0), "blocks")
     qtbot.waitUntil(lambda: len(solved._series.trials) >= 2)  # a fold is enough
     panel._cancel.click()
-    qtbot.waitUntil(lambda: not solved.computing and panel.plot._curves.words is not None)
+    qtbot.waitUntil(lambda: not solved.computing and panel.plot._curves.parameter == "objective")
     shown = panel.plot._curves
-    assert shown.words == ("depths", "wnn") and np.isfinite(shown.truth).all()
-    word = shown.words[shown.advised]
+    assert np.isfinite(shown.truth).all()
+    word = value_label("objective", shown.line.values[shown.line.best])
     assert marked(panel) == [f"objective {word}"]
     assert f"objective {word} predicts best" in panel.sentence and "range" not in panel.sentence
     panel._use.click()
@@ -260,7 +253,7 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     qtbot.waitUntil(lambda: len(solved._series.trials) >= 2)
     panel._cancel.click()
     qtbot.waitUntil(lambda: not solved.computing and panel._use.isEnabled())
-    used = panel.plot._curves.line.values[panel.plot._curves.advised]
+    used = panel.plot._curves.line.values[panel.plot._curves.line.best]
     panel._use.click()
     assert session.settings.isometry == used
     session.set_settings(session.settings.with_changes(objective="wnn"))
@@ -303,8 +296,7 @@ def test_of_values_that_predict_equally_well_the_strongest_is_used_and_named():
 
 
 def test_a_best_value_at_an_end_widens_the_range_once_and_is_reported():
-    values = (0.1, 0.3, 1.0, 3.0)
-    plan = HoldoutPlan("xi", values)
+    plan = HoldoutPlan("xi", (0.1, 0.3, 1.0, 3.0))
     falling = line_of([[4.0, 3.0, 2.0, 1.0]])
     ratio = 30.0 ** (1 / 3)
     assert beyond(falling, plan) == pytest.approx((3 * ratio, 3 * ratio**2), rel=0.01)
@@ -344,8 +336,14 @@ def test_a_series_can_be_cancelled_and_keeps_its_results(qtbot, solved, panel):
     assert job.isFinished()
 
 
-def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, session, solved, panel, known):
+def test_what_cannot_be_hidden_is_reported_and_another_sequence_ends_a_series_and_removes_its_curve(
+    qtbot, session, solved, panel, known
+):
     qtbot.waitUntil(panel._compute.isEnabled)  # rotations are chosen
+    panel.compute_requested.emit("rank", (2.0, 40.0), "tracks")
+    qtbot.waitUntil(lambda: not solved.computing)
+    assert panel.sentence.startswith("No observation can be hidden at rank 40")
+    assert panel._line.label.property("role") == "warning"
     panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "tracks")
     session.set_sequence(known.sequence)
     assert panel.plot._curves is None and panel.sentence == ""
@@ -365,27 +363,6 @@ def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, session, solved
     assert held[-1]() is solved._series
     session.set_sequence(known.sequence)
     qtbot.waitUntil(lambda: held[-1]() is None)
-
-
-def test_what_cannot_be_hidden_is_reported_in_the_panel(qtbot, solved, panel):
-    panel.compute_requested.emit("rank", (2.0, 40.0), "tracks")
-    qtbot.waitUntil(lambda: not solved.computing)
-    assert panel.sentence.startswith("No observation can be hidden at rank 40")
-    assert panel._line.label.property("role") == "warning"
-
-
-def test_the_menu_brings_the_panel_to_the_front(qtbot, show, solved, panel, press_action):
-    window, docks = QMainWindow(), [QDockWidget(title) for title in ("Guidance", "Points")]
-    for dock, widget in zip(docks, (panel, QWidget()), strict=True):
-        dock.setWidget(widget)
-        window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
-    window.tabifyDockWidget(*docks)
-    show(window, 400, 300)
-    docks[1].raise_()
-    qtbot.waitUntil(lambda: panel.visibleRegion().isEmpty())  # another tab is in front
-    press_action(SimpleNamespace(guidance_controller=solved), "guidance")
-    qtbot.waitUntil(lambda: not panel.visibleRegion().isEmpty())
-    docks[0].setWidget(None)
 
 
 def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(

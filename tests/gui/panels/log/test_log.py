@@ -7,14 +7,14 @@ import warnings
 import pytest
 from PyQt6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
 from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QToolButton
 
 from core import Settings, simulate
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model import log_records as module
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.log.log_controller import LogController, differences
-from nrsfm_gui.panels.log.log_panel import LogPanel
+from nrsfm_gui.panels.log.log_panel import LogController, LogPanel, differences
 from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
@@ -26,8 +26,8 @@ def sequence():
 
 
 @pytest.fixture
-def panel(show):
-    panel = LogPanel()
+def panel(show, logbook):
+    panel = LogPanel(logbook)
     show(panel, 500, 200)
     return panel
 
@@ -36,7 +36,7 @@ def panel(show):
 def log(session, logbook, panel):
     """Return the controller that fills the logbook."""
     session.set_settings(QUICK)
-    return LogController(session, logbook, panel, session)
+    return LogController(session, logbook, panel)
 
 
 def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(logbook, recwarn):
@@ -58,22 +58,18 @@ def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(logbook, recwar
     finally:
         qInstallMessageHandler(before)
     lines = list(logbook.lines)
-    assert [(line.level, line.source) for line in lines] == [
-        (Level.INFO, "core.io.readers"),
-        (Level.WARNING, "python"),
-        (Level.WARNING, "qt"),
-    ]
-    assert lines[0].text == "3 files read"
-    assert "an old key" in lines[1].text
-    assert heard == [
-        (QtMsgType.QtWarningMsg, "a font is missing"),
-        (QtMsgType.QtWarningMsg, "not for the log"),
-    ]
+    known = ((Level.INFO, "core.io.readers"), (Level.WARNING, "python"), (Level.WARNING, "qt"))
+    assert tuple((line.level, line.source) for line in lines) == known
+    assert lines[0].text == "3 files read" and "an old key" in lines[1].text
+    assert heard == [(QtMsgType.QtWarningMsg, text) for text in ("a font is missing", "not for the log")]
     assert warnings.showwarning is shown
     assert logging.getLogger("core").level == level
 
 
-def test_lines_come_from_any_thread_in_order(qtbot, logbook):
+def test_the_newest_lines_are_kept_from_any_thread_in_order(qtbot, monkeypatch):
+    monkeypatch.setattr(module, "LINES", 150)
+    logbook = Logbook()
+
     def work():
         for number in range(200):
             logbook.add(Level.INFO, "thread", str(number))
@@ -81,24 +77,15 @@ def test_lines_come_from_any_thread_in_order(qtbot, logbook):
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    qtbot.waitUntil(lambda: len(logbook.lines) == 200)
-    assert [line.text for line in logbook.lines] == [str(number) for number in range(200)]
-
-
-def test_the_log_is_bounded(qapp, monkeypatch):
-    monkeypatch.setattr(module, "LINES", 10)
-    short = Logbook()
-    for number in range(30):
-        short.add(Level.INFO, "x", str(number))
-    assert [line.text for line in short.lines] == [str(number) for number in range(20, 30)]
+    qtbot.waitUntil(lambda: len(logbook.lines) == 150 and logbook.lines[-1].text == "199")
+    assert [line.text for line in logbook.lines] == [str(number) for number in range(50, 200)]
 
 
 def test_the_panel_filters_by_level_and_text_and_copies_what_it_shows(qtbot):
-    panel = LogPanel()
+    book = Logbook()
+    panel = LogPanel(book)
     qtbot.addWidget(panel)
     panel.setPalette(palette(DARK))
-    book = Logbook()
-    book.added.connect(panel.add_line)
     book.add(Level.DETAIL, "solver", "iteration 1")
     assert panel._text.toPlainText() == ""  # what comes while it is hidden is there when it is shown
     panel.show()
@@ -142,17 +129,14 @@ def test_a_session_is_recorded_in_the_log_with_what_was_refused(
     assert error.source == "run 2" and "rank 3 is refused" in error.text
 
 
-def test_dragged_settings_are_one_line(qtbot, session, logbook, log):
+def test_changes_of_settings_are_named_those_of_a_drag_in_one_line(qtbot, session, logbook, log):
+    before = {"rank": 3, "penalty": {"kind": "nn", "mu": 0.1}, "gone": 1}
+    after = {"rank": 4, "penalty": {"kind": "nn", "mu": 0.25}}
+    assert differences(before, after) == ["rank 3 → 4", "penalty mu 0.1 → 0.25", "gone 1 → None"]
     for eta in (0.06, 0.07, 0.08):
         session.set_settings(QUICK.with_changes(eta=eta))
     qtbot.waitUntil(lambda: "eta 0.05 → 0.08" in logbook.text())
     assert "→ 0.07" not in logbook.text()
-
-
-def test_differences_name_what_changed():
-    before = {"rank": 3, "penalty": {"kind": "nn", "mu": 0.1}, "gone": 1}
-    after = {"rank": 4, "penalty": {"kind": "nn", "mu": 0.25}}
-    assert differences(before, after) == ["rank 3 → 4", "penalty mu 0.1 → 0.25", "gone 1 → None"]
 
 
 def test_the_log_is_saved_and_cleared_and_a_refusal_reported(messages, logbook, log, panel, tmp_path):
@@ -162,5 +146,5 @@ def test_the_log_is_saved_and_cleared_and_a_refusal_reported(messages, logbook, 
     assert "Saved" in messages.text
     log.save(tmp_path / "absent" / "log.txt")
     assert "does not exist" in messages.text
-    panel.clear_requested.emit()
+    next(each for each in panel.header.findChildren(QToolButton) if each.text() == "Clear").click()
     assert not logbook.lines and panel.shown_text == ""

@@ -1,6 +1,5 @@
-"""A loss plot, what it shows, and where something is in a picture of it."""
+"""A loss plot, and what it shows."""
 
-import numpy as np
 import pytest
 
 from core import HistoryEntry
@@ -26,20 +25,21 @@ def history():
 
 
 @pytest.fixture
-def edges():
-    """Find left, right, top and bottom of what a mask holds."""
-
-    def find(mask):
-        y, x = np.nonzero(mask)
-        return np.array([x.min(), x.max(), y.min(), y.max()])
-
-    return find
-
-
-@pytest.fixture
 def plot(show):
     plot = LossPlot()
     plot.setPalette(palette(DARK))
     plot.set_mode(EVERYTHING)
     show(plot, 640, 360)
     return plot
+
+
+@pytest.fixture
+def item(plot):
+    """Return what pyqtgraph draws of the plot."""
+    return plot.plot_widget.getPlotItem()
+
+
+@pytest.fixture
+def left(item):
+    """Return its axis at the left."""
+    return item.getAxis("left")

@@ -37,11 +37,9 @@ def searched():
         for rank in (1, 2):
             phase = Phase(PhaseKind.ROTATIONS, index + 1, 2, name, rank)
             made.extend(records([50.0, 20.0], [None] * 2, phase, first=len(made)))
-    grown, cut = (
-        Phase(PhaseKind.START, 1, 3, "rigid, grown", 2),
-        Phase(PhaseKind.START, 2, 3, "closed form, cut"),
-    )
+    grown = Phase(PhaseKind.START, 1, 3, "rigid, grown", 2)
     made.extend(records([1.0, 0.1], [1.0, 0.1], grown, first=8))
+    cut = Phase(PhaseKind.START, 2, 3, "closed form, cut")
     made.extend(records([9.0, 0.5, 0.05], [0.1, 0.1, 0.05], cut, first=10))
     made.extend(records([0.02, 0.01], [0.02, 0.01], REFINE, first=13))
     made.extend(records([0.01] * 20, [0.01] * 20, Phase(PhaseKind.FINE), first=15, energy=-3.0))
@@ -129,10 +127,12 @@ def test_the_range_is_of_the_line_without_its_first_steps_and_without_the_time_o
     assert range_of(History()) is None
 
 
-def test_the_default_shows_the_line_of_the_final_objective_over_seconds(qtbot, best_plot, searched, near):
+def test_the_default_shows_the_line_of_the_final_objective_over_seconds(
+    qtbot, best_plot, item, searched, near
+):
     best_plot.set_histories({1: searched}, 1)
     best_plot.set_moment(14)
-    box = best_plot.plot_widget.getPlotItem().getViewBox()
+    box = item.getViewBox()
     (left, right), (bottom, top) = box.viewRange()
     assert left <= 0 and 3.4 <= right < 3.7 and -2.3 < bottom < -2.0 and top < 1.0
     qtbot.wait(30)
@@ -161,9 +161,9 @@ def trace(at, errors, name="3-D error", unit="mm"):
     return ErrorTrace(name, unit, np.array(at), np.array(errors))
 
 
-def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change(best_plot, searched):
+def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change(best_plot, item, searched):
     searched.tick(16, "eta 0.05 → 0.3", before=Settings())
-    axis = best_plot.plot_widget.getPlotItem().getAxis("right")
+    axis = item.getAxis("right")
     best_plot.set_details(RunDetails(trace=trace([2, 9, 14, 18, 30], [40.0, 8.0, 7.0, 3.0, 2.0])))
     best_plot.set_histories({1: searched}, 1)
     assert axis.isVisible() and axis.labelText == "3-D error (mm)"
@@ -180,18 +180,20 @@ def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change
     assert not axis.isVisible()
 
 
-def test_loss_and_error_are_read_under_the_mouse_and_a_click_goes_to_the_moment(qtbot, best_plot, searched):
+def test_loss_and_error_are_read_under_the_mouse_and_a_click_goes_to_the_moment(
+    qtbot, best_plot, item, searched
+):
     best_plot.set_details(RunDetails(trace=trace([9, 18], [8.0, 3.0])))
     best_plot.set_histories({1: searched}, 1)
     qtbot.wait(30)
-    box = best_plot.plot_widget.getPlotItem().getViewBox()
-    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(2.0, -3.0)))
-    assert best_plot._reading.text == "2.00 s: energy −3.0000 · 3.00 mm"
-    assert best_plot.header.reading.full_text.startswith("2.00 s: energy −3.0000 · 3.00 mm · depth, fine")
-    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(1.3, -3.0)))
-    assert best_plot._reading.text == "1.30 s: log10 loss −1.6990 · 8.00 mm"
-    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(0.3, -3.0)))
-    assert best_plot._reading.text == "0.30 s: not of the final objective"
+    box, reading = item.getViewBox(), best_plot.header.reading
+    for x, text, more in (
+        (2.0, "2.00 s: energy −3.0000 · 3.00 mm", " · depth, fine"),
+        (1.3, "1.30 s: log10 loss −1.6990 · 8.00 mm", ""),
+        (0.3, "0.30 s: not of the final objective", ""),
+    ):
+        best_plot._on_mouse_moved(box.mapViewToScene(QPointF(x, -3.0)))
+        assert best_plot._reading.text == text and reading.full_text.startswith(text + more)
     requests: list[object] = []
     best_plot.moment_requested.connect(requests.append)
     place = best_plot.plot_widget.mapFromScene(box.mapViewToScene(QPointF(1.1, -3.0)))
@@ -199,7 +201,7 @@ def test_loss_and_error_are_read_under_the_mouse_and_a_click_goes_to_the_moment(
     assert requests == [11]
     best_plot._clear_reading()
     best_plot.set_moment(11)
-    assert best_plot.header.reading.full_text == "1.10 s of 3.40 s"
+    assert reading.full_text == "1.10 s of 3.40 s"
 
 
 def test_starts_and_candidates_are_listed_with_how_they_ended(searched, last):
@@ -239,12 +241,9 @@ def test_missing_losses_come_last_in_both_orders(qtbot):
     qtbot.addWidget(table)
     losses = (("a", None), ("b", -1.0), ("c", None), ("d", 2.0))
     table.set_attempts(tuple(Attempt(name, loss, "no") for name, loss in losses))
-    for order, first in (
-        (Qt.SortOrder.AscendingOrder, ["b", "d"]),
-        (Qt.SortOrder.DescendingOrder, ["d", "b"]),
-    ):
+    for order, first in ((Qt.SortOrder.AscendingOrder, "bd"), (Qt.SortOrder.DescendingOrder, "db")):
         table.sortByColumn(LOSS, order)
-        names = [table.model().index(row, 0).data() for row in range(4)]
+        names = "".join(table.model().index(row, 0).data() for row in range(4))
         assert names[:2] == first and sorted(names[2:]) == ["a", "c"]
 
 

@@ -18,7 +18,7 @@ QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_itera
 @pytest.fixture
 def parts(qtbot, session, control, display, plot, add_solved_run, known, statuses):
     """Return the parts with a run that is over."""
-    controller = LossController(session, control, display, plot, session)
+    controller = LossController(session, control, display, plot)
     add_solved_run(session, known.sequence, QUICK)
     display.refresh()
 

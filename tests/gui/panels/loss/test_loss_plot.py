@@ -25,11 +25,6 @@ REFINE, OTHER = Phase(PhaseKind.REFINE), Phase(PhaseKind.START, 1, name="other")
 ADMM = Phase(PhaseKind.MATRIX, name="ADMM")
 
 
-def ranges(plot):
-    """Return the ranges [left, right] and [bottom, top] that a plot shows."""
-    return plot.plot_widget.getPlotItem().getViewBox().viewRange()
-
-
 def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
     made = history(1000)
     assert made.iterations.tolist() == list(range(1000))
@@ -107,25 +102,22 @@ def test_a_history_holds_the_energies_of_the_refinement_and_where_phases_end():
 
 
 def test_the_axis_is_of_the_newest_stage_and_every_other_one_fills_the_height_in_its_own_span(
-    qtbot, plot, near, history
+    qtbot, plot, item, left, near, history
 ):
     plot.set_histories({1: history(40)}, 1)
-    item = plot.plot_widget.getPlotItem()
-    axis, box = item.getAxis("left"), item.getViewBox()
-    assert axis.labelText == "log10 loss" and not plot._curves._others._box.isVisible()
+    assert left.labelText == "log10 loss" and not plot._curves._others._box.isVisible()
     plot.set_histories({1: history(40), 2: refined_history()}, 2, {1: "one", 2: "two"})
     qtbot.wait(50)
-    assert axis.labelText.startswith("energy per point and frame")
-    low, high = axis.range
+    assert left.labelText.startswith("energy per point and frame")
+    low, high = left.range
     assert 5.8 < low < 6.1 and 7.0 < high < 7.4
-    picture = plot.plot_widget.grab().toImage()
-    area = box.sceneBoundingRect()
-    inside = near(picture, DARK.accent, tolerance=60)[
-        int(area.top()) : int(area.bottom()), int(area.left()) : int(area.right())
-    ]
-    for first, last in ((0, 19), (20, 29), (30, 39)):
-        left, right = (round(box.mapViewToScene(QPointF(x, 6.5)).x() - area.left()) for x in (first, last))
-        rows = np.flatnonzero(inside[:, left + 1 : right].any(axis=1)) / len(inside)
+    box = item.getViewBox()
+    inside = near(
+        plot.plot_widget.grab(box.sceneBoundingRect().toRect()).toImage(), DARK.accent, tolerance=60
+    )
+    for ends in ((0, 19), (20, 29), (30, 39)):
+        first, last = (round(box.mapFromView(QPointF(x, 6.5)).x()) for x in ends)
+        rows = np.flatnonzero(inside[:, first + 1 : last].any(axis=1)) / len(inside)
         assert np.ptp(rows) > 0.7
 
 
@@ -142,21 +134,20 @@ def test_the_other_stages_are_those_of_the_run_in_front(plot):
     assert shown._spans == [] and not shown._box.isVisible()
 
 
-def test_the_axis_is_of_the_stage_of_the_moment_that_is_looked_at_and_of_a_highlighted_attempt(plot):
+def test_the_axis_is_of_the_stage_of_the_moment_that_is_looked_at_and_of_a_highlighted_attempt(plot, left):
     plot.set_histories({1: refined_history()}, 1)
-    axis = plot.plot_widget.getPlotItem().getAxis("left")
     for record, name, values in (
         (10, "log10 loss", (-1.3, 0.0)),
         (25, "energy", (-2.9, -2.0)),
         (None, "energy", (6.1, 7.0)),
     ):
         plot.set_moment(record)
-        low, high = axis.range
-        assert axis.labelText.startswith(name)
+        low, high = left.range
+        assert left.labelText.startswith(name)
         assert low <= values[0] <= values[1] <= high and high - low < 1.5 * (values[1] - values[0])
     plot._curves.marked = (3, 9)
     plot.refresh()
-    assert axis.labelText == "log10 loss"
+    assert left.labelText == "log10 loss"
 
 
 def test_the_lowest_energy_is_of_one_level_and_of_one_set_of_parameters():
@@ -196,7 +187,7 @@ def moved_history():
 
 
 @pytest.mark.parametrize("mode", [BEST, "Everything"])
-def test_a_change_of_the_parameters_begins_a_stage_with_a_scale_of_its_own(qtbot, plot, mode):
+def test_a_change_of_the_parameters_begins_a_stage_with_a_scale_of_its_own(qtbot, plot, item, left, mode):
     made = moved_history()
     assert [(stage.change, first, last) for stage, first, last in made.stage_spans] == [
         (0, 0, 2),
@@ -206,36 +197,33 @@ def test_a_change_of_the_parameters_begins_a_stage_with_a_scale_of_its_own(qtbot
     plot.set_mode(mode)
     plot.resize(900, 300)
     plot.set_histories({1: made}, 1)
-    axis, box = plot.plot_widget.getPlotItem().getAxis("left"), plot.plot_widget.getPlotItem().getViewBox()
+    box = item.getViewBox()
     for moment, low, high in ((0, -3.2, -3.0), (6, -4.2, -4.0), (None, -9.3, -9.0)):
         plot.set_moment(moment)
         qtbot.wait(10)
-        assert axis.range[0] <= low < high <= axis.range[1] and np.ptp(axis.range) < 1.5 * (high - low)
+        assert left.range[0] <= low < high <= left.range[1] and np.ptp(left.range) < 1.5 * (high - low)
         _, y = plot._curves._curves[1].item.getOriginalDataset()
         assert (y.min(), y.max()) == (low, high)  # without what was passed on the way
         assert len(plot._curves._others._spans) == 2
         height = box.mapSceneToView(box.sceneBoundingRect().topLeft()).y()
-        assert all(axis.range[0] < place < height for place in plot._ticks._item.getData()[1])
+        assert all(left.range[0] < place < height for place in plot._ticks._item.getData()[1])
     names = [name for *_, name, _shaded in spans(made, made.stage_of(None))]
     assert names == ["finest level", "isometry 0.3 → 0.6", "noise 1 → 2"]
 
 
-def test_while_the_hand_moves_the_axis_is_of_what_was_passed_on_the_way(plot):
-    made = moved_history()
-    made.extend_tick(len(made), "noise 1 → 3")  # which no record is of yet
-    plot.set_histories({1: made}, 1)
-    axis = plot.plot_widget.getPlotItem().getAxis("left")
-    low, high = made.values[8:].min(), made.values[8:].max()
-    assert axis.range[0] <= low < high <= axis.range[1]
-
-
-def test_another_run_is_drawn_under_its_newest_parameters(plot):
+def test_while_the_hand_moves_the_axis_is_of_what_was_passed_and_other_runs_are_under_their_newest_parameters(
+    plot, left
+):
     plot.set_histories({1: moved_history(), 2: moved_history().until(3)}, 2)
     _, y = plot._curves._curves[1].item.getOriginalDataset()
     assert y.tolist() == [-9.0, -9.3]
+    made = moved_history()
+    made.extend_tick(len(made), "noise 1 → 3")  # which no record is of yet
+    plot.set_histories({1: made}, 1)
+    assert left.range[0] <= made.values[8:].min() < made.values[8:].max() <= left.range[1]
 
 
-def test_a_flat_line_has_two_ticks_of_few_digits(plot):
+def test_a_flat_line_has_two_ticks_of_few_digits(plot, left):
     plot.set_mode(BEST)
     for value, energy in ((0.17211, None), (0.17211, -14.14973), (0.17211, 0.0)):
         phase = REFINE if energy is None else Phase(PhaseKind.FINEST)
@@ -245,47 +233,42 @@ def test_a_flat_line_has_two_ticks_of_few_digits(plot):
         for height in (150, 900):
             plot.resize(640, height)
             QApplication.processEvents()
-            axis = plot.plot_widget.getPlotItem().getAxis("left")
-            low, high = axis.range
-            levels = axis.tickValues(low, high, axis.size().height())
-            names = axis.tickStrings(levels[0][1], 1.0, levels[0][0])
-            assert len(names) >= 2, (value, energy, height, low, high)
+            levels = left.tickValues(*left.range, left.size().height())
+            names = left.tickStrings(levels[0][1], 1.0, levels[0][0])
+            assert len(names) >= 2, (value, energy, height, left.range)
             assert all(len(name.strip("−").replace(".", "")) <= 4 for name in names), names
 
 
-def test_losses_are_drawn_as_they_are_or_by_their_logarithm_and_energies_always_as_they_are(plot):
+def test_losses_are_drawn_as_they_are_or_by_their_logarithm_and_energies_always_as_they_are(plot, left):
     menu = plot.menu()
-    chosen: list[bool] = []
-    plot.scale_chosen.connect(chosen.append)
+    asked: list[object] = []
+    plot.scale_chosen.connect(asked.append)
+    plot.figure_requested.connect(lambda: asked.append("figure"))
     logarithm, linear, *_ = menu.actions()
     assert logarithm.isChecked() and not linear.isChecked()
     linear.trigger()
-    asked: list[bool] = []
-    plot.figure_requested.connect(lambda: asked.append(True))
     next(action for action in menu.actions() if action.text() == "Save as a figure…").trigger()
     menu.close()
-    assert (chosen, asked) == ([False], [True])
+    assert asked == [False, "figure"]
     plot.set_histories({1: refined_history()}, 1)
     plot.set_moment(5)
-    axis = plot.plot_widget.getPlotItem().getAxis("left")
-    assert axis.labelText == "log10 loss" and axis.range[0] < -1.3
+    assert left.labelText == "log10 loss" and left.range[0] < -1.3
     plot.set_logarithmic(False)
-    assert axis.labelText == "loss" and -0.2 < axis.range[0] <= 0.05 and 1.0 <= axis.range[1] < 1.3
+    assert left.labelText == "loss" and -0.2 < left.range[0] <= 0.05 and 1.0 <= left.range[1] < 1.3
     plot.set_moment(None)
-    assert axis.labelText.startswith("energy") and axis.range[0] > 5.8
+    assert left.labelText.startswith("energy") and left.range[0] > 5.8
     menu = plot.menu()
     assert "energy, always linear" in [action.text() for action in menu.actions() if not action.isEnabled()]
     menu.close()
 
 
-def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, plot):
+def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, plot, item, left):
     plot.set_histories({1: refined_history()}, 1)
     plot.resize(380, 190)
     qtbot.wait(50)
     plot.plot_widget.grab()
-    item = plot.plot_widget.getPlotItem()
-    axis, box = item.getAxis("left"), item.getViewBox()
-    assert axis.labelText == "energy (nats)" and axis.label.boundingRect().width() < box.height()
+    box = item.getViewBox()
+    assert left.labelText == "energy (nats)" and left.label.boundingRect().width() < box.height()
     names = [text.sceneBoundingRect() for text in plot._phases.names.shown]
     at = np.array([0, 20, 30])
     highest = [
@@ -315,24 +298,6 @@ def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtb
     assert plot._names.sizeHint().width() <= plot.width()
 
 
-def test_all_runs_are_shown_together_on_request(plot, history):
-    runs = {1: history(400, top=1e3), 2: history(50)}
-    plot.set_histories(runs, 2)
-    (_left, right), (_bottom, top) = ranges(plot)
-    assert right < 60
-    assert top < 1
-    plot.set_all(True)
-    (left, right), (bottom, top) = ranges(plot)
-    assert left <= 0 and 399 <= right < 430
-    assert bottom <= np.log10(runs[2].values.min()) and 3 <= top < 4.5
-    runs[2].extend([HistoryEntry(50 + k, 1.0, 1e-9, REFINE) for k in range(500)])
-    plot.refresh()
-    (_left, right), (bottom, _top) = ranges(plot)
-    assert right >= 549 and bottom <= -9  # it is followed
-    plot.set_all(False)
-    assert ranges(plot)[1][1] < 2
-
-
 def test_a_logarithmic_axis_has_about_ten_round_numbers_where_there_are_some():
     assert log_ticks(-1.2, 1.1) == [
         (pytest.approx(math.log10(value)), format_number(value)) for value in (0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -342,7 +307,7 @@ def test_a_logarithmic_axis_has_about_ten_round_numbers_where_there_are_some():
         assert all(abs(place) <= 301 for place, _name in log_ticks(left, right))
 
 
-def test_residuals_of_admm_are_drawn_on_request(qtbot, show, plot, near, history):
+def test_residuals_of_admm_are_drawn_on_request(qtbot, show, plot, item, near, history):
     plain, made = history(50), History()
     made.extend([HistoryEntry(0, 0.0, 1.0, ADMM, math.inf, math.inf)])
     made.extend(HistoryEntry(k, 0.1 * k, 1.0, ADMM, 10.0**-k, 10.0 ** -(k / 2)) for k in range(1, 9))
@@ -350,59 +315,41 @@ def test_residuals_of_admm_are_drawn_on_request(qtbot, show, plot, near, history
     assert np.isnan(made.log_residuals[:, [0, 9]]).all()
     np.testing.assert_allclose(made.log_residuals[:, 1:9], [-np.arange(1.0, 9), -np.arange(1.0, 9) / 2])
     show(plot.header)
-    button = plot.header.residuals
+    button, box = plot.header.residuals, item.getViewBox()
     plot.set_histories({1: plain, 2: made}, 2)
-    assert button.isVisibleTo(plot.header) and ranges(plot)[1][0] > -1
+    assert button.isVisibleTo(plot.header) and box.viewRange()[1][0] > -1
     button.click()
     qtbot.wait(30)
     assert near(plot.plot_widget.grab().toImage(), DARK.residual, tolerance=60).sum() > 50
     plot.set_all(True)
-    assert ranges(plot)[1][0] < -8
+    assert box.viewRange()[1][0] < -8
     plot.set_histories({1: plain, 2: made}, 1)  # the run in front has none
-    assert not button.isVisibleTo(plot.header) and ranges(plot)[1][0] > -8
+    assert not button.isVisibleTo(plot.header) and box.viewRange()[1][0] > -8
 
 
-def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(plot, monkeypatch, history):
+def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(
+    plot, item, monkeypatch, history
+):
     made = history(200)
     plot.set_histories({1: made, 2: history(200)}, 1)
     given, set_data = [], pg.PlotDataItem.setData
     monkeypatch.setattr(
         pg.PlotDataItem,
         "setData",
-        lambda item, *args, **named: (given.append(item), set_data(item, *args, **named)),
+        lambda drawn, *args, **named: (given.append(drawn), set_data(drawn, *args, **named)),
     )
     for k in range(3):
         made.extend([HistoryEntry(200 + k, 2.0 + k, 1e-5, REFINE)])
         plot.refresh()
-    first, second = plot.plot_widget.getPlotItem().listDataItems()[-2:]
+    first, second = item.listDataItems()[-2:]
     assert [each for each in given if each in (first, second)] == [first] * 3
 
 
-def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near, history, edges):
-    long = history(640, top=100.0)
-    plot.set_histories({1: long}, 1)
-    assert ranges(plot)[0][1] > 638
-    plot.set_histories({1: long, 2: history(4)}, 2)
-    (left, right), (low, high) = ranges(plot)
-    assert left < 0
-    assert 3 <= right < 4
-    assert low < np.log10(0.25)
-    assert high > 0
-    qtbot.wait(30)
-    left, right, _top, _bottom = edges(near(plot.plot_widget.grab().toImage(), DARK.accent, tolerance=60))
-    assert right - left > 0.8 * plot.plot_widget.getPlotItem().getViewBox().width()
-    assert len(plot.plot_widget.getPlotItem().listDataItems()) == 3  # both runs, and the ticks
-    plot.set_histories({1: long, 2: history(4)}, 1)
-    assert ranges(plot)[0][1] > 638
-    plot.set_histories({1: history(20)}, 1)  # of another sequence
-    assert ranges(plot)[0][1] < 25
-
-
-def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtbot, plot, history):
+def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtbot, plot, item, history):
     made = history(101)
     made.tick(30, "rank 6 → 4", before=Settings())
     plot.set_histories({1: made}, 1)
-    view, box = plot.plot_widget, plot.plot_widget.getPlotItem().getViewBox()
+    view, box = plot.plot_widget, item.getViewBox()
     qtbot.wait(30)  # the axes have taken their room
 
     def at(record, away=0):
@@ -438,21 +385,36 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     QApplication.activePopupWidget().close()
 
 
-def test_zooming_with_the_mouse_is_kept_until_another_run_starts(plot, history):
-    made = history(100)
-    plot.set_histories({1: made}, 1)
-    box = plot.plot_widget.getPlotItem().getViewBox()
+def test_the_range_follows_the_run_in_front_or_all_runs_until_the_mouse_zooms(plot, item, history):
+    box = item.getViewBox()
+    runs = {1: history(400, top=1e3), 2: history(50)}
+    for current, (low, high) in ((1, (399, 430)), (2, (49, 55)), (1, (399, 430)), (2, (49, 55))):
+        plot.set_histories(runs, current)
+        (left, right), (bottom, top) = box.viewRange()
+        assert left < 0 and low <= right < high
+        assert bottom < np.log10(runs[current].values.min()) and 0 < top < (4.5 if current == 1 else 1)
+    assert len(item.listDataItems()) == 3  # both runs, and the ticks
+    plot.set_all(True)
+    (left, right), (bottom, top) = box.viewRange()
+    assert left <= 0 and 399 <= right < 430
+    assert bottom <= np.log10(runs[2].values.min()) and 3 <= top < 4.5
+    runs[2].extend([HistoryEntry(50 + k, 1.0, 1e-9, REFINE) for k in range(500)])
+    plot.refresh()
+    (_left, right), (bottom, _top) = box.viewRange()
+    assert right >= 549 and bottom <= -9  # it is followed
+    plot.set_all(False)
+    assert box.viewRange()[1][1] < 2
     box.setXRange(10, 20, padding=0)
     box.sigRangeChangedManually.emit([True, True])  # as after a drag
-    made.extend([HistoryEntry(100, 1.0, 0.001, REFINE)])
+    runs[2].extend([HistoryEntry(550, 1.0, 0.001, REFINE)])
     plot.refresh()
-    assert ranges(plot)[0] == [10, 20]
+    assert box.viewRange()[0] == [10, 20]
     assert plot.header.fit.isVisibleTo(plot.header)
-    plot.set_histories({1: made, 2: history(50)}, 2)
-    assert 49 <= ranges(plot)[0][1] < 55
+    plot.set_histories({1: history(20)}, 1)  # of another sequence
+    assert 19 <= box.viewRange()[0][1] < 25
 
 
-def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot):
+def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, item):
     made = History()
     phases = [Phase(PhaseKind.ROTATIONS, k + 1, 14, "tracks", rank=1) for k in range(14) for _ in range(12)]
     phases += [Phase(PhaseKind.START, k, 3) for k, count in ((1, 3), (2, 40), (3, 40)) for _ in range(count)]
@@ -466,7 +428,7 @@ def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot):
         boxes = [text.mapRectToScene(text.boundingRect()) for text in shown]
         places = sorted((box.left(), box.right()) for box in boxes)
         assert all(right <= left for (_, right), (left, _) in itertools.pairwise(places))
-        assert places[-1][1] <= plot.plot_widget.getPlotItem().getViewBox().sceneBoundingRect().right() + 1
+        assert places[-1][1] <= item.getViewBox().sceneBoundingRect().right() + 1
         assert len(plot._phases._lines.xvals) == 14 + 3 + 1
         words = {text.toPlainText() for text in shown}
         assert any(word.startswith("rota") for word in words) and "refine" in words

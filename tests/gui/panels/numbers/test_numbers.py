@@ -10,8 +10,7 @@ from core import HistoryEntry, Settings, simulate
 from core.foundation import Phase, PhaseKind
 from core.reconstruction import Verdict
 from nrsfm_gui.model.numbers import MINUS
-from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
-from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.panels.numbers.numbers_panel import NumbersController, NumbersPanel
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.summaries import relative_measure
 
@@ -28,7 +27,7 @@ def display(session):
 def numbers(show, session, display):
     panel = NumbersPanel()
     show(panel, 300, 400)
-    controller = NumbersController(session, display, panel, session)
+    controller = NumbersController(session, display, panel)
     yield panel
     controller.shut_down()
 
@@ -97,12 +96,9 @@ def test_a_loss_below_that_of_the_result_is_named_where_only_the_result_counts(
     session.set_sequence(known.sequence)
     run = add_run(session, make_iterate(known, noise=0.01), Settings(rank=2, method=method))
     loss = run.last.best.loss
-    run.history.extend(
-        [
-            HistoryEntry(number, 0.1 * number, loss, Phase(PhaseKind.MATRIX, name="BMM"), best=best)
-            for number, best in ((9, 0.5 * loss), (10, loss))
-        ]
-    )
+    for number, best in ((9, 0.5 * loss), (10, loss)):
+        phase = Phase(PhaseKind.MATRIX, name="BMM")
+        run.history.extend([HistoryEntry(number, 0.1 * number, loss, phase, best=best)])
     session.report_run(run)
     display.refresh()
     qtbot.waitUntil(lambda: any(text.startswith(f"{loss:.4g} (log10") for text in texts(numbers)))

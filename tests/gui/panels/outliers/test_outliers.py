@@ -10,8 +10,12 @@ from core import Settings, simulate
 from core.evaluation import find_outliers
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.outliers.outliers_controller import OutliersController
-from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel, OutliersState, outlier_rows
+from nrsfm_gui.panels.outliers.outliers_panel import (
+    OutliersController,
+    OutliersPanel,
+    OutliersState,
+    outlier_rows,
+)
 from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, objective="wnn")
@@ -37,7 +41,7 @@ def panel(show):
 
 @pytest.fixture
 def controller(session, panel):
-    return OutliersController(session, panel, session)
+    return OutliersController(session, panel)
 
 
 @pytest.fixture
@@ -83,19 +87,7 @@ def test_the_worst_observations_of_a_run_are_listed_and_lead_there(solved, panel
     assert solved.frame + 1 == int(item.text(1)) and solved.point + 1 == int(item.text(0))
 
 
-def test_the_chosen_row_stays_where_only_the_sentence_or_a_button_changes(panel):
-    residuals = np.random.default_rng(0).rayleigh(size=(40, 50))
-    residuals[5, 7] = 60.0
-    state = OutliersState(find_outliers(residuals), 5.0, "px")
-    panel.set_state(state)
-    panel.list.setCurrentItem(panel.list.topLevelItem(0))
-    panel.set_state(replace(state, sentence="other", can_hide=True))
-    assert panel.sentence == "other" and panel.list.currentItem() is panel.list.topLevelItem(0) is not None
-    panel.set_state(replace(state, unit="mm"))
-    assert panel.list.currentItem() is None and panel.list.headerItem().text(2) == "mm"
-
-
-def test_the_histogram_counts_every_observation_and_colors_what_is_beyond(panel, near):
+def test_the_histogram_counts_every_observation_and_the_chosen_row_stays_where_the_list_does(panel, near):
     residuals = np.random.default_rng(0).rayleigh(size=(40, 50))
     residuals[5, 7] = 60.0
     found = find_outliers(residuals)
@@ -107,30 +99,38 @@ def test_the_histogram_counts_every_observation_and_colors_what_is_beyond(panel,
         picture = panel.grab().toImage()
         assert near(picture, theme.accent, tolerance=30).sum() > 200
         assert near(picture, theme.warning, tolerance=30).sum() > 5
+    panel.list.setCurrentItem(panel.list.topLevelItem(0))
+    panel.set_state(replace(state, sentence="other", can_hide=True))
+    assert panel.sentence == "other" and panel.list.currentItem() is panel.list.topLevelItem(0) is not None
+    panel.set_state(replace(state, unit="mm"))
+    assert panel.list.currentItem() is None and panel.list.headerItem().text(2) == "mm"
     panel.set_state(replace(state, outliers=find_outliers(residuals, threshold=70.0)))
     assert not near(panel.grab().toImage(), LIGHT.warning, tolerance=30).any()
 
 
 def test_residuals_of_another_solution_than_the_shown_one_carry_its_name(solved, panel, controller):
-    assert (
-        "solution" not in panel.sentence and panel.plot._plot.getAxis("bottom").labelText == "residual (px)"
-    )
+    axis = panel.plot._plot.getAxis("bottom")
+    assert "solution" not in panel.sentence and axis.labelText == "residual (px)"
     last = solved.shown.last
     solved.shown.last = replace(last, record=replace(last.record, energy=-14.0))  # its depths are refined
     solved.run_changed.emit(solved.shown)
     controller.show()
     assert panel.sentence.endswith(" px in the bilinear solution")
-    assert "bilinear residual (px)" in panel.plot._plot.getAxis("bottom").labelText
+    assert "bilinear residual (px)" in axis.labelText
 
 
-def test_a_dragged_threshold_changes_the_list_and_is_put_back(solved, panel):
-    line = panel.plot._line
-    before = rows(panel)
+def test_a_dragged_threshold_changes_the_list_and_is_put_back_and_no_frame_is_emptied(
+    solved, controller, panel, messages
+):
+    line, before = panel.plot._line, rows(panel)
     line.setValue(line.value() - 1.0)
     assert len(rows(panel)) > len(before)
     button(panel, "Reset").click()
-    assert rows(panel) == before
-    assert not button(panel, "Reset").isVisible()
+    assert rows(panel) == before and not button(panel, "Reset").isVisible()
+    controller._found = replace(controller._found, mask=np.ones_like(controller._found.mask))
+    button(panel, "Hide all").click()
+    assert solved.settings.hide is None
+    assert "frame 1 would be left without any point" in messages.text
 
 
 def test_all_are_hidden_in_one_step_and_solved_without_them(
@@ -170,10 +170,3 @@ def test_nothing_is_listed_without_a_run_or_while_one_is_under_way(
     session.report_run(run)
     controller.show()
     assert len(rows(panel)) >= 3
-
-
-def test_what_would_empty_a_frame_is_not_hidden(solved, controller, panel, messages):
-    controller._found = replace(controller._found, mask=np.ones_like(controller._found.mask))
-    controller.hide_all()
-    assert solved.settings.hide is None
-    assert "frame 1 would be left without any point" in messages.text

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hands import choose, type_into
-from PyQt6.QtWidgets import QLabel
+from PyQt6.QtWidgets import QLabel, QWidget
 
 from core import Settings, WeightedNuclearNorm
 from nrsfm_gui.panels.parameters.parameter_form import FOLDED
@@ -24,6 +24,10 @@ class Form:
         found = self.panel.findChild(NumberField, name)
         assert found is not None
         return found
+
+    def widget(self, name):
+        """The editor of any parameter."""
+        return self.panel.findChild(QWidget, name)
 
     def note(self, name):
         found = self.panel.findChild(QLabel, f"{name}_note")

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, SchattenNorm, Settings, TruncatedNuclearNorm
 from core.cameras import Calibration, IntrinsicsOrigin
-from nrsfm_gui.widgets.fields import Choice, NumberField, stepped
+from nrsfm_gui.widgets.fields import Choice, stepped
 
 
 def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):
@@ -21,21 +21,28 @@ def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):
 
 def test_an_invalid_value_is_explained_next_to_its_field(panel, form):
     emitted = []
-    panel.settings_changed.connect(emitted.append)
-    for name, text, words in (
-        ("eta", "2", "eta is 2; accepted is a number above 0 and at most 1"),
-        ("eta", "five", "'five' is not a number"),
-        ("rank", "0", "rank is 0"),
-        ("rank", "2.5", "'2.5' is not a whole number"),
-        ("rotation_rank", "0", "rotation_rank is 0"),
-        ("gamma", "0", "gamma is 0"),
-        ("xi", "nan", "xi is nan"),
+    for penalty, name, text, words in (
+        ("wnn", "eta", "2", "eta is 2; accepted is a number above 0 and at most 1"),
+        ("wnn", "eta", "five", "'five' is not a number"),
+        ("wnn", "rank", "0", "rank is 0"),
+        ("wnn", "rank", "2.5", "'2.5' is not a whole number"),
+        ("wnn", "rotation_rank", "0", "rotation_rank is 0"),
+        ("wnn", "gamma", "0", "gamma is 0"),
+        ("wnn", "xi", "nan", "xi is nan"),
+        ("schatten", "p", "1", "p is 1; accepted is a number above 0 and below 1"),
+        ("log", "mu", "-1", "mu is -1"),
+        ("ramp", "free", "1.5", "'1.5' is not a whole number"),
+        ("rank", "mu", "inf", "mu is inf"),
     ):
+        form.choose("penalty", penalty)
+        before = panel.settings
+        panel.settings_changed.connect(emitted.append)
         form.write(name, text)
         assert words in form.note(name) and panel.refusal
         assert form.field(name).property("invalid") is True
         panel.flush()
-        assert emitted == [] and panel.settings == Settings()
+        assert emitted == [] and panel.settings == before
+        panel.settings_changed.disconnect(emitted.append)
         panel.set_settings(Settings())
         assert not panel.refusal and form.note(name) == ""
 
@@ -66,39 +73,27 @@ def test_settings_shown_are_settings_read(panel):
         assert panel.settings == settings and not panel.refusal
 
 
-def test_arrow_keys_leave_numbers_alone_that_have_no_next(qtbot):
-    field = NumberField()
-    qtbot.addWidget(field)
-    for text in ("nan", "-inf", "1e308", "5e-324", "-1", "0"):
-        for key in (Qt.Key.Key_Up, Qt.Key.Key_PageDown):
-            field.setText(text)
-            for _ in range(5):
-                qtbot.keyClick(field, key)
-            assert field.text() == text or 0 < field.value() < math.inf
-
-
 def test_arrow_keys_step_by_a_tenth_of_a_decade_and_return_leaves_the_field(qtbot, form):
-    eta = form.field("eta")
-    eta.setFocus()
-    qtbot.keyClick(eta, Qt.Key.Key_Up)
-    assert eta.text() == "0.063"
-    qtbot.keyClick(eta, Qt.Key.Key_Down)
-    assert eta.text() == "0.05"
-    rank = form.field("rank")
-    rank.setFocus()
-    qtbot.keyClick(rank, Qt.Key.Key_Up)
-    assert rank.text() == "7"
+    eta, rank = form.field("eta"), form.field("rank")
+    for field, key, text in ((eta, "Up", "0.063"), (eta, "Down", "0.05"), (rank, "Up", "7")):
+        field.setFocus()
+        qtbot.keyClick(field, Qt.Key[f"Key_{key}"])
+        assert field.text() == text
     qtbot.keyClick(rank, Qt.Key.Key_Return)
     assert not rank.hasFocus()
+    for text in ("nan", "-inf", "1e308", "5e-324", "-1", "0"):  # some of which have no next one
+        for key in (Qt.Key.Key_Up, Qt.Key.Key_PageDown):
+            eta.setText(text)
+            for _ in range(5):
+                qtbot.keyClick(eta, key)
+            assert eta.text() == text or 0 < eta.value() < math.inf
 
 
 def test_steps_are_round_numbers_over_many_decades():
     value = 1e-6
     for _ in range(60):
         value = stepped(value, 1)
-    assert value == 1.0
-    assert stepped(1.0, -1) == 0.8
-    assert stepped(0.005, 10) == 0.05
+    assert (value, stepped(1.0, -1), stepped(0.005, 10)) == (1.0, 0.8, 0.05)
 
 
 def test_sources_that_a_sequence_does_not_have_are_grayed_out(panel, known):
@@ -111,43 +106,32 @@ def test_sources_that_a_sequence_does_not_have_are_grayed_out(panel, known):
     assert model.item(choice.findData("companion")).isEnabled()
 
 
-def choose_file(qtbot, panel):
-    """Choose the last entry of the rotations by the keyboard; return the dialog that it opens."""
-    choice = panel.findChild(QWidget, "rotations").findChild(Choice)
-    qtbot.keyClick(choice, Qt.Key.Key_End)
-    return panel.findChild(QFileDialog)
-
-
-def test_until_a_file_is_chosen_the_source_stays(qtbot, panel, form, known):
+def test_until_a_file_is_chosen_the_source_stays_and_the_file_until_another_source_is(
+    qtbot, panel, form, known, tmp_path
+):
+    path = tmp_path / "cameras.npz"
+    np.savez(path, R=np.zeros((2, 3, 3)))
+    choice, changed = panel.findChild(QWidget, "rotations").findChild(Choice), []
     panel.set_settings(Settings(rotations="tracks"))
-    changed = []
     panel.settings_changed.connect(changed.append)
-    dialog = choose_file(qtbot, panel)
+    qtbot.keyClick(choice, Qt.Key.Key_End)
+    dialog = panel.findChild(QFileDialog)
     assert dialog.isVisible()
     panel.set_sequence(known.sequence)  # the fields are read again while the dialog is open
     form.write("rank", "2")
     panel.flush()
-    assert [each.rotations for each in changed] == ["tracks"]
-    dialog.reject()
-    panel.flush()
-    assert not panel.refusal and panel.settings.rotations == "tracks" and len(changed) == 1
-
-
-def test_a_file_of_rotations_is_kept_until_another_source_is_chosen(qtbot, panel, tmp_path):
-    path = tmp_path / "cameras.npz"
-    np.savez(path, R=np.zeros((2, 3, 3)))
-    dialog = choose_file(qtbot, panel)
+    assert [each.rotations for each in changed] == ["tracks"] and not panel.refusal
     dialog.setDirectory(str(tmp_path))
     dialog.selectFile(path.name)
     dialog.accept()
     qtbot.waitUntil(lambda: panel.settings.rotations == path)
-    choice = panel.findChild(QWidget, "rotations").findChild(Choice)
     assert choice.currentText() == "file: cameras.npz"
+    qtbot.waitUntil(lambda: panel.findChild(QFileDialog) is None)
     choice.chosen.emit(choice.key)  # the same entry once more, to choose another file
     qtbot.waitUntil(lambda: panel.findChild(QFileDialog) is not None)
     panel.findChild(QFileDialog).reject()
     panel.flush()
-    assert panel.settings.rotations == path
+    assert panel.settings.rotations == path and not panel.refusal and len(changed) == 2
     qtbot.keyClick(choice, Qt.Key.Key_Home)
     qtbot.waitUntil(lambda: panel.settings.rotations == "best")
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hands import type_into
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QLineEdit, QSlider, QWidget
+from PyQt6.QtWidgets import QLineEdit, QSlider
 
 from core import (
     METHODS,
@@ -18,7 +18,7 @@ from core import (
     WeightedNuclearNorm,
 )
 from core.foundation import DEPTHS, WNN
-from core.reconstruction import RECOMMENDED_PENALTY
+from core.reconstruction import RECOMMENDED_PENALTY, SETTINGS
 from nrsfm_gui.widgets.fields import Choice, NumberField
 
 NUMBERS = {  # of every option a value that is not its default, and one that is refused
@@ -38,13 +38,12 @@ OPTIONS = {option.name: method for method, row in METHODS.items() for option in 
 
 
 def test_a_method_shows_its_own_options_and_no_others(panel, form):
-    everything = {name: panel.findChild(QWidget, name) for name in OPTIONS}
     for method, row in METHODS.items():
         form.choose("method", method)
         own = {option.name for option in row.options}
-        assert {name for name, editor in everything.items() if editor.isVisibleTo(panel)} == own
-        for name in own:
-            assert everything[name].toolTip() and everything[name].width() <= panel.width()
+        assert {name for name in OPTIONS if form.widget(name).isVisibleTo(panel)} == own
+        for editor in map(form.widget, own):
+            assert editor.toolTip() and editor.width() <= panel.width()
 
 
 def test_every_option_is_written_read_refused_and_given_back(panel, form):
@@ -149,34 +148,25 @@ def test_another_run_s_parameters_are_not_mixed_with_a_penalty_that_was_replaced
     assert panel.settings == Settings(rank=4, penalty=NuclearNorm(), objective=DEPTHS)
 
 
-def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known, form):
-    panel.set_sequence(known.sequence)
-    form.choose("objective", "lowrank")
-    assert panel.settings == PRESETS["lowrank"]
-    for name in ("rotations", "rotation_rank"):
-        assert not panel.findChild(QWidget, name).isEnabled()
-        assert "low-rank problem" in panel.findChild(QWidget, name).toolTip()
-    assert panel.findChild(QWidget, "intrinsics").isEnabled()
-    assert "metric upgrade" in panel.findChild(QWidget, "intrinsics").toolTip()
-    assert "closed form, grown, then random" in panel.findChild(QWidget, "starts").toolTip()
-    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
-    assert not panel.findChild(QWidget, "intrinsics").isEnabled()
-    panel.set_sequence(known.sequence)
-    form.choose("objective", "depths")
-    assert panel.settings == Settings()
-    assert panel.findChild(QWidget, "rotations").isEnabled()
-
-
-def test_what_a_method_does_not_use_is_disabled_with_the_reason(panel, form):
-    for method, unused in (
-        ("bilinear", ()),
-        ("admm+bilinear", ("starts", "seed")),
-        ("agd", ("starts", "tolerance")),
+def test_what_changes_nothing_is_disabled_with_the_reason(panel, known, form):
+    orthogonal = replace(known.sequence, camera=CameraModel.ORTHOGONAL)
+    lowrank = dict.fromkeys(("rotations", "rotation_rank"), "low-rank problem")
+    closed = dict.fromkeys(("starts", "seed"), "closed form")
+    for settings, sequence, reasons in (
+        (Settings(), known.sequence, {}),
+        (Settings(), orthogonal, {"eta": "solved at eta = 1", "intrinsics": "need no intrinsics"}),
+        (PRESETS["lowrank"], known.sequence, lowrank),
+        (PRESETS["lowrank"], orthogonal, lowrank | {"intrinsics": "without K"}),
+        (Settings(method="admm+bilinear"), known.sequence, closed),
+        (Settings(method="agd"), known.sequence, closed | {"tolerance": "AGD has no second-order step"}),
     ):
-        form.choose("method", method)
-        for name in ("starts", "seed", "tolerance", "rank", "max_iterations"):
-            assert panel.findChild(QWidget, name).isEnabled() == (name not in (*unused, "seed") or not unused)
-    assert "AGD" in panel.findChild(QWidget, "tolerance").toolTip()
+        panel.set_settings(settings)
+        panel.set_sequence(sequence)
+        reasons |= {"loss_scale": "choose a robust loss"}
+        assert {name for name in SETTINGS if not form.widget(name).isEnabled()} == set(reasons)
+        assert all(words in form.widget(name).toolTip() for name, words in reasons.items())
+    panel.set_settings(PRESETS["lowrank"])
+    assert "closed form, grown, then random" in form.widget("starts").toolTip()
 
 
 def test_each_problem_keeps_its_rank_and_penalty(panel, form):
@@ -184,8 +174,7 @@ def test_each_problem_keeps_its_rank_and_penalty(panel, form):
     form.write("rank", "3")
     panel.flush()
     form.choose("objective", "lowrank")
-    first = PRESETS["lowrank"]
-    assert (panel.settings.rank, panel.settings.penalty) == (first.rank, first.penalty)
+    assert panel.settings == PRESETS["lowrank"]
     form.write("rank", "5")
     form.choose("penalty", "nn")
     panel.flush()

@@ -13,7 +13,7 @@ from nrsfm_gui.panels.parameters.parameter_form import FOLDED
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import NumberField
-from nrsfm_gui.widgets.form import FoldedSections, Form
+from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.style import apply_theme
 
 USUAL_SIZE = 346, 530  # pixels that the panel has in a window of 1280 x 800
@@ -81,13 +81,9 @@ def test_labels_are_shown_in_full_in_the_least_width(qtbot, show, known, percent
         assert form.mapTo(viewport, form.rect().topRight()).x() < viewport.width()
 
 
-def sections(panel):
-    return panel.findChild(FoldedSections)
-
-
 def changes(panel):
     """Return what the headings name as changed."""
-    tips = {name: sections(panel).button(name).toolTip() for name in FOLDED}
+    tips = {name: panel.sections.button(name).toolTip() for name in FOLDED}
     return {name: tip[9:-1] for name, tip in tips.items() if tip.startswith("Changed: ")}
 
 
@@ -131,7 +127,7 @@ def test_nothing_moves_where_what_is_changed_is_named(closed):
 
 
 def test_the_norm_is_the_objective_or_in_the_section_of_the_start(closed):
-    found = sections(closed)
+    found = closed.sections
     rank = closed.findChild(NumberField, "rank")
     for preset, folded in (("recommended", True), ("bilinear", False), ("recommended", True)):
         closed.set_settings(PRESETS[preset])
@@ -142,7 +138,7 @@ def test_the_norm_is_the_objective_or_in_the_section_of_the_start(closed):
 def test_which_sections_are_open_is_remembered(qtbot, session, control, closed, store):
     ParametersController(session, control, closed, store, session)
     for name in ("Cameras", "Data"):
-        qtbot.mouseClick(sections(closed).button(name), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(closed.sections.button(name), Qt.MouseButton.LeftButton)
     assert closed.sections.open == store.open_sections() == ("Cameras", "Data")
     again = ParametersPanel()
     ParametersController(session, control, again, store, session)
@@ -160,17 +156,14 @@ def test_an_invalid_option_opens_its_section(closed):
 
 def test_methods_are_in_two_groups_each_with_its_meaning(closed):
     choice = closed.findChild(QComboBox, "method")
-    groups = {"Recommended": [], "For comparison": []}
-    for k in range(choice.count()):
-        text, key = choice.itemText(k), choice.itemData(k)
+    entries = [(choice.itemText(k), choice.itemData(k)) for k in range(choice.count())]
+    assert [key or text for text, key in entries] == [
+        "Recommended", *(key for key, method in METHODS.items() if method.recommended),
+        "For comparison", *(key for key, method in METHODS.items() if not method.recommended),
+    ]  # fmt: skip
+    for k, (_text, key) in enumerate(entries):
         assert bool(choice.model().index(k, 0).flags() & Qt.ItemFlag.ItemIsSelectable) == (key is not None)
-        if key is None:
-            group = groups[text]
-        else:
-            group.append(key)
-            assert choice.itemData(k, Qt.ItemDataRole.ToolTipRole) == METHODS[key].meaning
-    assert groups["Recommended"] == [key for key, method in METHODS.items() if method.recommended]
-    assert groups["For comparison"] == [key for key, method in METHODS.items() if not method.recommended]
+        assert key is None or choice.itemData(k, Qt.ItemDataRole.ToolTipRole) == METHODS[key].meaning
 
 
 def test_the_parameters_that_there_are_have_symbols_and_are_shown_on_request(qtbot, closed):
@@ -184,11 +177,6 @@ def test_the_parameters_that_there_are_have_symbols_and_are_shown_on_request(qtb
     assert closed.sections.open == ("Search",)
 
 
-def test_every_control_explains_itself(closed):
-    for form in closed.findChildren(Form):
-        for name in form.names:
-            if form.is_row_visible(name):
-                assert form.label(name) in form.editor(name).whatsThis(), name
+def test_what_is_explained_of_a_number_has_its_limits_and_its_default(closed):
     eta = closed.findChild(NumberField, "eta").whatsThis()
     assert "pOSE weight" in eta and "a number above 0 and at most 1" in eta and "By default: 0.05" in eta
-    assert "Diamonds" in closed.spectrum_plot.canvas.whatsThis()

@@ -66,33 +66,43 @@ def release(qtbot, plot, position):
     qtbot.mouseRelease(plot.canvas.viewport(), LEFT, pos=position.toPoint())
 
 
+def click(qtbot, plot, position):
+    press(qtbot, plot, position)
+    release(qtbot, plot, position)
+
+
+@pytest.fixture
+def edits(plot):
+    """Return the weights that were emitted."""
+    received = []
+    plot.weights_edited.connect(received.append)
+    return received
+
+
 def pixels_per_decade(plot):
     one, two = (float(plot._right.shares(np.array([value]))[0]) for value in (0.1, 1.0))
     return plot.canvas.pixel(1, one).y() - plot.canvas.pixel(1, two).y()
 
 
-def test_a_handle_follows_the_mouse_and_shows_its_number(qtbot, plot):
-    received = []
-    plot.weights_edited.connect(received.append)
+def test_a_handle_follows_the_mouse_and_shows_its_number(qtbot, plot, edits):
     start = at(plot, 2)
     press(qtbot, plot, start)
-    assert received == []  # a click alone changes nothing
+    assert edits == []  # a click alone changes nothing
     decade = pixels_per_decade(plot)
     up = round(0.5 * decade)
     move(plot, start - QPointF(0, up))
-    assert received[-1][2] == pytest.approx(0.1 * 10 ** (up / decade), rel=5e-3)
-    assert received[-1][:2] + received[-1][3:] == (0.01, 0.05, 0.5)
-    assert plot.canvas.number == f"a3 = {received[-1][2]:.3g}"
+    assert edits[-1][2] == pytest.approx(0.1 * 10 ** (up / decade), rel=5e-3)
+    assert edits[-1][:2] + edits[-1][3:] == (0.01, 0.05, 0.5)
+    assert plot.canvas.number == f"a3 = {edits[-1][2]:.3g}"
     assert at(plot, 2).y() == pytest.approx(start.y() - up, abs=0.6)  # the handle is under the mouse
     release(qtbot, plot, start - QPointF(0, up))
-    assert plot.weights == received[-1]
+    assert plot.weights == edits[-1]
 
 
 def test_no_edge_cuts_the_number_of_the_first_or_the_last_weight(qtbot, modes):
     box = modes.canvas.getPlotItem().getViewBox()
     for handle in range(len(modes.weights)):
-        press(qtbot, modes, at(modes, handle))
-        release(qtbot, modes, at(modes, handle))
+        click(qtbot, modes, at(modes, handle))
         number = modes.canvas._number.mapRectToScene(modes.canvas._number.boundingRect())
         edges = box.sceneBoundingRect()
         assert edges.left() - 1 <= number.left() and number.right() <= edges.right() + 1
@@ -108,25 +118,23 @@ def test_an_empty_panel_has_no_handles(qtbot, bare):
 
 @pytest.mark.parametrize(("handle", "pixels", "end", "barrier"), [(2, -90, 0.5, 3), (2, 90, 0.05, 1)])
 def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
-    qtbot, plot, handle, pixels, end, barrier
+    qtbot, plot, edits, handle, pixels, end, barrier
 ):
-    received = []
-    plot.weights_edited.connect(received.append)
     start = at(plot, handle)
     press(qtbot, plot, start)
     for share in (0.3, 0.6, 1.0):
         move(plot, start + QPointF(0, share * pixels))
-    assert received[-1][handle] == end
-    assert all(np.all(np.diff(weights) >= 0) for weights in received)
+    assert edits[-1][handle] == end
+    assert all(np.all(np.diff(weights) >= 0) for weights in edits)
     assert plot.canvas.picture.barrier == barrier
     sign = "≤" if pixels < 0 else "≥"
     assert plot.hint.startswith(f"a{handle + 1} {sign} a{barrier + 1} = {end:g}. Shift moves both")
     assert plot._hint.property("role") == "warning"
     # As far as the hand went beyond, it has to come back before the weight moves again.
     move(plot, start + QPointF(0, 0.9 * pixels))
-    assert received[-1][handle] == end
+    assert edits[-1][handle] == end
     move(plot, start)
-    assert received[-1] == pytest.approx(WEIGHTS, rel=1e-3)
+    assert edits[-1] == pytest.approx(WEIGHTS, rel=1e-3)
     assert plot.canvas.picture.barrier is None
     release(qtbot, plot, start)
 
@@ -135,7 +143,7 @@ def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
 def test_the_reason_for_a_stop_goes_with_the_next_change_or_after_a_while(qtbot, plot, by_change):
     plot._limit.setInterval(50 if not by_change else 60_000)
     plot.canvas.setFocus()
-    plot._mark(2)
+    plot.canvas.mark(2)
     plot.canvas.weight_step_requested.emit(-900.0, False)
     plot.set_state(replace(SHOWN, weights=plot.weights))  # what the parameters answer
     assert plot._hint.property("role") == "warning"
@@ -158,22 +166,20 @@ def test_the_numbers_of_many_columns_do_not_touch(plot):
         assert len(ticks) == 13 or width < 900
 
 
-def test_with_shift_the_others_move_with_the_handle_and_back(qtbot, plot):
-    received = []
-    plot.weights_edited.connect(received.append)
+def test_with_shift_the_others_move_with_the_handle_and_back(qtbot, plot, edits):
     start = at(plot, 1)
     press(qtbot, plot, start)
     decade = pixels_per_decade(plot)
     move(plot, start - QPointF(0, 1.5 * decade), SHIFT)
-    pivot = received[-1][1]
+    pivot = edits[-1][1]
     assert pivot == pytest.approx(0.05 * 10**1.5, rel=0.03)
-    assert received[-1] == (0.01, pivot, pivot, pivot)
+    assert edits[-1] == (0.01, pivot, pivot, pivot)
     move(plot, start, SHIFT)
-    assert received[-1] == pytest.approx(WEIGHTS, rel=1e-3)
+    assert edits[-1] == pytest.approx(WEIGHTS, rel=1e-3)
     # What came along before Shift was let go of stays.
     move(plot, start - QPointF(0, 1.5 * decade), SHIFT)
     move(plot, start - QPointF(0, 1.4 * decade))
-    assert received[-1][1] < received[-1][2] == received[-1][3] == pytest.approx(pivot, rel=1e-3)
+    assert edits[-1][1] < edits[-1][2] == edits[-1][3] == pytest.approx(pivot, rel=1e-3)
     move(plot, start - QPointF(0, 400), SHIFT)
     assert plot.hint == ALONG
     release(qtbot, plot, start - QPointF(0, 400))
@@ -210,12 +216,9 @@ def test_a_click_low_in_a_bar_keeps_so_many_and_the_ghost_adds_one(qtbot, plot):
         move(plot, place, pressed=False)
         assert words in plot.hint
         assert plot.canvas.viewport().cursor().shape() is Qt.CursorShape.PointingHandCursor
-        press(qtbot, plot, place)
-        release(qtbot, plot, place)
+        click(qtbot, plot, place)
     assert wanted == [2, 5]
-    high = plot.canvas.pixel(2, 0.95)
-    press(qtbot, plot, high)
-    release(qtbot, plot, high)
+    click(qtbot, plot, plot.canvas.pixel(2, 0.95))
     assert wanted == [2, 5]
     assert plot.hint == HINT or "choose a weight" in plot.hint
 
@@ -319,6 +322,9 @@ def test_the_modes_have_their_own_axes_and_the_line_of_the_smallest_movement(mod
     assert level.isVisible()
     heights = modes.canvas.picture.heights
     assert heights[3] > level.value() > 0 and heights[0] > heights[1] > heights[2]
+    place = at(modes, 1).y()
+    modes.set_state(replace(MODES, weights=(0.2, 1.0, 50.0, 100.0)))
+    assert at(modes, 1).y() == pytest.approx(place)  # the scale of the weights stays
     assert "object's size" in modes.canvas.toolTip() and "object's size" in modes.canvas.whatsThis()
     modes.set_state(SHOWN)
     assert not level.isVisible() and modes.canvas.getPlotItem().getAxis("right").labelText == "weight a"
@@ -332,50 +338,40 @@ def test_modes_that_are_not_known_yet_are_announced_unless_their_weights_are_ask
         assert len(modes.weights) == (3 if known else 0)
 
 
-def test_a_weight_of_a_mode_follows_the_mouse_and_the_last_one_is_of_all_smaller(qtbot, modes):
-    received = []
-    modes.weights_edited.connect(received.append)
+def test_a_weight_of_a_mode_follows_the_mouse_and_the_last_one_is_of_all_smaller(qtbot, modes, edits):
     start, decade = at(modes, 3), pixels_per_decade(modes)
     press(qtbot, modes, start)
     move(modes, start - QPointF(0, round(decade)))
-    assert received[-1][:3] == (1.0,) * 3 and received[-1][3] == pytest.approx(10.0, rel=0.1)
+    assert edits[-1][:3] == (1.0,) * 3 and edits[-1][3] == pytest.approx(10.0, rel=0.1)
     assert modes.canvas.number.startswith("w4… = ")
     move(modes, start + QPointF(0, 400), SHIFT)
-    assert received[-1][3] == 0.1  # all smaller modes cost something
+    assert edits[-1][3] == 0.1  # all smaller modes cost something
     release(qtbot, modes, start)
     second = at(modes, 1)
     press(qtbot, modes, second)
     move(modes, second - QPointF(0, 30))  # of equal weights those behind come along, without a key
     release(qtbot, modes, second - QPointF(0, 30))
-    assert 0.1 < received[-1][1] == received[-1][3] and modes.canvas.picture.barrier is None
+    assert 0.1 < edits[-1][1] == edits[-1][3] and modes.canvas.picture.barrier is None
     move(modes, at(modes, 3), pressed=False)
     assert modes.hint == "Of mode 4 and all smaller ones."
 
 
-def test_the_scale_of_the_weights_of_modes_stays(modes):
-    place = at(modes, 1).y()
-    modes.set_state(replace(MODES, weights=(0.2, 1.0, 50.0, 100.0)))
-    assert at(modes, 1).y() == pytest.approx(place)
-
-
-def test_a_click_on_a_mode_says_what_it_does_and_there_is_no_place_for_one_more(qtbot, modes):
-    wanted, words = [], []
+def test_a_click_low_in_the_bar_of_a_mode_is_emitted_and_there_is_no_place_for_one_more(qtbot, modes):
+    wanted = []
     modes.rank_requested.connect(wanted.append)
     suppressed = replace(MODES, weights=(1.0, 1.0, SUPPRESSED, SUPPRESSED))
-    for state, column in ((MODES, 2), (suppressed, 2), (suppressed, 4), (MODES, 4)):
+    for state, column, words in (
+        (MODES, 2, "Click to suppress the modes behind 2."),
+        (suppressed, 2, "Click to give the others back."),
+        (MODES, 4, "None is suppressed."),
+    ):
         modes.set_state(state)
         place = modes.canvas.pixel(column, 0.05)
         move(modes, modes.canvas.pixel(column, 0.95), pressed=False)
         move(modes, place, pressed=False)
-        words.append(modes.hint)
-        press(qtbot, modes, place)
-        release(qtbot, modes, place)
-    assert words == [
-        "Click to suppress the modes behind 2.",
-        *("Click to give the others back.",) * 2,
-        "None is suppressed.",
-    ]
-    assert wanted == [2, 2, 4, 4]
+        assert modes.hint == words
+        click(qtbot, modes, place)
+    assert wanted == [2, 2, 4]
     right = [modes.canvas.target_at(QPointF(x, place.y())) for x in range(modes.canvas.width())]
     assert {target.kind for target in right if target is not None} <= {"bar", "handle"}
 

@@ -8,8 +8,7 @@ from PyQt6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
 from PyQt6.QtGui import QColor
 
 from core import Settings
-from nrsfm_gui.panels.points.points_controller import PointsController
-from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
 from nrsfm_gui.panels.points.points_table import UNCERTAINTY, PointsTable
 from nrsfm_gui.panels.points.selection_controller import SelectionController
 from nrsfm_gui.scene.ranking import known_means
@@ -21,15 +20,24 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"
 
 
 @pytest.fixture
-def panel(show, session, display, sequence):
-    """Return the panel of a sequence before any run."""
+def hidden(qtbot, session, display, sequence):
+    """Return the panel of a sequence before any run; it is not shown yet."""
     panel = PointsPanel()
-    show(panel, 700, 300)
-    PointsController(session, display, panel, session)
-    SelectionController(session, panel, session)
+    qtbot.addWidget(panel)
+    panel.resize(700, 300)
+    PointsController(session, display, panel)
+    SelectionController(session, panel)
     session.set_sequence(sequence)
     display.refresh()
     return panel
+
+
+@pytest.fixture
+def panel(show, display, hidden):
+    """Return the panel of a sequence before any run."""
+    show(hidden)
+    display.refresh()
+    return hidden
 
 
 @pytest.fixture
@@ -137,28 +145,33 @@ def test_the_titles_of_all_columns_are_seen_next_to_the_curves(qtbot, solved, wi
         )
 
 
-def test_a_click_into_the_curves_goes_to_the_frame(qtbot, session, display, solved):
+def test_a_click_into_the_curves_goes_to_the_frame_and_a_double_click_on_a_row_to_the_worst_one(
+    qtbot, session, display, solved
+):
+    table = solved.table
+    table.doubleClicked.emit(table.model().index(6, 0))
+    assert session.frame == int(np.argmax(display.scene.shapes.errors[:, 6]))
     session.set_point(4)
     display.refresh()
     solved._buttons["errors"].click()
     plot = solved.curves._charts[0]
     qtbot.waitUntil(plot.isVisible)
     box = plot.getPlotItem().getViewBox()
-    middle = np.mean(box.viewRange()[1])
-    where = plot.mapFromScene(box.mapViewToScene(QPointF(9.0, middle)))
+    where = plot.mapFromScene(box.mapViewToScene(QPointF(9.0, np.mean(box.viewRange()[1]))))
     qtbot.mouseClick(plot.viewport(), LEFT, pos=where)
     qtbot.waitUntil(lambda: session.frame == 8)
 
 
-def test_a_double_click_on_a_row_goes_to_the_worst_frame_of_the_point(session, display, solved):
-    table = solved.table
-    worst = int(np.argmax(display.scene.shapes.errors[:, 6]))
-    table.doubleClicked.emit(table.model().index(6, 0))
-    assert session.frame == worst
+def test_what_is_not_seen_is_not_computed_until_it_is(qtbot, show, session, display, hidden):
+    session.set_selection((2, 4))
+    display.refresh()
+    assert hidden.table.model().rowCount() == 0 and hidden._selected == 0
+    show(hidden)
+    qtbot.waitUntil(lambda: hidden._selected == 2)
+    assert hidden.table.model().rowCount() == 30
 
 
 def test_the_panel_shows_what_to_do_while_there_is_nothing(session, display, panel):
-    assert panel.table.model().rowCount() == 30
     assert panel.table.model().data(panel.table.model().index(0, 1)) == "–"
     panel._buttons["errors"].click()
     assert "Select points" in panel.curves._empty.text()

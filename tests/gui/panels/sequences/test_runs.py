@@ -1,6 +1,7 @@
 """The rows of runs: names, notes, pins, forgetting and taking back, losses that do not compare."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,11 +34,16 @@ def display(session):
 
 
 @pytest.fixture
-def parts(qtbot, show, session, control, display, messages, press_action, add_three_runs):
-    """Return the parts with three runs that are over, the last of another penalty; it is shown."""
+def panel(show):
     panel = SequencesPanel()
     show(panel, 400, 300)
-    controller = RunsController(session, control, display, panel, session)
+    return panel
+
+
+@pytest.fixture
+def parts(session, control, display, panel, messages, press_action, add_three_runs):
+    """Return the parts with three runs that are over, the last of another penalty; it is shown."""
+    controller = RunsController(session, control, display, panel)
     add_three_runs(session)
     display.refresh()
     return SimpleNamespace(
@@ -46,12 +52,13 @@ def parts(qtbot, show, session, control, display, messages, press_action, add_th
     )  # fmt: skip
 
 
-def press(parts, name):
-    """Press an entry of the menu of the run that is shown, by how it begins."""
+def press(parts, name, *run):
+    """Press an entry of the menu of a run, of that which is shown by default, by how it begins."""
     panel = parts.sequences_panel
     parts.display.refresh()
-    menu = panel.menu_at(panel.tree.item(panel.tree.shown))
+    menu = panel.menu_at(panel.tree.item(*run or (panel.tree.shown,)))
     next(each for each in menu.actions() if each.text().replace("&", "").startswith(name)).trigger()
+    parts.display.refresh()
 
 
 def line(parts, number):
@@ -70,22 +77,33 @@ def write(qtbot, parts, text):
     parts.display.refresh()
 
 
-def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, show):
-    panel = SequencesPanel()
-    show(panel)
-    sequence = simulate("paper", frames=4, points=16)
-    panel.set_rows(held(sequence, *(row(number) for number in range(20, 0, -1))), 20)
+def row(number, **changes):
+    texts = {"loss": "−2.9", "reprojection": "0.3 px", "error": "6 mm", "tip": ""}
+    return RunRow(number=number, name="bilinear, WNN", **texts | changes)
+
+
+@cache
+def sheet(frames=4):
+    return simulate("paper", frames=frames, points=16)
+
+
+def held(*runs, sequence=None):
+    """Return the rows of a session that holds one sequence."""
+    return [SequenceRow(sequence or sheet(), True, runs)]
+
+
+def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, panel):
+    panel.set_rows(held(*(row(number) for number in range(20, 0, -1))), 20)
     written = []
     panel.title_changed.connect(lambda *given: written.append(given))
     panel.tree.rename(panel.tree.item(20))
     editor = panel.tree.findChild(QLineEdit)
     qtbot.keyClicks(editor, "half a ")
-    changed = (replace(row(number, pinned=True), tip="more") for number in range(20, 0, -1))
-    panel.set_rows(held(sequence, *changed), 20)
+    panel.set_rows(held(*(row(number, pinned=True, tip="more") for number in range(20, 0, -1))), 20)
     qtbot.keyClicks(editor, "name")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(written))
-    assert written == [(sequence, 20, "half a name")]
+    assert written == [(sheet(), 20, "half a name")]
 
 
 def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, parts):
@@ -101,15 +119,12 @@ def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, parts):
     assert field.text() == ""
 
 
-def test_a_note_that_is_shown_is_not_written_on_a_run_of_another_sequence(show):
-    panel, noted = SequencesPanel(), []
+def test_a_note_that_is_shown_is_not_written_on_a_run_of_another_sequence(panel):
+    noted = []
     panel.note_changed.connect(lambda number, note: noted.append((number, note)))
-    show(panel, 400, 300)
-    first, second = row(1), row(2)
-    one, other = simulate("paper", frames=4, points=16), simulate("paper", frames=5, points=16)
-    panel.set_rows(held(one, replace(first, note="of the first sequence")), 1)
-    panel.set_rows(held(other, first, second), 2)
-    panel.set_rows(held(other, first, second), 1)
+    panel.set_rows(held(row(1, note="of the first sequence")), 1)
+    for shown in (2, 1):
+        panel.set_rows(held(row(1), row(2), sequence=sheet(5)), shown)
     assert noted == [] and panel._note.text() == ""
 
 
@@ -163,7 +178,7 @@ def test_a_pinned_run_is_forgotten_only_after_confirmation(parts):
     button_of(parts.message_bar, "Forget it all the same").click()
     assert numbers(parts) == [1, 2]
     for run in parts.session.runs:
-        parts.session.pin_run(run, True)
+        parts.session.change_run(run, pinned=True)
     parts.press_action(parts, "reset")
     assert numbers(parts) == [1, 2] and "All runs are pinned" in parts.message_bar.text
 
@@ -175,31 +190,21 @@ def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_resto
     other = session.add_run(QUICK)
     parts.runs_controller.updater.flush()
 
-    def row_of(number):
-        return panel.tree.item(number, left)
-
-    def choose(number, name):
-        menu = panel.menu_at(row_of(number))
-        next(each for each in menu.actions() if each.text().replace("&", "").startswith(name)).trigger()
-        parts.display.refresh()
-
     panel.tree.setFocus()
-    panel.tree.setCurrentItem(row_of(2))
+    panel.tree.setCurrentItem(panel.tree.item(2, left))
     qtbot.keyClick(panel.tree, Qt.Key.Key_F4)
     write(qtbot, parts, "mine")
-    assert runs[1].title == "mine" and row_of(2).text(0) == "mine"
-    choose(1, "Keep")
+    assert runs[1].title == "mine" and panel.tree.item(2, left).text(0) == "mine"
+    press(parts, "Keep", 1, left)
     assert runs[0].pinned
-    panel.tree.setCurrentItem(row_of(3))
+    panel.tree.setCurrentItem(panel.tree.item(3, left))
     qtbot.keyClick(panel.tree, Qt.Key.Key_Delete)
     assert session.runs_of(left) == runs[:2] and session.shown is other
-    assert (
-        parts.message_bar.text
-        == f"Run {sentence_name(runs[2])} of {left.name} is forgotten. Ctrl+Z restores it."
-    )
+    gone = f"{sentence_name(runs[2])} of {left.name}"
+    assert parts.message_bar.text == f"Run {gone} is forgotten. Ctrl+Z restores it."
     button_of(parts.message_bar, "Undo").click()
     assert session.runs_of(left) == runs and session.shown is other
-    choose(2, "Forget the runs")
+    press(parts, "Forget the runs", 2, left)
     assert session.runs_of(left) == runs[:1] and "1 stays, pinned" in parts.message_bar.text
     _text, undo = parts.message_bar.message.actions[0]
     session.set_sequence(left)
@@ -250,69 +255,48 @@ def test_losses_of_another_objective_are_marked_and_the_tip_shows_why(parts):
     assert compare() == [True, True, False]
 
 
-def row(number, **changes):
-    texts = {"loss": "−2.9", "reprojection": "0.3 px", "error": "6 mm", "tip": ""}
-    return RunRow(number=number, name="bilinear, WNN", **texts, **changes)
-
-
-def held(sequence, *runs):
-    """Return the rows of a session that holds one sequence."""
-    return [SequenceRow(sequence, True, runs)]
-
-
-def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(show, near):
-    panel, shown = SequencesPanel(), {}
+def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(panel, near):
     panel.setPalette(palette(LIGHT))
-    show(panel)
-    sequence = simulate("paper", frames=4, points=16)
-    for name, run in (("all", row(1)), ("no loss", replace(row(1), loss=NONE))):
-        panel.set_rows(held(sequence, run), None)
-        for width in (LOSS_WIDTH - 20, LOSS_WIDTH + 160):
+    tree, shown = panel.tree, {}
+    for loss in (row(1).loss, NONE):
+        panel.set_rows(held(row(1, loss=loss)), None)
+        for width in (narrow := LOSS_WIDTH - 20, wide := LOSS_WIDTH + 160):
             panel.resize(width, 200)
-            tree = panel.tree
-            shown[name, width] = tree.viewport().grab(tree.visualItemRect(tree.item(1))).toImage()
+            shown[loss, width] = tree.viewport().grab(tree.visualItemRect(tree.item(1))).toImage()
     pictures = []
-    for run in (replace(row(1), error=NONE), replace(row(1), error="0.3 px"), row(1)):
-        panel.set_rows(held(sequence, run), 1)
-        pictures.append(panel.tree.grab().toImage())
+    for error in (NONE, row(1).reprojection, row(1).error):
+        panel.set_rows(held(row(1, error=error)), 1)
+        pictures.append(tree.grab().toImage())
     assert pictures[0] == pictures[1] != pictures[2]  # without truth the reprojection error
-    narrow, wide = LOSS_WIDTH - 20, LOSS_WIDTH + 160
-    assert shown["all", narrow] == shown["no loss", narrow]
-    assert shown["all", wide] != shown["no loss", wide]
-    assert near(shown["all", narrow], badge_color(row(1), LIGHT, shown=False), tolerance=20).sum() > 80
+    assert shown[row(1).loss, narrow] == shown[NONE, narrow]
+    assert shown[row(1).loss, wide] != shown[NONE, wide]
+    badge = badge_color(row(1), LIGHT, shown=False)
+    assert near(shown[NONE, narrow], badge, tolerance=20).sum() > 80
 
 
-def test_the_context_menu_requests_what_its_entries_name(qtbot):
-    panel = SequencesPanel()
-    qtbot.addWidget(panel)
-    sequence = simulate("paper", frames=4, points=16)
-    panel.set_rows(held(sequence, row(2), row(1, pinned=True)), 2)
+def test_the_context_menu_requests_what_its_entries_name(panel):
+    panel.set_rows(held(row(2), row(1, pinned=True)), 2)
     asked = []
-    panel.pin_requested.connect(lambda *given: asked.append(("pin", *given)))
-    panel.compare_requested.connect(lambda *given: asked.append(("compare", *given)))
-    panel.delete_requested.connect(lambda *given: asked.append(("delete", *given)))
+    for name in ("pin", "compare", "delete"):
+        signal = getattr(panel, f"{name}_requested")
+        signal.connect(lambda *given, name=name: asked.append((name, *given)))
     for action in panel.menu_at(panel.tree.item(1)).actions():
         if action.text().replace("&", "").split("\t")[0] in ("Unpin", "Compare with the shown run", "Delete"):
             action.trigger()
-    assert asked == [("compare", 1), ("pin", sequence, 1, False), ("delete", sequence, 1)]
+    assert asked == [("compare", 1), ("pin", sheet(), 1, False), ("delete", sheet(), 1)]
     shown = [action.text() for action in panel.menu_at(panel.tree.item(2)).actions()]
     assert not any("shown run" in text or "Show" in text for text in shown)
 
 
-def test_ctrl_and_a_click_compare_and_the_right_button_shows_no_other_run(qtbot, show):
-    panel = SequencesPanel()
-    show(panel, 300, 200)
-    panel.set_rows(held(simulate("paper", frames=4, points=16), row(2), row(1)), 2)
-    asked = []
+def test_ctrl_and_a_click_compare_and_the_right_button_shows_no_other_run(qtbot, panel):
+    panel.set_rows(held(row(2), row(1)), 2)
+    tree, asked = panel.tree, []
     panel.compare_requested.connect(asked.append)
     panel.run_requested.connect(lambda number: asked.append(("shown", number)))
-    place = panel.tree.visualItemRect(panel.tree.item(1)).center()
-    qtbot.mouseClick(
-        panel.tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place
-    )
-    assert asked == [1] and panel.tree.currentItem() is panel.tree.item(2)
-    qtbot.mousePress(panel.tree.viewport(), Qt.MouseButton.RightButton, pos=place)
-    assert asked == [1] and panel.tree.currentItem() is panel.tree.item(2)
+    place = tree.visualItemRect(tree.item(1)).center()
+    qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place)
+    qtbot.mousePress(tree.viewport(), Qt.MouseButton.RightButton, pos=place)
+    assert asked == [1] and tree.currentItem() is tree.item(2)
 
 
 def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, parts):
@@ -346,21 +330,20 @@ def test_the_name_of_a_run_is_the_same_whatever_other_runs_there_are_and_follows
     session.report_run(run)
     parts.runs_controller.updater.flush()
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07, starts 5"
-    session.rename_run(run, "mine")
+    session.change_run(run, title="mine")
     assert numbered_title(run) == f"{run.number} mine"
     parts.sequences_panel.title_changed.emit(run.sequence, run.number, run_name(run.settings))
     assert run.title == ""  # what the parameters call a run is no title
 
 
 @pytest.mark.parametrize(("name", "fits"), [("recommended", True), ("rank 12, xi 0.25 and more", False)])
-def test_the_name_of_a_run_is_not_cut_in_a_panel_of_the_usual_width(show, name, fits):
+def test_the_name_of_a_run_is_not_cut_in_a_panel_of_the_usual_width(panel, name, fits):
     """At 1280 x 800 it stands below an object and a path, beside an error of three digits."""
-    panel, pictures = SequencesPanel(), []
-    show(panel, 240, 400)
+    pictures = []
     file = Path("face/sequence/perspective/circle.txt")
     panel.set_entries([SequenceEntry("face", CameraModel.PERSPECTIVE, "circle", file)])
-    sequence = replace(simulate("paper", frames=4, points=16), source=file)
-    panel.set_rows(held(sequence, replace(row(1), name=name, error="0.337 mm")), 1)
+    run = replace(row(1), name=name, error="0.337 mm")
+    panel.set_rows(held(run, sequence=replace(sheet(), source=file)), 1)
     for width in (240, 250):
         panel.resize(width, 400)
         tree = panel.tree

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QLineEdit, QTreeWidget
+from PyQt6.QtWidgets import QLabel, QLineEdit
 
 from core import CameraModel, SequenceEntry, list_sequences, simulate, write_npz
 from nrsfm_gui.model.theme import LIGHT
@@ -55,36 +55,33 @@ def tree(show):
 
 def rows(tree):
     """Text of all rows that are not filtered away, children indented."""
-    widget = tree.findChild(QTreeWidget)
-    listed = []
-    for k in range(widget.topLevelItemCount()):
-        top = widget.topLevelItem(k)
-        if top.isHidden():
-            continue
-        listed.append(" ".join(top.text(c) for c in range(3)).strip())
-        for j in range(top.childCount()):
-            if not top.child(j).isHidden():
-                listed.append("  " + " ".join(top.child(j).text(c) for c in range(3)).strip())
-    return listed
+    found = []
+    for top in children(tree.tree.invisibleRootItem()):
+        for indent, row in (("", top), *(("  ", child) for child in children(top))):
+            if not top.isHidden() and not row.isHidden():
+                found.append(indent + " ".join(row.text(column) for column in range(3)).strip())
+    return found
+
+
+def children(item):
+    return [item.child(k) for k in range(item.childCount())]
 
 
 def item(tree, *names):
-    widget = tree.findChild(QTreeWidget)
-    found = next(
-        widget.topLevelItem(k)
-        for k in range(widget.topLevelItemCount())
-        if widget.topLevelItem(k).text(0) == names[0]
-    )
-    if len(names) > 1:
+    """Return a row by its name, below that of its object; the object is unfolded."""
+    found = tree.tree.invisibleRootItem()
+    for name in names:
         found.setExpanded(True)
-        found = next(found.child(j) for j in range(found.childCount()) if found.child(j).text(0) == names[1])
+        found = next(child for child in children(found) if child.text(0) == name)
     return found
 
 
 def click(tree, qtbot, row, column):
-    widget = tree.findChild(QTreeWidget)
-    rect = widget.visualRect(widget.indexFromItem(row, column))
-    qtbot.mouseClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+    qtbot.mouseClick(tree.tree.viewport(), Qt.MouseButton.LeftButton, pos=area(tree, row, column).center())
+
+
+def area(tree, row, column):
+    return tree.tree.visualRect(tree.tree.indexFromItem(row, column))
 
 
 def test_objects_paths_and_cameras_are_listed(tree):
@@ -93,70 +90,37 @@ def test_objects_paths_and_cameras_are_listed(tree):
     assert "row 3 is ragged" in item(tree, "paper", "line").toolTip(2)
 
 
-def test_a_click_on_a_camera_requests_its_sequence_and_return_the_perspective_one(tree, qtbot):
-    for column, camera in ((1, P), (2, ORTHO)):
-        with qtbot.waitSignal(tree.sequence_requested) as caught:
-            click(tree, qtbot, item(tree, "balloon", "flyby"), column)
-        assert caught.args[0].camera is camera
-        assert caught.args[0].path_name == "flyby"
-    widget = tree.findChild(QTreeWidget)
-    widget.setCurrentItem(item(tree, "balloon", "circle"), 0)
-    with qtbot.waitSignal(tree.sequence_requested) as caught:
-        qtbot.keyClick(widget, Qt.Key.Key_Return)
-    assert caught.args[0].camera is P
-
-
-def test_a_click_on_a_name_opens_it_once_and_not_what_is_open(tree, qtbot):
+def test_a_click_on_a_camera_or_a_name_and_return_open_a_sequence_once_and_not_what_is_open(tree, qtbot):
     asked = []
     tree.sequence_requested.connect(asked.append)
-    row = item(tree, "paper")
-    click(tree, qtbot, row, 0)
-    assert row.isExpanded() and asked == []  # an object only unfolds
-    row = item(tree, "balloon", "flyby")
-    click(tree, qtbot, row, 0)
-    assert [(entry.path_name, entry.camera) for entry in asked] == [("flyby", P)]
-    tree.set_rows([held(asked[0])], None)
-    widget = tree.findChild(QTreeWidget)
-    place = widget.visualRect(widget.indexFromItem(row, 0)).center()
-    qtbot.mouseDClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert len(asked) == 1
+    paper, flyby = item(tree, "paper"), item(tree, "balloon", "flyby")
+    click(tree, qtbot, paper, 0)
+    assert paper.isExpanded() and asked == []  # an object only unfolds
+    click(tree, qtbot, flyby, 1)
+    click(tree, qtbot, flyby, 2)
+    tree.tree.setCurrentItem(item(tree, "balloon", "circle"), 0)
+    qtbot.keyClick(tree.tree, Qt.Key.Key_Return)
+    click(tree, qtbot, flyby, 0)
+    opened = [("flyby", P), ("flyby", ORTHO), ("circle", P), ("flyby", P)]
+    assert [(entry.path_name, entry.camera) for entry in asked] == opened
+    tree.set_rows([held(asked[-1])], None)
+    place = area(tree, flyby, 0).center()
+    qtbot.mouseDClick(tree.tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert len(asked) == 4
 
 
 def test_the_open_camera_alone_is_lit_in_a_row_that_is_selected(tree, near):
     tree.setPalette(palette(LIGHT))
     tree.set_rows([held(ENTRIES[1])], None)
-    widget, row = tree.findChild(QTreeWidget), item(tree, "balloon", "circle")
-    assert widget.currentItem() is row and row.isSelected()
-    opened = 1 if ENTRIES[1].camera is P else 2
-    lit = []
-    for column in (opened, 3 - opened):
-        rect = widget.visualRect(widget.indexFromItem(row, column))
-        picture = widget.viewport().grab(rect).toImage()
-        lit.append(near(picture, LIGHT.accent, tolerance=20).mean())
-    assert lit[0] > 0.5 > 0.3 > lit[1]
+    row = item(tree, "balloon", "circle")
+    assert tree.tree.currentItem() is row and row.isSelected()
+    cells = (tree.tree.viewport().grab(area(tree, row, column)).toImage() for column in (1, 2))
+    opened, other = (near(cell, LIGHT.accent, tolerance=20).mean() for cell in cells)
+    assert opened > 0.5 > 0.3 > other
     assert row.font(0).bold() and not item(tree, "balloon", "flyby").font(0).bold()
 
 
-def test_the_filter_searches_object_path_and_camera(tree):
-    field = tree.findChild(QLineEdit)
-    field.setText("fly")
-    assert rows(tree) == ["balloon", "  flyby P O"]
-    field.setText("paper line")
-    assert rows(tree) == ["paper", "  line P !"]
-    field.setText("nothing")
-    assert rows(tree) == []
-    field.setText("")
-    assert len(rows(tree)) == 6
-
-
-def test_without_entries_there_is_a_hint(tree):
-    tree.set_entries(())
-    assert not tree.findChild(QTreeWidget).isVisible()
-    hint = next(label for label in tree.findChildren(QLabel) if "Open (Ctrl+O)" in label.text())
-    assert hint.isVisible()
-
-
-def test_a_broken_file_of_unknown_camera_is_listed_too(tmp_path, show):
+def test_a_broken_file_of_unknown_camera_is_listed_and_without_entries_there_is_a_hint(tmp_path, show):
     write_npz(simulate("paper", frames=8, points=16), tmp_path / "good.npz")
     (tmp_path / "bad.npz").write_bytes(b"PK")
     tree = SequencesPanel()
@@ -165,10 +129,13 @@ def test_a_broken_file_of_unknown_camera_is_listed_too(tmp_path, show):
     assert rows(tree) == ["bad !", "paper circle P"]
     tree.findChild(QLineEdit).setText("bad")
     assert rows(tree) == ["bad !"]
+    tree.set_entries(())
+    hint = next(label for label in tree.findChildren(QLabel) if "Open (Ctrl+O)" in label.text())
+    assert hint.isVisible() and not tree.tree.isVisible()
 
 
 def runs_below(item):
-    return [item.child(k).text(0) for k in range(item.childCount())]
+    return [child.text(0) for child in children(item)]
 
 
 def test_runs_stand_below_their_sequence_also_those_of_one_that_was_left(tree):
@@ -267,16 +234,21 @@ def test_delete_and_the_menu_request_that_a_row_is_removed_with_what_the_session
     assert asked == [((ENTRIES[-1],), (left.sequence,)), ((), (own.sequence,)), (ENTRIES[4:6], ())]
 
 
-def test_the_filter_finds_runs_by_name_and_note_and_their_sequences(tree):
+def test_the_filter_searches_object_path_camera_and_runs_by_name_and_note(tree):
+    field = tree.findChild(QLineEdit)
+
+    def found(words):
+        field.setText(words)
+        return rows(tree)
+
+    assert found("fly") == ["balloon", "  flyby P O"]
+    assert found("paper line") == ["paper", "  line P !"]
+    assert found("nothing") == [] and len(found("")) == 6
     noted = RunRow(2, "bilinear, NN", "−2.9", "0.3 px", "6 mm", "", note="corner flips")
     tree.set_rows([held(ENTRIES[1], noted, row(1)), held(ENTRIES[-1], row(3), open=False)], 2)
-    field = tree.findChild(QLineEdit)
-    field.setText("corner")
-    assert rows(tree) == ["balloon", "  circle P O"]
-    circle = item(tree, "balloon", "circle")
-    assert [circle.child(k).isHidden() for k in range(2)] == [False, True]
-    field.setText("back")
-    assert rows(tree) == ["back P", "  bilinear, WNN"]
+    assert found("corner") == ["balloon", "  circle P O"]
+    assert [run.isHidden() for run in children(item(tree, "balloon", "circle"))] == [False, True]
+    assert found("back") == ["back P", "  bilinear, WNN"]
 
 
 def test_a_run_that_is_added_or_dropped_leaves_the_chosen_row(tree):

@@ -1,26 +1,17 @@
 """Playing by the clock: rate, frames left out, the range, the end."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from nrsfm_gui.panels.timeline.playback import Loop, Playback, frame_in_round
 
 
-class Clock:
-    """Seconds that pass when told to."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
 def playing(count, *, speed=4.0, loop=Loop.AGAIN, frame=0, frames=None):
-    """A playing clock of a test, and the frames that are asked for."""
-    clock, asked = Clock(), []
-    playback = Playback(clock=clock)
+    """Return a playback, a clock that passes when it is told to, and the frames that are asked for."""
+    clock, asked = SimpleNamespace(now=100.0), []
+    playback = Playback(clock=lambda: clock.now)
     playback.set_frame_count(count)
     playback.set_speed(speed)
     playback.set_loop(loop)
@@ -42,7 +33,6 @@ def test_sixty_frames_a_second_are_asked_for_in_time():
     for _ in range(600):
         passed(playback, clock, 1 / 120)
     assert asked == list(range(1, 301))  # 5 s
-    playback.set_playing(False)
 
 
 def test_frames_are_skipped_where_drawing_is_too_slow():
@@ -52,7 +42,6 @@ def test_frames_are_skipped_where_drawing_is_too_slow():
     assert asked == list(range(6, 126, 6))
     passed(playback, clock, 30.0)  # the window stood still: what it missed is not made up
     assert asked[-1] == 121
-    playback.set_playing(False)
 
 
 def test_only_the_range_is_played():
@@ -91,13 +80,17 @@ def test_playing_once_stops_at_the_end_and_begins_anew():
     assert received == [False]
 
 
-def test_playback_continues_from_a_frame_chosen_meanwhile():
+def test_playback_continues_from_a_frame_chosen_meanwhile_and_another_sequence_stops_it():
     playback, clock, asked = playing(100)
     passed(playback, clock, 1 / 60)
     playback.set_frame(70)
     passed(playback, clock, 1 / 60)
     assert asked == [1, 71]
-    playback.set_playing(False)
+    for count in (10, 1):  # a single frame cannot be played
+        playback.set_frame_count(count)
+        assert not playback.playing
+        playback.set_playing(True)
+        assert playback.playing is (count > 1)
 
 
 def test_the_rate_is_that_of_the_drawn_frames():
@@ -108,7 +101,6 @@ def test_the_rate_is_that_of_the_drawn_frames():
         passed(playback, clock, 1 / 30)  # every other frame
         playback.count_drawn()
     assert rates[0] == pytest.approx(30, rel=0.1)
-    playback.set_playing(False)
 
 
 def test_playing_by_the_real_clock_follows_it_and_is_never_ahead(qtbot):
@@ -124,14 +116,3 @@ def test_playing_by_the_real_clock_follows_it_and_is_never_ahead(qtbot):
     playback.set_playing(False)
     assert asked == sorted(set(asked))
     assert ahead < 2
-
-
-def test_another_sequence_stops_playing():
-    playback = Playback()
-    playback.set_frame_count(40)
-    playback.set_playing(True)
-    playback.set_frame_count(10)
-    assert not playback.playing
-    playback.set_frame_count(1)
-    playback.set_playing(True)
-    assert not playback.playing

@@ -9,11 +9,9 @@ from PyQt6.QtWidgets import QApplication, QComboBox, QToolButton, QToolTip
 
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.error_curve import curve_top
-from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
-from nrsfm_gui.panels.timeline.heat_strip import HeatStrip, heat_image
+from nrsfm_gui.panels.timeline.heat_strip import heat_image
 from nrsfm_gui.panels.timeline.playback import Loop
-from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.scene.ranking import known_means, next_worst, worst_first
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import error_table
@@ -53,16 +51,12 @@ def at(widget, frame, y=None):
     return QPoint(round(axis_of(widget).center(frame)), widget.height() // 2 if y is None else y)
 
 
-def test_every_pixel_belongs_to_the_frame_whose_center_is_nearest():
-    axis = FrameAxis(FRAMES, 1000)
-    assert [axis.frame_at(axis.center(f)) for f in range(FRAMES)] == list(range(FRAMES))
-    assert axis.frame_at(0) == 0
-    assert axis.frame_at(1000) == FRAMES - 1
-
-
 def test_curve_slider_and_strip_mark_the_same_column(timeline, near):
-    timeline.set_frame(frame := 11)
-    expected = axis_of(timeline.curve).center(frame)
+    axis, frame = axis_of(timeline.curve), 11
+    assert [axis.frame_at(axis.center(k)) for k in range(FRAMES)] == list(range(FRAMES))
+    assert (axis.frame_at(0), axis.frame_at(axis.width)) == (0, FRAMES - 1)
+    timeline.set_frame(frame)
+    expected = axis.center(frame)
     curve = timeline.curve.grab().toImage()
     for picture in (curve, timeline.strip.grab().toImage()):
         white = near(picture, DARK.text, tolerance=125)[3:-3, LEFT:-RIGHT]
@@ -137,7 +131,7 @@ def test_of_very_many_points_in_a_pixel_the_mean_shows(timeline):
         assert found in near
 
 
-def test_the_curve_follows_the_errors(timeline, errors, near):
+def test_the_curve_follows_the_errors_below_a_round_top_with_the_worst_frame_marked(timeline, errors, near):
     timeline.set_frame(0)
     picture = timeline.curve.grab().toImage()
     line = near(picture, DARK.accent, tolerance=125)
@@ -147,37 +141,38 @@ def test_the_curve_follows_the_errors(timeline, errors, near):
         x = round(axis_of(timeline.curve).center(frame))
         rows = 4 + np.flatnonzero(line[4:-4, x - 1 : x + 2].any(axis=1))
         assert rows.mean() == pytest.approx(3 + height * (1 - means[frame] / top), abs=2)
-
-
-def test_curve_tops_are_round_and_above_all():
+    columns = np.flatnonzero(near(picture, DARK.warning)[2:6].any(axis=0))
+    assert np.abs(columns + 0.5 - axis_of(timeline.curve).center(FRAMES - 1)).min() <= 2
     assert curve_top(np.array([0.3, 2.9, np.nan])) == pytest.approx(4.0)
     assert curve_top(np.array([0.0, 0.0])) == 1.0
     for largest in (0.013, 0.9, 7.0, 43.0, 99.0):
         assert largest <= curve_top(np.array([largest])) <= 2.1 * largest
 
 
-def test_ground_truth_frames_are_marked(timeline, near):
-    red = near(timeline.slider.grab().toImage(), DARK.truth, tolerance=40)
-    assert not red.any()
-    timeline.slider.set_truth_frames((4, 20), 20)
-    red = near(timeline.slider.grab().toImage(), DARK.truth, tolerance=60)
-    columns = np.unique(np.nonzero(red)[1])
-    for frame in (4, 20):
-        assert np.abs(columns + 0.5 - axis_of(timeline.slider).center(frame)).min() <= 1.5
-
-
-def test_the_mark_of_the_intrinsics_differs_from_that_of_the_worst_frame(qapp, timeline, near):
+def test_frames_with_ground_truth_are_marked_and_that_of_the_intrinsics_otherwise(qapp, timeline, near):
     theme, slider = LIGHT, timeline.slider
     apply_theme(qapp, theme)
     before = slider.grab().toImage()
+    assert not near(before, theme.truth).any()
+    slider.set_truth_frames((4, 20), 20)
+    columns = np.unique(np.nonzero(near(slider.grab().toImage(), theme.truth, tolerance=60))[1])
+    for frame in (4, 20):
+        assert np.abs(columns + 0.5 - axis_of(slider).center(frame)).min() <= 1.5
     slider.set_truth_frames(tuple(range(FRAMES)), 20)
     picture = slider.grab().toImage()
-    assert not near(picture, theme.truth, tolerance=40).any()
-    assert not near(picture, theme.warning, tolerance=40).any()
+    assert not near(picture, theme.truth).any()  # marking all would mark none
+    assert not near(picture, theme.warning).any()  # that of the worst frame
     place = round(axis_of(slider).center(20))
     badge = QRect(place - 7, 3, 14, 14)
     assert picture.copy(badge) != before.copy(badge)
     assert near(picture.copy(badge), theme.text, tolerance=60).sum() > 4
+    slider.set_frame_count(10 * FRAMES)  # the badge is wider than a frame
+    slider.set_truth_frames((150,), 150)
+    place = round(FrameAxis(10 * FRAMES, slider.width()).center(150))
+    for aside, explained in ((-5, True), (0, True), (5, True), (15, False)):
+        where = QPoint(place + aside, 10)
+        QApplication.sendEvent(slider, QHelpEvent(QEvent.Type.ToolTip, where, slider.mapToGlobal(where)))
+        assert ("frame 151: K, the intrinsics" in QToolTip.text()) is explained
 
 
 @pytest.mark.parametrize("frame", [0, FRAMES // 2, FRAMES - 1])
@@ -219,26 +214,18 @@ def cell(strip, frame, row):
     return at(strip, frame, round(2 + (row + 0.5) * (strip.height() - 4) / POINTS))
 
 
-def test_a_drag_on_the_strip_sets_the_range_and_not_the_frame(timeline, qtbot):
-    asked = []
-    timeline.range_requested.connect(asked.append)
-    with qtbot.assertNotEmitted(timeline.frame_requested), qtbot.assertNotEmitted(timeline.points_selected):
-        drag(timeline.strip, cell(timeline.strip, 20, 3), cell(timeline.strip, 8, 3))
-    assert asked[-1] == (8, 20)
-    timeline.set_range((8, 20))
-    with qtbot.waitSignal(timeline.range_requested) as caught:
-        qtbot.mouseDClick(timeline.strip, Qt.MouseButton.LeftButton, pos=cell(timeline.strip, 12, 5))
-    assert caught.args == [None]
-
-
-def test_a_drag_with_shift_selects_the_points_as_well(timeline):
-    asked, chosen = [], []
+def test_a_drag_on_the_strip_sets_the_range_not_the_frame_and_with_shift_selects_the_points(timeline, qtbot):
+    strip, asked, chosen = timeline.strip, [], []
     timeline.range_requested.connect(asked.append)
     timeline.points_selected.connect(lambda points, _adding: chosen.append(points.tolist()))
-    start, end = cell(timeline.strip, 5, 2), cell(timeline.strip, 9, 6)
-    drag(timeline.strip, start, end, keys=Qt.KeyboardModifier.ShiftModifier)
-    assert asked[-1] == (5, 9)
-    assert chosen[-1] == [2, 3, 4, 5, 6]
+    with qtbot.assertNotEmitted(timeline.frame_requested):
+        drag(strip, cell(strip, 20, 3), cell(strip, 8, 3))
+    assert asked[-1] == (8, 20) and chosen == []
+    drag(strip, cell(strip, 5, 2), cell(strip, 9, 6), keys=Qt.KeyboardModifier.ShiftModifier)
+    assert asked[-1] == (5, 9) and chosen[-1] == [2, 3, 4, 5, 6]
+    timeline.set_range((8, 20))
+    qtbot.mouseDClick(strip, Qt.MouseButton.LeftButton, pos=cell(strip, 12, 5))
+    assert asked[-1] is None
 
 
 @pytest.mark.parametrize("name", ["slider", "strip"])
@@ -285,33 +272,18 @@ def test_sorting_puts_the_worst_point_on_top_and_clicks_still_find_it(timeline, 
     assert strip.cell_at(QPointF(cell(strip, 9, 7))) == (9, 7)
 
 
-def test_hidden_points_are_gray(timeline):
+def test_hidden_points_are_gray_and_do_not_color_the_pixels_of_the_others(timeline):
     strip = timeline.strip
     colored = strip.grab().toImage().pixelColor(cell(strip, 33, 10))
-    timeline.strip.set_hidden(frozenset({10}))
+    strip.set_hidden(frozenset({10}))
     gray, other = (strip.grab().toImage().pixelColor(cell(strip, 33, row)) for row in (10, 8))
     assert gray.saturation() < 60 < 100 < min(colored.saturation(), other.saturation())
-
-
-def test_hidden_points_do_not_color_the_pixels_of_the_others():
     values = np.ones((40, 3))
     values[7] = 100.0
     hidden = np.arange(40) == 7
-    with_it, without = (
-        heat_image(values, (3, 4), 100.0, hidden=which).pixelColor(1, 0) for which in (hidden * False, hidden)
-    )
-    table = error_table()
-    assert [with_it.red(), with_it.green()] == table[255, :2].tolist()
-    assert [without.red(), without.green()] == table[2, :2].tolist()
-
-
-def test_a_click_with_control_toggles_a_point_and_keeps_the_frame(timeline, qtbot):
-    with qtbot.waitSignal(timeline.point_toggled) as caught, qtbot.assertNotEmitted(timeline.frame_requested):
-        qtbot.mouseClick(
-            timeline.strip, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier,
-            cell(timeline.strip, 9, 4),
-        )  # fmt: skip
-    assert caught.args == [4]
+    for which, level in ((hidden * False, 255), (hidden, 2)):
+        color = heat_image(values, (3, 4), 100.0, hidden=which).pixelColor(1, 0)
+        assert [color.red(), color.green()] == error_table()[level, :2].tolist()
 
 
 def test_either_kind_of_error_can_be_shown_and_is_kept(timeline, errors, qtbot):
@@ -328,12 +300,6 @@ def test_either_kind_of_error_can_be_shown_and_is_kept(timeline, errors, qtbot):
     assert timeline.series is both.other
     timeline.set_series(series(errors))
     assert timeline.series.name == "3-D error"
-
-
-def test_the_worst_frame_is_marked_on_the_curve(timeline, near):
-    orange = near(timeline.curve.grab().toImage(), DARK.warning, tolerance=40)
-    columns = np.flatnonzero(orange[2:6].any(axis=0))
-    assert np.abs(columns + 0.5 - axis_of(timeline.curve).center(FRAMES - 1)).min() <= 2
 
 
 def test_the_worst_come_one_after_the_other():
@@ -386,20 +352,15 @@ def test_more_frames_than_pixels_show_the_largest_error():
     assert picture.pixelColor(0, 0).alpha() == 255  # others of its frames are known
 
 
-def test_many_changes_of_the_session_are_one_update_and_only_what_differs_is_shown(
+def test_the_timeline_follows_the_session_and_shows_all_of_another_sequence_anew(
     qtbot, show, session, display, known, monkeypatch
 ):
-    called = []
-
-    def count(view, name):
-        method = getattr(view, name)
-        monkeypatch.setattr(view, name, lambda *given: called.append(name) or method(*given))
-
-    for name in ("set_frame_count", "set_frame", "set_range", "set_series"):
-        count(Timeline, name)
-    for name in ("set_hidden", "set_selection"):
-        count(HeatStrip, name)
-    timeline = Timeline()
+    timeline, called = Timeline(), []
+    for name in ("set_frame_count", "set_frame", "set_series"):
+        method = getattr(timeline, name)
+        monkeypatch.setattr(
+            timeline, name, lambda *given, name=name, method=method: called.append(name) or method(*given)
+        )
     show(timeline, 1000, 140)
     controller = TimelineController(session, display, timeline)
     session.set_sequence(known.sequence)
@@ -409,12 +370,10 @@ def test_many_changes_of_the_session_are_one_update_and_only_what_differs_is_sho
     called.clear()
     for frame in (3, 5, 7):
         session.set_frame(frame)
-        session.set_selection((frame, frame + 1))
-    assert called == []
     qtbot.waitUntil(lambda: timeline.slider.value() == 7)
-    assert called == ["set_frame", "set_selection"]
+    assert called == ["set_frame"]
     called.clear()
-    session.set_sequence(known.sequence)  # which shows all of it anew: the range is that of the session
+    session.set_sequence(known.sequence)  # the range is that of the session, not of the view
     session.set_frame_range((1, 4))
     display.refresh()
     assert called.count("set_frame_count") == called.count("set_series") == 1
@@ -440,28 +399,15 @@ def test_excluded_observations_are_crossed_out_in_the_strip(timeline, show, near
     assert not (near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60) & ~before).any()
 
 
-def test_the_right_button_selects_the_point_and_asks_for_its_menu(timeline):
-    place = cell(timeline.strip, 9, 4)
-    asked, selected, frames = [], [], []
-    timeline.menu_requested.connect(asked.append)
-    timeline.point_selected.connect(selected.append)
-    timeline.frame_requested.connect(frames.append)
+def test_control_toggles_a_point_and_the_right_button_selects_it_and_asks_for_its_menu(timeline, qtbot):
+    place, asked = cell(timeline.strip, 9, 4), []
+    for name in ("menu_requested", "point_selected", "point_toggled", "frame_requested"):
+        getattr(timeline, name).connect(lambda value, name=name: asked.append((name, value)))
+    qtbot.mouseClick(timeline.strip, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place)
+    assert asked == [("point_toggled", 4)]
     ask_for_menu(timeline.strip, place)
-    assert (selected, frames, asked) == ([4], [9], [timeline.strip.mapToGlobal(place)])
+    menu = ("menu_requested", timeline.strip.mapToGlobal(place))
+    assert asked[1:] == [("frame_requested", 9), ("point_selected", 4), menu]
     timeline.strip.set_selection((4, 5), 5)
     ask_for_menu(timeline.strip, place)
-    assert selected == [4] and len(asked) == 2  # several stay selected
-
-
-def test_the_badge_of_the_intrinsics_is_explained_all_over(qtbot):
-    slider = FrameSlider()
-    qtbot.addWidget(slider)
-    slider.resize(640, 20)
-    slider.setMaximum(299)
-    slider.set_truth_frames((150,), 150)
-    slider.show()
-    axis = FrameAxis(300, slider.width())
-    for aside, explained in ((-5, True), (0, True), (5, True), (15, False)):
-        where = QPoint(round(axis.center(150)) + aside, 10)
-        QApplication.sendEvent(slider, QHelpEvent(QEvent.Type.ToolTip, where, slider.mapToGlobal(where)))
-        assert ("frame 151: K, the intrinsics" in QToolTip.text()) is explained
+    assert asked[4:] == [("frame_requested", 9), menu]  # several stay selected

@@ -7,8 +7,7 @@ import pytest
 from PyQt6.QtWidgets import QToolTip
 
 from core import Settings
-from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.panels.timeline.worst_frame import WorstFrame, frame_sentence, largest, ordinal
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.scene import ErrorSeries
@@ -21,7 +20,7 @@ def timeline(qtbot, show, session, display, add_solved_run, sequence):
     """Return the timeline of a sequence after a run, with its errors."""
     timeline = Timeline()
     show(timeline, 900, 140)
-    TimelineController(session, display, timeline, session)
+    TimelineController(session, display, timeline)
     add_solved_run(session, sequence, QUICK)
     display.refresh()
     qtbot.waitUntil(lambda: timeline.series is not None)
@@ -30,7 +29,7 @@ def timeline(qtbot, show, session, display, add_solved_run, sequence):
 
 @pytest.fixture
 def worst_frame(session, timeline):
-    return WorstFrame(session, timeline, findings=lambda: None, parent=session)
+    return WorstFrame(session, timeline, findings=lambda: None)
 
 
 def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timeline, worst_frame, statuses):
@@ -50,7 +49,9 @@ def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timel
     assert session.frame == order[-1] and "Worst frame" in statuses[-1]
 
 
-def test_shift_w_selects_the_worst_points_of_the_frame_one_by_one(session, timeline, worst_frame):
+def test_shift_w_selects_the_worst_points_of_the_frame_one_by_one_and_begins_again_after_a_change(
+    session, timeline, worst_frame, statuses
+):
     session.set_frame(6)
     order = np.argsort(-timeline.series.per_point[6])
     worst_frame.go_to_point()
@@ -58,23 +59,12 @@ def test_shift_w_selects_the_worst_points_of_the_frame_one_by_one(session, timel
     session.set_hidden((int(order[1]),))
     worst_frame.go_to_point()
     assert session.selection == (order[2],)
-    session.set_frame(9)
-    session.set_point(-1)
-    worst_frame.go_to_point()
-    errors = timeline.series.per_point[9].copy()
-    errors[order[1]] = -1.0  # it is hidden
-    assert session.selection == (int(errors.argmax()),)
-
-
-def test_shift_w_begins_with_the_worst_point_in_another_frame_and_after_another_selection(
-    session, timeline, worst_frame, statuses
-):
-    session.set_frame(6)
-    worst_frame.go_to_point()
     for frame in (9, 10):  # the point that was found stays selected
         session.set_frame(frame)
         worst_frame.go_to_point()
-        assert session.point == np.nanargmax(timeline.series.per_point[frame])
+        errors = timeline.series.per_point[frame].copy()
+        errors[order[1]] = -1.0  # it is hidden
+        assert session.selection == (int(errors.argmax()),)
         assert statuses[-1].startswith(f"Worst point of frame {frame + 1}")
     found = session.point
     session.set_point(found + 1 if found == 0 else found - 1)

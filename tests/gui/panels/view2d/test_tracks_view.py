@@ -32,6 +32,28 @@ def shapes(known):
     return build_shapes(known.sequence, moved)
 
 
+@pytest.fixture
+def show_frame(view, known, shapes):
+    """Show a frame of the known sequence, and return its scene."""
+
+    def shown(frame=4, **options):
+        view.set_scene(build_scene(known.sequence, shapes, frame=frame, **options))
+        return view._scene
+
+    return shown
+
+
+@pytest.fixture
+def many(view, make_known):
+    """Build frames of so many points that rings would cover each other; one is shown."""
+    made = make_known(rows=40, columns=30, frames=3)
+    moved = replace(made.result, translations=made.result.translations + np.array([0.02, 0.01, 0.0]))
+    shapes = build_shapes(made.sequence, moved)
+    view.set_scene(build_scene(made.sequence, shapes, frame=0))
+    view.fit()
+    return lambda frame: build_scene(made.sequence, shapes, frame=frame)
+
+
 def pixels(view, points):
     """(P, 2) where points of the image are, in the coordinates of the widget."""
     found = [view.plot_widget.mapFromScene(view._box.mapViewToScene(QPointF(x, y))) for x, y in points]
@@ -43,9 +65,8 @@ def patch(mask, where, radius=2):
     return mask[y - radius : y + radius + 1, x - radius : x + radius + 1]
 
 
-def test_measured_hidden_and_reprojected_points_are_drawn_where_they_are(view, known, shapes, near):
-    scene = build_scene(known.sequence, shapes, frame=4)
-    view.set_scene(scene)
+def test_measured_hidden_and_reprojected_points_are_drawn_where_they_are(view, show_frame, near):
+    scene = show_frame()
     picture = view.grab_image()
     blue = near(picture, DARK.measured, tolerance=30)
     green = near(picture, DARK.reprojected, tolerance=30)
@@ -72,80 +93,60 @@ def test_the_border_of_the_picture_is_drawn_where_its_size_is_known(view, known,
             assert (line.any(axis=1).mean() > 0.4) == seen
 
 
-def test_predicted_hidden_points_are_drawn_differently_from_seen_points(view, known, shapes):
-    view.set_scene(build_scene(known.sequence, shapes, frame=4))
-    scene = view._scene
-    np.testing.assert_allclose(view._dots.reprojected.positions, scene.reprojected[scene.visible])
-    np.testing.assert_allclose(view._dots.predicted.positions, scene.reprojected[~scene.visible])
-    assert view._dots.predicted.hollow
-    assert not view._dots.reprojected.hollow
-    view.set_scene(build_scene(known.sequence, build_shapes(known.sequence, None), frame=4))
-    assert len(view._dots.predicted.positions) == 0
+def test_points_that_are_hidden_or_have_no_position_have_marks_of_their_own(view, known, show_frame):
+    scene, dots = show_frame(0), view._dots
+    assert np.isnan(scene.measured[3]).all() and "hidden" in described(scene, 3)
+    for item, points, hollow in (
+        (dots.measured, scene.measured[scene.visible], True),
+        (dots.hidden, np.delete(scene.measured, 3, 0)[~np.delete(scene.visible, 3)], True),
+        (dots.reprojected, scene.reprojected[scene.visible], False),
+        (dots.predicted, scene.reprojected[~scene.visible], True),
+    ):
+        np.testing.assert_allclose(item.positions, points)
+        assert item.hollow is hollow
+    view.set_scene(build_scene(known.sequence, build_shapes(known.sequence, None), frame=0))
+    assert len(dots.predicted.positions) == 0
 
 
-def test_predicted_points_are_faint_where_rings_would_cover_each_other(view, make_known):
-    many = make_known(rows=40, columns=30, frames=3)
-    view.set_scene(build_scene(many.sequence, build_shapes(many.sequence, many.result), frame=2))
-    view.show_range(QRectF(-2000, -2000, 5000, 5000))
-    assert view._dots.predicted.colors[0].name() == mixed(DARK.reprojected, DARK.panel, 0.6)
-    assert view._dots.reprojected.colors[0].name() == DARK.reprojected
-    assert not view._dots.predicted.hollow
-
-
-def test_dots_are_as_large_as_there_is_room_for(view, make_known):
-    many = make_known(rows=40, columns=30)
-    view.set_scene(build_scene(many.sequence, build_shapes(many.sequence, None), frame=4))
-    view.fit()
-    fitted = view._dots.measured.diameter
+def test_dots_are_as_large_as_there_is_room_for_and_predicted_ones_faint_where_there_is_none(view, many):
+    dots, fitted = view._dots, view._dots.measured.diameter
     view.show_range(QRectF(-10_000, -10_000, 20_000, 20_000))
-    assert view._dots.measured.diameter == 3 < fitted and not view._dots.measured.hollow
+    assert dots.measured.diameter == 3 < fitted and not dots.measured.hollow and not dots.predicted.hollow
+    assert dots.predicted.colors[0].name() == mixed(DARK.reprojected, DARK.panel, 0.6)
+    assert dots.reprojected.colors[0].name() == DARK.reprojected
     view.show_range(QRectF(600, 400, 50, 50))
-    assert view._dots.measured.diameter == 8 > fitted and view._dots.measured.hollow
-    assert not view._dots.set_scale(view._scene, (0.0, 0.0))  # as where the axes leave no room
+    assert dots.measured.diameter == 8 > fitted and dots.measured.hollow
+    assert not dots.set_scale(view._scene, (0.0, 0.0))  # as where the axes leave no room
 
 
-def test_axes_name_their_unit_and_leave_their_place_to_pictures(view, known, shapes, make_known):
-    view.set_scene(build_scene(known.sequence, shapes, frame=4))
+def test_axes_name_their_unit_and_leave_their_place_to_pictures(view, show_frame, make_known):
+    left, bottom = map(view.plot_widget.getAxis, ("left", "bottom"))
+    show_frame()
     view.show_axes(False)
-    assert not view.plot_widget.getAxis("left").isVisible()
-    view.set_scene(build_scene(known.sequence, shapes, frame=5))
-    assert not view.plot_widget.getAxis("bottom").isVisible()
+    show_frame(5)
+    assert not left.isVisible() and not bottom.isVisible()
     view.show_axes(True)
-    assert (
-        view.plot_widget.getAxis("left").isVisible()
-        and view.plot_widget.getAxis("left").labelText == "y (px)"
-    )
+    assert left.isVisible() and left.labelText == "y (px)"
     other = replace(make_known(affine=True).sequence, units="mm")
     view.set_scene(build_scene(other, build_shapes(other, None), frame=0))
-    assert view.plot_widget.getAxis("left").labelText == "y (mm)"
+    assert left.labelText == "y (mm)"
 
 
-def test_points_without_a_position_are_left_out(view, known, shapes):
-    scene = build_scene(known.sequence, shapes, frame=0)
-    assert np.isnan(scene.measured[3]).all()
-    view.set_scene(scene)
-    assert len(view._dots.measured.positions) == scene.visible.sum()
-    assert len(view._dots.hidden.positions) == (~scene.visible).sum() - 1
-    assert "hidden" in described(scene, 3)
-
-
-def test_the_range_stays_from_frame_to_frame_and_holds_every_frame(view, known, shapes):
-    view.set_scene(build_scene(known.sequence, shapes, frame=0))
+def test_the_range_stays_from_frame_to_frame_and_holds_every_frame(view, known, show_frame):
+    show_frame(0)
     before = view._box.viewRange()
     for frame in range(known.sequence.frame_count):
-        scene = build_scene(known.sequence, shapes, frame=frame)
-        view.set_scene(scene)
+        scene = show_frame(frame)
         assert view._box.viewRange() == before
         where = pixels(view, scene.measured[scene.visible])
-        assert (where > 0).all()
-        assert (where < SIZE).all()
+        assert ((where > 0) & (where < SIZE)).all()
 
 
 @pytest.mark.parametrize(("theme", "width"), [(DARK, 260), (LIGHT, 640)])
-def test_the_legend_is_above_the_plot_however_it_is_zoomed(view, known, shapes, near, qtbot, theme, width):
+def test_the_legend_is_above_the_plot_however_it_is_zoomed(view, show_frame, near, qtbot, theme, width):
     view.resize(width, 300)
     view.setPalette(palette(theme))
-    view.set_scene(build_scene(known.sequence, shapes, frame=4))
+    show_frame()
     view._box.scaleBy((0.1, 0.1))
     qtbot.wait(20)
     top = round(view._box.sceneBoundingRect().top())
@@ -153,55 +154,33 @@ def test_the_legend_is_above_the_plot_however_it_is_zoomed(view, known, shapes, 
     assert words[:top].any() and not words[top : top + 60].any()
 
 
-def test_zooming_is_undone_by_fit_and_by_a_double_click(view, known, shapes, qtbot):
-    view.set_scene(build_scene(known.sequence, shapes, frame=0))
-    before = view._box.viewRange()
-    view._box.scaleBy((0.3, 0.3))
-    assert view._box.viewRange() != before
-    view.fit()
-    np.testing.assert_allclose(view._box.viewRange(), before)
-    view._box.scaleBy((0.3, 0.3))
-    qtbot.mouseDClick(view.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(300, 200))
-    np.testing.assert_allclose(view._box.viewRange(), before)
+def test_zooming_is_undone_by_fit_and_by_a_double_click(view, show_frame, qtbot):
+    show_frame(0)
+    before, surface = view._box.viewRange(), view.plot_widget.viewport()
+    for fit in (
+        view.fit,
+        lambda: qtbot.mouseDClick(surface, Qt.MouseButton.LeftButton, pos=QPoint(300, 200)),
+    ):
+        view._box.scaleBy((0.3, 0.3))
+        assert view._box.viewRange() != before
+        fit()
+        np.testing.assert_allclose(view._box.viewRange(), before)
 
 
-def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, known, shapes, qtbot):
-    scene = build_scene(known.sequence, shapes, frame=4)
-    view.set_scene(scene)
-    for where, point in ((QPoint(*pixels(view, scene.measured)[9]), 9), (QPoint(620, 60), -1)):
-        with qtbot.waitSignal(view.point_selected) as caught:
-            qtbot.mouseClick(view.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=where)
-        assert caught.args == [point]
-
-
-def test_the_selected_point_is_ringed_in_both_themes(view, known, shapes, near):
-    scene = build_scene(known.sequence, shapes, frame=4, selected=9)
-    for theme in (DARK, LIGHT):
-        view.setPalette(palette(theme))
-        view.set_scene(scene)
-        picture = view.grab_image()
-        ring = near(picture, theme.selection, tolerance=30)
-        assert patch(ring, pixels(view, scene.measured)[9], 11).sum() > 20
-        assert near(picture, theme.panel, tolerance=2).mean() > 0.7
-
-
-def test_hovering_shows_index_and_error(view, known, shapes, qtbot):
-    scene = build_scene(known.sequence, shapes, frame=4)
-    view.set_scene(scene)
-    where = pixels(view, scene.measured)[9]
-    with qtbot.waitSignal(view.point_hovered) as caught:
-        view._on_mouse_moved(QPointF(*where))
-    assert caught.args == [9]
-    assert described(scene, 9).startswith("point 10 ·")
+def test_the_point_under_the_mouse_is_described_and_a_click_selects_it_or_none(view, show_frame, qtbot):
+    scene, hovered = show_frame(), []
+    view.point_hovered.connect(hovered.append)
+    for place, point in ((QPoint(*pixels(view, scene.measured)[9]), 9), (QPoint(620, 60), -1)):
+        view._on_mouse_moved(QPointF(place))
+        with qtbot.waitSignal(view.point_selected) as selected:
+            qtbot.mouseClick(view.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert hovered[-1] == point and selected.args == [point]
+    assert described(scene, 9).startswith("point 10 ·") and "3-D error" in described(scene, 9)
     assert f"residual {scene.residuals_px[9]:.3g} px" in described(scene, 9)
-    assert "3-D error" in described(scene, 9)
-    with qtbot.waitSignal(view.point_hovered) as caught:
-        view._on_mouse_moved(QPointF(620, 60))
-    assert caught.args == [-1]
 
 
-def test_color_by_error_gives_reprojections_the_color_of_their_error(view, known, shapes, near):
-    view.set_scene(build_scene(known.sequence, shapes, frame=4, appearance=Appearance(color_by="error")))
+def test_color_by_error_gives_reprojections_the_color_of_their_error(view, known, show_frame, near):
+    show_frame(appearance=Appearance(color_by="error"))
     assert not near(view.grab_image(), DARK.reprojected, tolerance=6)[60:400, 100:].any()
     view.set_scene(build_scene(known.sequence, build_shapes(known.sequence, None), frame=4))
     picture = view.grab_image()  # before a run only tracks are shown
@@ -214,25 +193,19 @@ def test_without_a_sequence_the_panel_shows_what_to_do(view, near):
     assert view.point_at(QPointF(300, 200)) == -1
 
 
-def test_a_new_frame_is_painted_once_and_by_the_same_few_items(view, make_known, qtbot, paints_of):
-    many = make_known(rows=30, columns=40, frames=3)
-    moved = replace(many.result, translations=many.result.translations + np.array([0.02, 0.01, 0.0]))
-    shapes = build_shapes(many.sequence, moved)
-    scenes = [build_scene(many.sequence, shapes, frame=frame) for frame in range(3)]
-    view.set_scene(scenes[0])
+def test_a_new_frame_is_painted_once_and_by_the_same_few_items(view, many, qtbot, paints_of):
     qtbot.wait(20)
     items, painted = view.plot_widget.scene().items(), paints_of(view.plot_widget.viewport())
     for turn in range(1, 4):
-        view.set_scene(scenes[turn % 3])
+        view.set_scene(many(turn % 3))
         qtbot.waitUntil(lambda turn=turn: painted.count >= turn)
         qtbot.wait(5)
         assert painted.count == turn
     assert len(items) < 100 and set(view.plot_widget.scene().items()) == set(items)
 
 
-def test_the_right_button_selects_a_point_and_asks_for_its_menu(view, known, shapes, qtbot):
-    scene = build_scene(known.sequence, shapes, frame=4, selection=(2, 5), selected=2)
-    view.set_scene(scene)
+def test_the_right_button_selects_a_point_and_asks_for_its_menu(view, show_frame, qtbot):
+    scene = show_frame(selection=(2, 5), selected=2)
     asked, selected = [], []
     view.menu_requested.connect(asked.append)
     view.point_selected.connect(selected.append)
@@ -246,8 +219,8 @@ def test_the_right_button_selects_a_point_and_asks_for_its_menu(view, known, sha
     assert len(asked) == 2
 
 
-def test_a_picture_behind_the_points_is_seen_whole(view, known, shapes):
-    view.set_scene(build_scene(known.sequence, shapes, frame=4))
+def test_a_picture_behind_the_points_is_seen_whole(view, show_frame):
+    show_frame()
     view.fit()
     alone = view.range_shown
     picture = QImage(4000, 3000, QImage.Format.Format_RGB32)

@@ -80,30 +80,26 @@ def test_without_opengl_a_person_can_find_out_why(monkeypatch, session, display,
     assert not view.renderer.uses_opengl
     assert view.renderer.sentence == "Drawn without OpenGL: none works on this machine"
     SceneViewController(session, display, view, session)
-    view.degraded.emit("The 3-D view is drawn without OpenGL from now on: it was lost")
+    view.renderer.degraded.emit("The 3-D view is drawn without OpenGL from now on: it was lost")
     assert "without OpenGL from now on: it was lost" in messages.text
     assert display.without_opengl
 
 
-def break_context(view, how):
-    painter = view._renderer.renderer._opengl
-    if how == "destroyed surface":
-        painter._surface.destroy()
-    else:
-        painter._read = lambda _size: (_ for _ in ()).throw(RuntimeError("reset status"))
+def fail(*_arguments):
+    raise RuntimeError("reset status")
 
 
-@pytest.mark.parametrize("how", ["destroyed surface", "reset"])
-def test_a_lost_context_is_replaced_at_once_with_a_sentence(opengl_view, scene_of, near, how):
-    view = opengl_view
-    view.set_scene(scene_of(2))
-    assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
-    received = []
-    view.degraded.connect(received.append)
-    break_context(view, how)
-    view.set_scene(scene_of(3))
-    assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
-    assert not view.renderer.uses_opengl
+@pytest.mark.parametrize("destroyed", [True, False])
+def test_a_lost_context_is_replaced_at_once_with_a_sentence(
+    opengl_view, scene_of, near, monkeypatch, destroyed
+):
+    view, opengl, received = opengl_view, opengl_view.renderer._opengl, []
+    view.renderer.degraded.connect(received.append)
+    for frame in (2, 3):
+        view.set_scene(scene_of(frame))
+        assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
+        assert view.renderer.uses_opengl == (frame == 2)
+        opengl._surface.destroy() if destroyed else monkeypatch.setattr(opengl, "_read", fail)
     assert len(received) == 1
     assert received[0].startswith("The 3-D view is drawn without OpenGL from now on")
 
@@ -238,14 +234,14 @@ def test_the_compared_run_has_its_own_color_and_name(drawn, scene_of, near):
     where, _ = drawn._projection().pixels(beside)
     purple = near(picture, DARK.other, tolerance=30)
     assert np.mean([purple[y - 3 : y + 4, x - 3 : x + 4].any() for x, y in np.round(where).astype(int)]) > 0.9
-    assert len(drawn._renderer.parts["differences"].pairs) == len(beside)
+    assert len(drawn.renderer.parts["differences"].pairs) == len(beside)
 
 
 def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, scene_of, qtbot, monkeypatch):
     monkeypatch.setattr(renderer3d, "MOVING", Budget(segments=10, edges=10, faces=10))
     view.set_scene(scene_of(layers={"estimate", "edges"}))
     moving = view.grab().toImage()
-    assert "estimate edges" not in view._renderer.parts
+    assert "estimate edges" not in view.renderer.parts
     qtbot.waitUntil(lambda: view.grab().toImage() != moving)
 
 

@@ -104,23 +104,15 @@ def test_color_by_error_gives_every_point_the_color_of_its_error(drawn, scene_of
         assert np.abs(expected - (red, green, blue)).max() < 18
 
 
-def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, scene_of, qtbot):
-    scene = scene_of()
+def test_the_point_under_the_mouse_is_emitted_and_a_click_selects_it_or_none(view, scene_of, qtbot):
+    scene, hovered = scene_of(), []
     view.set_scene(scene)
+    view.point_hovered.connect(hovered.append)
     for place, point in ((pixel(view, scene, 9), 9), (QPoint(630, 200), -1)):
-        with qtbot.waitSignal(view.point_selected) as caught:
+        send_mouse(view, QEvent.Type.MouseMove, place, held=Qt.MouseButton.NoButton)
+        with qtbot.waitSignal(view.point_selected) as selected:
             qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=place)
-        assert caught.args == [point]
-
-
-def test_hovering_emits_the_point_and_leaving_none(view, scene_of):
-    scene = scene_of()
-    view.set_scene(scene)
-    received = []
-    view.point_hovered.connect(received.append)
-    for where in (pixel(view, scene, 9), QPoint(630, 200)):
-        send_mouse(view, QEvent.Type.MouseMove, where, held=Qt.MouseButton.NoButton)
-    assert (received[0], received[-1]) == (9, -1)
+        assert hovered[-1] == point and selected.args == [point]
 
 
 def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, scene_of, qtbot):
@@ -154,14 +146,8 @@ def test_locked_camera_shows_the_reprojections_and_turning_releases_it(view, sce
     assert caught.args == [True]
     blue = near(view.grab_image(), DARK.estimate, tolerance=12)
     where, _ = view._projection().pixels(scene.estimate)
-    relative = scene.reprojected - scene.reprojected[0]
-    shown = where - where[0]
-    scale = np.linalg.norm(shown) / np.linalg.norm(relative)
-    np.testing.assert_allclose(shown, scale * relative, atol=1e-6)  # the 2-D panel, enlarged
-    assert (
-        np.mean([blue[round(y) - 1 : round(y) + 2, round(x) - 1 : round(x) + 2].any() for x, y in where])
-        > 0.95
-    )
+    seen = [blue[y - 1 : y + 2, x - 1 : x + 2].any() for x, y in np.round(where).astype(int)]
+    assert np.mean(seen) > 0.95
     with qtbot.waitSignal(view.camera.locked_changed) as caught:
         drag(view, QPoint(300, 200), QPoint(340, 200))
     assert caught.args == [False]

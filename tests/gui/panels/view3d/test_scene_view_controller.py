@@ -120,11 +120,6 @@ def test_the_right_button_asks_for_the_menu_of_a_point_or_of_the_view(
     assert scene_view.camera.viewpoint == fitted
 
 
-def world(session, axis):
-    """Return a direction that is said in the axes of the first camera, in those of the scene."""
-    return session.sequence.rotations[0].T @ axis
-
-
 def test_what_the_view_shows_upwards_becomes_up_without_a_jump_and_is_undone(session, scene_view, controller):
     scene_view.set_axis_preset("top")
     drag(scene_view, QPoint(200, 200), QPoint(330, 200))
@@ -134,7 +129,8 @@ def test_what_the_view_shows_upwards_becomes_up_without_a_jump_and_is_undone(ses
     session.changed.emit()
     controller._display.refresh()
     rule = parse_upright(session.settings.upright)
-    np.testing.assert_allclose(world(session, rule.up), -before[1], atol=1e-5)
+    up = session.sequence.rotations[0].T @ rule.up  # which is in the axes of the first camera
+    np.testing.assert_allclose(up, -before[1], atol=1e-5)
     np.testing.assert_allclose(scene_view.framing.up, -before[1], atol=1e-5)
     np.testing.assert_allclose(scene_view.rotation, before, atol=1e-4)  # the picture is the same
     scene_view.set_axis_preset("top")

@@ -47,13 +47,13 @@ def renderer(request, qapp):
     return made(request.param)
 
 
-def picture(renderer, parts, orbit=FRONT, *, background="#000000", opacity=255, size=SIZE):
+def picture(renderer, parts, orbit=FRONT, *, background="#000000", opacity=255, smooth=True):
     """Return the colors (H, W, 4) of parts on a background, as red, green, blue and opacity."""
     color = QColor(background)
     color.setAlpha(opacity)
-    image = renderer.image(parts, RenderRequest(orbit.projection(*size), color, size))
+    image = renderer.image(parts, RenderRequest(orbit.projection(*SIZE), color, SIZE, smooth=smooth))
     bits = image.constBits().asstring(image.sizeInBytes())
-    return np.frombuffer(bits, dtype=np.uint8).reshape(*size[::-1], 4)[..., [2, 1, 0, 3]].astype(int)
+    return np.frombuffer(bits, dtype=np.uint8).reshape(*SIZE[::-1], 4)[..., [2, 1, 0, 3]].astype(int)
 
 
 def cloud(*places, color=BLUE, diameter=1.0, least=4.0, shape="sphere"):
@@ -66,23 +66,19 @@ def width_of(seen):
     return int((seen[..., :3].sum(axis=2) > 60).any(axis=0).sum())
 
 
-def sheet(*, solid=True, fold=0.0):
-    """Return two triangles in front of the camera, the right half turned away by an angle."""
-    x = np.cos(fold)
-    points = np.array(
-        [[-1, -1, 0], [-1, 1, 0], [0, -1, 0], [0, 1, 0], [x, -1, np.sin(fold)], [x, 1, np.sin(fold)]]
-    )
-    faces = np.array([[0, 2, 1], [1, 2, 3], [2, 4, 3], [3, 4, 5]])
-    halves = [vertex_normals(points, faces[:2])[:4], vertex_normals(points, faces[2:])[2:]]
-    points = np.concatenate([points[:4], points[2:]])
+def sheet(*, fold=0.0):
+    """Return two squares in front of the camera, the right one turned away by an angle."""
+    x, z = np.cos(fold), np.sin(fold)
+    middle = [[0, -1, 0], [0, 1, 0]]
+    points = np.array([[-1, -1, 0], [-1, 1, 0], *middle, *middle, [x, -1, z], [x, 1, z]])
     faces = np.array([[0, 2, 1], [1, 2, 3], [4, 6, 5], [5, 6, 7]])
-    return TriangleMesh(points, filled(BLUE, 8), faces, solid, np.concatenate(halves))
+    return TriangleMesh(points, filled(BLUE, 8), faces, True, vertex_normals(points, faces))
 
 
 def test_a_sphere_is_brighter_towards_the_light_than_at_its_rim(renderer):
-    seen = picture(renderer, cloud((0, 0, 0), diameter=1.2))[..., :3].sum(axis=2)
+    sphere = picture(renderer, cloud((0, 0, 0), diameter=1.2))
+    seen, radius = sphere[..., :3].sum(axis=2), width_of(sphere) / 2
     middle_y, middle_x = np.array(SIZE[::-1]) // 2
-    radius = width_of(picture(renderer, cloud((0, 0, 0), diameter=1.2))) / 2
     place = round(0.3 * radius)
     toward, away = seen[middle_y - place, middle_x - place], seen[middle_y + place, middle_x + place]
     rim = seen[middle_y + round(0.63 * radius), middle_x + round(0.63 * radius)]
@@ -181,17 +177,15 @@ def test_a_picture_with_a_transparent_background_holds_only_what_is_drawn(render
     assert np.abs(clear - opaque)[..., :3].max() <= 2
 
 
-def test_the_truth_is_gray_and_hollow_beside_the_estimate_and_solid_alone(renderer, known):
+def test_the_truth_is_gray_and_hollow_beside_the_estimate_and_solid_alone(renderer, known, scene_of):
     def saturation(color):
         return QColor(color).hsvSaturationF()
 
     for theme in (LIGHT, DARK):
         assert saturation(theme.truth_shape) < 0.2 < 0.5 < saturation(theme.estimate)
-    shapes = build_shapes(known.sequence, known.result)
-    appearance = Appearance(frozenset({"estimate", "truth"}))
-    both = scene_parts(build_scene(known.sequence, shapes, frame=2, appearance=appearance), theme)
+    both = scene_parts(scene_of(layers={"estimate", "truth"}), theme)
     assert (both["truth"].shape, both["estimate"].shape) == ("ring", "sphere")
-    alone = build_scene(known.sequence, build_shapes(known.sequence, None), frame=2, appearance=appearance)
+    alone = build_scene(known.sequence, build_shapes(known.sequence, None), frame=2)
     assert scene_parts(alone, theme)["truth"].shape == "sphere"
     ring = cloud((0, 0, 0), color=theme.truth_shape, shape="ring")
     seen = picture(renderer, ring, background=theme.panel)
@@ -201,14 +195,8 @@ def test_the_truth_is_gray_and_hollow_beside_the_estimate_and_solid_alone(render
     assert (apart > 60).sum() > 30
 
 
-def test_the_shape_casts_a_soft_shadow_on_the_floor(renderer, known):
-    theme = LIGHT
-    scene = build_scene(
-        known.sequence,
-        build_shapes(known.sequence, known.result),
-        frame=2,
-        appearance=Appearance(frozenset({"estimate", "grid"})),
-    )
+def test_the_shape_casts_a_soft_shadow_on_the_floor(renderer, scene_of):
+    theme, scene = LIGHT, scene_of(layers={"estimate", "grid"})
     floor = {"floor": scene_parts(scene, theme)["floor"]}
     places, dark = scene.floor.shadow(scene.estimate)
     orbit = Orbit(tuple(scene.floor.center), 5 * scene.floor.radius, 20.0, 40.0, up=tuple(scene.floor.up))
@@ -226,15 +214,10 @@ def test_a_dense_cloud_is_darker_behind_a_step_in_depth_at_rest():
     x, y = np.meshgrid(np.linspace(-2, 2, 70), np.linspace(-2, 2, 70))
     step = np.where(x < 0, -0.3, 0.3)
     parts = cloud(*np.stack([x, y, step], axis=-1).reshape(-1, 3), diameter=0.12, least=2.0)
-    projection = Orbit(distance=10.0, azimuth=0.0, elevation=0.0, orthographic=True).projection(*SIZE)
-    renderer, pictures = made("opengl"), []
-    for smooth in (True, False):
-        request = RenderRequest(projection, QColor("#000000"), SIZE, smooth=smooth)
-        image = renderer.image(parts, request)
-        bits = image.constBits().asstring(image.sizeInBytes())
-        seen = np.frombuffer(bits, dtype=np.uint8).reshape(*SIZE[::-1], 4)[60:140, :, 0]
-        pictures.append(seen.mean(axis=0))
-    resting, moving = pictures
+    renderer, orbit = made("opengl"), replace(FRONT, orthographic=True)
+    resting, moving = (
+        picture(renderer, parts, orbit, smooth=smooth)[60:140, :, 2].mean(axis=0) for smooth in (True, False)
+    )
     middle = SIZE[0] // 2
     behind, before, far = slice(middle + 1, middle + 3), slice(middle - 8, middle - 3), slice(150, 165)
     assert resting[behind].mean() < 0.85 * moving[behind].mean()

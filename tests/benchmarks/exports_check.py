@@ -1,22 +1,32 @@
-"""Exported USD and glTF files in Blender: frame range, positions and the picture of the camera.
+"""Exported files in other programs: USD and glTF in Blender, `.pvd` in the reader that ParaView has.
 
-    python tests/benchmarks/blender_check.py /path/to/python
+    python tests/benchmarks/exports_check.py /path/to/python
 
-The interpreter named has Blender's module (`pip install bpy==5.0.1` in an environment of its own; it needs
-Python 3.11). This program writes the files and what they should hold, and that interpreter runs this file
-again to import them. It prints the largest deviations: of positions in sizes of the shape, of errors
-relative, of the picture in the units of the tracks; and the angle between Blender's upward axis and the mean
-one of the pictures, and the height of the lowest point above its floor. It ends with an error where one is
-too large. The scale of an orthogonal camera is set first: Blender 5.0.1 reads it ten times too large, and
-without metersPerUnit.
+The interpreter named is of an environment of its own, without this project, and has Blender's module (`pip
+install bpy==5.0.1`; it needs Python 3.11), PyVista (`pip install pyvista`), or both. This program writes the
+files and what they should hold, and that interpreter runs this file again to read them. It ends with an error
+where something differs.
+
+Of Blender it prints the largest deviations: of positions in sizes of the shape, of errors relative, of the
+picture in the units of the tracks; and the angle between Blender's upward axis and the mean one of the
+pictures, and the height of the lowest point above its floor. The scale of an orthogonal camera is set first:
+Blender 5.0.1 reads it ten times too large, and without metersPerUnit.
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from other_python import run_in_other_python
+
+CHECK = "--check"  # of this script in the other interpreter
+Cases = list[dict[str, Any]]  # of every file the path and what it should hold
 
 FRAMES = (0, 4, 9)  # that are compared, counted from 0
 SIZE = (1920, 1080)
@@ -26,7 +36,7 @@ PIXELS = 0.05
 LEANING = 35.0  # degrees: up is the axis of the truth next to that of the pictures
 
 
-def write_files(folder: Path) -> list[dict[str, object]]:
+def write_for_blender(folder: Path) -> Cases:
     """Write a sequence in several ways, and return what each file should hold."""
     from dataclasses import replace
 
@@ -35,7 +45,7 @@ def write_files(folder: Path) -> list[dict[str, object]]:
     from core.io.writers.scene import cameras_of, compare, picture_bounds
     from core.reconstruction.scale import METERS
 
-    cases: list[dict[str, object]] = []
+    cases: Cases = []
     for model in ("perspective", "orthogonal"):
         simulated = core.simulate("paper", frames=10, points=40, camera=core.CameraModel(model))
         result = core.reconstruct(simulated, rank=2, starts=1, rotations="truth")
@@ -72,7 +82,7 @@ def widths(cameras, meters) -> list[float]:
     return (meters * (cameras.picture[:, 2] - cameras.picture[:, 0])).tolist()
 
 
-def check(case: dict) -> bool:
+def check_in_blender(case: dict) -> bool:
     """Import a file into an empty Blender, compare, and print the deviations."""
     import bpy
     from bpy_extras.object_utils import world_to_camera_view
@@ -151,5 +161,81 @@ def set_aspect(scene, lens):
     scene.render.pixel_aspect_x, scene.render.pixel_aspect_y = max(aspect, 1.0), max(1 / aspect, 1.0)
 
 
+def write_for_paraview(folder: Path) -> Cases:
+    """Write a sequence with faces, with edges and with neither; return what each file should hold."""
+    from dataclasses import replace
+
+    import core
+    from core.io.writers.options import ExportOptions, aligned_shapes
+    from core.io.writers.scene import compare
+
+    sequence = core.simulate("paper", frames=10, points=40)
+    result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    cases: Cases = []
+    options = ExportOptions(align="sequence")
+    compared = compare(result, options)
+    assert compared is not None
+    no_faces = replace(result, faces=None)
+    for name, drawn in {
+        "faces": result,
+        "edges": no_faces,
+        "points": replace(no_faces, edges=None),  # whose mesh is found as it is written
+    }.items():
+        files = core.export(drawn, folder / f"{name}.pvd", align=options.align)
+        meshed = drawn.with_mesh()
+        cases.append(
+            {
+                "path": str(files[0]),
+                "points": aligned_shapes(result, options).tolist(),
+                "errors": compared.errors.tolist(),
+                "visible": result.visible.tolist(),
+                "cells": len(meshed.edges if meshed.faces is None else meshed.faces),
+            }
+        )
+    return cases
+
+
+def check_in_paraview(case: dict) -> bool:
+    """Read a file, compare, and print what was found."""
+    import pyvista
+
+    reader = pyvista.get_reader(case["path"])
+    points = np.array(case["points"])
+    times, far, same = list(reader.time_values), 0.0, True
+    for frame, time in enumerate(times):
+        reader.set_active_time_value(time)
+        mesh = reader.read()[0]
+        far = max(far, float(np.abs(mesh.points - points[frame].T).max()))
+        same = same and np.allclose(mesh.point_data["error"], case["errors"][frame], rtol=1e-5)
+        same = same and np.array_equal(mesh.point_data["visible"], case["visible"][frame])
+        same = same and np.allclose(
+            np.linalg.norm(mesh.point_data["to_truth"], axis=1), case["errors"][frame], rtol=1e-3
+        )
+        cells = mesh.n_faces or mesh.n_lines or mesh.n_verts
+        same = same and cells == case["cells"] and mesh.active_scalars_name == "error"
+    good = same and far < 1e-9 * np.ptp(points) + 1e-12 and times == list(range(1, len(points) + 1))
+    name, shown = Path(case["path"]).name, f"times {times[0]:g} to {times[-1]:g}, position {far:.1e}"
+    print(f"{name:12} {'ok' if good else 'WRONG':5} {shown}")
+    return good
+
+
+def main() -> int:
+    """Write the cases, or check those that this interpreter can read; return 1 where one is wrong."""
+    programs = {  # by the modules that they need
+        "bpy": (write_for_blender, check_in_blender),
+        "pyvista": (write_for_paraview, check_in_paraview),
+    }
+    if len(sys.argv) == 3 and sys.argv[1] == CHECK:
+        cases, there = json.loads(Path(sys.argv[2]).read_text()), [*filter(find_spec, programs)]
+        good = [programs[module][1](case) for module in there for case in cases[module]]
+        return int(not good or not all(good))
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "cases.json")
+        path.write_text(json.dumps({module: write(Path(folder)) for module, (write, _) in programs.items()}))
+        return subprocess.run([sys.argv[1], __file__, CHECK, str(path)], check=False).returncode
+
+
 if __name__ == "__main__":
-    run_in_other_python(__file__, __doc__, write_files, check)
+    sys.exit(main())

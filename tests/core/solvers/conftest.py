@@ -1,0 +1,34 @@
+"""What the tests of the methods share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def posed(simulated, simulated_low_rank):
+    """Make the problem of a kind."""
+
+    def make(kind, **size):
+        if kind == "lowrank":
+            return simulated_low_rank(**size)[0]
+        return simulated(**size | ({"eta": 1.0} if kind == "orthogonal" else {}))[0]
+
+    return make
+
+
+@pytest.fixture
+def assert_stationary():
+    """Check that no direction lowers data + f at a matrix: along the kept singular vectors, and off them."""
+
+    def check(problem, point, atol):
+        U, sigma, Vt = np.linalg.svd(point.X, full_matrices=False)
+        kept = int(np.count_nonzero(point.sigma))
+        inside = -U[:, :kept].T @ point.gradient @ Vt[:kept].T
+        np.testing.assert_allclose(inside, np.diag(problem.spectral.slopes(sigma)[:kept]), atol=atol)
+        rest = -point.gradient - U[:, :kept] @ inside @ Vt[:kept]
+        if np.isfinite(largest := problem.spectral.slopes(np.zeros(1)).item()) and largest > 0:
+            assert np.linalg.norm(rest, 2) <= largest + atol
+
+    return check
