@@ -11,7 +11,8 @@ With s = (S_j, 1) and Q_f = [b_f R_f, t_f] the error of a frame is a quadratic i
 
 because G = sum_a v_a G_a is linear in v = (1, m_x, m_y, |m|^2) (see `nonrigid`).  Once the moments M_a are
 formed, four matrix products, the cost of a step on all poses does not depend on the number of points, and a
-second start for every frame, the mirrored pose, is cheap.  Poses and shape alternate.
+second start for every frame, the mirrored pose, is cheap.  Poses and shape alternate.  Once no frame takes
+its mirrored pose, these are tried in every fifth round only.
 
 The end must not depend on the last bits of the start: a step at the minimum is not refused because of
 rounding, the mirrored pose has to be better by more than that, and no step turns a frame by more than

@@ -185,7 +185,8 @@ class Settings:
     )
     starts: int = parameter(
         32,
-        "Starting points that are searched, at least 1: rigid and grown, closed form, random, rank raised.",
+        "Starting points that are searched, at least 1: rigid and grown, closed form, random, rank raised. "
+        "Depths start from the candidates for the rotations in place of these.",
         section="Search",
         least=1,
         most=10_000,
@@ -384,6 +385,17 @@ class Settings:
     def camera_of(self, camera: CameraModel) -> CameraModel:
         """Return the camera model that a sequence is reconstructed with, whose own is given."""
         return camera if self.camera_model == "auto" else CameraModel(self.camera_model)
+
+    @property
+    def start_count(self) -> int:
+        """How many starts are searched: one, where depths start from several candidates for the rotations."""
+        return self.starts if self.searches_starts else 1
+
+    @property
+    def searches_starts(self) -> bool:
+        """Whether `starts` has an effect."""
+        candidates = self.rotations in ("best", "companion", "tracks") and self.rotation_rank is None
+        return not (candidates and self.objective == DEPTHS)
 
     def refusal(self, camera: CameraModel) -> str | None:
         """Return the reason why these are not offered together for a camera model; None where they are."""

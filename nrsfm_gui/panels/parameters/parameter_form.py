@@ -148,6 +148,8 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
     elif camera is CameraModel.ORTHOGONAL:
         reasons["eta"] = "Orthogonal tracks are always solved at eta = 1."
         reasons["intrinsics"] = "Orthogonal tracks need no intrinsics."
+    if not settings.searches_starts:
+        reasons["starts"] = "Depths start from the candidates for the rotations."
     if method.on_matrix:
         closed = f"{method.title} starts from the closed form."
         reasons |= {"starts": closed, "seed": closed}
