@@ -69,12 +69,20 @@ def run_method(
             progress(curve[-1] if curve else None)
 
     try:
-        done: MethodRun = call_in_process(measure_method, case, method, start, seconds, receive=receive)
-    except (ProcessDied, InputError, ArithmeticError, MemoryError, ValueError) as end:
-        return MethodRun(method, tuple(curve), case, f"{_FAILED}{str(end) or type(end).__name__}")
+        done: MethodRun | str = call_in_process(_measure, case, method, start, seconds, receive=receive)
+    except ProcessDied as end:
+        done = str(end)
     except KeyboardInterrupt:
         return MethodRun(method, tuple(curve), case, STOPPED)
-    return done
+    return MethodRun(method, tuple(curve), case, f"{_FAILED}{done}") if isinstance(done, str) else done
+
+
+def _measure(*given: Any) -> MethodRun | str:
+    """Return what `measure_method` does, or why it failed."""
+    try:
+        return measure_method(*given)
+    except (InputError, ArithmeticError, MemoryError, ValueError) as end:
+        return str(end) or type(end).__name__
 
 
 def run_benchmark(

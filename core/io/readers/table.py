@@ -56,8 +56,9 @@ def _load_text(path: Path, content: bytes) -> LoadedFile:
 
 
 def _interpret_text(file: LoadedFile, options: ReadingOptions) -> Parts:
-    layout, tracks = options.layout or "interleaved", options.tracks or "text"
-    return parts_of(file, replace(options, layout=layout, tracks=tracks))
+    if options.layout is None:
+        options = replace(options, layout="interleaved", tracks=options.tracks or "text")
+    return parts_of(file, options)
 
 
 def _load_json(path: Path, content: bytes) -> LoadedFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -207,19 +208,21 @@ def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
                     f"order is {options.order!r}; layout {fitting[0]} has only one and accepts none"
                 )
             return parts
+    ways = {name: name for name in fitting}
     if len(fitting) <= 1:
         pairs = _fitting_shapes(variables, options)
         if len(pairs) == 1:
             return _read_shape(variables, *pairs[0], guess=options.order is None)
         if not pairs:
             raise InputError(_no_tracks(variables, options))
-        fitting = [f"{shape} of {shortened(name)}" for shape, name in pairs]
+        ways = {f"{shape} of {shortened(name)}": f"{shape} --tracks {quote(name)}" for shape, name in pairs}
+        fitting = list(ways)
     likely = min(fitting, key=lambda each: each.rpartition(" ")[2] not in LIKELY)
     listed = ", ".join(fitting[:MOST_LISTED])
     more = f" and {len(fitting) - MOST_LISTED} more" if len(fitting) > MOST_LISTED else ""
     raise InputError(
         f"fits several layouts ({listed}{more}); it holds {describe(variables)}; name one by "
-        f"--layout {likely.replace(' of ', ' --tracks ', 1)}"
+        f"--layout {ways[likely]}"
     )
 
 

@@ -188,7 +188,10 @@ def _parts(
 ) -> Parts:
     """Return tracks (F, 2, P), with sentences on frames without a line and on columns that are not read."""
     gaps = [] if frames is None else gaps_in(frames, "line", LEFT_OUT)
-    left_out = [name for name in table.columns if name and name not in known["roles"]]
+    columns, roles = table.columns, known["roles"]
+    left_out = [
+        name for index, name in enumerate(columns) if name and (name not in roles or name in columns[:index])
+    ]
     notes = notes + gaps + ([f"not read: {_listed(left_out)}"] if left_out else [])
     parts = Parts(
         tracks,

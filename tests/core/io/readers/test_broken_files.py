@@ -104,6 +104,9 @@ MAT: dict[str, dict[str, Any]] = {
     r"fits several layouts \(interleaved of A, interleaved of B\); .*--layout interleaved --tracks A$": {
         "A": numbers(), "B": numbers()
     },
+    rf"fits several layouts \(interleaved of {'A' * 21}\.\.\., .*--layout interleaved --tracks {'A' * 30}$": {
+        "A" * 30: numbers(), "B" * 30: numbers()
+    },
     r"there is no layout 'nonsense'; accepted are .*mocap": {"A": numbers(), "layout": "nonsense"},
     r"layout back needs L_tracks .*; the file holds A 8 x 6": {"A": numbers(), "layout": "back"},
     r"B is absent; there are A 8 x 6": {"A": numbers(), "layout": "interleaved", "tracks": "B"},

@@ -167,6 +167,14 @@ def test_a_wide_table_is_read(x, y, names, numbered, tmp_path):
     assert read.point_names == names
 
 
+def test_the_second_of_two_columns_of_one_name_is_named_as_not_read(tmp_path):
+    header = [f"{kind}{point}" for point in range(POINTS) for kind in "xy"]
+    rows = np.concatenate([TRACKS.reshape(FRAMES, -1)] * 2, axis=1).tolist()
+    read = read_sequence(write(tmp_path / "t.csv", [header * 2], rows))
+    assert_read(read, visible=np.ones_like(VISIBLE))
+    assert f"not read: {header[0]}, {header[1]}" in read.provenance
+
+
 def test_scores_that_only_some_points_have_hide_these(tmp_path):
     header = [f"{kind}_{name}" for name in NAMES for kind in ("x", "y", "z")] + ["nose_likelihood"]
     values = np.concatenate([TRACKS, np.ones((FRAMES, POINTS, 1))], axis=2).reshape(FRAMES, -1)
