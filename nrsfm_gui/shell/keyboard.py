@@ -6,7 +6,8 @@ a shortcut of a window act whatever has the focus in it; only text fields are ex
 * the views (3-D, 2-D, timeline, plots), or where nothing has the focus: all of them act;
 * lists, tables, buttons and whatever else text is not typed into: letters, digits and brackets act, and
   Space where it does not press a button or choose a row;
-* text fields, spin boxes and combo boxes that can be edited: none acts.
+* text fields, spin boxes, combo boxes that can be edited, and the menu bar, whose letters open menus: none
+  acts.
 
 A key that does not act is delivered to the focused widget, as any other. Escape that nothing uses moves the
 focus to the 3-D view.
@@ -26,6 +27,7 @@ from PyQt6.QtWidgets import (
     QGraphicsView,
     QLineEdit,
     QMainWindow,
+    QMenuBar,
     QPlainTextEdit,
     QTabBar,
     QTextEdit,
@@ -38,7 +40,7 @@ from nrsfm_gui.widgets.dock_title import DockTitle
 from nrsfm_gui.widgets.point_view import PointSignals
 
 VIEWS = (PointSignals, QGraphicsView, FrameSlider, QMainWindow, QDockWidget)
-TYPED_INTO = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)
+TAKES_LETTERS = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QMenuBar)
 SPACE_ACTS_ON = (QAbstractButton, QAbstractItemView, QComboBox)  # by pressing, choosing or opening it
 PRINTED = range(Qt.Key.Key_Exclam, Qt.Key.Key_AsciiTilde + 1)  # letters, digits, brackets
 EVERYWHERE = (
@@ -50,7 +52,7 @@ def acts(key: Qt.Key, focused: QWidget | None) -> bool:
     """Return whether a key without Ctrl or Alt is a shortcut while a widget has the focus."""
     if focused is None or isinstance(focused, VIEWS):
         return True
-    if isinstance(focused, TYPED_INTO) or (isinstance(focused, QComboBox) and focused.isEditable()):
+    if isinstance(focused, TAKES_LETTERS) or (isinstance(focused, QComboBox) and focused.isEditable()):
         return False
     return key in PRINTED or (key == Qt.Key.Key_Space and not isinstance(focused, SPACE_ACTS_ON))
 

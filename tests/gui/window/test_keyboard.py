@@ -352,6 +352,17 @@ def own_classes(widget):
     return [each for each in type(widget).__mro__ if each.__module__.startswith("nrsfm_gui.")]
 
 
+def test_letters_in_the_menu_bar_open_its_menus(qtbot, window):
+    bar = window.menuBar()
+    bar.setFocus()
+    qtbot.waitUntil(bar.hasFocus)
+    triggered = triggered_by(window, actions_of_views())
+    QTest.keyClick(bar, Qt.Key.Key_F)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu) and menu.title() == "&File" and not triggered
+    menu.close()
+
+
 def test_the_sheet_has_every_gesture_that_is_declared_and_all_that_handles_the_mouse_declares(window):
     listed = {each for classes in GESTURES.values() for each in classes}
     widgets = window.findChildren(QWidget)
