@@ -23,6 +23,7 @@ def test_a_lens_sees_the_angle_that_its_sensor_and_its_length_make(focal):
     millimeters = lens_of_focal(focal, 1280.0)
     assert np.isclose(np.tan(np.radians(0.5 * view_of_focal(focal, 1280.0))), 0.5 * SENSOR / millimeters)
     assert np.isclose(focal_from_lens(millimeters, 1280.0), focal)
+    assert np.isclose(focal_from_lens(lens_of_focal(focal, 1280.0, 6.3), 1280.0, 6.3), focal)
     assert np.isclose(focal_from_view(view_of_focal(focal, 1280.0), 1280.0), focal)
     assert np.isclose(focal_from_lens(4.25, 1920.0, 5.64), 1920.0 / 5.64 * 4.25)
 

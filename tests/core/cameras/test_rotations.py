@@ -209,6 +209,15 @@ def with_companion(scene: World) -> tuple[Sequence, np.ndarray]:
     return perspective_sequence(scene, companion=Observations(tracks, everything(tracks)), rotations=scene.R)
 
 
+def test_a_rigid_object_in_perspective_recovers_its_rotations():
+    scene = world(1)
+    sequence, tracks = perspective_sequence(scene)
+    turn = rotation_from_vector(0.2 * np.random.default_rng(9).normal(size=(30, 3)))
+    found = refine_rigid(tracks, sequence.visible, turn @ scene.R)
+    assert found.loss == pytest.approx(refine_rigid(tracks, sequence.visible, scene.R).loss, rel=1e-2)
+    assert angles(found.R, scene.R).max() < 1.0  # the affine part of pOSE moves the minimum a little
+
+
 def test_the_loss_of_the_rigid_shape_is_the_pose_error_written_out():
     scene = world(2)
     sequence, tracks = perspective_sequence(scene, noise=0.01)

@@ -45,6 +45,7 @@ from core.evaluation.cross_validation import (
     choose_hidden,
     pose_problem,
     reproject,
+    solve_from,
     solve_growing,
 )
 from core.evaluation.parameter_grid import parse_value, suggest_values
@@ -528,3 +529,9 @@ def test_folds_of_a_robust_run_are_solved_under_its_loss(quick):
     assert solution.problem.robust == last.best.problem.robust
     assert solution.loss == pytest.approx(solution.problem.loss(solution.factors), rel=1e-12)
     assert np.isfinite(trial.held.median)
+
+
+def test_from_a_start_that_has_collapsed_a_solution_is_grown(quick):
+    best = quick[2].best
+    nothing = replace(best.factors, B=np.zeros_like(best.factors.B), C=np.zeros_like(best.factors.C))
+    assert solve_from(best.problem, nothing).loss == solve_growing(best.problem).loss

@@ -29,6 +29,7 @@ def test_mat_holds_the_arrays_of_the_result_file(small_result, tmp_path):
 
 def columns_of(path):
     """Return the columns of a table of 5 frames and 7 points as (5, 7), NaN where a field is empty."""
+    assert "nan" not in path.read_text()
     with path.open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     return {name: np.array([float(row[name] or "nan") for row in rows]).reshape(5, 7) for name in rows[0]}

@@ -153,8 +153,9 @@ def test_what_changes_nothing_is_disabled_with_the_reason(panel, known, form):
     lowrank = dict.fromkeys(("rotations", "rotation_rank"), "low-rank problem")
     closed = dict.fromkeys(("starts", "seed"), "closed form")
     for settings, sequence, reasons in (
-        (Settings(), known.sequence, {}),
-        (Settings(), orthogonal, {"eta": "solved at eta = 1", "intrinsics": "need no intrinsics"}),
+        (Settings(), known.sequence, {"starts": "Depths start from the candidates"}),
+        (Settings(rotations="truth"), known.sequence, {}),
+        (PRESETS["bilinear"], orthogonal, {"eta": "solved at eta = 1", "intrinsics": "need no intrinsics"}),
         (PRESETS["lowrank"], known.sequence, lowrank),
         (PRESETS["lowrank"], orthogonal, lowrank | {"intrinsics": "without K"}),
         (Settings(method="admm+bilinear"), known.sequence, closed),

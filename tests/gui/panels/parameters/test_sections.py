@@ -180,3 +180,6 @@ def test_the_parameters_that_there_are_have_symbols_and_are_shown_on_request(qtb
 def test_what_is_explained_of_a_number_has_its_limits_and_its_default(closed):
     eta = closed.findChild(NumberField, "eta").whatsThis()
     assert "pOSE weight" in eta and "a number above 0 and at most 1" in eta and "By default: 0.05" in eta
+    for form in closed.findChildren(Form):
+        for name in filter(form.is_row_visible, form.names):
+            assert form.label(name) in form.editor(name).whatsThis(), name
