@@ -15,23 +15,3 @@ from .initialization import (
 from .low_rank import LowRankProblem
 from .nonrigid import NonRigidProblem, Problem
 from .robust import LOSSES, RobustLoss
-
-__all__ = [
-    "AGREEMENT",
-    "LOSSES",
-    "Factors",
-    "LowRankProblem",
-    "NonRigidProblem",
-    "Problem",
-    "RobustLoss",
-    "balance",
-    "closed_form_start",
-    "closed_form_structure",
-    "full_rank_start",
-    "pad_rank",
-    "random_start",
-    "random_starts",
-    "reference_singular_values",
-    "rigid_start",
-    "with_rank",
-]

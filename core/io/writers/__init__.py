@@ -14,25 +14,3 @@ from .options import (
 )
 from .page import shape_page
 from .shading import FLOOR, SHADING, sphere_diameter, typical_radius
-
-__all__ = [
-    "ALIGNMENTS",
-    "COLORS",
-    "COORDINATES",
-    "DEFAULT_FPS",
-    "FLOOR",
-    "INTERPOLATIONS",
-    "KINDS",
-    "SHADING",
-    "WRITERS",
-    "ExportOptions",
-    "Writer",
-    "check_numbered",
-    "export",
-    "numbered",
-    "shape_page",
-    "shapes_figure",
-    "sphere_diameter",
-    "typical_radius",
-    "writer_for",
-]
