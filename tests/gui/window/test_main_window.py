@@ -226,7 +226,8 @@ def test_a_solver_that_raises_keeps_its_results_and_another_run_works(
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
 
 
-def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, window):
+def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, make_window, sequence):
+    window = make_window(sequence, settings=QUICK)
     window.session.set_live(False)
     window.session.set_theme(DARK)
     parts = (window.scene_view, window.statusBar(), window.loss_plot, window.timeline)

@@ -147,12 +147,12 @@ def test_a_run_from_a_file_has_no_iterations_to_look_at(parts):
 
 
 def test_showing_an_earlier_change_stops_an_active_run(qtbot, parts, make_stream):
+    parts.display.shut_down()  # the points of the stream are not of the sequence
     parts.run_control._work = make_stream(pause=0.002)
     run = parts.run_control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 20)
     parts.session.set_settings(QUICK.with_changes(eta=0.3))
     qtbot.waitUntil(lambda: bool(run.history.ticks) and len(run.history) > run.history.ticks[0].first + 5)
-    parts.display.shut_down()  # this stream's points are not of the sequence
     parts.loss_controller.show_before_change(0)
     assert run.state is RunState.STOPPED
     assert parts.session.settings == QUICK
