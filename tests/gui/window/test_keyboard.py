@@ -352,7 +352,8 @@ def own_classes(widget):
     return [each for each in type(widget).__mro__ if each.__module__.startswith("nrsfm_gui.")]
 
 
-def test_letters_in_the_menu_bar_open_its_menus(qtbot, window):
+def test_letters_in_the_menu_bar_open_its_menus(qtbot, make_window):
+    window = make_window()
     bar = window.menuBar()
     bar.setFocus()
     qtbot.waitUntil(bar.hasFocus)
@@ -360,7 +361,8 @@ def test_letters_in_the_menu_bar_open_its_menus(qtbot, window):
     QTest.keyClick(bar, Qt.Key.Key_F)
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu) and menu.title() == "&File" and not triggered
-    menu.close()
+    for widget in (menu, bar):
+        QTest.keyClick(widget, Qt.Key.Key_Escape)
 
 
 def test_the_sheet_has_every_gesture_that_is_declared_and_all_that_handles_the_mouse_declares(window):
