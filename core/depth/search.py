@@ -1,7 +1,7 @@
 """The schedule of the depth refinement, as one stream of steps.
 
-    starts      the bilinear solution and other candidates pass two coarse levels, on some of the points; of
-                those that meet at the first of them, one passes the second
+    starts      the bilinear solution and other candidates pass two coarse levels, on some of the points;
+                where frames are many, one of those that meet at the first of them passes the second
     mirrored    of the lowest ends that differ, runs of frames are mirrored in depth, then single frames, one
                 after the other; what lowers the energy stays (`reflections`)
     all points  the lowest end, or where others are nearly as low all of these, are extended to all points
@@ -504,13 +504,15 @@ class _Search:
         """Return where starts end that have passed the first level, the lowest of them first.
 
         Of those that have met there one goes on for all; where most have, one that is far above does not.
+        Where frames are few all go on: the first level does not tell their ends apart.
         """
         firsts = [first for _, first in begun]
-        most = bool(begun) and self._agreeing(firsts[0], firsts) >= MET
+        same = 0.0 if self._posed_anew else NEAR
+        most = bool(begun and same) and self._agreeing(firsts[0], firsts) >= MET
         passed: list[tuple[_CoarseEnd, _CoarseEnd]] = []  # after the first level, and after both
         ends: list[_CoarseEnd] = []
         for phase, first in begun:
-            met = next((end for other, end in passed if self._distance(other, first) < NEAR), None)
+            met = next((end for other, end in passed if self._distance(other, first) < same), None)
             if met is not None:
                 ends.append(replace(met, name=first.name, rays=first.rays))
             elif not (most and first.energy > firsts[0].energy + HIGH):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import takewhile
 
 import numpy as np
 import pytest
@@ -253,6 +254,12 @@ def test_of_starts_that_meet_one_goes_on_and_where_most_meet_one_far_above_them_
         assert went_on & {"mirrored"} == apart and len(went_on - apart) == 1
         assert {end.name for end in steps[-1].ends} == went_on
         assert steps[-1].ends[0].name != "mirrored"
+    monkeypatch.setattr("core.depth.search.FEW_FRAMES", 12)
+    started = takewhile(
+        lambda step: step.phase.kind is PhaseKind.DEPTH_START, refine_depths(problem, starts, DepthOptions())
+    )
+    count = Counter(step.phase.name for step in started)
+    assert min(count[name] for name in starts) > FIRST.iterations + 1
 
 
 @pytest.mark.slow
