@@ -127,8 +127,9 @@ def numbers(
         LabeledValue("computing time", seconds(found), TIME_TIP),
         *_residual_numbers(run, found),
         *_noise_numbers(last, "px" if sequence is None else sequence.units),
-        LabeledValue("starts that agree", starts_that_agree(last), _starts_tip(last)),
     ]
+    if last.settings.searches_starts:
+        rows.append(LabeledValue("starts that agree", starts_that_agree(last), _starts_tip(last)))
     if run is not None and settings is not None:
         rows.append(_parameters(run, settings))
     rows += _hidden_numbers(sequence, last)
