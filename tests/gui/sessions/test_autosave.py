@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hands import files_of_at_most
 from patience import PATIENCE
-from programs import environment_of
+from programs import environment_of, run_python
 from PyQt6.QtCore import QLockFile
 from PyQt6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 
@@ -487,6 +487,26 @@ main_window.MainWindow.begin = watched
 sys.exit(app.main(sys.argv[1:]))
 """
 
+RECOVER = """
+import sys
+from PyQt6.QtCore import QTimer
+from nrsfm_gui import app
+from nrsfm_gui import main_window
+begin = main_window.MainWindow.begin
+def watched(window, arguments):
+    begin(window, arguments)
+    def recover(*_):
+        window.sequence_opening.opened.disconnect(recover)
+        print(window.session_saver.recovery.bar.text)
+        session_read = window.sequence_opening.session_read
+        session_read.connect(lambda *_: print("read", len(window.session.runs[0].history)))
+        session_read.connect(lambda *_: QTimer.singleShot(0, window.close))
+        window.session_saver.recovery.bar.buttons["Recover"].click()
+    window.sequence_opening.opened.connect(recover)
+main_window.MainWindow.begin = watched
+sys.exit(app.main(sys.argv[1:]))
+"""
+
 
 @pytest.mark.slow
 def test_a_killed_application_loses_no_more_than_the_interval(tmp_path, sequence, monkeypatch):
@@ -511,3 +531,8 @@ def test_a_killed_application_loses_no_more_than_the_interval(tmp_path, sequence
     lost.release()
     assert saved.state is RunState.STOPPED
     assert len(saved.records) >= int(first[1])  # all that there was when the last saving began
+    again = run_python("-c", RECOVER, "--renderer", "software", env=environment, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "1 run of balloon circle, saved at" in again.stdout
+    assert f"read {len(saved.records)}" in again.stdout
+    assert not lost.path.exists()
