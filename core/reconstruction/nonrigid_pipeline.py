@@ -11,8 +11,8 @@
     refine        the best of them, to the tolerance
     depths        its depths along the observed rays, where the settings ask for it (`refinement`)
 
-Depths start from several of the candidates for the rotations, too: where there are such, start 1 is the only
-one.
+Depths start from several of the candidates for the rotations, too: where these have several ranks, start 1 is
+the only one.
 
 The methods that work on X itself, or begin so (`admm`, `admm+bilinear`, `irnn`, ...), start from the closed
 form instead.
@@ -257,7 +257,7 @@ def _run_search(context: RunContext, problem: NonRigidProblem, grown: Factors | 
 
 def _compete(search: StartSearch[NonRigidProblem]) -> Iterator[Iterate]:
     """Follow the cut of the closed form, the best of random starts, and the lowest end at a raised rank."""
-    count, frames, points = search.context.settings.start_count, *search.problem.shape
+    count, frames, points = search.context.settings.starts, *search.problem.shape
     raised = search.problem.rank < min(frames, 3 * points)
     name = CUT + search.suffix
     phase = Phase(PhaseKind.START, 2, count, name, subset=bool(search.suffix))
@@ -292,7 +292,7 @@ def _screen(search: StartSearch[NonRigidProblem], count: int) -> Iterator[Iterat
                 phase,
                 kind=PhaseKind.START,
                 number=first + int(start),
-                of=context.settings.start_count,
+                of=context.settings.starts,
                 name=names[start],
             )
             lifted = screened.to_full(state.batch.at(r))
@@ -311,7 +311,7 @@ def _raise_rank(search: StartSearch[NonRigidProblem]) -> Iterator[Iterate]:
     a lower minimum of rank K that few random starts lead to.
     """
     context, problem = search.context, search.problem
-    count, rank, name = context.settings.start_count, problem.rank + 1, RAISED + search.suffix
+    count, rank, name = context.settings.starts, problem.rank + 1, RAISED + search.suffix
     phase = Phase(PhaseKind.START, count, count, name, subset=bool(search.suffix))
     rng = context.rng(rank)
     part = replace(context, displayed=context.log.best)  # its loss is of another problem

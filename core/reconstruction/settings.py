@@ -186,7 +186,7 @@ class Settings:
     starts: int = parameter(
         32,
         "Starting points that are searched, at least 1: rigid and grown, closed form, random, rank raised. "
-        "Depths start from the candidates for the rotations in place of these.",
+        "Depths start from the candidates for the rotations, where these have several ranks.",
         section="Search",
         least=1,
         most=10_000,
