@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.snapshots import Snapshots
@@ -26,6 +26,15 @@ class RunState(Enum):
     def alive(self) -> bool:
         """Whether a thread works on it."""
         return self in (RunState.RUNNING, RunState.PAUSED)
+
+
+class RunAdditions(TypedDict, total=False):
+    """What a user adds to a run, see `Run`."""
+
+    title: str
+    note: str
+    pinned: bool
+    dismissed: frozenset[str]
 
 
 @dataclass(eq=False, repr=False)

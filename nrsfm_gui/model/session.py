@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
@@ -20,7 +20,7 @@ from nrsfm_gui.model.appearance import Appearance, appearance_change
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.notifier import Notifier
-from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.run import Run, RunAdditions
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.model.undo import UndoChange, UndoEntry, UndoStack, settings_change, values_before
 
@@ -391,8 +391,8 @@ class Session(QObject):
             return None
         return replace(self.shown.as_of(self.moment), last=self.seen)
 
-    def change_run(self, run: Run, **changes: Any) -> None:
-        """Change what a user adds to a run: its title, its note, whether it is pinned, dismissed verdicts."""
+    def change_run(self, run: Run, **changes: Unpack[RunAdditions]) -> None:
+        """Change what a user adds to a run."""
         for name, value in changes.items():
             setattr(run, name, value)
         self.runs_changed.emit()
