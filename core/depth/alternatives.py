@@ -128,22 +128,23 @@ def find_mirrored(
             near.append((-np.inf if whole else energy, block, start))
     begin, finest = options.judging(loose=loose)
     if near:
-        _, lowest = yield from relaxing(part, own, begin, options)
+        own, lowest = yield from relaxing(part, own, begin, options)
     left = []
     for _, block, start in sorted(near, key=lambda each: each[0])[:MOST_JUDGED]:
-        _, energy = yield from relaxing(part, start, begin, options)
-        if energy < lowest + EXCLUDED * frames:
+        start, energy = yield from relaxing(part, start, begin, options)
+        if energy < lowest + EXCLUDED * frames and _differs(part, start, own):
             left.append(block)
     if not left:
         return ()
     mirrored, exact = mirror_in_depth(point), problem.with_noise(0.0)
     own, lowest = yield from relaxing(exact, point, begin, options)
-    X, ends = problem.shapes(point), []
+    ends: list[tuple[FrameBlock, DepthPoint, float]] = []
+    limit = EXCLUDED * frames * problem.shape[1] / part.shape[1]
     for block in left:
         start = reflect_block(problem, point, mirrored, block)
-        ends.append((block, *(yield from relaxing(exact, start, (*TRIAL, *begin), options))))
-    limit = EXCLUDED * frames * problem.shape[1] / part.shape[1]
-    ends = [each for each in ends if each[2] < lowest + limit]
+        start, energy = yield from relaxing(exact, start, (*TRIAL, *begin), options)
+        if energy < lowest + limit and _differs(problem, start, own):
+            ends.append((block, start, energy))
     if ends and min(energy for _, _, energy in ends) > lowest - limit:  # none is lower by far
         _, lowest = yield from relaxing(problem, own, finest, options)
         for index, (block, other, _) in enumerate(ends):
@@ -152,7 +153,7 @@ def find_mirrored(
         Alternative(
             "mirrored",
             (energy - lowest) / frames,
-            _distance(problem.shapes(other), X),
+            _distance(problem.shapes(other), problem.shapes(point)),
             problem.shape[1],
             block,
             other,
@@ -160,6 +161,11 @@ def find_mirrored(
         for block, other, energy in ends
     ]
     return tuple(sorted((each for each in found if each.distance > SAME), key=lambda each: each.excess))
+
+
+def _differs(problem: DepthProblem, start: DepthPoint, own: DepthPoint) -> bool:
+    """Return whether a mirrored block did not come back to the solution."""
+    return _distance(problem.shapes(start), problem.shapes(own)) > SAME
 
 
 def _own_end(

@@ -99,9 +99,13 @@ class DepthOptions:
         return replace(before, problem=problem, level=level, rotations=point.rotations)
 
 
-def deforming_modes(problem: DepthProblem, point: DepthPoint) -> float:
-    """Return half of log det(D D' / (F eps^2) + I), in nats per frame: how much the shapes deform."""
+def deforming_modes(problem: DepthProblem, point: DepthPoint, count: int | None = None) -> float:
+    """Return half of log det(D D' / (F eps^2) + I), in nats per frame: how much the shapes deform.
+
+    `count`: of the points that those of the problem stand for, where they are a part.
+    """
     X = problem.shapes(point)
     D = (X - X.mean(axis=0)).reshape(len(X), -1)
     sigma = np.linalg.svd(D, compute_uv=False)
-    return float(0.5 * np.log1p(np.square(sigma / RANKED.eps) / len(X)).sum())
+    share = 1.0 if count is None else count / X.shape[2]
+    return float(0.5 * np.log1p(share * np.square(sigma / RANKED.eps) / len(X)).sum())

@@ -70,6 +70,7 @@ FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 4000
 ANSWER_ITERATIONS = 3  # of the first step after a movement
 
 SEARCHED = 50  # points that starts are compared on
+MOST_COMPARED = 100  # points on which all ends of few frames pass the finest levels
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
 FINEST_COST = 1.2  # of an iteration there, relative to one on the rays: observations leave them
 OVERHEAD = 8_000  # observations that cost as much as what an iteration costs besides its own
@@ -408,6 +409,8 @@ class _Search:
     current: LevelEnergy | None = None  # of the level that is passed
     lowest: float = np.inf  # energy of an end of the finest level
     loose: bool | None = None  # whether the finest levels leave lengths loose; None before they begin
+    # Number of all points, where the problem has some of them and its end is a start for all of them.
+    count: int | None = None
 
     __repr__ = one_line_repr
 
@@ -418,6 +421,29 @@ class _Search:
 
     def run(self, starts: Mapping[str, DepthPoint]) -> Iterator[DepthStep]:
         """Yield all phases."""
+        on_part = self._posed_anew and self.subset.problem.shape[1] > MOST_COMPARED
+        found, others = yield from (self._compete_on_part if on_part else self._compete)(starts)
+        best = found[0]
+        differing = [
+            DepthEnd(each.name, each.point, each.energy, best.energy) for each in self._differing(found)
+        ]
+        yield DepthStep(
+            best.point,
+            best.energy,
+            best.energy,
+            LAST,
+            1.0,
+            finished=True,
+            ends=(*differing, *others),
+            coarser=best.coarser,
+            objective=best.objective,
+            mirrored=best.mirrored,
+        )
+
+    def _compete(
+        self, starts: Mapping[str, DepthPoint]
+    ) -> Generator[DepthStep, None, tuple[list[_FineEnd], list[DepthEnd]]]:
+        """Return the ends of the finest level, the lowest first, and those that did not pass it."""
         full, thorough = self.subset.problem, self.options.thorough
         ends = yield from self._pass_coarse_levels(starts)
         kept = self._lowest(ends)
@@ -439,28 +465,50 @@ class _Search:
             found.sort(key=lambda each: each.energy)
             if found[0].mirrored is None:
                 found[0] = yield from self._judge(found[0])
-        best, lowest = found[0], ranked[0][1]
-        compared = [
-            DepthEnd(each.name, each.point, each.energy, best.energy) for each in self._differing(found)
-        ]
+        lowest, others = ranked[0][1], []
         for end in kept[: None if thorough else 0]:
             if all(end is not other for _, other, _ in followed):
                 pair = end.energy, lowest.energy
                 if end.ranked is not None and lowest.ranked is not None:
                     pair = end.ranked, lowest.ranked
-                compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), *pair))
-        yield DepthStep(
-            best.point,
-            best.energy,
-            best.energy,
-            LAST,
-            1.0,
-            finished=True,
-            ends=tuple(compared),
-            coarser=best.coarser,
-            objective=best.objective,
-            mirrored=best.mirrored,
-        )
+                others.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), *pair))
+        return found, others
+
+    def _compete_on_part(
+        self, starts: Mapping[str, DepthPoint]
+    ) -> Generator[DepthStep, None, tuple[list[_FineEnd], list[DepthEnd]]]:
+        """Return the same, where only what is lowest on the searched points passes levels on all."""
+        subset, work = self.subset, _fine_work(self.subset.problem.shape)
+        own = replace(subset, problem=subset.part, points=np.arange(subset.part.shape[1]))
+        search = _Search(own, self.options, subset.restrict(self.best), count=subset.problem.shape[1])
+        steps = Pausing(search._compete({name: subset.restrict(start) for name, start in starts.items()}))
+        phase = None
+        for step in steps:
+            if step.phase != phase:
+                self.best, phase = subset.extend(step.best, self.best.rays), step.phase
+            self.best_energy = step.best_energy
+            self.planned, self.done = search.planned + work, search.done
+            yield self._step(step.energy, step.phase)
+        found, others = steps.value
+        limit = found[0].energy + TIE_RANKED * abs(found[0].energy)
+        followed = [end for end in search._differing(found) if end.energy <= limit]
+        self.planned, self.done = search.planned + len(followed) * work, search.planned
+        self.lowest, ends = np.inf, []
+        for end in followed:
+            point = subset.extend(
+                end.point,
+                starts[end.name].rays,
+                isometry=self.options.isometry,
+                neighbors=self.options.neighbors,
+            )
+            ends.append((yield from self._pass_fine_levels(end.name, point, FINE[-1:])))
+        ends.sort(key=lambda each: each.energy)
+        ends[0] = yield from self._judge(ends[0])
+        for each in [each for each in search._differing(found) if all(each is not end for end in followed)]:
+            others.append(DepthEnd(each.name, each.point, each.energy, found[0].energy))
+        return ends, [
+            replace(each, point=subset.extend(each.point, starts[each.name].rays)) for each in others
+        ]
 
     @property
     def _posed_anew(self) -> bool:
@@ -536,13 +584,15 @@ class _Search:
                 swept.append(end)
         return self._distinct(sorted(kept, key=lambda end: end.score))
 
-    def _pass_fine_levels(self, name: str, point: DepthPoint) -> Generator[DepthStep, None, _FineEnd]:
+    def _pass_fine_levels(
+        self, name: str, point: DepthPoint, fine: tuple[DepthLevel, ...] = FINE
+    ) -> Generator[DepthStep, None, _FineEnd]:
         """Pass the fine and the finest levels; the end is shown while it is the only one, or the lowest."""
         full = self.subset.problem
         self.following = np.isinf(self.lowest)
-        coarser, _ = yield from self._levels(full.with_noise(0.0), point, FINE, Phase(PhaseKind.FINE))
+        coarser, _ = yield from self._levels(full.with_noise(0.0), point, fine, Phase(PhaseKind.FINE))
         if self.loose is None:  # of all ends, so that energies compare
-            self.loose = full.inflates or deforming_modes(full, coarser) < FEW_MODES
+            self.loose = full.inflates or deforming_modes(full, coarser, self.count) < FEW_MODES
         point, energy = yield from self._finest(coarser)
         assert self.current is not None  # of the finest level
         end = _FineEnd(name, point, energy, coarser, self.current)
