@@ -87,6 +87,7 @@ class TrackingDialog(QDialog):
         self._job: Job | None = None  # the one that follows points
         self._reader: BackgroundReader | None = None
         self._video: Path | None = None
+        self._opened = False  # whether the numbers of its frames are shown
         self._step: TrackingStep | None = None  # the newest of the job
         self._began = 0.0
         self._region_drawn: Floats | None = None  # in the first frame
@@ -381,8 +382,7 @@ class TrackingDialog(QDialog):
     def _show_state(self) -> None:
         """Enable what is possible, and state what to do next."""
         busy = self._job is not None
-        tracked, chosen = self._can_correct, self._chosen >= 0
-        opened = self._reader is not None and self._reader.pictures is not None
+        tracked, chosen, opened = self._can_correct, self._chosen >= 0, self._opened
         self._form.setEnabled(opened and not busy)
         self._start.setEnabled(opened and not busy)
         self._start.setText("Start over" if tracked else "Start")
@@ -451,7 +451,7 @@ class TrackingDialog(QDialog):
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.cancel()
-        self._video, self._region_drawn = None, None
+        self._video, self._region_drawn, self._opened = None, None, False
         self._forget_tracks()
         self._picture.set_image(None)
         self._frame.setText("")
@@ -471,6 +471,7 @@ class TrackingDialog(QDialog):
             box.setMaximum(count)
             box.setValue(value)
         self._every.setValue(1)
+        self._opened = True
         self._reader.request(0)
         self._message.show_text(plugin_warning())
         self._show_state()
