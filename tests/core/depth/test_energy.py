@@ -186,8 +186,64 @@ def test_the_preconditioner_inverts_the_curvature_along_the_depths_of_a_point(
     vector = np.zeros(len(x), dtype=np.float32)
     vector[2 * frames : 3 * frames] = np.random.default_rng(3).normal(size=frames)
     solved = np.linalg.solve(H, vector[2 * frames : 3 * frames])
-    found = energy.preconditioner(x).apply(vector)
+    M = energy.preconditioner(x)
+    found = replace(M, motions=np.zeros_like(M.motions)).apply(vector)
     np.testing.assert_allclose(found[2 * frames : 3 * frames], solved, atol=2e-3 * np.abs(solved).max())
+
+
+@pytest.mark.parametrize(("affine", "inflates"), [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize(("frames", "points"), SHAPES)
+def test_the_preconditioner_inverts_the_curvature_along_motions_of_whole_frames(
+    frames, points, affine, inflates
+):
+    energy, x = random_energy(frames, points, LEVELS[0], affine=affine, inflates=inflates)
+    x[points * frames : (points + 3) * frames] = 0.0  # where the rotation vectors turn about the rotations
+    problem, level, M = energy.problem, energy.level, energy.preconditioner(x)
+    sizes = energy.sizes[:, None] if inflates else 1.0
+
+    def shapes_and_lengths(y):
+        X = problem.shapes(energy.point(y))
+        if not affine:
+            X *= np.exp(np.mean(y[: points * frames] - x[: points * frames]))  # in the same unit
+        first, second = energy.edges
+        return X, np.linalg.norm(X[:, :, first] - X[:, :, second], axis=1) / sizes
+
+    count = len(M.patterns) + 3
+    Z = np.zeros((len(x), count, frames))
+    for f in range(frames):
+        for k, pattern in enumerate(M.patterns):
+            Z[np.arange(points) * frames + f, k, f] = pattern[:, f]
+        for k in range(3):
+            Z[(points + k) * frames + f, count - 3 + k, f] = 1.0
+    Z = Z.reshape(len(x), -1)
+    X, lengths = shapes_and_lengths(x)
+    D = (X - X.mean(axis=0)).reshape(frames, -1)
+    center = np.eye(frames) - 1.0 / frames
+    W = center @ np.linalg.inv(D @ D.T / frames + level.eps**2 * np.eye(frames)) @ center
+    stiffness = level.isometry * points / energy.edges.shape[1] / (lengths.var(axis=0) + level.edge_eps**2)
+    changes, slopes = (
+        np.stack(each)
+        for each in zip(
+            *(
+                [(after - before) / 2e-5 for after, before in zip(*ends, strict=True)]
+                for ends in (
+                    (shapes_and_lengths(x + 1e-5 * z), shapes_and_lengths(x - 1e-5 * z)) for z in Z.T
+                )
+            ),
+            strict=True,
+        )
+    )
+    of_frame = np.tile(np.arange(frames), count)
+    own = changes[np.arange(len(changes)), of_frame].reshape(len(changes), -1)
+    H = (own @ own.T) * W[np.ix_(of_frame, of_frame)]
+    slopes[-3 * frames :] = 0.0  # rotations keep all lengths
+    H += np.einsum("afe,bfe,e->ab", slopes, slopes, stiffness)
+    np.testing.assert_allclose(np.linalg.inv(M.motions[0].astype(float)), H, atol=3e-3 * H.max())
+    vector = np.random.default_rng(4).normal(size=len(x)).astype(np.float32)
+    alone = replace(M, motions=np.zeros_like(M.motions)).apply(vector)
+    alone[points * frames : (points + 3) * frames] = 0.0
+    expected = alone + Z @ M.motions[0] @ Z.T @ vector
+    np.testing.assert_allclose(M.apply(vector), expected, atol=1e-4 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("count", [5, 300])  # 300 are more than there are modes

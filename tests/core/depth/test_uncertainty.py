@@ -49,6 +49,7 @@ def test_a_depth_varies_by_its_gauss_newton_block_and_the_elongation(object_in_v
     assert not across.any()  # all points are visible, and rays are exact
     frames, points = problem.shape
     blocks = energy.preconditioner(x)
+    blocks = replace(blocks, motions=np.zeros_like(blocks.motions))  # each point by itself
     for j in (0, points - 1):
         for f in range(frames):
             step = np.zeros_like(x)
