@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from .problem import DepthPoint, DepthProblem
 
 FIRST = DepthLevel(0.1, 0.15, iterations=30, tolerance=1e-6)
-COMPARED = DepthLevel(0.05, 0.07, iterations=50, tolerance=1e-6)  # where starts and reflections compete
-SETTLED = replace(COMPARED, iterations=60)  # of a block that was accepted
-SETTLED_FRAME = replace(COMPARED, iterations=30)
+COMPARED = DepthLevel(0.05, 0.07, iterations=30, tolerance=1e-6)  # where starts and reflections compete
+SETTLED = replace(COMPARED, iterations=40)  # of a block that was accepted
+SETTLED_FRAME = replace(COMPARED, iterations=20)
 TRIAL = (replace(FIRST, iterations=8, tolerance=1e-5), replace(COMPARED, iterations=10, tolerance=1e-5))
-EXTENDED = (replace(FIRST, iterations=10), replace(COMPARED, iterations=20))
-RANKED = DepthLevel(0.02, 0.03, iterations=200, tolerance=3e-7)  # where ends that are nearly equal compete
+EXTENDED = (replace(FIRST, iterations=6), replace(COMPARED, iterations=10))
+RANKED = DepthLevel(0.02, 0.03, iterations=80, tolerance=1e-6)  # where ends that are nearly equal compete
 FINE = (
-    DepthLevel(0.02, 0.08, relative=True, iterations=100, tolerance=3e-7),
-    DepthLevel(0.02, 0.03, relative=True, iterations=200, tolerance=3e-7),
+    DepthLevel(0.02, 0.08, relative=True, iterations=50, tolerance=1e-6),
+    DepthLevel(0.02, 0.03, relative=True, iterations=100, tolerance=5e-7),
 )
-JUDGED = (replace(FINE[-1], iterations=60, tolerance=1e-6),)  # where shapes that compete at the end begin
+JUDGED = (replace(FINE[-1], iterations=30, tolerance=1e-6),)  # where shapes that compete at the end begin
 FINEST_EPS = 0.0025
 NOISY = (  # where an observation may leave its ray: above, deviations of the size of the noise cost little
-    DepthLevel(0.01, 0.015, relative=True, iterations=150, tolerance=3e-7),
-    DepthLevel(0.005, 0.0075, relative=True, iterations=150, tolerance=3e-7),
+    DepthLevel(0.01, 0.015, relative=True, iterations=80, tolerance=5e-7),
+    DepthLevel(0.005, 0.0075, relative=True, iterations=80, tolerance=5e-7),
     DepthLevel(FINEST_EPS, 0.00375, relative=True, iterations=150, tolerance=3e-7),
 )
 
 # Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
-FEW_MODES = 9.8
+FEW_MODES = 10.2
 LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 # Where the last one ends there: the energy is flat along shapes whose errors differ by a quarter, so that one
 # which ended as the others do would be decided by the last digits of sums.
@@ -84,7 +84,7 @@ class DepthOptions:
     def judging(self, *, loose: bool) -> tuple[tuple[DepthLevel, ...], tuple[DepthLevel, ...]]:
         """Return the levels on which shapes are judged: with exact rays, and the finest ones."""
         finest = self.finest(loose=loose)
-        return JUDGED, tuple(replace(level, iterations=80, tolerance=1e-6) for level in finest)
+        return JUDGED, tuple(replace(level, iterations=40, tolerance=1e-6) for level in finest)
 
     def objective(self, before: LevelEnergy, noise: float, point: DepthPoint) -> LevelEnergy:
         """Return the energy of the finest level that shapes are moved under, from that of the search.
