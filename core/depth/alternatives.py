@@ -10,9 +10,9 @@ Each, and the solution itself, is relaxed for a few iterations on some of the po
 starts of a refinement compete.  The excess of an alternative is its energy less that of the solution, per
 frame: a log likelihood ratio.  Where it is far above 0 the tracks exclude the alternative.
 
-Mirrored frames whose excess is small there are judged at finer levels, and where the first of these does not
-exclude them, on all points: what costs nearly nothing at a coarse level may be excluded by far, or be lower
-by far.
+Mirrored frames whose excess is small there are judged at finer levels. Where the first of these does not
+exclude them, and they do not come back to the solution, they are judged on all points: what costs nearly
+nothing at a coarse level may be excluded by far, or be lower by far.
 
 The excess e of the two scales measures the curvature along the elongation: with t the log of the scale,
 E(t) = E(0) + F e (t / log SCALE)^2, so that the tracks leave t the variance
@@ -149,11 +149,12 @@ def find_mirrored(
         _, lowest = yield from relaxing(problem, own, finest, options)
         for index, (block, other, _) in enumerate(ends):
             ends[index] = block, *(yield from relaxing(problem, other, finest, options))
+    X = problem.shapes(point)
     found = [
         Alternative(
             "mirrored",
             (energy - lowest) / frames,
-            _distance(problem.shapes(other), problem.shapes(point)),
+            _distance(problem.shapes(other), X),
             problem.shape[1],
             block,
             other,

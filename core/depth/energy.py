@@ -89,8 +89,9 @@ the curvature h_e (A_fj . direction)^2 to the diagonal, h_e = iso P/E / (v_e + r
 one by one.
 
 The second moves each frame as a whole: it turns by w_f, and its depths change by an affine function of the
-place, dd_fj = c_f . p_fj with p_fj = (1, y_fj), y the centered point in the camera's frame.  With psi_fk the
-change of X_f by one of these parameters, their curvature is
+place, dd_fj = c_f . p_fj with p_fj = (1, y_fj), y the centered point in the camera's frame over the size of
+all; without the 1 where the camera is orthogonal, which does not see the distance.  With psi_fk the change of
+X_f by one of these parameters, their curvature is
 
     W_fg sum_j psi_fkj . psi_glj  +  [f = g] sum_e h_e (slope_fke slope_fle),
 
@@ -99,8 +100,7 @@ a tilt of the depths, or a distance and a size, looks stiff, while both together
 too short along such a pair of any frame.  Nor does the diagonal of the edges tell that smooth changes of the
 depths are soft.  From the same start 25 iterations come as low as 100 to 150 without it.
 
-Frames are coupled within runs of at most 50, so that the cost is linear in F: at 100 frames it is a third of
-that of one run, for 2 % more iterations.
+Frames are coupled within runs of at most 50, so that the cost is linear in F.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class DepthLevel:
 
 @dataclass(frozen=True, eq=False)
 class Preconditioner:
-    """An approximate inverse of the energy's Hessian, block by block; the frames are N runs of b.
+    """An approximate inverse of the energy's Hessian, see above; the frames are N runs of b.
 
     The last run is filled up with frames that do not exist, and which nothing is coupled with.
     """
@@ -516,9 +516,9 @@ class LevelEnergy:
             depth_rate = np.repeat(r[2][:, None] * self.problem.size, points, axis=1)
         Y = Y - Y.mean(axis=1, keepdims=True)
         X = _rotate(r, Y)
-        patterns = np.concatenate((np.ones_like(Y[:1]), Y / np.sqrt(np.square(Y).mean())))
-        if self.problem.affine:  # which does not see the distance
-            patterns = patterns[1:]
+        patterns = Y / np.sqrt(np.square(Y).mean())
+        if not self.problem.affine:  # an orthogonal camera does not see the distance
+            patterns = np.concatenate((np.ones_like(Y[:1]), patterns))
         motions = np.concatenate((_whole_depths(depth_rate, patterns), _turns(X)))
         W = self._coupling(X)
         along, stiffness, stiff_motions = self._edge_curvature(X, depth_rate, motions[:-3])
@@ -545,8 +545,8 @@ class LevelEnergy:
     def conditional_variances(self, x: Floats) -> tuple[Floats, Floats]:
         """Return the variances of the unknowns of each point and frame, its other points being given.
 
-        They are the diagonals of the inverse blocks of the preconditioner: a Gauss-Newton curvature that
-        couples a point's depths in all frames of a run.
+        They are the diagonals of the inverse blocks of single points in the preconditioner: a Gauss-Newton
+        curvature that couples a point's depths in all frames of a run.
 
         `x`: (n,) the unknowns. Returns (F, P) of the log depths; of an orthogonal camera of the depths, in
         squared calibrated units; (F, P) of each coordinate of the rays, in squared calibrated units; 0 where
@@ -669,22 +669,23 @@ def _motion_blocks(motions: Floats, coupling: Singles, stiff: Floats, frames: in
 
 
 def _inverses(blocks: Singles) -> Singles:
-    """Return the inverses of symmetric positive definite blocks (..., n, n), which are overwritten.
+    """Return the inverses of symmetric positive definite blocks (..., n, n).
 
     By Cholesky factors, one after the other: three times as fast as a stack of inverses that do not know the
     symmetry.
     """
     from scipy.linalg.lapack import spotrf, spotri  # slow to load
 
-    for block in blocks.reshape(-1, *blocks.shape[-2:]):
+    inverses = np.empty(blocks.shape, dtype=np.float32)
+    size = blocks.shape[-1]
+    for block, inverse in zip(blocks.reshape(-1, size, size), inverses.reshape(-1, size, size), strict=True):
         factor, failed = spotrf(block)
         if failed:  # not positive in single precision, or not finite
-            block[:] = np.linalg.inv(block)
+            inverse[:] = np.linalg.inv(block)
             continue
         upper, _ = spotri(factor, overwrite_c=True)
-        block[:] = upper
-        block += np.triu(upper, 1).T
-    return blocks
+        np.add(upper, np.triu(upper, 1).T, out=inverse)
+    return inverses
 
 
 def _in_runs(values: npt.NDArray[Any], runs: int, length: int, fill: float = 0.0) -> Singles:

@@ -14,6 +14,9 @@
     posed       where frames are few and the starts did not agree, random frames are posed anew (`reposing`),
                 and what is lower at the finest level is kept
 
+Where frames are few and points many, all of these are of the searched points, and the lowest ends pass the
+last fine level and the finest ones once more, with all points.
+
 Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins
 where the one before ended, with the edges of the shapes there.  Energies are compared at one level and on the
 same points only; all are given per point and frame.
@@ -70,7 +73,8 @@ FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 4000
 ANSWER_ITERATIONS = 3  # of the first step after a movement
 
 SEARCHED = 50  # points that starts are compared on
-MOST_COMPARED = 100  # points on which all ends of few frames pass the finest levels
+MOST_COMPARED = 100  # points on all of which the ends of few frames compete at the finest level
+SEARCHING = (PhaseKind.DEPTH_START, PhaseKind.MIRROR)  # on some of the points anyway
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
 FINEST_COST = 1.2  # of an iteration there, relative to one on the rays: observations leave them
 OVERHEAD = 8_000  # observations that cost as much as what an iteration costs besides its own
@@ -103,7 +107,7 @@ class DepthEnd:
     """Where a start ended: its name, its point, and the energy by which it was ranked.
 
     Those that passed the finest level are ranked there, ends that are nearly equal on all points, the others
-    on those that starts are compared on.
+    on those that starts are compared on. Its energy and the lowest one are always of the same points.
     """
 
     name: str
@@ -150,9 +154,9 @@ def planned_work(shape: tuple[int, int], starts: int, ranked: int = 1) -> float:
     return each * starts + RANKED.iterations * _work(shape) * ranked + _fine_work(shape)
 
 
-def _fine_work(shape: tuple[int, int]) -> float:
+def _fine_work(shape: tuple[int, int], fine: tuple[DepthLevel, ...] = FINE) -> float:
     """Return the work of the fine and the finest levels."""
-    return _work(shape) * (_iterations(FINE) + FINEST_COST * _iterations(NOISY))
+    return _work(shape) * (_iterations(fine) + FINEST_COST * _iterations(NOISY))
 
 
 def _iterations(levels: tuple[DepthLevel, ...]) -> int:
@@ -328,7 +332,7 @@ def refine_part(
             shown = subset.extend(
                 step.best, anchor.rays, isometry=options.isometry, neighbors=options.neighbors
             )
-        elif not carried and step.phase.kind is PhaseKind.FINEST:
+        elif not carried and step.phase.kind is PhaseKind.FINEST and not step.phase.subset:
             shown, carried = carried_along(subset, anchor, subset.restrict(anchor), step.best), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
         followed = _followed(subset, step, shown)
@@ -365,7 +369,7 @@ class _CoarseEnd:
     energy: float
     rays: np.ndarray  # (F, 2, P) of its start, for the points that are not searched
     agreeing: int = 0  # further starts that came near it
-    ranked: float | None = None  # its energy on all points, None where it was not followed there
+    ranked: float | None = None  # its energy at the level `RANKED`, None where it was not followed there
 
     __repr__ = one_line_repr
 
@@ -376,7 +380,7 @@ class _CoarseEnd:
 
 @dataclass(frozen=True, eq=False)
 class _FineEnd:
-    """An end of the finest level, on all points."""
+    """An end of the finest level."""
 
     name: str  # of the start
     point: DepthPoint
@@ -477,23 +481,25 @@ class _Search:
     def _compete_on_part(
         self, starts: Mapping[str, DepthPoint]
     ) -> Generator[DepthStep, None, tuple[list[_FineEnd], list[DepthEnd]]]:
-        """Return the same, where only what is lowest on the searched points passes levels on all."""
-        subset, work = self.subset, _fine_work(self.subset.problem.shape)
-        own = replace(subset, problem=subset.part, points=np.arange(subset.part.shape[1]))
+        """Return the same; what competes is of the searched points, and the lowest ends pass on to all."""
+        subset, part = self.subset, self.subset.part
+        own = DepthSubset(part, part, np.arange(part.shape[1]))
         search = _Search(own, self.options, subset.restrict(self.best), count=subset.problem.shape[1])
         steps = Pausing(search._compete({name: subset.restrict(start) for name, start in starts.items()}))
-        phase = None
+        work, phase, shown = _fine_work(subset.problem.shape, FINE[-1:]), None, search.best
         for step in steps:
-            if step.phase != phase:
-                self.best, phase = subset.extend(step.best, self.best.rays), step.phase
-            self.best_energy = step.best_energy
+            if step.phase != phase and step.best is not shown:  # to extend one costs as much as a few steps
+                self.best, self.best_energy = subset.extend(step.best, self.best.rays), step.best_energy
+                shown = step.best
+            phase = step.phase
             self.planned, self.done = search.planned + work, search.done
-            yield self._step(step.energy, step.phase)
-        found, others = steps.value
+            yield self._step(step.energy, replace(phase, subset=phase.kind not in SEARCHING))
+        found, coarse = steps.value
+        differing = search._differing(found)
         limit = found[0].energy + TIE_RANKED * abs(found[0].energy)
-        followed = [end for end in search._differing(found) if end.energy <= limit]
+        followed = [end for end in differing if end.energy <= limit]
         self.planned, self.done = search.planned + len(followed) * work, search.planned
-        self.lowest, ends = np.inf, []
+        ends: list[_FineEnd] = []
         for end in followed:
             point = subset.extend(
                 end.point,
@@ -504,10 +510,14 @@ class _Search:
             ends.append((yield from self._pass_fine_levels(end.name, point, FINE[-1:])))
         ends.sort(key=lambda each: each.energy)
         ends[0] = yield from self._judge(ends[0])
-        for each in [each for each in search._differing(found) if all(each is not end for end in followed)]:
-            others.append(DepthEnd(each.name, each.point, each.energy, found[0].energy))
+        higher = [
+            DepthEnd(each.name, each.point, each.energy, found[0].energy)
+            for each in differing
+            if each.energy > limit
+        ]
         return ends, [
-            replace(each, point=subset.extend(each.point, starts[each.name].rays)) for each in others
+            replace(each, point=subset.extend(each.point, starts[each.name].rays))
+            for each in (*higher, *coarse)
         ]
 
     @property

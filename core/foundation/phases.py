@@ -103,6 +103,8 @@ class Phase:
         fine = self.part < self.parts if self.kind is PhaseKind.FINEST else self.part > 1
         if self.kind is PhaseKind.FINE or (fine and self.kind in (PhaseKind.FINEST, PhaseKind.POSES)):
             name, scale = _STAGES[PhaseKind.FINE], (self.kind.value, self.part)
+        if self.subset and self.objective == DEPTHS:
+            name, scale = _STAGES[PhaseKind.POSES], (self.kind.value, self.part)
         if self.focal:
             name, scale = PhaseKind.FOCAL.value, (name, *scale)
         return RunStage(name, self.objective, scale)
@@ -144,5 +146,5 @@ def phase_text(phase: Phase) -> str:
         text += f", {phase.part} of {phase.parts} views"
     elif phase.parts > 1 and kind is not PhaseKind.UNCERTAINTY:
         text += f", level {phase.part} of {phase.parts}"
-    text += " (subset)" if phase.subset and not phase.name else ""
+    text += " (subset)" if phase.subset and (not phase.name or phase.objective == DEPTHS) else ""
     return f"{PhaseKind.FOCAL.value}, {text}" if phase.focal else text

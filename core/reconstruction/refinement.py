@@ -167,7 +167,9 @@ def can_follow(start: Iterate, settings: Settings) -> bool:
     if settings.objective != DEPTHS or settings.mirror is not None or start.record.energy is None:
         return False
     depth = start.depth  # of a session that was restored it is without what it was followed from
-    if start.phase.kind not in FINEST_KINDS or (depth and depth.followed is None and not depth.finished):
+    if start.phase.kind not in FINEST_KINDS or start.phase.subset:
+        return False
+    if depth and depth.followed is None and not depth.finished:
         return False
     own = {name: getattr(settings, name) for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS}
     return start.settings.with_changes(**own, scale=settings.scale) == settings

@@ -262,6 +262,28 @@ def test_of_starts_that_meet_one_goes_on_and_where_most_meet_one_far_above_them_
     assert min(count[name] for name in starts) > FIRST.iterations + 1
 
 
+def test_ends_of_few_frames_compete_on_some_of_the_points(simulated, monkeypatch, error):
+    monkeypatch.setattr("core.depth.search.FEW_FRAMES", 8)
+    for name in ("MOST_COMPARED", "SEARCHED"):
+        monkeypatch.setattr(f"core.depth.search.{name}", 30)
+    problem, truth = simulated(frames=8, points=45)
+    wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(2, 4))
+    steps = list(refine_depths(problem, {"wrong": wrong, "true": truth}, DepthOptions()))
+    assert steps[0].best is wrong  # nothing better is known
+    assert all(step.best.depths.shape == (8, 45) for step in steps)
+    fractions = [step.fraction for step in steps]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
+    compared = [step.phase.kind not in search.SEARCHING and step.phase.subset for step in steps]
+    last = len(steps) - compared[::-1].index(True)
+    assert {step.phase.stage.name for step in steps[:last]} == {"search"} and fractions[last] < 0.95
+    assert all(step.objective is None for step in steps[:last])
+    assert [step.phase.kind for step in steps[last : last + 2]] == [PhaseKind.FINE] * 2
+    assert not any(step.phase.subset for step in steps[last:])
+    end = steps[-1]
+    assert error(problem, end.best, truth) < 0.01 and end.objective.problem.shape == (8, 45)
+    assert end.ends[0].energy == end.best_energy and all(each.excess >= 0 for each in end.ends)
+
+
 @pytest.mark.slow
 def test_ends_that_mirroring_makes_one_are_followed_once(simulated, error):
     problem, truth = simulated(points=40)
