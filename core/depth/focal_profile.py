@@ -51,8 +51,8 @@ COARSE = tuple(np.geomspace(0.5, 2.0, 7).tolist())  # focal lengths over the pre
 FINE = (0.87, 1.0, 1.15)  # over the lowest of these
 MOST_EXTENDED = 3  # further coarse ones, where the lowest is the first or the last
 LEVELS = (
-    DepthLevel(0.05, 0.07, iterations=40, tolerance=1e-6),
-    DepthLevel(0.02, 0.03, relative=True, iterations=150, tolerance=3e-7),
+    DepthLevel(0.05, 0.07, iterations=40, tolerance=1e-7),
+    DepthLevel(0.02, 0.03, relative=True, iterations=200, tolerance=3e-8),
 )
 MODEL = 2.5  # by which errors exceed what the curvature states
 PRIOR = 0.35  # standard deviation of the log of the focal length about the assumed one: half to twice

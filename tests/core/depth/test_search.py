@@ -231,7 +231,7 @@ def test_ends_of_starts_that_differ_pass_the_finest_level_where_they_are_nearly_
         edges = DepthOptions().energy(problem, last.objective.level, end.point).edges
         energy = replace(last.objective, edges=edges)
         value = energy.value_and_gradient(energy.start(end.point))[0] / problem.visible.size
-        assert value == pytest.approx(end.energy, rel=1e-3)
+        assert value == pytest.approx(end.energy, rel=3e-3)
 
 
 def test_of_starts_that_meet_one_goes_on_and_where_most_meet_one_far_above_them_does_not(
