@@ -221,18 +221,8 @@ def test_the_preconditioner_inverts_the_curvature_along_motions_of_whole_frames(
     center = np.eye(frames) - 1.0 / frames
     W = center @ np.linalg.inv(D @ D.T / frames + level.eps**2 * np.eye(frames)) @ center
     stiffness = level.isometry * points / energy.edges.shape[1] / (lengths.var(axis=0) + level.edge_eps**2)
-    changes, slopes = (
-        np.stack(each)
-        for each in zip(
-            *(
-                [(after - before) / 2e-5 for after, before in zip(*ends, strict=True)]
-                for ends in (
-                    (shapes_and_lengths(x + 1e-5 * z), shapes_and_lengths(x - 1e-5 * z)) for z in Z.T
-                )
-            ),
-            strict=True,
-        )
-    )
+    ends = [[shapes_and_lengths(x + step * z) for step in (1e-5, -1e-5)] for z in Z.T]
+    changes, slopes = (np.stack([(after[k] - before[k]) / 2e-5 for after, before in ends]) for k in range(2))
     of_frame = np.tile(np.arange(frames), count)
     own = changes[np.arange(len(changes)), of_frame].reshape(len(changes), -1)
     H = (own @ own.T) * W[np.ix_(of_frame, of_frame)]
