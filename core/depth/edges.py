@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ..foundation.types import Floats, Ints
 
 NEIGHBORS = 8  # of each point, that it has edges to
+CANDIDATES = 1.75  # neighbors over these, that the most rigid edges are chosen of
 SHORTEST_EDGE = 1e-6  # in units of s: keeps the direction of an edge of length 0 finite
 MOST_AT_ONCE = 20_000  # distances
 STILL = 0.03  # standard deviation of a log length below which it counts as constant
@@ -38,10 +39,52 @@ def neighbor_edges(shapes: Floats, count: int) -> Ints:
         total += np.sqrt(np.einsum("fap,fap->fp", difference, difference)).sum(axis=0)
     distance = np.full((points, points), np.inf)
     distance[one, other] = distance[other, one] = total
+    return _nearest_pairs(distance, count)
+
+
+def _nearest_pairs(distance: Floats, count: int) -> Ints:
+    """Return the pairs (2, E) of each point with those of the least distances (P, P) that are finite."""
+    points = len(distance)
     near = np.argsort(distance, axis=1, kind="stable")[:, :count]
-    first, second = np.repeat(np.arange(points), count), near.ravel()
+    finite = np.isfinite(np.take_along_axis(distance, near, axis=1)).ravel()
+    first, second = np.repeat(np.arange(points), near.shape[1])[finite], near.ravel()[finite]
     pairs = np.unique(np.minimum(first, second) * points + np.maximum(first, second))
     return np.stack((pairs // points, pairs % points)).astype(np.int64)
+
+
+def rigid_edges(shapes: Floats, neighbors: int, share: float) -> Ints:
+    """Return the edges of each point whose lengths vary the least.
+
+    Where parts move against each other an edge between two of them states nothing, but its term pulls as
+    strongly as that of one within a part. A sum over the lowest terms only does not depend on the others
+    (least trimmed squares, Rousseeuw 1984); each choice from the shapes of the one before lowers it. Strains
+    along an edge are taken as independent, so that the variance of a length is compared to its mean.
+
+    `shapes`: (F, 3, P) the shapes. Of the edges to the nearest points, CANDIDATES times `neighbors`, each
+    point keeps `share` times `neighbors`. Returns (2, E) as `neighbor_edges`.
+
+    >>> import numpy as np
+    >>> part = np.random.default_rng(0).normal(size=(3, 3))
+    >>> apart = np.array([0.0, 0.5, 1.0])[:, None, None] * np.ones((3, 3))
+    >>> rigid_edges(np.concatenate((part + apart, part - apart), axis=2), 4, 0.5).tolist()
+    [[0, 0, 1, 3, 3, 4], [1, 2, 2, 4, 5, 5]]
+    """
+    edges = neighbor_edges(shapes, round(CANDIDATES * neighbors))
+    mean, deviation = _length_statistics(shapes, edges)
+    points = shapes.shape[2]
+    varying = np.full((points, points), np.inf)
+    varying[edges[0], edges[1]] = varying[edges[1], edges[0]] = np.square(deviation) / mean
+    return _nearest_pairs(varying, max(1, round(share * neighbors)))
+
+
+def length_variations(shapes: Floats, neighbors: int) -> Floats:
+    """Return the standard deviations of the lengths of edges over their means, (E,).
+
+    `shapes`: (F, 3, P) the shapes; `neighbors`: of each point, that it has edges to.
+    """
+    mean, deviation = _length_statistics(shapes, neighbor_edges(shapes, neighbors))
+    ratio: Floats = deviation / mean
+    return ratio
 
 
 def frame_sizes(shapes: Floats, edges: Ints) -> Floats:
@@ -77,9 +120,21 @@ def inflation(shapes: Floats, edges: Ints) -> float:
     return float(np.log(before / after).mean())
 
 
+def _lengths(shapes: Floats, edges: Ints) -> Floats:
+    """Return the lengths of edges, (F, E)."""
+    length = np.linalg.norm(shapes[:, :, edges[0]] - shapes[:, :, edges[1]], axis=1)
+    positive: Floats = np.maximum(length, SHORTEST_EDGE)
+    return positive
+
+
+def _length_statistics(shapes: Floats, edges: Ints) -> tuple[Floats, Floats]:
+    """Return the means and standard deviations of the lengths of edges over the frames, (E,)."""
+    length = _lengths(shapes, edges)
+    return length.mean(axis=0), length.std(axis=0)
+
+
 def _log_lengths(shapes: Floats, edges: Ints) -> Floats:
     """Return the logs of lengths less their means over the frames, (F, E)."""
-    length = np.linalg.norm(shapes[:, :, edges[0]] - shapes[:, :, edges[1]], axis=1)
-    logs: Floats = np.log(np.maximum(length, SHORTEST_EDGE))
+    logs = np.log(_lengths(shapes, edges))
     logs -= logs.mean(axis=0)
     return logs

@@ -46,8 +46,9 @@ Where two singular values cross it has a concave kink, which no minimum lies in 
 last weight is positive: else the smallest modes, which are mostly noise, would be free.
 
 Second term.  Likewise each edge, its length having an unknown variance; as many edges count as independent as
-there are points.  It is robust: an edge that varies once may vary.  r_e is 1, or with `relative` a fixed
-squared length (`DepthProblem.edge_reference`).  Where an object inflates before an orthogonal camera
+there are points.  It is robust: an edge that varies once may vary.  Edges are those to the nearest points, or
+with `rigid` the most rigid of them (`edges.rigid_edges`).  r_e is 1, or with `relative` a fixed squared
+length (`DepthProblem.edge_reference`).  Where an object inflates before an orthogonal camera
 (`DepthProblem.inflates`), L_fe is the length over a_f, the size of the frame at the start of the level: the
 camera sees the size, and lengths that stay would bend the depths to hide it.  A perspective camera does not
 see it, and there the lengths decide it.
@@ -115,7 +116,7 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import CYCLE, rotation_from_vector, rotation_matrix, turn_series
 from ..foundation.representation import one_line_repr
-from .edges import NEIGHBORS, SHORTEST_EDGE, frame_sizes, neighbor_edges
+from .edges import NEIGHBORS, SHORTEST_EDGE, frame_sizes, neighbor_edges, rigid_edges
 from .problem import DepthPoint, DepthProblem
 
 if TYPE_CHECKING:
@@ -161,6 +162,8 @@ class DepthLevel:
     relative: bool = False  # whether variances of lengths are divided by the reference of the edge
     iterations: int = 200  # the most iterations
     tolerance: float = 1e-9  # relative decrease of the energy in an iteration below which the level ends
+    # How many edges each point keeps, the most rigid ones, relative to the neighbors; None: those to all.
+    rigid: float | None = None
     # w_k of the modes, the largest first; the last one of all that follow.
     weights: tuple[float, ...] = (1.0,)
 
@@ -244,7 +247,10 @@ class LevelEnergy:
     ) -> LevelEnergy:
         """Return the energy with the edges of a point's shapes and its rotations as R0."""
         shapes = problem.shapes(point)
-        edges = neighbor_edges(shapes, neighbors)
+        if level.rigid is None:
+            edges = neighbor_edges(shapes, neighbors)
+        else:
+            edges = rigid_edges(shapes, neighbors, level.rigid)
         sizes = frame_sizes(shapes, edges) if problem.inflates else None
         return cls(problem, level, edges, point.rotations, sizes, neighbors)
 

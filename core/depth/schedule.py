@@ -2,7 +2,9 @@
 
 Where the deviations are of a handful of modes, log det alone determines the depths, and the last levels leave
 the edges loose: an object that inflates or stretches has a few modes, but no lengths that stay.  So they do
-where it is seen to inflate.  Where there are many modes the edges are needed.
+where it is seen to inflate.  Where there are many modes the edges are needed.  Where some of them vary much,
+parts move against each other: from one of the last levels to the next each point keeps fewer of its edges,
+those that vary least.
 
 Energies of the levels where starts compete hardly tell a shape from one with a frame mirrored, those of finer
 ones do.  So what may be mirrored is judged there, in fewer iterations (`DepthOptions.judging`).
@@ -11,12 +13,13 @@ ones do.  So what may be mirrored is judged there, in fewer iterations (`DepthOp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import one_line_repr
-from .edges import NEIGHBORS
+from .edges import NEIGHBORS, length_variations
 from .energy import DepthLevel, LevelEnergy
 
 if TYPE_CHECKING:
@@ -41,12 +44,47 @@ NOISY = (  # where an observation may leave its ray: above, deviations of the si
     DepthLevel(FINEST_EPS, 0.00375, relative=True, iterations=150, tolerance=3e-7),
 )
 
+PARTS = (  # the same where parts move against each other
+    replace(NOISY[0], rigid=1.5),
+    replace(NOISY[1], rigid=1.125),
+    replace(NOISY[2], rigid=0.75, iterations=60),
+    replace(NOISY[2], rigid=0.5, iterations=120),
+)
+
+# Standard deviations of lengths over their means: the highest tenth over the median above which an object has
+# parts. Of surfaces it is at most 2.7, of bodies at least 3.7.
+APART = 3.2
 # Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
 FEW_MODES = 10.2
 LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 # Where the last one ends there: the energy is flat along shapes whose errors differ by a quarter, so that one
 # which ended as the others do would be decided by the last digits of sums.
 LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
+
+
+class Lengths(Enum):
+    """What the lengths of edges do, as the last levels take them."""
+
+    STAY = auto()  # nearly
+    PARTS = auto()  # within parts, which move against each other
+    LOOSE = auto()  # they need not stay
+
+    @classmethod
+    def of(
+        cls, problem: DepthProblem, point: DepthPoint, neighbors: int, count: int | None = None
+    ) -> Lengths:
+        """Return what those of a point do. `count`: as in `deforming_modes`."""
+        if problem.inflates or deforming_modes(problem, point, count) < FEW_MODES:
+            return cls.LOOSE
+        median, high = np.quantile(length_variations(problem.shapes(point), neighbors), (0.5, 0.9))
+        return cls.PARTS if high > APART * median else cls.STAY
+
+    @classmethod
+    def of_level(cls, level: DepthLevel) -> Lengths:
+        """Return what a level of the last ones takes them to do."""
+        if level.edge_eps == LOOSE_EDGES:
+            return cls.LOOSE
+        return cls.STAY if level.rigid is None else cls.PARTS
 
 
 @dataclass(frozen=True)
@@ -69,10 +107,10 @@ class DepthOptions:
         """Return the energy of a level about a point, with the isometry and the neighbors asked for."""
         return LevelEnergy.about(problem, replace(level, isometry=self.isometry), point, self.neighbors)
 
-    def finest(self, *, loose: bool) -> tuple[DepthLevel, ...]:
-        """Return the levels that a refinement ends with; `loose` is whether lengths may vary."""
-        *coarser, last = NOISY
-        if loose:
+    def finest(self, lengths: Lengths) -> tuple[DepthLevel, ...]:
+        """Return the levels that a refinement ends with."""
+        *coarser, last = PARTS if lengths is Lengths.PARTS else NOISY
+        if lengths is Lengths.LOOSE:
             coarser = [replace(level, edge_eps=LOOSE_EDGES) for level in coarser]
             last = replace(last, edge_eps=LOOSE_EDGES, iterations=LOOSE_ITERATIONS, tolerance=LOOSE_TOLERANCE)
         levels = (
@@ -81,9 +119,9 @@ class DepthOptions:
         )
         return tuple(replace(level, weights=self.weights) for level in levels)
 
-    def judging(self, *, loose: bool) -> tuple[tuple[DepthLevel, ...], tuple[DepthLevel, ...]]:
+    def judging(self, lengths: Lengths) -> tuple[tuple[DepthLevel, ...], tuple[DepthLevel, ...]]:
         """Return the levels on which shapes are judged: with exact rays, and the finest ones."""
-        finest = self.finest(loose=loose)
+        finest = self.finest(lengths)
         return JUDGED, tuple(replace(level, iterations=40, tolerance=1e-6) for level in finest)
 
     def objective(self, before: LevelEnergy, noise: float, point: DepthPoint) -> LevelEnergy:

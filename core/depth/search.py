@@ -48,7 +48,6 @@ from .reposing import COARSE_TRIALS, FINE_TRIALS, RETURNED, search_poses
 from .schedule import (
     COMPARED,
     EXTENDED,
-    FEW_MODES,
     FINE,
     FIRST,
     NOISY,
@@ -57,7 +56,7 @@ from .schedule import (
     SETTLED_FRAME,
     TRIAL,
     DepthOptions,
-    deforming_modes,
+    Lengths,
 )
 from .subset import DepthSubset, anchored_subset, carried_along
 
@@ -88,15 +87,14 @@ HIGH = 0.05  # per point and frame, above the lowest there
 TIE = 5e-3  # of the energy: ends that are higher by less are ranked on all points
 AGREEMENT = 3e-4  # of the energy: what each further start that agrees counts
 HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first level is dropped
-FAR = 0.03  # of the energy: a reflection that is higher by more is not tried again
+FAR = 0.01  # of the energy: a reflection that is higher by more is not tried again
 FAR_FRAME = 0.01  # the same of a single frame, which changes the energy by less
-GOOD = 0.01  # of the energy: a reflection that is lower by more is taken without trying the others
+GOOD = 0.005  # of the energy: a reflection that is lower by more is taken without trying the others
 TIE_RANKED = 2e-3  # of the ranked energy: ends of starts that differ pass the finest levels
 FEWEST_POSED, FEW_FRAMES = 6, 25  # between which frames are posed anew
 AGREED = 3  # further starts that agree with the lowest: then it alone passes the finest levels
 ALL_AGREED = 4  # likewise: then no frames are posed anew
 POSED = 50, 80  # iterations, about, of a trial of either stage
-LAST = Phase(PhaseKind.FINEST, part=len(NOISY), parts=len(NOISY))
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
 LEAST_LOWER = 0.05  # energy per frame by which a mirrored block has to be lower at the finest level
 CLOSE = 2e-3  # per point and frame: a single frame whose trial ends higher by more is not settled
@@ -242,8 +240,8 @@ class Followed:
     def from_shape(cls, subset: DepthSubset, shown: DepthPoint, options: DepthOptions) -> Followed:
         """Return a shape that is known without its search, of a file, as the end of one."""
         point = subset.restrict(shown)
-        loose = subset.part.inflates or deforming_modes(subset.part, point) < FEW_MODES
-        level = options.finest(loose=loose)[-1]
+        lengths = Lengths.of(subset.part, point, options.neighbors)
+        level = options.finest(lengths)[-1]
         return cls(subset, point, options.energy(subset.part, level, point), point, shown)
 
     def at(self, shown: DepthPoint) -> Followed:
@@ -412,7 +410,7 @@ class _Search:
     objective: LevelEnergy | None = None  # whose value `best_energy` is
     current: LevelEnergy | None = None  # of the level that is passed
     lowest: float = np.inf  # energy of an end of the finest level
-    loose: bool | None = None  # whether the finest levels leave lengths loose; None before they begin
+    lengths: Lengths | None = None  # of the finest levels; None before they begin
     # Number of all points, where the problem has some of them and its end is a start for all of them.
     count: int | None = None
 
@@ -435,7 +433,7 @@ class _Search:
             best.point,
             best.energy,
             best.energy,
-            LAST,
+            self._last_phase,
             1.0,
             finished=True,
             ends=(*differing, *others),
@@ -521,6 +519,16 @@ class _Search:
         ]
 
     @property
+    def _finest_levels(self) -> tuple[DepthLevel, ...]:
+        assert self.lengths is not None  # after the fine levels
+        return self.options.finest(self.lengths)
+
+    @property
+    def _last_phase(self) -> Phase:
+        parts = len(self._finest_levels)
+        return Phase(PhaseKind.FINEST, part=parts, parts=parts)
+
+    @property
     def _posed_anew(self) -> bool:
         """Whether frames are posed anew where starts do not agree."""
         few = FEWEST_POSED <= len(self.part.tracks) <= FEW_FRAMES
@@ -584,8 +592,8 @@ class _Search:
 
     def _mirror(self, kept: list[_CoarseEnd]) -> Generator[DepthStep, None, list[_CoarseEnd]]:
         """Mirror blocks and single frames of ends; return those that differ then, the lowest first."""
-        for end in kept:
-            yield from self._mirror_blocks(end)
+        for number, end in enumerate(kept):
+            yield from self._mirror_blocks(end, kept[:number])
         swept: list[_CoarseEnd] = []
         for end in kept:
             if all(self._distance(end, other) >= SAME for other in swept):
@@ -601,8 +609,8 @@ class _Search:
         full = self.subset.problem
         self.following = np.isinf(self.lowest)
         coarser, _ = yield from self._levels(full.with_noise(0.0), point, fine, Phase(PhaseKind.FINE))
-        if self.loose is None:  # of all ends, so that energies compare
-            self.loose = full.inflates or deforming_modes(full, coarser, self.count) < FEW_MODES
+        if self.lengths is None:  # of all ends, so that energies compare
+            self.lengths = Lengths.of(full, coarser, self.options.neighbors, self.count)
         point, energy = yield from self._finest(coarser)
         assert self.current is not None  # of the finest level
         end = _FineEnd(name, point, energy, coarser, self.current)
@@ -660,16 +668,17 @@ class _Search:
 
     def _finest(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
         """Pass the finest levels."""
-        finest = self.options.finest(loose=bool(self.loose))
+        finest = self._finest_levels
         cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
         phase = Phase(PhaseKind.FINEST)
         return (yield from self._levels(self.subset.problem, point, finest, phase, cost=cost))
 
     def _find_mirrored(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[Alternative, ...]]:
         """Return the frames of the end at the finest level that might be mirrored."""
-        found = Pausing(find_mirrored(self.subset.problem, point, self.options, loose=bool(self.loose)))
+        assert self.lengths is not None  # after the fine levels
+        found = Pausing(find_mirrored(self.subset.problem, point, self.options, self.lengths))
         for _ in found:
-            yield self._step(self.best_energy, LAST)
+            yield self._step(self.best_energy, self._last_phase)
         return found.value
 
     def _rank(
@@ -760,8 +769,8 @@ class _Search:
         """Return the distance of the shapes of two ends after rotation, relative to their size."""
         return _distance(self.part.shapes(end.point), self.part.shapes(other.point))
 
-    def _mirror_blocks(self, end: _CoarseEnd) -> Iterator[DepthStep]:
-        """Mirror blocks of frames of an end as long as this lowers its energy."""
+    def _mirror_blocks(self, end: _CoarseEnd, others: Sequence[_CoarseEnd]) -> Iterator[DepthStep]:
+        """Mirror blocks of frames of an end while this lowers its energy, until it meets one of others."""
         problem = self.part
         refused: set[FrameBlock] = set()
         for _ in range(ROUNDS):
@@ -782,7 +791,8 @@ class _Search:
             if lowest is None:
                 return
             _, point, block = lowest
-            if not (yield from self._settle(end, point, block, SETTLED)):
+            settled = yield from self._settle(end, point, block, SETTLED)
+            if not settled or any(self._distance(end, other) < SAME for other in others):
                 return
 
     def _mirror_frames(self, end: _CoarseEnd) -> Iterator[DepthStep]:

@@ -11,10 +11,12 @@ from core.depth import (
     DepthLevel,
     DepthPoint,
     DepthProblem,
+    Lengths,
     LevelEnergy,
     frame_sizes,
     inflation,
     neighbor_edges,
+    rigid_edges,
 )
 from core.foundation import InputError, rotation_from_vector
 
@@ -276,3 +278,35 @@ def test_the_size_of_a_frame_is_what_most_edges_agree_on():
     np.testing.assert_allclose(frame_sizes(shapes, edges), sizes, rtol=0.05)
     bending = rng.normal(size=(3, 30)) + 0.2 * rng.normal(size=(7, 3, 30))
     assert inflation(bending, neighbor_edges(bending, 4)) < 0.2
+
+
+def test_of_two_parts_the_edges_within_each_are_the_rigid_ones():
+    rng = np.random.default_rng(3)
+    part = np.arange(20) % 2
+    mean = rng.normal(size=(3, 20))
+    turns = rotation_from_vector(np.linspace(-0.6, 0.6, 9)[:, None] * [0.0, 0.0, 1.0])
+    shapes = np.where(part, turns @ mean, mean) + 0.001 * rng.normal(size=(9, 3, 20))
+    near, rigid = neighbor_edges(shapes, 14), rigid_edges(shapes, 8, 0.5)
+    assert (part[near[0]] != part[near[1]]).any() and (part[rigid[0]] == part[rigid[1]]).all()
+    length = np.linalg.norm(shapes[:, :, near[0]] - shapes[:, :, near[1]], axis=1)
+    varying = dict(zip(map(tuple, near.T.tolist()), length.var(axis=0) / length.mean(axis=0), strict=True))
+    expected = set()
+    for point in range(20):
+        own = [pair for pair in varying if point in pair]
+        expected |= set(sorted(own, key=lambda pair: varying[pair])[:4])
+    assert {(i, j) for i, j in rigid.T.tolist()} == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "affine", "lengths"),
+    [("paper", False, Lengths.STAY), ("balloon", True, Lengths.LOOSE), ("parts", False, Lengths.PARTS)],
+)
+def test_lengths_are_taken_as_they_are_seen_to_vary(simulated, kind, affine, lengths):
+    problem, point = simulated("paper" if kind == "parts" else kind, affine=affine)
+    if kind == "parts":  # one half of the points moves against the other
+        Y = point.camera_points()
+        moved = np.random.default_rng(0).normal(scale=0.1 * np.ptp(Y[:, 2]), size=(len(Y), 3))
+        Y[:, :, ::2] += moved[:, :, None]
+        problem = replace(problem, tracks=Y[:, :2] / Y[:, 2:])
+        point = DepthPoint.from_camera_points(problem, Y, point.rotations)
+    assert Lengths.of(problem.anchored(point), point, 8) is lengths

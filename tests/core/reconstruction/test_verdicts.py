@@ -15,6 +15,7 @@ from core.depth import (
     DepthOptions,
     DepthPoint,
     FrameBlock,
+    Lengths,
     Pausing,
     find_alternatives,
     find_mirrored,
@@ -51,7 +52,7 @@ def verdicts_on(problem, point, *, ends=(), std=0.01, compared=False):
     """Return the verdicts by kind, the standard deviations being a constant, without alternatives or with."""
     problem, options, alternatives = problem.anchored(point), DepthOptions(), ()
     if compared:
-        judged = Pausing(find_mirrored(problem, point, options, loose=False))
+        judged = Pausing(find_mirrored(problem, point, options, Lengths.STAY))
         for _ in judged:
             continue
         alternatives = (*find_alternatives(problem, point, options), *judged.value)
