@@ -149,33 +149,40 @@ def _fitted_rotations(point: DepthPoint, frames: Ints, shapes: Floats) -> Floats
 def search_poses(
     problem: DepthProblem, point: DepthPoint, options: DepthOptions
 ) -> Generator[tuple[int, float], None, Ends]:
-    """Return a few of the lowest ends that differ, from an end of the finest level, the lowest first.
+    """Return a few of the lowest ends that differ, and from an end of the finest level, the lowest first.
 
-    Their energies are of the level `JUDGED`. It pauses often, with the stage, 1 or 2, and the lowest energy.
+    `point`: that end. Energies are of the level `JUDGED`, where it ends as well; what comes back there has
+    nothing new. It pauses often, with the stage, 1 or 2, and the lowest energy.
     """
     search, frames = _PoseSearch(problem, options, np.random.default_rng(SEED)), len(point.depths)
     search.begin(COMPARED, point)
     coarse = [(yield from search.descend(point, COARSE, 1))]
     yield from search.run(coarse, 1, COARSE_TRIALS // frames, COARSE_EPS)
     search.begin(JUDGED[0], point)
-    fine: Ends = []
-    for start in (point, *(start for _, start in distinct_ends(problem, coarse, POOL))):
+    own = yield from search.descend(point, JUDGED, 2)
+    fine = [own]
+    for _, start in distinct_ends(problem, coarse, POOL):
         fine.append((yield from search.descend(start, JUDGED, 2)))
     yield from search.run(fine, 2, FINE_TRIALS // frames, FINE_EPS)
-    return distinct_ends(problem, fine, RETURNED)
+    lowest = distinct_ends(problem, fine, RETURNED)
+    return [end for end in lowest if _differ(problem, end[1], own[1])]
 
 
 def distinct_ends(problem: DepthProblem, ends: Ends, most: int) -> Ends:
     """Return the lowest ends whose shapes differ from those of all lower ones, at most so many."""
     kept: Ends = []
     for energy, point in sorted(ends, key=lambda end: end[0]):
-        X = problem.shapes(point)
-        size = np.square(X).sum()
-        if all(shape_distances(X, problem.shapes(other)).sum() > SAME**2 * size for _, other in kept):
+        if all(_differ(problem, point, other) for _, other in kept):
             kept.append((energy, point))
         if len(kept) == most:
             break
     return kept
+
+
+def _differ(problem: DepthProblem, one: DepthPoint, other: DepthPoint) -> bool:
+    """Return whether two ends are of different shapes."""
+    X = problem.shapes(one)
+    return bool(shape_distances(X, problem.shapes(other)).sum() > SAME**2 * np.square(X).sum())
 
 
 @dataclass(eq=False)

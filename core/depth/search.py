@@ -633,10 +633,8 @@ class _Search:
             yield self._step(lowest, Phase(PhaseKind.POSES, part=stage, parts=2))
         ends = []
         for _, start in poses.value:
-            same = _distance(self.part.shapes(start), self.part.shapes(own)) < SAME
-            if not (same and self.subset.complete):  # else the depths of the other points may be lower
-                point = self.subset.extend(start, found.point.rays)
-                ends.append((yield from self._pass_fine_levels(found.name, point)))
+            point = self.subset.extend(start, found.point.rays)
+            ends.append((yield from self._pass_fine_levels(found.name, point)))
         return ends
 
     def _differing(self, ends: list[_FineEnd]) -> list[_FineEnd]:

@@ -183,9 +183,13 @@ def iterate_sequence(
 def _with_track_verdict(stream: Iterator[Iterate]) -> Iterator[Iterate]:
     """Yield the iterates, the finished one with a verdict on its tracks where many are wrong."""
     for each in stream:
-        problem = each.best.problem
-        found = find_wrong_tracks(problem.tracks, problem.visible) if each.status.finished else None
-        yield each if found is None else replace(each, verdicts=(found, *each.verdicts))
+        if each.status.finished:
+            problem = each.best.problem
+            with single_threaded():
+                found = find_wrong_tracks(problem.tracks, problem.visible)
+            if found is not None:
+                each = replace(each, verdicts=(found, *each.verdicts))
+        yield each
 
 
 def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:

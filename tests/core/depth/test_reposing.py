@@ -133,6 +133,9 @@ def test_frames_that_agree_with_each_other_in_a_wrong_pose_are_found(simulated, 
     (first, point), *others = search.value
     assert error(problem, point, truth) < 0.03
     assert all(energy >= first for energy, _ in others)
+    monkeypatch.setattr(reposing, "COARSE_TRIALS", 0)
+    again = Pausing(search_poses(problem, point, DepthOptions()))
+    assert len(list(again)) > 1 and not again.value  # it comes back to where it began
 
 
 @pytest.mark.slow
