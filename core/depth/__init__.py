@@ -16,7 +16,7 @@ from .reflections import (
     shape_distances,
     suspicions,
 )
-from .schedule import FINE, FINEST_EPS, DepthOptions, Lengths
+from .schedule import FINE, FINEST_EPS, LOOSE_EDGES, DepthOptions, has_parts
 from .search import (
     DepthEnd,
     DepthStep,

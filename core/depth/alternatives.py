@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from ..foundation.types import Floats
     from .problem import DepthPoint, DepthProblem
-    from .schedule import DepthOptions, Lengths
+    from .schedule import DepthOptions
 
     Levels = Sequence[DepthLevel]
 
@@ -111,11 +111,11 @@ def find_alternatives(
 
 
 def find_mirrored(
-    problem: DepthProblem, point: DepthPoint, options: DepthOptions, lengths: Lengths
+    problem: DepthProblem, point: DepthPoint, options: DepthOptions, *, loose: bool
 ) -> Generator[None, None, tuple[Alternative, ...]]:
     """Return the mirrored frames that the coarse levels do not exclude, the lowest first; it pauses often.
 
-    `lengths`: of the finest levels.
+    `loose`: whether the finest level leaves lengths loose.
     """
     part, own, lowest = _own_end(problem, point, options)
     mirrored, frames = mirror_in_depth(own), len(own.depths)
@@ -126,7 +126,7 @@ def find_mirrored(
         whole = block.last - block.first == frames
         if energy < lowest + (NEAR_WHOLE if whole else NEAR) * frames:
             near.append((-np.inf if whole else energy, block, start))
-    begin, finest = options.judging(lengths)
+    begin, finest = options.judging(loose=loose)
     if near:
         own, lowest = yield from relaxing(part, own, begin, options)
     left = []

@@ -2,9 +2,9 @@
 
 Where the deviations are of a handful of modes, log det alone determines the depths, and the last levels leave
 the edges loose: an object that inflates or stretches has a few modes, but no lengths that stay.  So they do
-where it is seen to inflate.  Where there are many modes the edges are needed.  Where some of them vary much,
-parts move against each other: from one of the last levels to the next each point keeps fewer of its edges,
-those that vary least.
+where it is seen to inflate.  Where there are many modes the edges are needed.  Where the lengths of some vary
+far more than those of most, parts move against each other: there the lowest end goes on, and from level to
+level each point keeps fewer of its edges, those that vary least.
 
 Energies of the levels where starts compete hardly tell a shape from one with a frame mirrored, those of finer
 ones do.  So what may be mirrored is judged there, in fewer iterations (`DepthOptions.judging`).
@@ -13,7 +13,6 @@ ones do.  So what may be mirrored is judged there, in fewer iterations (`DepthOp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,11 +43,9 @@ NOISY = (  # where an observation may leave its ray: above, deviations of the si
     DepthLevel(FINEST_EPS, 0.00375, relative=True, iterations=150, tolerance=3e-7),
 )
 
-PARTS = (  # the same where parts move against each other
-    replace(NOISY[0], rigid=1.5),
-    replace(NOISY[1], rigid=1.125),
-    replace(NOISY[2], rigid=0.75, iterations=60),
-    replace(NOISY[2], rigid=0.5, iterations=120),
+RIGID = tuple(  # of the lowest end, where parts move against each other
+    replace(NOISY[-1], rigid=share, iterations=iterations)
+    for share, iterations in ((1.5, 50), (1.25, 50), (1.0, 50), (0.75, 50), (0.5, 100))
 )
 
 # Standard deviations of lengths over their means: the highest tenth over the median above which an object has
@@ -60,31 +57,6 @@ LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 # Where the last one ends there: the energy is flat along shapes whose errors differ by a quarter, so that one
 # which ended as the others do would be decided by the last digits of sums.
 LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
-
-
-class Lengths(Enum):
-    """What the lengths of edges do, as the last levels take them."""
-
-    STAY = auto()  # nearly
-    PARTS = auto()  # within parts, which move against each other
-    LOOSE = auto()  # they need not stay
-
-    @classmethod
-    def of(
-        cls, problem: DepthProblem, point: DepthPoint, neighbors: int, count: int | None = None
-    ) -> Lengths:
-        """Return what those of a point do. `count`: as in `deforming_modes`."""
-        if problem.inflates or deforming_modes(problem, point, count) < FEW_MODES:
-            return cls.LOOSE
-        median, high = np.quantile(length_variations(problem.shapes(point), neighbors), (0.5, 0.9))
-        return cls.PARTS if high > APART * median else cls.STAY
-
-    @classmethod
-    def of_level(cls, level: DepthLevel) -> Lengths:
-        """Return what a level of the last ones takes them to do."""
-        if level.edge_eps == LOOSE_EDGES:
-            return cls.LOOSE
-        return cls.STAY if level.rigid is None else cls.PARTS
 
 
 @dataclass(frozen=True)
@@ -107,10 +79,10 @@ class DepthOptions:
         """Return the energy of a level about a point, with the isometry and the neighbors asked for."""
         return LevelEnergy.about(problem, replace(level, isometry=self.isometry), point, self.neighbors)
 
-    def finest(self, lengths: Lengths) -> tuple[DepthLevel, ...]:
-        """Return the levels that a refinement ends with."""
-        *coarser, last = PARTS if lengths is Lengths.PARTS else NOISY
-        if lengths is Lengths.LOOSE:
+    def finest(self, *, loose: bool) -> tuple[DepthLevel, ...]:
+        """Return the levels that a refinement ends with; `loose` is whether lengths may vary."""
+        *coarser, last = NOISY
+        if loose:
             coarser = [replace(level, edge_eps=LOOSE_EDGES) for level in coarser]
             last = replace(last, edge_eps=LOOSE_EDGES, iterations=LOOSE_ITERATIONS, tolerance=LOOSE_TOLERANCE)
         levels = (
@@ -119,9 +91,13 @@ class DepthOptions:
         )
         return tuple(replace(level, weights=self.weights) for level in levels)
 
-    def judging(self, lengths: Lengths) -> tuple[tuple[DepthLevel, ...], tuple[DepthLevel, ...]]:
+    def rigid(self) -> tuple[DepthLevel, ...]:
+        """Return the levels that follow where parts move against each other."""
+        return tuple(replace(level, eps=self.eps, weights=self.weights) for level in RIGID)
+
+    def judging(self, *, loose: bool) -> tuple[tuple[DepthLevel, ...], tuple[DepthLevel, ...]]:
         """Return the levels on which shapes are judged: with exact rays, and the finest ones."""
-        finest = self.finest(lengths)
+        finest = self.finest(loose=loose)
         return JUDGED, tuple(replace(level, iterations=40, tolerance=1e-6) for level in finest)
 
     def objective(self, before: LevelEnergy, noise: float, point: DepthPoint) -> LevelEnergy:
@@ -135,6 +111,12 @@ class DepthOptions:
         if self.neighbors != before.neighbors:
             return LevelEnergy.about(problem, level, point, self.neighbors)
         return replace(before, problem=problem, level=level, rotations=point.rotations)
+
+
+def has_parts(problem: DepthProblem, point: DepthPoint, neighbors: int) -> bool:
+    """Return whether parts move against each other: the lengths of some edges vary, most nearly stay."""
+    median, high = np.quantile(length_variations(problem.shapes(point), neighbors), (0.5, 0.9))
+    return bool(high > APART * median)
 
 
 def deforming_modes(problem: DepthProblem, point: DepthPoint, count: int | None = None) -> float:

@@ -48,6 +48,7 @@ from .reposing import COARSE_TRIALS, FINE_TRIALS, RETURNED, search_poses
 from .schedule import (
     COMPARED,
     EXTENDED,
+    FEW_MODES,
     FINE,
     FIRST,
     NOISY,
@@ -56,7 +57,8 @@ from .schedule import (
     SETTLED_FRAME,
     TRIAL,
     DepthOptions,
-    Lengths,
+    deforming_modes,
+    has_parts,
 )
 from .subset import DepthSubset, anchored_subset, carried_along
 
@@ -240,8 +242,9 @@ class Followed:
     def from_shape(cls, subset: DepthSubset, shown: DepthPoint, options: DepthOptions) -> Followed:
         """Return a shape that is known without its search, of a file, as the end of one."""
         point = subset.restrict(shown)
-        lengths = Lengths.of(subset.part, point, options.neighbors)
-        level = options.finest(lengths)[-1]
+        loose = subset.part.inflates or deforming_modes(subset.part, point) < FEW_MODES
+        rigid = not loose and has_parts(subset.part, point, options.neighbors)
+        level = (options.rigid() if rigid else options.finest(loose=loose))[-1]
         return cls(subset, point, options.energy(subset.part, level, point), point, shown)
 
     def at(self, shown: DepthPoint) -> Followed:
@@ -410,7 +413,8 @@ class _Search:
     objective: LevelEnergy | None = None  # whose value `best_energy` is
     current: LevelEnergy | None = None  # of the level that is passed
     lowest: float = np.inf  # energy of an end of the finest level
-    lengths: Lengths | None = None  # of the finest levels; None before they begin
+    loose: bool | None = None  # whether the finest levels leave lengths loose; None before they begin
+    rigid: tuple[DepthLevel, ...] = ()  # that the lowest end passes after them
     # Number of all points, where the problem has some of them and its end is a start for all of them.
     count: int | None = None
 
@@ -425,18 +429,18 @@ class _Search:
         """Yield all phases."""
         on_part = self._posed_anew and self.subset.problem.shape[1] > MOST_COMPARED
         found, others = yield from (self._compete_on_part if on_part else self._compete)(starts)
-        best = found[0]
-        differing = [
-            DepthEnd(each.name, each.point, each.energy, best.energy) for each in self._differing(found)
-        ]
+        lowest, *higher = self._differing(found)
+        best = (yield from self._pass_rigid_levels(lowest)) if self.rigid else lowest
+        ends = [DepthEnd(best.name, best.point, lowest.energy, lowest.energy)]
+        ends += [DepthEnd(each.name, each.point, each.energy, lowest.energy) for each in higher]
         yield DepthStep(
             best.point,
             best.energy,
             best.energy,
-            self._last_phase,
+            self._finest_phase(len(NOISY) + len(self.rigid)),
             1.0,
             finished=True,
-            ends=(*differing, *others),
+            ends=(*ends, *others),
             coarser=best.coarser,
             objective=best.objective,
             mirrored=best.mirrored,
@@ -519,16 +523,6 @@ class _Search:
         ]
 
     @property
-    def _finest_levels(self) -> tuple[DepthLevel, ...]:
-        assert self.lengths is not None  # after the fine levels
-        return self.options.finest(self.lengths)
-
-    @property
-    def _last_phase(self) -> Phase:
-        parts = len(self._finest_levels)
-        return Phase(PhaseKind.FINEST, part=parts, parts=parts)
-
-    @property
     def _posed_anew(self) -> bool:
         """Whether frames are posed anew where starts do not agree."""
         few = FEWEST_POSED <= len(self.part.tracks) <= FEW_FRAMES
@@ -609,14 +603,29 @@ class _Search:
         full = self.subset.problem
         self.following = np.isinf(self.lowest)
         coarser, _ = yield from self._levels(full.with_noise(0.0), point, fine, Phase(PhaseKind.FINE))
-        if self.lengths is None:  # of all ends, so that energies compare
-            self.lengths = Lengths.of(full, coarser, self.options.neighbors, self.count)
+        if self.loose is None:  # of all ends, so that energies compare
+            self.loose = full.inflates or deforming_modes(full, coarser, self.count) < FEW_MODES
+            if not self.loose and self.count is None and has_parts(full, coarser, self.options.neighbors):
+                self.rigid = self.options.rigid()
         point, energy = yield from self._finest(coarser)
         assert self.current is not None  # of the finest level
         end = _FineEnd(name, point, energy, coarser, self.current)
         if energy < self.lowest:
             self._show(end)
         return end
+
+    def _pass_rigid_levels(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
+        """Return where the levels lead that keep the most rigid edges."""
+        full, self.following = self.subset.problem, True
+        self.planned += FINEST_COST * _iterations(self.rigid) * _work(full.shape)
+        phase = self._finest_phase(len(NOISY))
+        point, energy = yield from self._levels(full, end.point, self.rigid, phase, cost=FINEST_COST)
+        assert self.current is not None  # of the last level
+        return replace(end, point=point, energy=energy, objective=self.current)
+
+    def _finest_phase(self, part: int = 0) -> Phase:
+        """Return the phase of one of the finest levels, or before them."""
+        return Phase(PhaseKind.FINEST, part=part, parts=len(NOISY) + len(self.rigid))
 
     def _show(self, end: _FineEnd) -> None:
         """Show an end of the finest level."""
@@ -666,17 +675,16 @@ class _Search:
 
     def _finest(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
         """Pass the finest levels."""
-        finest = self._finest_levels
+        finest = self.options.finest(loose=bool(self.loose))
         cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
-        phase = Phase(PhaseKind.FINEST)
+        phase = self._finest_phase()
         return (yield from self._levels(self.subset.problem, point, finest, phase, cost=cost))
 
     def _find_mirrored(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[Alternative, ...]]:
         """Return the frames of the end at the finest level that might be mirrored."""
-        assert self.lengths is not None  # after the fine levels
-        found = Pausing(find_mirrored(self.subset.problem, point, self.options, self.lengths))
+        found = Pausing(find_mirrored(self.subset.problem, point, self.options, loose=bool(self.loose)))
         for _ in found:
-            yield self._step(self.best_energy, self._last_phase)
+            yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
         return found.value
 
     def _rank(
@@ -723,7 +731,7 @@ class _Search:
                 self.objective = energy
             # Of another point: where its first step leads nowhere it is computed again.
             algorithm = LBFGS(level.iterations, level.tolerance, known=None if first is None else (first, 1))
-            described = replace(phase, part=number, parts=len(levels))
+            described = replace(phase, part=phase.part + number, parts=phase.parts or len(levels))
             before = self.done
             for snapshot in iterate(energy, algorithm, point):
                 value = snapshot.progress.loss / problem.visible.size

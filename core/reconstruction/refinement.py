@@ -24,6 +24,7 @@ import numpy as np
 
 from ..depth import (
     FINE,
+    LOOSE_EDGES,
     Alternative,
     DepthOptions,
     DepthPoint,
@@ -31,7 +32,6 @@ from ..depth import (
     DepthStep,
     Followed,
     FrameBlock,
-    Lengths,
     Pausing,
     carried_deviations,
     estimate_noise,
@@ -380,8 +380,8 @@ def _alternatives(
     mirrored = end.mirrored
     if mirrored is None:
         assert end.objective is not None  # as it is of the finest level
-        lengths = Lengths.of_level(end.objective.level)
-        found = Pausing(find_mirrored(problem, end.best, options, lengths))
+        loose = end.objective.level.edge_eps == LOOSE_EDGES
+        found = Pausing(find_mirrored(problem, end.best, options, loose=loose))
         yield from found
         mirrored = found.value
     yield from mirrored

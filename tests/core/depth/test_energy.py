@@ -11,9 +11,9 @@ from core.depth import (
     DepthLevel,
     DepthPoint,
     DepthProblem,
-    Lengths,
     LevelEnergy,
     frame_sizes,
+    has_parts,
     inflation,
     neighbor_edges,
     rigid_edges,
@@ -297,16 +297,13 @@ def test_of_two_parts_the_edges_within_each_are_the_rigid_ones():
     assert {(i, j) for i, j in rigid.T.tolist()} == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "affine", "lengths"),
-    [("paper", False, Lengths.STAY), ("balloon", True, Lengths.LOOSE), ("parts", False, Lengths.PARTS)],
-)
-def test_lengths_are_taken_as_they_are_seen_to_vary(simulated, kind, affine, lengths):
-    problem, point = simulated("paper" if kind == "parts" else kind, affine=affine)
-    if kind == "parts":  # one half of the points moves against the other
+@pytest.mark.parametrize("parts", [False, True])
+def test_parts_are_seen_where_one_half_of_the_points_moves_against_the_other(simulated, parts):
+    problem, point = simulated()
+    if parts:
         Y = point.camera_points()
         moved = np.random.default_rng(0).normal(scale=0.1 * np.ptp(Y[:, 2]), size=(len(Y), 3))
         Y[:, :, ::2] += moved[:, :, None]
         problem = replace(problem, tracks=Y[:, :2] / Y[:, 2:])
         point = DepthPoint.from_camera_points(problem, Y, point.rotations)
-    assert Lengths.of(problem.anchored(point), point, 8) is lengths
+    assert has_parts(problem, point, 8) is parts

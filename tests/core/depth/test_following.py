@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.depth import DepthOptions, Lengths, LevelEnergy, follow_depths, refine_depths, shape_distances
+from core.depth import DepthOptions, LevelEnergy, follow_depths, refine_depths, shape_distances
 
 
 def last_of(steps):
@@ -96,9 +96,8 @@ def test_of_two_minima_the_lower_one_is_kept(refined):
 
 def test_levels_of_a_refinement_have_no_finer_scale_than_the_last_and_its_weights():
     options = DepthOptions(weights=(1.0, 2.0), eps=0.007)
-    for lengths in Lengths:
-        first, *finer = options.finest(lengths)
-        assert first.eps == 0.01 and {level.eps for level in finer} == {0.007}
-        assert {level.weights for level in (first, *finer)} == {(1.0, 2.0)}
-        assert {Lengths.of_level(level) for level in (first, *finer)} == {lengths}
-    assert [level.eps for level in DepthOptions().finest(Lengths.STAY)] == [0.01, 0.005, 0.0025]
+    for loose in (False, True):
+        levels = options.finest(loose=loose)
+        assert [level.eps for level in levels] == [0.01, 0.007, 0.007]
+        assert {level.weights for level in levels} == {(1.0, 2.0)}
+    assert [level.eps for level in DepthOptions().finest(loose=False)] == [0.01, 0.005, 0.0025]

@@ -15,7 +15,6 @@ from core.depth import (
     DepthOptions,
     DepthStep,
     FrameBlock,
-    Lengths,
     LevelEnergy,
     Pausing,
     carried_deviations,
@@ -116,7 +115,7 @@ def test_a_stopped_refinement_has_no_standard_deviations(object_in_view):
 
 def mirrored_of(problem, point):
     """Return the frames of a point that might be mirrored."""
-    found = Pausing(find_mirrored(problem, point, OPTIONS, Lengths.STAY))
+    found = Pausing(find_mirrored(problem, point, OPTIONS, loose=False))
     assert sum(1 for _ in found) > 10
     return found.value
 

@@ -15,7 +15,6 @@ from core.depth import (
     DepthOptions,
     DepthPoint,
     FrameBlock,
-    Lengths,
     Pausing,
     find_alternatives,
     find_mirrored,
@@ -52,7 +51,7 @@ def verdicts_on(problem, point, *, ends=(), std=0.01, compared=False):
     """Return the verdicts by kind, the standard deviations being a constant, without alternatives or with."""
     problem, options, alternatives = problem.anchored(point), DepthOptions(), ()
     if compared:
-        judged = Pausing(find_mirrored(problem, point, options, Lengths.STAY))
+        judged = Pausing(find_mirrored(problem, point, options, loose=False))
         for _ in judged:
             continue
         alternatives = (*find_alternatives(problem, point, options), *judged.value)
