@@ -247,7 +247,8 @@ class Settings:
     )
     neighbors: int = parameter(
         8,
-        "Neighbors of a point whose distances the energy of the depths keeps, at least 1.",
+        "Neighbors of a point whose distances the energy of the depths keeps, at least 1. Where parts of the "
+        "object move against each other, the most rigid ones remain.",
         section="Depths",
         least=1,
         most=1000,
