@@ -42,11 +42,11 @@ NOISY = (  # where an observation may leave its ray: above, deviations of the si
     DepthLevel(0.005, 0.0075, relative=True, iterations=80, tolerance=5e-7),
     DepthLevel(FINEST_EPS, 0.00375, relative=True, iterations=150, tolerance=3e-7),
 )
-# Of the lowest end, where parts move against each other. The last keeps about four edges a point: shapes of
-# fewer than three bend without a change of lengths.
+# Of the lowest end, where parts move against each other. The last keeps about three edges a point: shapes of
+# fewer bend without a change of lengths.
 RIGID = tuple(
     replace(NOISY[-1], rigid=share, iterations=iterations)
-    for share, iterations in ((1.5, 60), (1.25, 60), (1.0, 60), (0.75, 100))
+    for share, iterations in ((1.5, 50), (1.25, 50), (1.0, 50), (0.75, 50), (0.625, 100))
 )
 # Standard deviations of lengths over their means: the highest tenth over the median above which an object has
 # parts. Of surfaces it is at most 2.7, of bodies at least 3.7.
