@@ -357,3 +357,24 @@ def test_an_orthogonal_balloon_is_not_bent_to_keep_its_lengths(simulated, error)
     assert problem.anchored(disturbed).inflates
     *_, last = refine_depths(problem, {"near": disturbed}, DepthOptions())
     assert error(problem, last.best, truth) < error(problem, disturbed, truth)
+
+
+def test_rigid_edges_bring_two_parts_that_turn_against_each_other_nearer_to_the_truth(error, monkeypatch):
+    rng = np.random.default_rng(7)
+    mean = rng.uniform(-1.0, 1.0, size=(3, 40))
+    time, shift = np.linspace(0.0, 1.0, 24)[:, None], rng.uniform(0.5, 2.0, size=(1, 3))
+    bend = Rotation.from_rotvec(0.5 * np.sin(2.0 * np.pi * (time * shift + rng.uniform(size=(1, 3)))))
+    shapes = np.where(mean[0] > 0.0, bend.as_matrix() @ mean, mean)
+    turns = Rotation.from_rotvec(np.linspace([0.0, -1.0, 0.0], [0.3, 1.0, 0.0], 24)).as_matrix()
+    Y = turns @ shapes + np.array([0.0, 0.0, 6.0])[:, None]
+    exact = DepthProblem(Y[:, :2] / Y[:, 2:], np.ones((24, 40), dtype=bool), False)
+    truth = DepthPoint.from_camera_points(exact, Y, turns)
+    tracks = exact.tracks + 3e-4 * rng.normal(size=(24, 2, 40))
+    problem = replace(exact, tracks=tracks, noise=3e-4).anchored(truth)
+    start, options = {"near": replace(truth, rays=tracks)}, DepthOptions(thorough=False, coarse=False)
+    *_, rigid = refine_depths(problem, start, options)
+    assert rigid.objective.level.rigid is not None and rigid.phase.part == rigid.phase.parts == 8
+    monkeypatch.setattr(search, "has_parts", lambda *_: False)
+    *_, all_edges = refine_depths(problem, start, options)
+    assert all_edges.objective.level.rigid is None and all_edges.phase.parts == 3
+    assert error(problem, rigid.best, truth) < 0.85 * error(problem, all_edges.best, truth)
