@@ -92,9 +92,7 @@ class BMM(Algorithm[BMMState]):
     --------
     >>> import core
     >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
-    >>> problem = core.NonRigidProblem(
-    ...     scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
-    ... )
+    >>> problem = core.NonRigidProblem(scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, [1.0, 1.0])
     >>> core.solve(problem, core.BMM(), problem.closed_form(8)).status
     <Status.CONVERGED: 'converged'>
     """
@@ -187,9 +185,7 @@ class RBMM(MatrixMethod[RBMMState]):
     >>> import core
     >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
     >>> tracks, penalty = scene.tracks / 100.0, core.WeightedNuclearNorm()
-    >>> problem = core.NonRigidProblem(
-    ...     tracks, scene.visible, scene.rotations, 1.0, penalty=penalty, rank=2
-    ... )
+    >>> problem = core.NonRigidProblem(tracks, scene.visible, scene.rotations, 1.0, penalty=penalty, rank=2)
     >>> core.solve(problem, core.RBMM(), problem.closed_form(8)).status
     <Status.CONVERGED: 'converged'>
     """
