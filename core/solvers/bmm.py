@@ -36,15 +36,8 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..problem.closed_form import best_offsets
-from .matrix_form import (
-    MatrixMethod,
-    MatrixPoint,
-    best_cut,
-    evaluate,
-    prox,
-    starting_point,
-    with_singular_values,
-)
+from ..problem.initialization import best_cut
+from .matrix_form import MatrixMethod, MatrixPoint, evaluate, prox, starting_point, with_singular_values
 from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
