@@ -103,11 +103,9 @@ class VariableProjectionState:
         """`predicted` of the state before, for the forcing term."""
         if self.before is not None:
             return self.before
-        return (
-            np.inf
-            if self.close
-            else self.predicted * (FIRST_OF_STREAMED if self.problem.data.streamed else 1.0)
-        )
+        if self.close:
+            return np.inf
+        return self.predicted * (FIRST_OF_STREAMED if self.problem.data.streamed else 1.0)
 
 
 @dataclass(frozen=True)
