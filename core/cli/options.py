@@ -192,12 +192,8 @@ SOURCES = {
     "rotations": ("an npz file with R (F, 3, 3)", ROTATION_SOURCES),
     "intrinsics": ("fx,fy,cx,cy, a file", INTRINSICS_SOURCES),
 }
-METAVARS = dict.fromkeys(SOURCES, "SOURCE") | {
-    "mirror": "FRAMES",
-    "hide": "ENTRIES",
-    "scale": "RULE",
-    "upright": "RULE",
-}  # of texts
+METAVARS = {"mirror": "FRAMES", "hide": "ENTRIES", "scale": "RULE", "upright": "RULE"}  # of texts
+METAVARS |= dict.fromkeys(SOURCES, "SOURCE")
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:

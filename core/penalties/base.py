@@ -9,6 +9,7 @@ therefore a majorizer that touches at sigma (`core.solvers.majorized`).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -42,12 +43,15 @@ class Penalty(Protocol):
 class SpectralPenalty(Protocol):
     """A cost of singular values; `sigma` is non-negative and descending, of any length."""
 
+    @abstractmethod
     def value(self, sigma: Floats) -> float:
         """Return f(sigma)."""
 
+    @abstractmethod
     def slopes(self, sigma: Floats) -> Floats:
         """Return a supergradient of f at sigma: finite, non-negative, non-decreasing, of the same shape."""
 
+    @abstractmethod
     def prox(self, sigma: Floats, rho: float) -> Floats:
         """Return the z >= 0 that minimizes f(z) + rho / 2 |z - sigma|^2, descending; rho > 0."""
 

@@ -17,15 +17,15 @@ relative to the largest singular value, which moves, f would be neither a sum no
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.parameters import CheckedParameters, parameter
 from . import proximal
-from .base import extend_last
+from .base import Penalty, SpectralPenalty, extend_last
 from .proximal import Piece
 
 if TYPE_CHECKING:
@@ -44,24 +44,11 @@ MU = {"slider": (1e-6, 1e2), "live": True, "label": "strength μ"}
 SIZE = {"open_below": True, "slider": (1e-9, 1e3), "live": True}  # of what is compared with singular values
 
 
-class ConcavePenalty(CheckedParameters, ABC):
-    """A penalty f(sigma) = sum_k g(sigma_k), g concave and non-decreasing with g(0) = 0."""
+class ConcavePenalty(CheckedParameters, Penalty, SpectralPenalty):
+    """A penalty f(sigma) = sum_k g(sigma_k), g concave and non-decreasing with g(0) = 0.
 
-    title: ClassVar[str]
-    short: ClassVar[str]
-    formula: ClassVar[str]
-
-    @abstractmethod
-    def value(self, sigma: Floats) -> float:
-        """Return f(sigma)."""
-
-    @abstractmethod
-    def slopes(self, sigma: Floats) -> Floats:
-        """Return g'(sigma_k), non-decreasing for descending sigma; at a kink the slope to its right."""
-
-    @abstractmethod
-    def prox(self, sigma: Floats, rho: float) -> Floats:
-        """Return the z >= 0 that minimizes f(z) + rho / 2 |z - sigma|^2; 0 where several are minimal."""
+    `slopes` are g'(sigma_k), at a kink the slope to its right; `prox` is 0 where several z are minimal.
+    """
 
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return the slopes at `reference`; singular values beyond it count as its last."""
@@ -83,16 +70,15 @@ class SchattenNorm(ConcavePenalty):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> penalty = core.SchattenNorm(mu=2.0, p=0.5, epsilon=0.0001)
     >>> penalty.weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
     array([0.5  , 0.707, 1.   ])
     """
 
-    title: ClassVar[str] = "Schatten-p"
-    short: ClassVar[str] = "Schatten"
-    formula: ClassVar[str] = "mu ((sigma + epsilon)^p - epsilon^p) for every singular value"
+    title = "Schatten-p"
+    short = "Schatten"
+    formula = "mu ((sigma + epsilon)^p - epsilon^p) for every singular value"
 
     mu: float = parameter(0.005, STRENGTH, **MU)
     p: float = parameter(
@@ -134,17 +120,14 @@ class LogPenalty(ConcavePenalty):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.LogPenalty(mu=1.0, epsilon=1.0).weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
     array([0.2  , 0.333, 0.5  ])
     """
 
-    title: ClassVar[str] = "logarithm"
-    short: ClassVar[str] = "log"
-    formula: ClassVar[str] = (
-        "mu log(1 + sigma / epsilon): the weighted nuclear norm with weights that follow the solution"
-    )
+    title = "logarithm"
+    short = "log"
+    formula = "mu log(1 + sigma / epsilon): the weighted nuclear norm with weights that follow the solution"
 
     mu: float = parameter(0.005, STRENGTH, **MU)
     epsilon: float = parameter(0.01, EPSILON, **SIZE)
@@ -198,15 +181,14 @@ class CappedNorm(PiecewisePenalty):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.CappedNorm(mu=0.5, theta=3.0).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0. , 0.5, 0.5])
     """
 
-    title: ClassVar[str] = "capped nuclear norm"
-    short: ClassVar[str] = "capped"
-    formula: ClassVar[str] = "mu min(sigma, theta): truncated, by size instead of by number"
+    title = "capped nuclear norm"
+    short = "capped"
+    formula = "mu min(sigma, theta): truncated, by size instead of by number"
 
     def pieces(self) -> tuple[Piece, ...]:
         """Return the slope mu up to theta."""
@@ -225,15 +207,14 @@ class MCP(PiecewisePenalty):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.MCP(mu=0.5, theta=4.0).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0.   , 0.25 , 0.375])
     """
 
-    title: ClassVar[str] = "MCP"
-    short: ClassVar[str] = "MCP"
-    formula: ClassVar[str] = "minimax concave penalty: the slope falls linearly from mu at 0 to 0 at theta"
+    title = "MCP"
+    short = "MCP"
+    formula = "minimax concave penalty: the slope falls linearly from mu at 0 to 0 at theta"
 
     def pieces(self) -> tuple[Piece, ...]:
         """Return the one falling slope."""
@@ -252,17 +233,14 @@ class SCAD(PiecewisePenalty):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.SCAD(mu=0.5, theta=4.0).weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
     array([0.   , 0.343, 0.5  ])
     """
 
-    title: ClassVar[str] = "SCAD"
-    short: ClassVar[str] = "SCAD"
-    formula: ClassVar[str] = (
-        "smoothly clipped absolute deviation: slope mu up to theta / 3.7, from there to 0 at theta"
-    )
+    title = "SCAD"
+    short = "SCAD"
+    formula = "smoothly clipped absolute deviation: slope mu up to theta / 3.7, from there to 0 at theta"
 
     def pieces(self) -> tuple[Piece, ...]:
         """Return the level and the falling slope."""
@@ -281,15 +259,14 @@ class RankPenalty(ConcavePenalty):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.RankPenalty(mu=0.5).value(np.array([4.0, 2.0, 0.0]))
     1.0
     """
 
-    title: ClassVar[str] = "rank cost"
-    short: ClassVar[str] = "rank cost"
-    formula: ClassVar[str] = "a fixed cost mu for every singular value that is not 0"
+    title = "rank cost"
+    short = "rank cost"
+    formula = "a fixed cost mu for every singular value that is not 0"
 
     mu: float = parameter(0.01, "Cost of a basis shape, 0 or more, in units of the objective.", **MU)
 

@@ -6,14 +6,14 @@ The weights are non-decreasing, so that sum_k a_k gamma_k over the factors equal
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import CheckedParameters, parameter
 from ..foundation.representation import one_line_repr
-from .base import checked_weights, extend_last
+from .base import Penalty, checked_weights, extend_last
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -24,7 +24,7 @@ FREE_TIP = "Number of singular values that cost nothing, 0 or more."
 
 
 @dataclass(frozen=True)
-class NuclearNorm(CheckedParameters):
+class NuclearNorm(CheckedParameters, Penalty):
     """a_k = mu (Section 5.3: mu = 1e-3).
 
     Parameters
@@ -34,15 +34,14 @@ class NuclearNorm(CheckedParameters):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.NuclearNorm(mu=0.5).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0.5, 0.5, 0.5])
     """
 
-    title: ClassVar[str] = "nuclear norm"
-    short: ClassVar[str] = "NN"
-    formula: ClassVar[str] = "a_k = mu for every singular value"
+    title = "nuclear norm"
+    short = "NN"
+    formula = "a_k = mu for every singular value"
 
     mu: float = parameter(1e-3, "Weight of every singular value, 0 or more. 0.001 in the paper.", **MU)
 
@@ -52,7 +51,7 @@ class NuclearNorm(CheckedParameters):
 
 
 @dataclass(frozen=True)
-class TruncatedNuclearNorm(CheckedParameters):
+class TruncatedNuclearNorm(CheckedParameters, Penalty):
     """The `free` largest singular values cost nothing, each further one mu (Section 5.2).
 
     Parameters
@@ -64,15 +63,14 @@ class TruncatedNuclearNorm(CheckedParameters):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.TruncatedNuclearNorm(mu=0.5, free=1).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0. , 0.5, 0.5])
     """
 
-    title: ClassVar[str] = "truncated nuclear norm"
-    short: ClassVar[str] = "TNN"
-    formula: ClassVar[str] = "the first few singular values cost nothing, each further one mu"
+    title = "truncated nuclear norm"
+    short = "TNN"
+    formula = "the first few singular values cost nothing, each further one mu"
 
     mu: float = parameter(1e-3, "Weight of a penalized singular value, 0 or more. 0.001 in the paper.", **MU)
     free: int = parameter(1, FREE_TIP, integer=True, slider=(0, 12), live=True)
@@ -83,7 +81,7 @@ class TruncatedNuclearNorm(CheckedParameters):
 
 
 @dataclass(frozen=True)
-class WeightedNuclearNorm(CheckedParameters):
+class WeightedNuclearNorm(CheckedParameters, Penalty):
     """a_k = xi / (sigma_k(X0#) + gamma), X0 the closed form of the pOSE term (Section 5.3: xi = 5e-3).
 
     Parameters
@@ -95,15 +93,14 @@ class WeightedNuclearNorm(CheckedParameters):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.WeightedNuclearNorm(xi=1.0).weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
     array([0.25, 0.5 , 1.  ])
     """
 
-    title: ClassVar[str] = "weighted nuclear norm"
-    short: ClassVar[str] = "WNN"
-    formula: ClassVar[str] = "a_k = xi / (sigma_k(X0#) + gamma): large singular values cost less"
+    title = "weighted nuclear norm"
+    short = "WNN"
+    formula = "a_k = xi / (sigma_k(X0#) + gamma): large singular values cost less"
 
     xi: float = parameter(
         5e-3, "Strength of the penalty, 0 or more. 0.005 in the paper; 0.5 keeps rank 4 to 6 safe.", **XI
@@ -131,7 +128,7 @@ class WeightedNuclearNorm(CheckedParameters):
 
 
 @dataclass(frozen=True)
-class RampWeights(CheckedParameters):
+class RampWeights(CheckedParameters, Penalty):
     """The `free` largest singular values cost nothing, the k-th (k - free) mu (the WNN of Section 5.2).
 
     Parameters
@@ -143,17 +140,14 @@ class RampWeights(CheckedParameters):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.RampWeights(mu=0.5, free=1).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0. , 0.5, 1. ])
     """
 
-    title: ClassVar[str] = "ramp of weights"
-    short: ClassVar[str] = "ramp"
-    formula: ClassVar[str] = (
-        "a_k = (k - free) mu, and 0 for the first few: the weights of the paper's low-rank experiments"
-    )
+    title = "ramp of weights"
+    short = "ramp"
+    formula = "a_k = (k - free) mu, and 0 for the first few: the weights of the paper's low-rank experiments"
 
     mu: float = parameter(1e-3, "By how much each weight exceeds the one before, 0 or more.", **MU)
     free: int = parameter(4, FREE_TIP, integer=True, slider=(0, 12), live=True)
@@ -164,7 +158,7 @@ class RampWeights(CheckedParameters):
 
 
 @dataclass(frozen=True)
-class ExplicitWeights:
+class ExplicitWeights(Penalty):
     """a_1 <= ... <= a_K as given; the rank must be their number.
 
     Parameters
@@ -174,15 +168,14 @@ class ExplicitWeights:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.ExplicitWeights((0.0, 0.5, 1.0)).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0. , 0.5, 1. ])
     """
 
-    title: ClassVar[str] = "explicit weights"
-    short: ClassVar[str] = "weights"
-    formula: ClassVar[str] = "one weight for each singular value, none below the one before"
+    title = "explicit weights"
+    short = "weights"
+    formula = "one weight for each singular value, none below the one before"
 
     a: tuple[float, ...]
 

@@ -87,6 +87,8 @@ class DataTerm(ABC):
     streamed: ClassVar[bool]  # whether the planes are formed block by block
     curvature_dtype: ClassVar[type[np.floating[Any]]]  # of M^-1 and H e
 
+    __repr__ = one_line_repr
+
     @property
     def frames(self) -> int:
         """F, the number of rows."""
@@ -117,17 +119,17 @@ class DataTerm(ABC):
     def forms(self) -> Iterable[ObservationForms]:
         """Return the planes of all columns, block by block."""
 
-    @abstractmethod
     def all_forms(self) -> ObservationForms:
         """Return the planes of all columns as one block."""
+        return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis, self.weights)
 
-    @abstractmethod
     def camera_residuals(self) -> Iterable[CameraFrameResiduals]:
         """Return the residual terms of all columns in float64, block by block."""
+        return self.cameras.residuals(self.column_blocks, np.float64)
 
-    @abstractmethod
     def curvature_residuals(self) -> Iterable[CameraFrameResiduals]:
         """Return the residual terms of all columns in `curvature_dtype`, block by block."""
+        return self.cameras.residuals(self.column_blocks, self.curvature_dtype)
 
     @property
     @abstractmethod
@@ -267,22 +269,19 @@ class DataTerm(ABC):
         return blocks
 
 
-@dataclass(frozen=True, eq=False)
 class StoredDataTerm(DataTerm):
     """A data term whose planes are formed once and stored as one block."""
 
     streamed = False
     curvature_dtype = np.float64
 
-    __repr__ = one_line_repr
-
     @cached_property
     def _forms(self) -> ObservationForms:
-        return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis, self.weights)
+        return super().all_forms()
 
     @cached_property
     def _residuals(self) -> tuple[CameraFrameResiduals, ...]:
-        return tuple(self.cameras.residuals(self.column_blocks, np.float64))
+        return tuple(super().camera_residuals())
 
     def forms(self) -> tuple[ObservationForms]:
         """Return the stored planes."""
@@ -311,32 +310,17 @@ class StoredDataTerm(DataTerm):
         return self._forms.y
 
 
-@dataclass(frozen=True, eq=False)
 class StreamedDataTerm(DataTerm):
     """A data term whose planes are formed anew for every product, block of columns by block of columns."""
 
     streamed = True
     curvature_dtype = np.float32
 
-    __repr__ = one_line_repr
-
     def forms(self) -> Iterator[ObservationForms]:
         """Yield the planes block by block."""
         for columns in self.column_blocks:
             weights = None if self.weights is None else self.weights[:, columns]
             yield ObservationForms(columns, self.features.at(columns), self.basis, weights)
-
-    def all_forms(self) -> ObservationForms:
-        """Return the planes of all columns as one block."""
-        return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis, self.weights)
-
-    def camera_residuals(self) -> Iterator[CameraFrameResiduals]:
-        """Yield the residual terms in float64, block by block."""
-        return self.cameras.residuals(self.column_blocks, np.float64)
-
-    def curvature_residuals(self) -> Iterator[CameraFrameResiduals]:
-        """Yield the residual terms in float32, block by block."""
-        return self.cameras.residuals(self.column_blocks, np.float32)
 
     @cached_property
     def H(self) -> Floats:

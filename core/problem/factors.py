@@ -39,8 +39,7 @@ class Factors:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import core
+    >>> import core, numpy as np
     >>> core.Factors(np.ones((5, 2)), np.ones((2, 3, 7)), np.zeros((5, 3))).shapes().shape
     (5, 3, 7)
     """

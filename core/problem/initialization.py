@@ -9,6 +9,7 @@ cut of the closed form leads to the lowest minimum: every search follows it to i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,12 +65,18 @@ def slow_coefficients(frames: int, rank: int, rng: np.random.Generator) -> Float
     return np.asarray(basis @ amplitudes)
 
 
+def best_cut(problem: Problem, X: Floats) -> Factors:
+    """Return the best approximation of X of the problem's rank, in exact gauge, with its best offsets."""
+    shapes = X.reshape(problem.data.y.shape)
+    if problem.offsets:  # centering first makes the cut that of the centered shapes, completed by s
+        shapes = shapes - shapes.mean(axis=2, keepdims=True)
+    cut = leading_cut(shapes.reshape(X.shape), problem.rank)
+    return replace(cut, s=best_offsets(problem.data, cut.shapes()))
+
+
 def closed_form_start(problem: NonRigidProblem) -> Factors:
     """Return the best cut of the closed form, centered, to the problem's rank, with the best offsets."""
-    frames, points = problem.shape
-    X = closed_form_structure(problem.data).reshape(frames, 3, points)
-    cut = leading_cut((X - X.mean(axis=2, keepdims=True)).reshape(frames, -1), problem.rank)
-    return Factors(cut.B, cut.C, best_offsets(problem.data, cut.shapes()))
+    return best_cut(problem, closed_form_structure(problem.data))
 
 
 def random_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator) -> dict[str, Factors]:

@@ -28,10 +28,8 @@ from .nonrigid import Problem
 from .observation_forms import TrackFeatures
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from ..foundation.types import Bools, Floats, Ints
-    from ..penalties import Penalty, SpectralPenalty
+    from ..penalties import SpectralPenalty
     from .data_term import DataTerm
     from .factors import Factors
 
@@ -70,21 +68,6 @@ class LowRankProblem(Problem):
     tail: Floats | None = None
     spectral: SpectralPenalty | None = None
     offsets: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        tracks: Floats,
-        visible: Bools,
-        eta: float,
-        weights: Collection[float] | Floats | None = None,
-        tail: Floats | None = None,
-        spectral: SpectralPenalty | None = None,
-        *,
-        penalty: Penalty | None = None,
-        rank: int | None = None,
-    ) -> None:
-        given = {"tracks": tracks, "visible": visible, "eta": eta, "tail": tail, "spectral": spectral}
-        self._initialize(given, weights, penalty, rank)
 
     def _check_eta(self) -> None:
         if not 0 < self.eta < 1:

@@ -25,7 +25,7 @@ There is no 1/2 on the data term.  `printed_form` holds the four-row form as an 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -99,19 +99,22 @@ class Problem(ABC):
     robust: RobustLoss | None = None  # g, which takes the place of the squares of the data term
     observation_weights: Floats | None = None  # (rows, columns), factors of H; None where all are 1
 
-    def _initialize(
+    def __init__(
         self,
-        fields_given: dict[str, Any],
-        weights: Collection[float] | Floats | None,
-        penalty: Penalty | None,
-        rank: int | None,
+        tracks: Floats,
+        visible: Bools,
+        eta: float,
+        weights: Collection[float] | Floats | None = None,
+        tail: Floats | None = None,
+        spectral: SpectralPenalty | None = None,
+        *,
+        penalty: Penalty | None = None,
+        rank: int | None = None,
     ) -> None:
-        """Set the fields, with the weights as they are given or as a penalty has them at a rank."""
         if (weights is None) == (penalty is None) or (penalty is None) != (rank is None):
             raise InputError("accepted are weights, or a penalty together with a rank")
-        for name, value in fields_given.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "weights", np.zeros(rank or 0) if weights is None else weights)
+        given = {"tracks": tracks, "visible": visible, "eta": eta, "tail": tail, "spectral": spectral}
+        self.__dict__.update(given, weights=np.zeros(rank or 0) if weights is None else weights)
         self.__post_init__()
         if penalty is not None:
             posed = self.with_penalty(penalty, rank)
@@ -235,9 +238,14 @@ class Problem(ABC):
 
         Raises InputError where the weights are refused, or more than there are singular values.
         """
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__ | {"data": self.data, "spectral": spectral})
+        other = self._holding(self.__dict__ | {"data": self.data, "spectral": spectral})
         other._set_weights(weights, tail)
+        return other
+
+    def _holding(self, values: dict[str, Any]) -> Self:
+        """Return a problem of the same class with values that are checked already."""
+        other = object.__new__(type(self))
+        other.__dict__.update(values)
         return other
 
     def with_penalty(self, penalty: Penalty, rank: int | None = None) -> Self:
@@ -270,16 +278,12 @@ class Problem(ABC):
         """
         if eta == self.eta:
             return self.with_robust(None)
-        # Its arrays were checked when this one was made.
-        other = object.__new__(type(self))
-        other.__dict__.update(
-            {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
-        )
-        other.__dict__["eta"] = eta
+        kept = self.without_data().__dict__ | {"eta": eta, "robust": None, "observation_weights": None}
+        other = self._holding(kept)
         other._check_eta()
         other.__dict__["features"] = self.features
-        if "reference" in self.__dict__ and self.affine == other.affine:
-            other.__dict__["reference"] = self.reference
+        if self.affine != other.affine:
+            other.__dict__.pop("reference", None)  # only at eta = 1 it is another one
         return other
 
     def with_observations(self, tracks: Floats, visible: Bools) -> Self:
@@ -289,32 +293,24 @@ class Problem(ABC):
         """
         tracks, visible = checked_tracks(tracks, visible)
         kept = self.without_data().__dict__ | {"reference": self.reference}
-        other = object.__new__(type(self))
-        other.__dict__.update(kept | {"tracks": tracks, "visible": visible})
-        return other
+        return self._holding(kept | {"tracks": tracks, "visible": visible})
 
     def with_robust(self, robust: RobustLoss | None) -> Self:
         """Return the same problem under a robust loss, or by least squares, sharing its data term."""
         if robust == self.robust:
             return self
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__ | {"data": self.data, "robust": robust})
-        return other
+        return self._holding(self.__dict__ | {"data": self.data, "robust": robust})
 
     def with_observation_weights(self, weights: Floats) -> Self:
         """Return the least-squares problem with weights (rows, columns) of the observations."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.__dict__.update(observation_weights=weights, robust=None, features=self.features)
-        other.__dict__.pop("data", None)
-        return other
+        kept = self.__dict__ | {"observation_weights": weights, "robust": None, "features": self.features}
+        kept.pop("data", None)
+        return self._holding(kept)
 
     def without_data(self) -> Self:
         """Return the same problem to be kept: its data term, by far its largest part, is built anew."""
-        other = object.__new__(type(self))
         large = ("data", "features")
-        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in large})
-        return other
+        return self._holding({name: value for name, value in self.__dict__.items() if name not in large})
 
     def of_rank(self, rank: int) -> Self:
         """Return the same problem at another rank; the last weight repeats where no further one is given."""
@@ -371,8 +367,8 @@ class NonRigidProblem(Problem):
         penalty: Penalty | None = None,
         rank: int | None = None,
     ) -> None:
-        given = {"tracks": tracks, "visible": visible, "rotations": rotations, "eta": eta}
-        self._initialize(given | {"tail": tail, "spectral": spectral}, weights, penalty, rank)
+        object.__setattr__(self, "rotations", rotations)  # the closed form, and so the weights, need them
+        super().__init__(tracks, visible, eta, weights, tail, spectral, penalty=penalty, rank=rank)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -36,15 +36,8 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..problem.closed_form import best_offsets
-from .matrix_form import (
-    MatrixMethod,
-    MatrixPoint,
-    best_cut,
-    evaluate,
-    prox,
-    starting_point,
-    with_singular_values,
-)
+from ..problem.initialization import best_cut
+from .matrix_form import MatrixMethod, MatrixPoint, evaluate, prox, starting_point, with_singular_values
 from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
@@ -92,9 +85,7 @@ class BMM(Algorithm[BMMState]):
     --------
     >>> import core
     >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
-    >>> problem = core.NonRigidProblem(
-    ...     scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
-    ... )
+    >>> problem = core.NonRigidProblem(scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, [1.0, 1.0])
     >>> core.solve(problem, core.BMM(), problem.closed_form(8)).status
     <Status.CONVERGED: 'converged'>
     """
@@ -187,9 +178,7 @@ class RBMM(MatrixMethod[RBMMState]):
     >>> import core
     >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
     >>> tracks, penalty = scene.tracks / 100.0, core.WeightedNuclearNorm()
-    >>> problem = core.NonRigidProblem(
-    ...     tracks, scene.visible, scene.rotations, 1.0, penalty=penalty, rank=2
-    ... )
+    >>> problem = core.NonRigidProblem(tracks, scene.visible, scene.rotations, 1.0, penalty=penalty, rank=2)
     >>> core.solve(problem, core.RBMM(), problem.closed_form(8)).status
     <Status.CONVERGED: 'converged'>
     """

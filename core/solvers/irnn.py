@@ -67,9 +67,7 @@ class IRNN(MatrixMethod[IRNNState]):
     --------
     >>> import core
     >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
-    >>> problem = core.NonRigidProblem(
-    ...     scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
-    ... )
+    >>> problem = core.NonRigidProblem(scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, [1.0, 1.0])
     >>> round(core.solve(problem, core.IRNN(), problem.closed_form(8)).progress.loss, 4)
     7.3618
     """

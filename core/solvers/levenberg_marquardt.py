@@ -105,9 +105,7 @@ class LevenbergMarquardt(Algorithm[LevenbergMarquardtState]):
     --------
     >>> import core
     >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
-    >>> problem = core.NonRigidProblem(
-    ...     scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
-    ... )
+    >>> problem = core.NonRigidProblem(scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, [1.0, 1.0])
     >>> round(core.solve(problem, core.LevenbergMarquardt(), problem.closed_form()).progress.loss, 4)
     7.3618
     """

@@ -19,13 +19,14 @@ max(sigma_i - a_i / rho, 0), which stays in decreasing order; other penalties ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
 from ..foundation.representation import one_line_repr
-from ..problem.closed_form import best_offsets, leading_cut
+from ..problem.closed_form import best_offsets
+from ..problem.initialization import best_cut
 from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
@@ -126,15 +127,6 @@ def curvature(problem: Problem) -> float:
     squared = float(np.where(problem.visible, np.square(problem.tracks).sum(axis=1), 0.0).max())
     trace = 1.0 + c * squared
     return trace + float(np.sqrt(trace**2 - 4.0 * c * problem.eta * squared))
-
-
-def best_cut(problem: Problem, X: Floats) -> Factors:
-    """Return the best approximation of X of the problem's rank, in exact gauge, with its best offsets."""
-    shapes = X.reshape(problem.data.y.shape)
-    if problem.offsets:  # centering first makes the cut that of the centered shapes, completed by s
-        shapes = shapes - shapes.mean(axis=2, keepdims=True)
-    cut = leading_cut(shapes.reshape(X.shape), problem.rank)
-    return replace(cut, s=best_offsets(problem.data, cut.shapes()))
 
 
 class PointState(Protocol):

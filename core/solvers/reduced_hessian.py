@@ -15,6 +15,7 @@ Otherwise it has three steps in camera frames (`observation_forms`): times (R B)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,24 +50,19 @@ def reduced_hessian(
     return kind(data, factors, system, blocks, damping, He)
 
 
+@dataclass(eq=False, repr=False)
 class ReducedHessian(ABC):
     """Products with A + lambda I at one point."""
 
-    def __init__(
-        self,
-        data: DataTerm,
-        factors: Factors,
-        system: PointSystem,
-        blocks: Floats,
-        damping: float,
-        He: tuple[Reals, ...] | None,
-    ) -> None:
-        self.data, self.blocks, self.damping = data, blocks, damping
-        self.system, self.factors = system, factors
-        self._prepare(He)
+    data: DataTerm
+    factors: Factors
+    system: PointSystem
+    blocks: Floats
+    damping: float
+    residuals: InitVar[tuple[Reals, ...] | None]  # He of `reduced_hessian`
 
     @abstractmethod
-    def _prepare(self, He: tuple[Reals, ...] | None) -> None:
+    def __post_init__(self, residuals: tuple[Reals, ...] | None) -> None:
         """Compute what all products share."""
 
     @abstractmethod
@@ -85,10 +81,10 @@ class ReducedHessian(ABC):
 class CameraFrameHessian(ReducedHessian):
     """The three-step form, block by block, in the data term's `curvature_dtype`."""
 
-    def _prepare(self, He: tuple[Reals, ...] | None) -> None:
+    def __post_init__(self, residuals: tuple[Reals, ...] | None) -> None:
         """Rotate B into the frames of the cameras."""
         data, dtype = self.data, self.data.curvature_dtype
-        self.He = He
+        self.He = residuals
         self.T: Reals = data.cameras.rotate(self.factors.B).astype(dtype, copy=False)
         self.C: Reals = self.factors.C.astype(dtype, copy=False)
 
@@ -119,11 +115,11 @@ class CameraFrameHessian(ReducedHessian):
 class PlaneHessian(ReducedHessian):
     """One matrix product with all planes of H each way."""
 
-    def _prepare(self, He: tuple[Reals, ...] | None) -> None:
+    def __post_init__(self, residuals: tuple[Reals, ...] | None) -> None:
         """Rotate H e into the frame of the object."""
         self.H, self.He = self.data.H, None
-        if He is not None:
-            blocks = [self.data.cameras.rotate_back(part) for part in He]
+        if residuals is not None:
+            blocks = [self.data.cameras.rotate_back(part) for part in residuals]
             self.He = np.concatenate(blocks, axis=2).reshape(self.data.frames, -1)
 
     def _couple(self, x: Floats) -> tuple[Floats, Reals]:

@@ -206,9 +206,7 @@ def solve(
     --------
     >>> import core
     >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
-    >>> problem = core.NonRigidProblem(
-    ...     scene.tracks, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
-    ... )
+    >>> problem = core.NonRigidProblem(scene.tracks, scene.visible, scene.rotations, 1.0, [1.0, 1.0])
     >>> core.solve(problem, core.VariableProjection(), problem.closed_form()).status
     <Status.CONVERGED: 'converged'>
     """

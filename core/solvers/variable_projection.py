@@ -103,11 +103,9 @@ class VariableProjectionState:
         """`predicted` of the state before, for the forcing term."""
         if self.before is not None:
             return self.before
-        return (
-            np.inf
-            if self.close
-            else self.predicted * (FIRST_OF_STREAMED if self.problem.data.streamed else 1.0)
-        )
+        if self.close:
+            return np.inf
+        return self.predicted * (FIRST_OF_STREAMED if self.problem.data.streamed else 1.0)
 
 
 @dataclass(frozen=True)
@@ -131,9 +129,7 @@ class VariableProjection(Algorithm[VariableProjectionState]):
     --------
     >>> import core
     >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
-    >>> problem = core.NonRigidProblem(
-    ...     scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
-    ... )
+    >>> problem = core.NonRigidProblem(scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, [1.0, 1.0])
     >>> round(core.solve(problem, core.VariableProjection(), problem.closed_form()).progress.loss, 4)
     7.3618
     """

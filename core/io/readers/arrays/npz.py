@@ -228,8 +228,7 @@ def write_tracks(
 
     Examples
     --------
-    >>> import tempfile, pathlib, core
-    >>> import numpy as np
+    >>> import tempfile, pathlib, core, numpy as np
     >>> tracks = np.random.default_rng(0).uniform(100, 500, size=(12, 20, 2))
     >>> visible = np.ones((12, 20), dtype=bool)
     >>> with tempfile.TemporaryDirectory() as folder:

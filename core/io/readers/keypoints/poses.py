@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,26 +90,24 @@ def _is_relative(places: Floats) -> bool:
     return bool(((places >= 0) & (places <= 1)).all(axis=1).mean() >= _INSIDE and np.ptp(places) > 0)
 
 
-# -- body models: the names of their keypoints, and which of these are connected -----------------------------
+# -- body models: the names of their keypoints, and which are connected in chains ----------------------------
 
 BODY_25 = (  # OpenPose
     "Nose Neck RShoulder RElbow RWrist LShoulder LElbow LWrist MidHip RHip RKnee RAnkle LHip LKnee LAnkle "
     "REye LEye REar LEar LBigToe LSmallToe LHeel RBigToe RSmallToe RHeel"
 )
 BODY_25_EDGES = (
-    "Nose-Neck Neck-MidHip Neck-RShoulder RShoulder-RElbow RElbow-RWrist Neck-LShoulder LShoulder-LElbow "
-    "LElbow-LWrist MidHip-RHip RHip-RKnee RKnee-RAnkle MidHip-LHip LHip-LKnee LKnee-LAnkle Nose-REye "
-    "REye-REar Nose-LEye LEye-LEar LAnkle-LBigToe LBigToe-LSmallToe LAnkle-LHeel RAnkle-RBigToe "
-    "RBigToe-RSmallToe RAnkle-RHeel"
+    "Nose-Neck-MidHip Neck-RShoulder-RElbow-RWrist Neck-LShoulder-LElbow-LWrist MidHip-RHip-RKnee-RAnkle "
+    "MidHip-LHip-LKnee-LAnkle Nose-REye-REar Nose-LEye-LEar LAnkle-LBigToe-LSmallToe LAnkle-LHeel "
+    "RAnkle-RBigToe-RSmallToe RAnkle-RHeel"
 )
 COCO_18 = (  # OpenPose, older
     "Nose Neck RShoulder RElbow RWrist LShoulder LElbow LWrist RHip RKnee RAnkle LHip LKnee LAnkle REye "
     "LEye REar LEar"
 )
 COCO_18_EDGES = (
-    "Nose-Neck Neck-RShoulder RShoulder-RElbow RElbow-RWrist Neck-LShoulder LShoulder-LElbow LElbow-LWrist "
-    "Neck-RHip RHip-RKnee RKnee-RAnkle Neck-LHip LHip-LKnee LKnee-LAnkle Nose-REye REye-REar Nose-LEye "
-    "LEye-LEar"
+    "Nose-Neck-RShoulder-RElbow-RWrist Neck-LShoulder-LElbow-LWrist Neck-RHip-RKnee-RAnkle "
+    "Neck-LHip-LKnee-LAnkle Nose-REye-REar Nose-LEye-LEar"
 )
 BLAZE_POSE = (  # MediaPipe
     "nose left_eye_inner left_eye left_eye_outer right_eye_inner right_eye right_eye_outer left_ear "
@@ -117,23 +116,22 @@ BLAZE_POSE = (  # MediaPipe
     "left_knee right_knee left_ankle right_ankle left_heel right_heel left_foot_index right_foot_index"
 )
 BLAZE_POSE_EDGES = (
-    "nose-left_eye_inner left_eye_inner-left_eye left_eye-left_eye_outer left_eye_outer-left_ear "
-    "nose-right_eye_inner right_eye_inner-right_eye right_eye-right_eye_outer right_eye_outer-right_ear "
-    "mouth_left-mouth_right left_shoulder-right_shoulder left_shoulder-left_elbow left_elbow-left_wrist "
-    "left_wrist-left_pinky left_wrist-left_index left_wrist-left_thumb left_pinky-left_index "
-    "right_shoulder-right_elbow right_elbow-right_wrist right_wrist-right_pinky right_wrist-right_index "
-    "right_wrist-right_thumb right_pinky-right_index left_shoulder-left_hip right_shoulder-right_hip "
-    "left_hip-right_hip left_hip-left_knee left_knee-left_ankle left_ankle-left_heel "
-    "left_heel-left_foot_index left_ankle-left_foot_index right_hip-right_knee right_knee-right_ankle "
-    "right_ankle-right_heel right_heel-right_foot_index right_ankle-right_foot_index"
+    "nose-left_eye_inner-left_eye-left_eye_outer-left_ear "
+    "nose-right_eye_inner-right_eye-right_eye_outer-right_ear mouth_left-mouth_right "
+    "left_shoulder-right_shoulder left_shoulder-left_elbow-left_wrist-left_pinky left_wrist-left_index "
+    "left_wrist-left_thumb left_pinky-left_index right_shoulder-right_elbow-right_wrist-right_pinky "
+    "right_wrist-right_index right_wrist-right_thumb right_pinky-right_index left_shoulder-left_hip "
+    "right_shoulder-right_hip left_hip-right_hip left_hip-left_knee-left_ankle-left_heel-left_foot_index "
+    "left_ankle-left_foot_index right_hip-right_knee-right_ankle-right_heel-right_foot_index "
+    "right_ankle-right_foot_index"
 )
 
 
 def _skeleton(names: str, edges: str) -> tuple[tuple[str, ...], Ints]:
     """Return the names of a model's points, and its edges (E, 2) from 0."""
     points = tuple(names.split())
-    index = {name: number for number, name in enumerate(points)}
-    return points, np.array([[index[end] for end in edge.split("-")] for edge in edges.split()])
+    chains = [[points.index(name) for name in chain.split("-")] for chain in edges.split()]
+    return points, np.array([edge for chain in chains for edge in itertools.pairwise(chain)])
 
 
 SKELETONS_OF_OPENPOSE = {25: _skeleton(BODY_25, BODY_25_EDGES), 18: _skeleton(COCO_18, COCO_18_EDGES)}
