@@ -70,7 +70,8 @@ class SchattenNorm(ConcavePenalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> penalty = core.SchattenNorm(mu=2.0, p=0.5, epsilon=0.0001)
     >>> penalty.weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
     array([0.5  , 0.707, 1.   ])
@@ -120,7 +121,8 @@ class LogPenalty(ConcavePenalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.LogPenalty(mu=1.0, epsilon=1.0).weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
     array([0.2  , 0.333, 0.5  ])
     """
@@ -181,7 +183,8 @@ class CappedNorm(PiecewisePenalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.CappedNorm(mu=0.5, theta=3.0).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0. , 0.5, 0.5])
     """
@@ -207,7 +210,8 @@ class MCP(PiecewisePenalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.MCP(mu=0.5, theta=4.0).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0.   , 0.25 , 0.375])
     """
@@ -233,7 +237,8 @@ class SCAD(PiecewisePenalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.SCAD(mu=0.5, theta=4.0).weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
     array([0.   , 0.343, 0.5  ])
     """
@@ -259,7 +264,8 @@ class RankPenalty(ConcavePenalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.RankPenalty(mu=0.5).value(np.array([4.0, 2.0, 0.0]))
     1.0
     """

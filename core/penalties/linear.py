@@ -34,7 +34,8 @@ class NuclearNorm(CheckedParameters, Penalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.NuclearNorm(mu=0.5).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0.5, 0.5, 0.5])
     """
@@ -63,7 +64,8 @@ class TruncatedNuclearNorm(CheckedParameters, Penalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.TruncatedNuclearNorm(mu=0.5, free=1).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0. , 0.5, 0.5])
     """
@@ -93,7 +95,8 @@ class WeightedNuclearNorm(CheckedParameters, Penalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.WeightedNuclearNorm(xi=1.0).weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
     array([0.25, 0.5 , 1.  ])
     """
@@ -140,7 +143,8 @@ class RampWeights(CheckedParameters, Penalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.RampWeights(mu=0.5, free=1).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0. , 0.5, 1. ])
     """
@@ -168,7 +172,8 @@ class ExplicitWeights(Penalty):
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.ExplicitWeights((0.0, 0.5, 1.0)).weights(3, reference=np.array([4.0, 2.0, 1.0]))
     array([0. , 0.5, 1. ])
     """

@@ -39,7 +39,8 @@ class Factors:
 
     Examples
     --------
-    >>> import core, numpy as np
+    >>> import numpy as np
+    >>> import core
     >>> core.Factors(np.ones((5, 2)), np.ones((2, 3, 7)), np.zeros((5, 3))).shapes().shape
     (5, 3, 7)
     """
