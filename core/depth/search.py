@@ -607,6 +607,7 @@ class _Search:
             self.loose = full.inflates or deforming_modes(full, coarser, self.count) < FEW_MODES
             if not self.loose and self.count is None and has_parts(full, coarser, self.options.neighbors):
                 self.rigid = self.options.rigid()
+                self.planned += FINEST_COST * _iterations(self.rigid) * _work(full.shape)
         point, energy = yield from self._finest(coarser)
         assert self.current is not None  # of the finest level
         end = _FineEnd(name, point, energy, coarser, self.current)
@@ -617,7 +618,6 @@ class _Search:
     def _pass_rigid_levels(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
         """Return where the levels lead that keep the most rigid edges."""
         full, self.following = self.subset.problem, True
-        self.planned += FINEST_COST * _iterations(self.rigid) * _work(full.shape)
         phase = self._finest_phase(len(NOISY))
         point, energy = yield from self._levels(full, end.point, self.rigid, phase, cost=FINEST_COST)
         assert self.current is not None  # of the last level
