@@ -13,6 +13,8 @@
                 (`alternatives`)
     posed       where frames are few and the starts did not agree, random frames are posed anew (`reposing`),
                 and what is lower at the finest level is kept
+    rigid       where parts move against each other, the lowest end goes on, and each point keeps fewer of its
+                edges from level to level; energies of different edges do not compare
 
 Where frames are few and points many, all of these are of the searched points, and the lowest ends pass the
 last fine level and the finest ones once more, with all points.
