@@ -28,6 +28,7 @@ from PyQt6.QtGui import (
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
+from sharing import called_by_tests
 
 from core import (
     CameraModel,
@@ -91,11 +92,6 @@ class PatientQtBot(QtBot):
 def qtbot(qapp, request):
     """Return a `PatientQtBot`."""
     return PatientQtBot(request)
-
-
-def called_by_tests(function):
-    """Return a fixture that is a function or a class."""
-    return pytest.fixture(scope="session")(lambda: function)
 
 
 @dataclass(frozen=True)
@@ -294,7 +290,7 @@ def render_svg():
 
 @pytest.fixture
 def show(qtbot):
-    """Return what shows a widget, in a size where one is given.
+    """Return what shows a widget, in a size where one is given, and returns it.
 
     It is closed when the fixtures that use this one are over: controllers of a widget end before it.
     """
@@ -306,6 +302,7 @@ def show(qtbot):
             widget.resize(*size)
         with qtbot.waitExposed(widget):
             widget.show()
+        return widget
 
     yield shown
     for widget in made:
@@ -483,9 +480,7 @@ def scene_view(show):
     """Return a 3-D view that paints without OpenGL."""
     from nrsfm_gui.panels.view3d.scene_view import SceneView
 
-    view = SceneView(software=True)
-    show(view, 640, 480)
-    return view
+    return show(SceneView(software=True), 640, 480)
 
 
 @pytest.fixture
@@ -493,9 +488,7 @@ def tracks_view(show):
     """Return a 2-D view."""
     from nrsfm_gui.panels.view2d.tracks_view import TracksView
 
-    view = TracksView()
-    show(view, 640, 480)
-    return view
+    return show(TracksView(), 640, 480)
 
 
 @pytest.fixture

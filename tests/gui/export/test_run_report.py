@@ -156,8 +156,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
         plotted.export_controller.copy_python()
     assert "as it was at iteration" in copied.args[0]
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
-    numbers = NumbersPanel()
-    show(numbers)
+    numbers = show(NumbersPanel())
     controller = NumbersController(session, plotted.display, numbers)
     controller.flush()
     controller.shut_down()

@@ -181,8 +181,7 @@ def test_a_setting_that_begins_to_vary_fills_the_empty_axis(show, rows, swept, l
     ]
     (swept / "runs.jsonl").write_bytes(b"".join(alike))
     (swept / "plan.json").unlink()
-    window = SweepWindow()
-    show(window)
+    window = show(SweepWindow())
     window.set_rows(build_rows(read_sweep(swept)))
     assert len(window.rows) == 2 and (window._across.key, window._down.key) == ("eta", "")
     window.set_rows(rows)

@@ -27,9 +27,7 @@ def sequence():
 
 @pytest.fixture
 def panel(show, logbook):
-    panel = LogPanel(logbook)
-    show(panel, 500, 200)
-    return panel
+    return show(LogPanel(logbook), 500, 200)
 
 
 @pytest.fixture

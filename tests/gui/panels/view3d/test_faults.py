@@ -110,8 +110,7 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(show, 
     from nrsfm_gui.panels.view3d import gl_renderer
 
     monkeypatch.setattr(gl_renderer, "DOT_VERTEX", "this is no shader")
-    view = SceneView()
-    show(view, *SIZE)
+    view = show(SceneView(), *SIZE)
     assert not view.renderer.uses_opengl
     assert "OpenGL does not work" in view.renderer.sentence
     view.set_scene(scene_of(2))
