@@ -87,6 +87,11 @@ class PatientQtBot(QtBot):
     waitActive = partialmethod(QtBot.waitActive, timeout=MILLISECONDS)
     waitExposed = partialmethod(QtBot.waitExposed, timeout=MILLISECONDS)
 
+    def addWidget(self, widget):
+        """Close a widget after the test; return it."""
+        super().addWidget(widget)
+        return widget
+
 
 @pytest.fixture
 def qtbot(qapp, request):

@@ -19,6 +19,14 @@ def posed(simulated, simulated_low_rank):
     return make
 
 
+@pytest.fixture(params=["nonrigid", "lowrank"])
+def problem(request, posed):
+    """Return a small problem, of either kind."""
+    if request.param == "nonrigid":
+        return posed("nonrigid", frames=8, points=10, missing=0.2)
+    return posed("lowrank", frames=6, points=12, weights=(0.0, 0.0, 0.0, 0.0, 1e-3, 2e-3), missing=0.2)
+
+
 @called_by_tests
 def assert_stationary(problem, point, atol):
     """Check that no direction lowers data + f at a matrix: along the kept singular vectors, and off them."""

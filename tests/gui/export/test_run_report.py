@@ -229,8 +229,7 @@ def test_a_curve_is_drawn_to_scale_and_ends_at_the_axes(qapp):
 def test_many_values_keep_their_extremes(qtbot):
     losses = np.exp(-np.linspace(0, 6, 50_000))
     losses[31_234] = 1e3
-    plot = LossPlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(LossPlot())
     plot.setPalette(palette(LIGHT))
     history = History()
     history.extend(

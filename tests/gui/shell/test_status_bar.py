@@ -26,8 +26,7 @@ def test_memory_grows_by_what_is_taken():
 
 
 def test_the_label_is_hidden_where_the_system_does_not_report_the_memory(qtbot, monkeypatch):
-    label = MemoryLabel()
-    qtbot.addWidget(label)
+    label = qtbot.addWidget(MemoryLabel())
     label.show()
     label.refresh()
     assert label.text().endswith(" MB")

@@ -25,8 +25,7 @@ def rows(swept):
 
 @pytest.fixture
 def heat_map(qtbot, rows):
-    widget = HeatMap()
-    qtbot.addWidget(widget)
+    widget = qtbot.addWidget(HeatMap())
     widget.resize(600, 420)
     widget.set_state(build_map(rows, np.ones(len(rows), dtype=bool), "procrustes_mm", "eta", "rank", "mean"))
     return widget

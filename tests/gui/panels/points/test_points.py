@@ -22,8 +22,7 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"
 @pytest.fixture
 def hidden(qtbot, session, display, sequence):
     """Return the panel of a sequence before any run; it is not shown yet."""
-    panel = PointsPanel()
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(PointsPanel())
     panel.resize(700, 300)
     PointsController(session, display, panel)
     SelectionController(session, panel)

@@ -75,8 +75,7 @@ def test_a_large_picture_is_the_small_one_enlarged(drawn, scene_of, near):
 
 def test_without_opengl_a_person_can_find_out_why(monkeypatch, session, display, messages, qtbot):
     monkeypatch.setattr(renderer3d, "opengl_available", lambda: False)
-    view = SceneView()
-    qtbot.addWidget(view)
+    view = qtbot.addWidget(SceneView())
     assert not view.renderer.uses_opengl
     assert view.renderer.sentence == "Drawn without OpenGL: none works on this machine"
     SceneViewController(session, display, view, session)
