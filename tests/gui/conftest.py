@@ -51,7 +51,7 @@ from core import (
 from core.depth import alternatives
 from core.experiments.job_store import FAILED, JobStore
 from core.experiments.jobs import JobResult, save_job_result
-from core.experiments.sweep.rows import write_plan
+from core.experiments.sweep.rows import read_sweep, write_plan
 from core.experiments.sweep.runs import find_sequences, plan_sweep
 from core.foundation import Floats, Phase, PhaseKind, rotation_from_vector
 
@@ -747,6 +747,14 @@ def solved_sweep(tmp_path_factory):
             save_job_result(store, job.key, result)
     write_plan(folder, len(jobs), plan.swept)
     return root
+
+
+@pytest.fixture(scope="session")
+def rows(solved_sweep):
+    """Return the rows of its table."""
+    from nrsfm_gui.text.sweep_rows import build_rows
+
+    return build_rows(read_sweep(solved_sweep / "runs"))
 
 
 @pytest.fixture

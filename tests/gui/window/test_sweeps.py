@@ -18,11 +18,6 @@ from nrsfm_gui.text.sweep_rows import build_rows, run_title
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN
 
 
-@pytest.fixture(scope="module")
-def rows(solved_sweep):
-    return build_rows(read_sweep(solved_sweep / "runs"))
-
-
 @pytest.fixture
 def window(qtbot, show, rows):
     """Return the window of the sweep, without the main one."""
