@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from patience import PATIENCE
+from sharing import called_by_tests
 
 from core import CameraModel, GroundTruth, Result
 from core.depth import alternatives, schedule, search
@@ -321,35 +322,31 @@ def brief_search(brief_uncertainty: None) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
-def move_along_rays() -> Callable[[Result], Result]:
+@called_by_tests
+def move_along_rays(result: Result) -> Result:
     """Make a refined result of another one: its points are moved by 2 % along their rays."""
-
-    def move(result: Result) -> Result:
-        generator = np.random.default_rng(8)
-        frames, points = result.visible.shape
-        Y = result.camera_points * (1 + 0.02 * generator.standard_normal((frames, 1, points)))
-        t = Y.mean(axis=2)
-        B, C = mean_and_modes(result.rotations.transpose(0, 2, 1) @ (Y - t[:, :, None]))
-        verdicts = [{"kind": "jump", "sentence": "It jumps at frame 2.", "frames": [1, 1], "action": "look"}]
-        return replace(
-            result,
-            B=B,
-            C=C,
-            weights=np.append(0.0, np.ones(B.shape[1] - 1)),
-            translations=t,
-            bilinear_B=result.B,
-            bilinear_C=result.C,
-            bilinear_weights=result.weights,
-            bilinear_rotations=result.rotations,
-            bilinear_translations=result.translations,
-            energy=-12.5,
-            energy_history=np.column_stack((result.history[-2:, :2], [-3.0, -12.5])),
-            std=0.01 * generator.random((frames, 3, points)),
-            meta=result.meta | {"verdicts": verdicts},
-        )
-
-    return move
+    generator = np.random.default_rng(8)
+    frames, points = result.visible.shape
+    Y = result.camera_points * (1 + 0.02 * generator.standard_normal((frames, 1, points)))
+    t = Y.mean(axis=2)
+    B, C = mean_and_modes(result.rotations.transpose(0, 2, 1) @ (Y - t[:, :, None]))
+    verdicts = [{"kind": "jump", "sentence": "It jumps at frame 2.", "frames": [1, 1], "action": "look"}]
+    return replace(
+        result,
+        B=B,
+        C=C,
+        weights=np.append(0.0, np.ones(B.shape[1] - 1)),
+        translations=t,
+        bilinear_B=result.B,
+        bilinear_C=result.C,
+        bilinear_weights=result.weights,
+        bilinear_rotations=result.rotations,
+        bilinear_translations=result.translations,
+        energy=-12.5,
+        energy_history=np.column_stack((result.history[-2:, :2], [-3.0, -12.5])),
+        std=0.01 * generator.random((frames, 3, points)),
+        meta=result.meta | {"verdicts": verdicts},
+    )
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from PyQt6.QtCore import QObject, QTimer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PyQt6.QtCore import pyqtBoundSignal
+
 State = TypeVar("State")
 
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
@@ -49,7 +51,7 @@ class Throttle(QObject):
         self._timer.timeout.connect(self.run)
 
     def request(self, *_: object) -> None:
-        """Call the function soon; connected to every signal of what it shows."""
+        """Call the function soon."""
         if self._timer.isActive():
             return
         wait = max(1000 * (self._called_at + self._seconds - time.perf_counter()), self._delay)
@@ -57,6 +59,11 @@ class Throttle(QObject):
             self.run()
         else:
             self.run_after(wait)
+
+    def follow(self, *signals: pyqtBoundSignal) -> None:
+        """Request the call whenever one of the signals is emitted."""
+        for signal in signals:
+            signal.connect(self.request)
 
     def run(self) -> None:
         """Call the function now."""

@@ -210,12 +210,7 @@ class ExportDialog(QDialog):
         close = buttons.button(QDialogButtonBox.StandardButton.Close)
         assert close is not None  # it was asked for
         close.setAutoDefault(False)  # Return exports, wherever the focus was before
-        layout = QVBoxLayout(self)
-        layout.setSpacing(10)
-        for part in (self.form, self._note):
-            layout.addWidget(part)
-        layout.addStretch(1)
-        layout.addWidget(buttons)
+        filled(QVBoxLayout(self), self.form, self._note, None, buttons, spacing=10, margins=None)
         self.setMinimumWidth(WIDTH)
         self._show_kind()
 

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBo
 
 from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
-from nrsfm_gui.widgets.fields import filled, tool_button, with_tip
+from nrsfm_gui.widgets.fields import MIDDLE, TOP, close_button, filled, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ class TaskRow(QWidget):
         )
         cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         cancel.clicked.connect(self._cancel)
-        layout = filled(QHBoxLayout(self), title, grows=title, spacing=12)
-        for part in (self._progress, self._bar, cancel):
-            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+        beside = ((part, MIDDLE) for part in (self._progress, self._bar, cancel))
+        filled(QHBoxLayout(self), title, *beside, grows=title, spacing=12)
         task.progressed.connect(self._show_progress)
 
     def _cancel(self) -> None:
@@ -86,9 +85,7 @@ class TaskBar(QFrame):
         self._layout.setSpacing(2)
         row = filled(QHBoxLayout(self), self._layout, grows=self._layout, margins=(12, 4, 8, 4))
         if not floating:  # which has one of its window
-            close = tool_button("✕", CLOSE, CLOSE, keyboard=False)
-            close.clicked.connect(self.hide)
-            row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+            row.addWidget(close_button(CLOSE, self.hide, keyboard=False), 0, TOP)
         self.hide()
 
     def add(self, row: TaskRow) -> None:

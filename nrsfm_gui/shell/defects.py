@@ -27,7 +27,7 @@ from PyQt6.QtWidgets import (
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.shell.help import system_text
 from nrsfm_gui.widgets.dialogs import resize_within_screen
-from nrsfm_gui.widgets.fields import with_tip
+from nrsfm_gui.widgets.fields import filled, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -151,9 +151,7 @@ class DefectDialog(QDialog):
             button = QPushButton(title)
             button.clicked.connect(lambda _checked, save=save: save())
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
-        layout = QVBoxLayout(self)
-        for part in (message, text, self._count, buttons):
-            layout.addWidget(part)
+        filled(QVBoxLayout(self), message, text, self._count, buttons, margins=None)
         resize_within_screen(self, QSize(720, 420))
 
     def count_another(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWhatsThis, QWidget
 
-from nrsfm_gui.widgets.fields import column, filled, tool_button, with_tip
+from nrsfm_gui.widgets.fields import MIDDLE, column, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
 
@@ -160,14 +160,13 @@ class FirstStepsBar(Themed, QFrame):
         self._where = QPushButton("Show me where")
         with_tip(self._where, "Show me where", "Point out what this step is about")
         self._where.clicked.connect(self.where_requested)
-        close = tool_button(
-            "✕", "Put the first steps away; Preferences shows them again", "Put the first steps away"
+        tip, name = "Put the first steps away; Preferences shows them again", "Put the first steps away"
+        close = tool_button("✕", tip, name, self.dismissed.emit)
+        texts, beside = (
+            column(self._names, self._sentence, spacing=2),
+            ((self._where, MIDDLE), (close, MIDDLE)),
         )
-        close.clicked.connect(self.dismissed)
-        texts = column(self._names, self._sentence, spacing=2)
-        row = filled(QHBoxLayout(self), (texts, 1), spacing=12, margins=(12, 4, 8, 4))
-        for part in (self._where, close):
-            row.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+        filled(QHBoxLayout(self), (texts, 1), *beside, spacing=12, margins=(12, 4, 8, 4))
         self._steps: Collection[tuple[str, bool]] = ()
         self._follow_theme()
         self.hide()

@@ -65,10 +65,7 @@ class ScaleDialog(QDialog):
         )
         self.buttons.accepted.connect(self._on_accepted)
         self.buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addLayout(self._form)
-        layout.addWidget(self.note)
-        layout.addWidget(self.buttons)
+        filled(QVBoxLayout(self), self._form, self.note, self.buttons, margins=None)
         self._remark = ""
         for field in (*self.points, self.length):
             field.edited.connect(self._show)

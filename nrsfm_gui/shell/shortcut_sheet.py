@@ -39,7 +39,7 @@ from nrsfm_gui.widgets.command_palette import match
 from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.dock_title import DockTitle
 from nrsfm_gui.widgets.drag_number import DragLabel, DragSlider
-from nrsfm_gui.widgets.fields import NumberField, grid_layout, with_tip
+from nrsfm_gui.widgets.fields import NumberField, filled, grid_layout, with_tip
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart
@@ -95,13 +95,10 @@ class ShortcutSheet(QDialog):
         with_tip(self.field, "Find a shortcut", "Words of what is wanted, or a key")
         self.field.setClearButtonEnabled(True)
         content = QWidget()
-        row = QHBoxLayout(content)
-        row.setSpacing(36)
-        columns = [QVBoxLayout(), QVBoxLayout()]
-        heights = [0, 0]
+        columns, heights = [QVBoxLayout(), QVBoxLayout()], [0, 0]
         for column in columns:
             column.setSpacing(16)
-            row.addLayout(column, 1)
+        filled(QHBoxLayout(content), *((column, 1) for column in columns), spacing=36, margins=None)
         self.sections: list[Section] = []
         for title, lines in shortcut_sections().items():
             side = 0 if heights[0] <= heights[1] else 1
@@ -119,10 +116,8 @@ class ShortcutSheet(QDialog):
         self._nothing.hide()
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
         where = PlainLabel(WHERE, role="muted", wraps=True)
-        for part in (self.field, where, self._nothing, area, buttons):
-            layout.addWidget(part)
+        filled(QVBoxLayout(self), self.field, where, self._nothing, area, buttons, margins=None)
         resize_within_screen(self, SIZE)
         self.field.textChanged.connect(self._filter)
         self.field.setFocus()

@@ -21,7 +21,7 @@ from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text import status_text
 from nrsfm_gui.text.run_numbers import verdicts_on
-from nrsfm_gui.widgets.fields import ButtonRow, copy_text, filled, tool_button
+from nrsfm_gui.widgets.fields import TOP, ButtonRow, close_button, copy_text, filled
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -60,10 +60,7 @@ class StateCard(QFrame):
         self._busy.setTextVisible(False)
         self._busy.setAccessibleName("Reading goes on")
         self._buttons = ButtonRow()
-        close = tool_button("✕", "Close this", "Close this")
-        close.clicked.connect(self.hide)
-        top = filled(QHBoxLayout(), (self._title, 1))
-        top.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        top = filled(QHBoxLayout(), (self._title, 1), (close_button("Close this", self.hide), TOP))
         parts = top, self._sentence, self._busy, self._buttons
         filled(QVBoxLayout(self), *parts, spacing=10, margins=(20, 16, 20, 16))
         self.hide()

@@ -78,14 +78,10 @@ class StatusController(QObject):
             self,
         )
         display.scene_shown.connect(lambda scene: self.headline.set_outdated(scene.ahead))
-        for signal in (
-            session.runs_changed,
-            session.shown_changed,
-            session.compared_changed,
-            session.moment_changed,
+        self._activity.follow(
+            session.runs_changed, session.shown_changed, session.compared_changed, session.moment_changed,
             session.run_changed,
-        ):
-            signal.connect(self._activity.request)
+        )  # fmt: skip
         session.sequence_changed.connect(self._on_sequence_changed)
         session.notifier.status_changed.connect(self._on_status_changed)
         display.errors.incumbent_changed.connect(self._numbers.run)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from nrsfm_gui.widgets.fields import ButtonRow, copy_text, filled, tool_button
+from nrsfm_gui.widgets.fields import MIDDLE, ButtonRow, close_button, copy_text, filled, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import set_property
 
@@ -152,15 +152,11 @@ class MessageBar(QFrame):
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setProperty("role", "banner")
         self._buttons = ButtonRow()
-        self._copy_button = tool_button(
-            "Copy text", "Copy this sentence", "Copy this sentence", keyboard=False
-        )
-        self._copy_button.clicked.connect(lambda _checked: copy_text(self.text))
-        close = tool_button("✕", "Close this message", "Close this message", keyboard=False)
-        close.clicked.connect(self.dismiss)
-        layout = filled(QHBoxLayout(self), (self._text, 1), self._buttons, margins=(12, 6, 8, 6))
-        for part in (self._copy_button, close):
-            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+        tip = "Copy this sentence"
+        self._copy_button = tool_button("Copy text", tip, tip, lambda: copy_text(self.text), keyboard=False)
+        close = close_button("Close this message", self.dismiss, keyboard=False)
+        parts = (self._text, 1), self._buttons, (self._copy_button, MIDDLE), (close, MIDDLE)
+        filled(QHBoxLayout(self), *parts, margins=(12, 6, 8, 6))
         self._timer = QTimer(self)  # how long a note is seen, or a warning where a note waits
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.dismiss)

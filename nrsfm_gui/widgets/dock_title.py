@@ -181,8 +181,7 @@ class DockTitle(QWidget):
     def _button(
         self, name: str, tip: str, function: Callable[[], object], drawing: str = "", *, text: str = ""
     ) -> QToolButton:
-        button = tool_button(text, tip, name)
-        button.clicked.connect(lambda _checked: function())
+        button = tool_button(text, tip, name, function)
         if drawing:
             button.setIcon(icon(drawing, QPalette.ColorRole.PlaceholderText))  # the muted text of the theme
         button.setFixedSize(SIDE, SIDE)

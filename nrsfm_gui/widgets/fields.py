@@ -42,9 +42,12 @@ if TYPE_CHECKING:
     from PyQt6.QtCore import QModelIndex
     from PyQt6.QtGui import QKeyEvent, QPainter, QWheelEvent
 
+TOP, MIDDLE = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignVCenter
+
 SomeWidget = TypeVar("SomeWidget", bound=QWidget)
 SomeLayout = TypeVar("SomeLayout", bound=QBoxLayout)
-Part = QWidget | QLayout | tuple[QWidget | QLayout, int] | None  # of a layout
+# Of a layout: a part, with its stretch or with its place in the space that it gets, or empty space.
+Part = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, Qt.AlignmentFlag] | None
 Margins = tuple[int, int, int, int]
 NO_MARGINS = 0, 0, 0, 0
 
@@ -77,18 +80,22 @@ def filled(
     *parts: Part,
     grows: QWidget | QLayout | None = None,
     spacing: int | None = None,
-    margins: Margins = NO_MARGINS,
+    margins: Margins | None = NO_MARGINS,
 ) -> SomeLayout:
     """Put parts into a layout, one after the other, and return it.
 
-    `grows` is the part that takes what is left; None is empty space that does. A part can have its stretch.
+    `grows` is the part that takes what is left; None is empty space that does. A part can have its stretch or
+    its alignment. Without `margins` and `spacing`, those of the style stay.
     """
-    layout.setContentsMargins(*margins)
+    if margins is not None:
+        layout.setContentsMargins(*margins)
     if spacing is not None:
         layout.setSpacing(spacing)
     for given in parts:
         part, stretch = given if isinstance(given, tuple) else (given, int(given is grows))
-        if isinstance(part, QWidget):
+        if isinstance(part, QWidget) and isinstance(stretch, Qt.AlignmentFlag):
+            layout.addWidget(part, 0, stretch)
+        elif isinstance(part, QWidget):
             layout.addWidget(part, stretch)
         elif isinstance(part, QLayout):
             layout.addLayout(part, stretch)
@@ -135,15 +142,24 @@ def push_button(title: str, tip: str, function: Callable[[], object]) -> QPushBu
 
 
 def tool_button(
-    text: str, tip: str, name: str = "", *, object_name: str = "", keyboard: bool = True
-) -> QToolButton:
-    """Return a flat button."""
+    text: str, tip: str, name: str = "", pressed: Callable[[], object] | None = None, *,
+    object_name: str = "", keyboard: bool = True, checkable: bool = False,
+) -> QToolButton:  # fmt: skip
+    """Return a flat button, which calls a function where one is given."""
     button = with_tip(QToolButton(), name, tip)
     button.setObjectName(object_name)
     button.setText(text)
     button.setAutoRaise(True)
+    button.setCheckable(checkable)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus if keyboard else Qt.FocusPolicy.NoFocus)
+    if pressed is not None:
+        button.clicked.connect(lambda _checked: pressed())
     return button
+
+
+def close_button(tip: str, pressed: Callable[[], object], *, keyboard: bool = True) -> QToolButton:
+    """Return the button that puts away what it belongs to."""
+    return tool_button("✕", tip, tip, pressed, keyboard=keyboard)
 
 
 class ButtonRow(QHBoxLayout):

@@ -236,11 +236,9 @@ class FoldedSections(QWidget):
         row = filled(QHBoxLayout(), spacing=0)
         layout = filled(QVBoxLayout(self), row, spacing=4)
         for name, content in contents.items():
-            self._buttons[name] = button = tool_button(name, "")
-            button.setCheckable(True)
+            self._buttons[name] = button = tool_button(name, "", pressed=self.toggled.emit, checkable=True)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.toggled.connect(lambda _on, name=name: self._show(name))
-            button.clicked.connect(lambda _on: self.toggled.emit())
             self._headings[name] = heading = PlainLabel(name, role="heading")
             row.addWidget(button)
             for widget in (heading, content):

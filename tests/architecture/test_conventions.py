@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 
 import pytest
 from markdown_it import MarkdownIt
-from patience import PATIENCE
+from programs import run_python
 from sources import CORE, ROOT, WINDOW, imports_of, name_of, nodes_of
 
 import core
@@ -24,8 +22,7 @@ GRAPHICS = ("PyQt6", "pyqtgraph", "OpenGL", "nrsfm_gui")
 
 
 def python(code, folder):
-    command = [sys.executable, "-W", "error", "-c", code]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    return run_python("-W", "error", "-c", code, cwd=folder)
 
 
 def test_importing_core_loads_no_window_and_no_slow_module(tmp_path):

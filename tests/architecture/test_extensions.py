@@ -8,12 +8,11 @@ from __future__ import annotations
 import ast
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
+from programs import run_python
 
 from core import load_result, simulate, write_csv
 
@@ -75,11 +74,7 @@ def folder(tmp_path):
 
 def run(folder, program, *words):
     found = {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path[1:]]), "XDG_CONFIG_HOME": str(folder)}
-    environment = os.environ | found
-    command = [sys.executable, "-W", "error", "-c", program, *words]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
+    done = run_python("-W", "error", "-c", program, *words, cwd=folder, env=os.environ | found)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

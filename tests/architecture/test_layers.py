@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import importlib
 import re
-import subprocess
-import sys
 
 import pytest
+from programs import run_python
 from sources import ROOT, WINDOW, imports_of, name_of
 
 QT = ("PyQt6", "pyqtgraph", "OpenGL")
@@ -31,7 +30,7 @@ for name in {said}:
     found = {set(QT)} & sys.modules.keys()
     assert not found, (name, found)
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    done = run_python("-c", program, cwd=ROOT)
     assert done.returncode == 0, done.stderr
 
 

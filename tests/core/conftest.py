@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from scipy.spatial.transform import Rotation
+from sharing import called_by_tests
 
 from core import Factors, LowRankProblem, NonRigidProblem
 from core.depth import DepthPoint, DepthProblem
@@ -22,73 +22,56 @@ def random_rotations(random: np.random.Generator, frames: int) -> np.ndarray:
     return Rotation.from_rotvec(np.linspace(0.0, 1.5 * np.pi, frames)[:, None] * axis).as_matrix()
 
 
-@pytest.fixture
-def simulated():
+@called_by_tests
+def simulated(
+    frames=10, points=14, weights=(1e-3, 4e-3), *, eta=0.05, noise=2e-3, missing=0.0, rank=2, seed=0
+) -> tuple[NonRigidProblem, Factors]:
     """Make `(problem, true factors)`: a rank-K object seen by a moving camera, with noise and gaps."""
-
-    def make(
-        frames=10, points=14, weights=(1e-3, 4e-3), *, eta=0.05, noise=2e-3, missing=0.0, rank=2, seed=0
-    ) -> tuple[NonRigidProblem, Factors]:
-        random = np.random.default_rng(seed)
-        R = random_rotations(random, frames)
-        C = 0.3 * random.standard_normal((rank, 3, points))
-        B = np.column_stack((np.ones(frames), 0.3 * random.standard_normal((frames, rank - 1))))
-        t = np.column_stack((0.1 * random.standard_normal((frames, 2)), 2 + random.random(frames)))
-        true = Factors(B, C, np.einsum("fab,fa->fb", R, t))
-        Y = np.einsum("fab,fbp->fap", R, true.shapes()) + t[:, :, None]
-        tracks = Y[:, :2] if eta == 1 else Y[:, :2] / Y[:, 2:]
-        tracks = tracks + noise * random.standard_normal(tracks.shape)
-        visible = random.random((frames, points)) >= missing
-        return NonRigidProblem(tracks, visible, R, eta, np.asarray(weights, dtype=float)), true
-
-    return make
+    random = np.random.default_rng(seed)
+    R = random_rotations(random, frames)
+    C = 0.3 * random.standard_normal((rank, 3, points))
+    B = np.column_stack((np.ones(frames), 0.3 * random.standard_normal((frames, rank - 1))))
+    t = np.column_stack((0.1 * random.standard_normal((frames, 2)), 2 + random.random(frames)))
+    true = Factors(B, C, np.einsum("fab,fa->fb", R, t))
+    Y = np.einsum("fab,fbp->fap", R, true.shapes()) + t[:, :, None]
+    tracks = Y[:, :2] if eta == 1 else Y[:, :2] / Y[:, 2:]
+    tracks = tracks + noise * random.standard_normal(tracks.shape)
+    visible = random.random((frames, points)) >= missing
+    return NonRigidProblem(tracks, visible, R, eta, np.asarray(weights, dtype=float)), true
 
 
-@pytest.fixture
-def simulated_low_rank():
+@called_by_tests
+def simulated_low_rank(
+    frames=8, points=20, weights=(0.0, 0.0, 0.0, 0.0), *, eta=0.05, noise=1e-3, missing=0.0, seed=0
+) -> tuple[LowRankProblem, np.ndarray]:
     """Make `(problem, X)`: a rigid scene in projective cameras, with noise and gaps; X is (F, 3, P)."""
-
-    def make(
-        frames=8, points=20, weights=(0.0, 0.0, 0.0, 0.0), *, eta=0.05, noise=1e-3, missing=0.0, seed=0
-    ) -> tuple[LowRankProblem, np.ndarray]:
-        random = np.random.default_rng(seed)
-        R = random_rotations(random, frames)
-        t = np.column_stack((0.1 * random.standard_normal((frames, 2)), 3 + random.random(frames)))
-        cameras = np.concatenate((R, t[:, :, None]), axis=2)
-        U = np.concatenate((0.5 * random.standard_normal((3, points)), np.ones((1, points))))
-        X = cameras @ U
-        tracks = X[:, :2] / X[:, 2:] + noise * random.standard_normal((frames, 2, points))
-        visible = random.random((frames, points)) >= missing
-        norm = np.linalg.norm(np.where(visible[:, None], tracks, 0.0))
-        return LowRankProblem(tracks / norm, visible, eta, np.asarray(weights, dtype=float)), X
-
-    return make
+    random = np.random.default_rng(seed)
+    R = random_rotations(random, frames)
+    t = np.column_stack((0.1 * random.standard_normal((frames, 2)), 3 + random.random(frames)))
+    cameras = np.concatenate((R, t[:, :, None]), axis=2)
+    U = np.concatenate((0.5 * random.standard_normal((3, points)), np.ones((1, points))))
+    X = cameras @ U
+    tracks = X[:, :2] / X[:, 2:] + noise * random.standard_normal((frames, 2, points))
+    visible = random.random((frames, points)) >= missing
+    norm = np.linalg.norm(np.where(visible[:, None], tracks, 0.0))
+    return LowRankProblem(tracks / norm, visible, eta, np.asarray(weights, dtype=float)), X
 
 
-@pytest.fixture
-def random_factors():
+@called_by_tests
+def random_factors(problem: Problem, seed: int = 1) -> Factors:
     """Make a random point for a problem."""
-
-    def make(problem: Problem, seed: int = 1) -> Factors:
-        random = np.random.default_rng(seed)
-        frames, points = problem.shape
-        return Factors(
-            random.standard_normal((frames, problem.rank)),
-            random.standard_normal((problem.rank, 3, points)),
-            random.standard_normal((frames, 3)) * problem.offsets,
-        )
-
-    return make
+    random = np.random.default_rng(seed)
+    frames, points = problem.shape
+    return Factors(
+        random.standard_normal((frames, problem.rank)),
+        random.standard_normal((problem.rank, 3, points)),
+        random.standard_normal((frames, 3)) * problem.offsets,
+    )
 
 
-@pytest.fixture(scope="session")
-def object_in_view():
-    """Return a function that makes a depth problem with an anchor, and its right point."""
-    return _object_in_view
-
-
-def _object_in_view(frames=12, points=18, *, affine=False, hidden=0.0, turn=1.0, bend=0.3, seed=0):
-    """Return the problem and the point of an object that bends and turns in front of a camera."""
+@called_by_tests
+def object_in_view(frames=12, points=18, *, affine=False, hidden=0.0, turn=1.0, bend=0.3, seed=0):
+    """Return the problem, with an anchor, and the right point of an object that bends and turns."""
     rng = np.random.default_rng(seed)
     mean, shape = rng.normal(size=(2, 3, points))
     shapes = mean + bend * np.sin(np.arange(frames) / 2.0)[:, None, None] * shape

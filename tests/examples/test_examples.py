@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
+from programs import run_python
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "assets" / "examples").glob("*.py"))
 PRINTED = {
@@ -32,9 +30,7 @@ def test_all_examples_are_known():
     ],
 )
 def test_an_example_runs(path, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", path], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = run_python("-W", "error", path, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert PRINTED[path.stem] in done.stdout
     if path.stem == "fit":

@@ -28,6 +28,7 @@ from PyQt6.QtGui import (
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
+from sharing import called_by_tests
 
 from core import (
     CameraModel,
@@ -50,7 +51,7 @@ from core import (
 from core.depth import alternatives
 from core.experiments.job_store import FAILED, JobStore
 from core.experiments.jobs import JobResult, save_job_result
-from core.experiments.sweep.rows import write_plan
+from core.experiments.sweep.rows import read_sweep, write_plan
 from core.experiments.sweep.runs import find_sequences, plan_sweep
 from core.foundation import Floats, Phase, PhaseKind, rotation_from_vector
 
@@ -86,16 +87,16 @@ class PatientQtBot(QtBot):
     waitActive = partialmethod(QtBot.waitActive, timeout=MILLISECONDS)
     waitExposed = partialmethod(QtBot.waitExposed, timeout=MILLISECONDS)
 
+    def addWidget(self, widget):
+        """Close a widget after the test; return it."""
+        super().addWidget(widget)
+        return widget
+
 
 @pytest.fixture
 def qtbot(qapp, request):
     """Return a `PatientQtBot`."""
     return PatientQtBot(request)
-
-
-def called_by_tests(function):
-    """Return a fixture that is a function or a class."""
-    return pytest.fixture(scope="session")(lambda: function)
 
 
 @dataclass(frozen=True)
@@ -294,7 +295,7 @@ def render_svg():
 
 @pytest.fixture
 def show(qtbot):
-    """Return what shows a widget, in a size where one is given.
+    """Return what shows a widget, in a size where one is given, and returns it.
 
     It is closed when the fixtures that use this one are over: controllers of a widget end before it.
     """
@@ -306,6 +307,7 @@ def show(qtbot):
             widget.resize(*size)
         with qtbot.waitExposed(widget):
             widget.show()
+        return widget
 
     yield shown
     for widget in made:
@@ -483,9 +485,7 @@ def scene_view(show):
     """Return a 3-D view that paints without OpenGL."""
     from nrsfm_gui.panels.view3d.scene_view import SceneView
 
-    view = SceneView(software=True)
-    show(view, 640, 480)
-    return view
+    return show(SceneView(software=True), 640, 480)
 
 
 @pytest.fixture
@@ -493,9 +493,7 @@ def tracks_view(show):
     """Return a 2-D view."""
     from nrsfm_gui.panels.view2d.tracks_view import TracksView
 
-    view = TracksView()
-    show(view, 640, 480)
-    return view
+    return show(TracksView(), 640, 480)
 
 
 @pytest.fixture
@@ -749,6 +747,14 @@ def solved_sweep(tmp_path_factory):
             save_job_result(store, job.key, result)
     write_plan(folder, len(jobs), plan.swept)
     return root
+
+
+@pytest.fixture(scope="session")
+def rows(solved_sweep):
+    """Return the rows of its table."""
+    from nrsfm_gui.text.sweep_rows import build_rows
+
+    return build_rows(read_sweep(solved_sweep / "runs"))
 
 
 @pytest.fixture

@@ -116,8 +116,7 @@ class CompareController(QObject):
         panel.table_requested.connect(self._on_table_requested)
         for signal in (session.compared_changed, session.compare_mode_changed):
             signal.connect(lambda _changed: self._show())
-        for signal in (session.shown_changed, session.runs_changed, session.run_changed):
-            signal.connect(self._updater.request)
+        self._updater.follow(session.shown_changed, session.runs_changed, session.run_changed)
         display.errors.incumbent_changed.connect(self._updater.run)
         session.appearance_changed.connect(self._on_appearance_changed)
         display.scene_shown.connect(lambda _scene: self._on_scene_shown())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QRectF, Qt, pyqtSignal
@@ -26,7 +27,7 @@ from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from nrsfm_gui.model.theme import Theme
 
@@ -80,22 +81,19 @@ class ComparePanel(Themed, QFrame):
         self._modes: dict[str, QToolButton] = {}
         group = QButtonGroup(self)
         for mode, title in MODES.items():
-            button = self._modes[mode] = _button(title, TIPS[mode])
-            button.setCheckable(True)
-            button.clicked.connect(lambda _on, mode=mode: self.mode_chosen.emit(mode))
-            group.addButton(button)
+            chosen = partial(self.mode_chosen.emit, mode)
+            self._modes[mode] = _button(title, TIPS[mode], chosen, checkable=True)
+            group.addButton(self._modes[mode])
         self._summary = ElidedLabel()
-        self._more = _button("What differs", "List the parameters and numbers in which the two runs differ")
-        self._more.setCheckable(True)
+        tip = "List the parameters and numbers in which the two runs differ"
+        self._more = _button("What differs", tip, checkable=True)
         self._more.setArrowType(Qt.ArrowType.RightArrow)
         self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._more.toggled.connect(self._on_more_toggled)
-        swap = _button("⇄", "Let the two runs change their places")
-        swap.clicked.connect(self.swap_requested)
-        close = _button("Stop comparing", "Show one run alone (Escape, or Ctrl+D)")
-        close.clicked.connect(self.closed)
-        chosen = (self._swatches[0], self._first, swap, self._swatches[1], self._second)
-        runs = filled(QHBoxLayout(), *chosen, None, *self._modes.values(), spacing=4)
+        swap = _button("⇄", "Let the two runs change their places", self.swap_requested.emit)
+        close = _button("Stop comparing", "Show one run alone (Escape, or Ctrl+D)", self.closed.emit)
+        pair = (self._swatches[0], self._first, swap, self._swatches[1], self._second)
+        runs = filled(QHBoxLayout(), *pair, None, *self._modes.values(), spacing=4)
         runs.addSpacing(8)
         runs.addWidget(close)
         below = filled(QHBoxLayout(), self._summary, self._more, grows=self._summary)
@@ -232,8 +230,10 @@ class CompareSplitter(QSplitter):
         self.setSizes([*(each if column in shown else 0 for column in self._columns), table])
 
 
-def _button(text: str, tip: str) -> QToolButton:
-    return tool_button(text, tip, f"{text}: {tip}")
+def _button(
+    text: str, tip: str, pressed: Callable[[], object] | None = None, *, checkable: bool = False
+) -> QToolButton:
+    return tool_button(text, tip, f"{text}: {tip}", pressed, checkable=checkable)
 
 
 def _short(name: str) -> str:

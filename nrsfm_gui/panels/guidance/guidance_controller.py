@@ -139,8 +139,7 @@ class GuidanceController(QObject):
         panel.parameter_chosen.connect(self._on_parameter_chosen)
         panel.truth_toggled.connect(lambda _on: self._updater.run())
         session.sequence_changed.connect(self._on_sequence_changed)
-        for signal in (session.settings_changed, session.shown_changed, session.run_changed):
-            signal.connect(self._updater.request)
+        self._updater.follow(session.settings_changed, session.shown_changed, session.run_changed)
         self._updater.run()
 
     @property

@@ -63,9 +63,10 @@ class LogPanel(Themed, QWidget):
         self._text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        copy = tool_button("Copy", "Copy the lines that are shown, or what is selected", "Copy the log")
+        tip = "Copy the lines that are shown, or what is selected"
+        copy = tool_button("Copy", tip, "Copy the log", self._on_copy_clicked)
         save = tool_button("Save…", "Save all lines as a text file", "Save the log")
-        clear = tool_button("Clear", "Forget all lines", "Clear the log")
+        clear = tool_button("Clear", "Forget all lines", "Clear the log", logbook.clear)
         self._level.setMinimumWidth(NARROWEST)  # a panel as wide as all texts would squeeze its neighbors
         self._level.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.header = QWidget()
@@ -75,8 +76,6 @@ class LogPanel(Themed, QWidget):
         for changed in (self._level.currentTextChanged, self._filter.textChanged, logbook.cleared):
             changed.connect(self._rebuild)
         logbook.added.connect(self._on_line_added)
-        copy.clicked.connect(self._on_copy_clicked)
-        clear.clicked.connect(lambda _checked: logbook.clear())
         self.save_requested = save.clicked
         self._follow_theme()
 

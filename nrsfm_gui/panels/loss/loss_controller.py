@@ -57,11 +57,10 @@ class LossController(QObject):
         self._shown: LossState | None = None
         # A picture of a plot costs as much as one of the scene.
         self.updater = PanelUpdater(self._resolve, self._apply, self, milliseconds=2 * READING_MILLISECONDS)
-        for signal in (
+        self.updater.follow(
             session.runs_changed, session.shown_changed, session.compared_changed, session.run_changed,
             session.settings_changed, session.alignment_changed, display.errors.traces.changed,
-        ):  # fmt: skip
-            signal.connect(self.updater.request)
+        )  # fmt: skip
         # The line ends where all numbers are of, at any moment.
         display.errors.incumbent_changed.connect(lambda _incumbent: self.updater.run())
         display.refreshed.connect(self.updater.flush)

@@ -113,8 +113,8 @@ class _Verdicts(QWidget):
             sentence = PlainLabel(verdict.sentence, wraps=True)
             sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self._grid.addWidget(sentence, row, 0)
-            close = tool_button("✕", "Show this no more (Ctrl+Z shows it again)", "Dismiss this remark")
-            close.clicked.connect(lambda _checked, verdict=verdict: self.dismissed.emit(verdict))
+            tip, dismiss = "Show this no more (Ctrl+Z shows it again)", partial(self.dismissed.emit, verdict)
+            close = tool_button("✕", tip, "Dismiss this remark", dismiss)
             self._grid.addWidget(close, row, 2, Qt.AlignmentFlag.AlignTop)
             if verdict.action is None:
                 continue
@@ -192,17 +192,15 @@ class NumbersController(QObject):
         self._verdicts = PanelUpdater(lambda: verdicts_on(session.seen_run), panel.set_verdicts, self)
         self._frame = PanelUpdater(self._resolve_frame, lambda block: panel.set_frame(*block), self)
         self._point = PanelUpdater(self._resolve_point, lambda block: panel.set_point(*block), self)
-        for signal in (
+        looked_at = (
             session.sequence_changed, session.settings_changed, session.shown_changed, session.runs_changed,
             session.run_changed, session.moment_changed,
-        ):  # fmt: skip
-            signal.connect(self._run.request)
-            signal.connect(self._verdicts.request)
+        )  # fmt: skip
+        self._run.follow(*looked_at)
         display.errors.incumbent_changed.connect(self._run.run)
-        display.errors.incumbent_changed.connect(self._verdicts.request)
-        for signal in (display.scene_shown, session.run_changed):
-            signal.connect(self._frame.request)
-        display.scene_shown.connect(self._point.request)
+        self._verdicts.follow(*looked_at, display.errors.incumbent_changed)
+        self._frame.follow(display.scene_shown, session.run_changed)
+        self._point.follow(display.scene_shown)
         display.refreshed.connect(self.flush)
         self._run.request()
 

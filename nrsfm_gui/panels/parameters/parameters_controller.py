@@ -116,14 +116,10 @@ class ParametersController(QObject):
         session.sequence_changed.connect(self._on_sequence_changed)
         session.settings_changed.connect(self._on_settings_changed)
         session.shown_changed.connect(self._on_shown_changed)
-        for signal in (session.sequence_changed, session.shown_changed, session.run_changed):
-            signal.connect(self._notes.request)
-        for signal in (session.runs_changed, session.shown_changed, session.moment_changed):
-            signal.connect(self._values.request)
-            signal.connect(self._difference.request)
-        session.run_changed.connect(self._values.request)
-        session.live_changed.connect(self._difference.request)
-        control.ended.connect(self._difference.request)
+        self._notes.follow(session.sequence_changed, session.shown_changed, session.run_changed)
+        looked_at = session.runs_changed, session.shown_changed, session.moment_changed
+        self._values.follow(*looked_at, session.run_changed)
+        self._difference.follow(*looked_at, session.live_changed, control.ended)
         self._diamonds.request()
 
     # -- what is asked for ----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
@@ -221,10 +222,9 @@ class PointsPanel(QWidget):
 
     def _button(self, name: str) -> QToolButton:
         title, tip = PAGES[name]
-        button = tool_button(title, tip, object_name=name)
-        button.setCheckable(True)
+        pressed = partial(self._on_page_clicked, name)
+        button = tool_button(title, tip, pressed=pressed, object_name=name, checkable=True)
         button.setChecked(name == self._page)
-        button.clicked.connect(lambda _checked: self._on_page_clicked(name))
         return button
 
     def _on_page_clicked(self, page: str) -> None:

@@ -43,11 +43,10 @@ class RunsController(QObject):
             session.with_run(number, function, sequence=sequence)
 
         self.updater = PanelUpdater(self._resolve, lambda state: panel.set_rows(*state), self)
-        for signal in (
+        self.updater.follow(
             session.sequence_changed, session.runs_changed, session.shown_changed, session.compared_changed,
             session.run_changed, display.errors.found, session.alignment_changed,
-        ):  # fmt: skip
-            signal.connect(self.updater.request)
+        )  # fmt: skip
         display.errors.incumbent_changed.connect(self.updater.run)
         display.refreshed.connect(self.updater.flush)
         session.changed.connect(self._on_changed)

@@ -65,8 +65,7 @@ class SequencesPanel(QWidget):
         self._note.setPlaceholderText("Note on this run")
         self._note.editingFinished.connect(self._commit_note)
         self._noted = -1  # the run that the note is on
-        self._more = tool_button("⋯", MORE, MORE, object_name="run menu")
-        self._more.clicked.connect(self._on_more_clicked)
+        self._more = tool_button("⋯", MORE, MORE, self._on_more_clicked, object_name="run menu")
         hint = PlainLabel(HINT, role="muted", wraps=True)
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._bar, listing = QWidget(), QWidget()

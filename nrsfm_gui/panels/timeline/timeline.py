@@ -192,12 +192,11 @@ class TimelineController(QObject):
         session.sequence_changed.connect(self._on_sequence_changed)
         session.frame_changed.connect(playback.set_frame)
         session.frame_range_changed.connect(playback.set_range)
-        for signal in (
+        self._updater.follow(
             session.frame_changed, session.frame_range_changed, session.hidden_changed,
             session.selection_changed, session.point_changed, session.compare_mode_changed,
             session.compared_changed, session.settings_changed,
-        ):  # fmt: skip
-            signal.connect(self._updater.request)
+        )  # fmt: skip
         display.errors.series_changed.connect(self._on_series_changed)
         display.scene_shown.connect(self._updater.run)  # its frame is marked when it is drawn
         display.refreshed.connect(self._updater.flush)

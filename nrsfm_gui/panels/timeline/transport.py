@@ -128,12 +128,11 @@ class Transport(QWidget):
     # Construction
 
     def _button(self, name: str, tip: str, pressed: Callable[[], object]) -> QToolButton:
-        button = tool_button("", tip, tip, object_name=name, keyboard=False)
+        button = tool_button("", tip, tip, pressed, object_name=name, keyboard=False)
         button.setIconSize(QSize(16, 16))
         if name in (*TIPS, "worst"):
             button.setIcon(icon(name, disabled=FADED))
         button.setAutoRepeat(name in ("previous", "next"))
-        button.clicked.connect(lambda _checked: pressed())
         return button
 
     def _build(self) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import scipy.io
+from sharing import called_by_tests
 
 from core import InputError, read_sequence
 from core.cameras import MetricUpgrade, metric_upgrade
@@ -61,18 +62,15 @@ class Scene:
         return float(np.linalg.norm(moved - self.points, axis=0).max())
 
 
-@pytest.fixture
-def scene():
-    def make(views: int = 7, points: int = 40, focal: float = 1300.0, seed: int = 0) -> Scene:
-        random = np.random.default_rng(seed)
-        R = rotation_from_vector(random.standard_normal((views, 3)) * [0.4, 0.8, 0.3])
-        t = np.column_stack((0.3 * random.standard_normal((views, 2)), 6 + 2 * random.random(views)))
-        roll = np.diag([-1.0, -1.0, 1.0])  # every view upside down, too: the principal point is in the middle
-        R, t = np.concatenate((R, roll @ R)), np.concatenate((t, t @ roll))
-        K = np.array([[focal, 0, CENTER[0]], [0, focal, CENTER[1]], [0, 0, 1]])
-        return Scene(R, t, K, random.standard_normal((3, points)))
-
-    return make
+@called_by_tests
+def scene(views: int = 7, points: int = 40, focal: float = 1300.0, seed: int = 0) -> Scene:
+    random = np.random.default_rng(seed)
+    R = rotation_from_vector(random.standard_normal((views, 3)) * [0.4, 0.8, 0.3])
+    t = np.column_stack((0.3 * random.standard_normal((views, 2)), 6 + 2 * random.random(views)))
+    roll = np.diag([-1.0, -1.0, 1.0])  # every view upside down, too: the principal point is in the middle
+    R, t = np.concatenate((R, roll @ R)), np.concatenate((t, t @ roll))
+    K = np.array([[focal, 0, CENTER[0]], [0, focal, CENTER[1]], [0, 0, 1]])
+    return Scene(R, t, K, random.standard_normal((3, points)))
 
 
 @pytest.mark.parametrize("known", [True, False])

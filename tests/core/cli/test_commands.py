@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from programs import run_python
 
 from core.cli import COMMANDS, main
 from core.cli.options import option_flag
@@ -46,7 +47,7 @@ def listed_options(text):
 
 def test_only_the_command_that_is_asked_for_is_imported():
     code = "import sys; from core.cli import main; main(['info', '--help']); print(*sys.modules, sep='\\n')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_python("-c", code, check=True)
     loaded = set(done.stdout.split())
     assert {name for name in COMMANDS if f"core.cli.{name}" in loaded} == {"info"}
     assert not any(name.startswith("core.experiments") for name in loaded)

@@ -10,6 +10,7 @@ import tempfile
 from contextlib import suppress
 
 import pytest
+from programs import run_python
 
 from core import load_result, read_sequence
 from core.cli import main
@@ -147,7 +148,7 @@ def test_a_signal_during_the_start_leaves_no_traceback():
         "builtins.__import__ = stop\n"
         "sys.exit(run())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = run_python("-c", code)
     assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "", "")
 
 
@@ -167,7 +168,5 @@ def test_a_signal_while_code_of_a_string_runs_ends_with_its_code(tmp_path):
         "core.cli.formats.run = run\n"
         "sys.exit(main(['formats']))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "stopped"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = run_python("-m", "stopped", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "nrsfm formats: stopped\n")

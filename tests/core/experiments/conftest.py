@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sharing import called_by_tests
 
 from core import write_challenge
 
@@ -15,14 +16,10 @@ def folder(tmp_path_factory):
     return root
 
 
-@pytest.fixture(scope="session")
-def cells():
+@called_by_tests
+def cells(text: str, heading: str) -> list[list[str]]:
     """Return the rows of the first Markdown table below a heading."""
-
-    def read(text: str, heading: str) -> list[list[str]]:
-        part = text.split(heading, 1)[1].split("\n## ", 1)[0]
-        table = "|" + part.split("\n|", 1)[1].split("\n\n", 1)[0]
-        lines = [line[2:-2].split(" | ") for line in table.splitlines()]
-        return [[cell.strip("* ").replace("−", "-") for cell in line] for line in lines]
-
-    return read
+    part = text.split(heading, 1)[1].split("\n## ", 1)[0]
+    table = "|" + part.split("\n|", 1)[1].split("\n\n", 1)[0]
+    lines = [line[2:-2].split(" | ") for line in table.splitlines()]
+    return [[cell.strip("* ").replace("−", "-") for cell in line] for line in lines]

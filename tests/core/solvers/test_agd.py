@@ -16,13 +16,6 @@ ROUNDING = 1e-12
 PENALTIES = [None, LogPenalty(0.02, 0.1), RankPenalty(0.02)]  # others: test_combinations
 
 
-@pytest.fixture(params=["nonrigid", "lowrank"])
-def problem(request, posed):
-    if request.param == "nonrigid":
-        return posed("nonrigid", frames=8, points=10, missing=0.2)
-    return posed("lowrank", frames=6, points=12, weights=(0.0, 0.0, 0.0, 0.0, 1e-3, 2e-3), missing=0.2)
-
-
 @pytest.fixture
 def convex(simulated):
     return simulated(frames=6, points=8, weights=np.full(6, 0.05), missing=0.2, eta=0.5)[0]

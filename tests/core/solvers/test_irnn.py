@@ -17,13 +17,6 @@ PENALTIES = [None, LogPenalty(0.02, 0.1), MCP(0.02, 3.0)]  # others: test_combin
 STRONG = [SchattenNorm(0.5, 0.5, 0.1), LogPenalty(0.5, 0.3), CappedNorm(0.5, 3.0), SCAD(0.5, 3.0)]
 
 
-@pytest.fixture(params=["nonrigid", "lowrank"])
-def problem(request, posed):
-    if request.param == "nonrigid":
-        return posed("nonrigid", frames=8, points=10, missing=0.2)
-    return posed("lowrank", frames=6, points=12, weights=(0.0, 0.0, 0.0, 0.0, 1e-3, 2e-3), missing=0.2)
-
-
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
 def test_the_objective_never_rises_and_falls_as_predicted(problem, penalty):
     problem = replace(problem, spectral=penalty)

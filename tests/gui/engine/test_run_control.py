@@ -44,29 +44,43 @@ def controls(qapp, known, monkeypatch):
 
 
 @pytest.fixture
-def working(qtbot, controls, make_stream):
-    """Make (session, control, run) of a run that goes on until it is stopped."""
+def started(qtbot, controls):
+    """Make (session, control, run) of a run that has done more than so many iterations."""
 
-    def make(**options):
-        session, control = controls(make_stream(pause=0.001, **options))
+    def make(stream, more_than):
+        session, control = controls(stream)
         run = control.start(warm=False)
-        qtbot.waitUntil(lambda: len(run.history) > 5)
+        qtbot.waitUntil(lambda: len(run.history) > more_than)
         return session, control, run
 
     return make
 
 
 @pytest.fixture
-def finished(qtbot, controls, make_stream):
+def working(started, make_stream):
+    """Make (session, control, run) of a run that goes on until it is stopped."""
+    return lambda **options: started(make_stream(pause=0.001, **options), 5)
+
+
+@pytest.fixture
+def finished(qtbot, started, make_stream):
     """Make (session, control, run) of a run of ten iterations that is done."""
 
     def make(**options):
-        session, control = controls(make_stream(**{"length": 10} | options))
-        run = control.start(warm=False)
+        session, control, run = started(make_stream(**{"length": 10} | options), 0)
         qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
         return session, control, run
 
     return make
+
+
+@pytest.fixture
+def stopping(started, make_stream):
+    """Return (session, control, run) of a run that was stopped, and whose thread computes yet."""
+    session, control, run = started(make_stream(length=10, pause=0.05), 0)
+    control.cancel()
+    session.set_settings(wnn(eta=0.2))
+    return session, control, run
 
 
 def test_the_last_residuals_of_admm_are_among_the_numbers(known, make_iterate):
@@ -256,11 +270,9 @@ def test_what_would_start_the_search_again_waits_for_run(qtbot, finished):
     assert live.settings == wnn(eta=0.1)  # the cheap one alone is followed
 
 
-def test_a_stopped_search_is_not_followed(qtbot, controls, compare):
+def test_a_stopped_search_is_not_followed(qtbot, started, compare):
     """Its cameras are not chosen: going on would be another search."""
-    session, control = controls(compare(unsettled=10_000))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(run.history) > 5)
+    session, control, run = started(compare(unsettled=10_000), 5)
     with qtbot.waitSignal(control.ended):
         control.cancel()
     count = len(run.history)
@@ -332,22 +344,14 @@ def test_without_live_parameters_a_run_under_way_stays_so_until_they_are_live(qt
     assert [tick.text for tick in run.history.ticks] == ["eta 0.05 → 0.2"]
 
 
-def test_a_change_after_stop_is_followed_once_the_last_iteration_is_done(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=10, pause=0.05))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(run.history) > 0)
-    control.cancel()
-    session.set_settings(wnn(eta=0.2))
-    assert session.runs == [run]  # its thread computes yet
+def test_a_change_after_stop_is_followed_once_the_last_iteration_is_done(qtbot, stopping):
+    session, _control, run = stopping
+    assert session.runs == [run]
     qtbot.waitUntil(lambda: session.shown is not run and session.shown.settings == wnn(eta=0.2))
 
 
-def test_a_change_after_stop_is_not_followed_by_what_closes(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=10, pause=0.05))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(run.history) > 0)
-    control.cancel()
-    session.set_settings(wnn(eta=0.2))
+def test_a_change_after_stop_is_not_followed_by_what_closes(stopping):
+    session, control, run = stopping
     control.shut_down()
     assert session.runs == [run] and control.current is None
     session.set_settings(wnn(eta=0.3))  # the window could not be closed
@@ -394,10 +398,8 @@ def compare(make_stream):
     return make
 
 
-def test_a_change_while_rotations_are_compared_shows_that_it_starts_again(qtbot, controls, compare):
-    session, control = controls(compare(unsettled=60))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(run.history) > 5)
+def test_a_change_while_rotations_are_compared_shows_that_it_starts_again(qtbot, started, compare):
+    session, control, run = started(compare(unsettled=60), 5)
     assert not run.last.rotations_chosen
     control.set_paused(True)
     session.set_settings(wnn(rank=4))

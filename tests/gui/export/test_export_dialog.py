@@ -27,8 +27,7 @@ def context(tmp_path):
 
 @pytest.fixture
 def dialog(qtbot, context):
-    dialog = ExportDialog()
-    qtbot.addWidget(dialog)
+    dialog = qtbot.addWidget(ExportDialog())
     dialog.set_context(context)
     dialog.show()
     return dialog

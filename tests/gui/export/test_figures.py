@@ -129,8 +129,7 @@ def test_the_names_of_axes_are_on_the_page(plotted):
 
 def test_a_picture_without_background_is_transparent_where_nothing_is_drawn(qtbot, solved):
     for software in (False, True):
-        view = SceneView(software=software)
-        qtbot.addWidget(view)
+        view = qtbot.addWidget(SceneView(software=software))
         view.resize(320, 240)
         view.set_scene(solved.display.scene)
         image = view.render_image(320, 240, labels=False, transparent=True)

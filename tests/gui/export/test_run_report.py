@@ -156,8 +156,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
         plotted.export_controller.copy_python()
     assert "as it was at iteration" in copied.args[0]
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
-    numbers = NumbersPanel()
-    show(numbers)
+    numbers = show(NumbersPanel())
     controller = NumbersController(session, plotted.display, numbers)
     controller.flush()
     controller.shut_down()
@@ -230,8 +229,7 @@ def test_a_curve_is_drawn_to_scale_and_ends_at_the_axes(qapp):
 def test_many_values_keep_their_extremes(qtbot):
     losses = np.exp(-np.linspace(0, 6, 50_000))
     losses[31_234] = 1e3
-    plot = LossPlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(LossPlot())
     plot.setPalette(palette(LIGHT))
     history = History()
     history.extend(

@@ -49,8 +49,7 @@ def make_dialog(qtbot, show):
         made.append(dialog)
         with qtbot.waitSignal(dialog.ready):
             dialog.set_contents(inspect_file(path, **reading), reading)
-        show(dialog)
-        return dialog
+        return show(dialog)
 
     yield make
     for dialog in made:

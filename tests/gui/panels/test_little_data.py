@@ -43,8 +43,7 @@ def wiggle(widget, seed):
 
 
 def test_the_timeline_survives_whatever_errors_it_is_given(qapp, show, series):
-    timeline = Timeline()
-    show(timeline, 640, 140)
+    timeline = show(Timeline(), 640, 140)
     frames, points = series.per_point.shape
     timeline.set_frame_count(frames)
     asked = []

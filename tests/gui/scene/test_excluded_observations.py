@@ -59,8 +59,7 @@ def test_a_scene_separates_what_is_excluded_from_what_is_hidden(known, mask):
 
 
 def test_excluded_points_are_crosses_and_hidden_ones_are_rings(show, known, mask, near):
-    view = TracksView()
-    show(view, 640, 480)
+    view = show(TracksView(), 640, 480)
     shapes = build_shapes(known.sequence, known.result)
     view.set_scene(build_scene(known.sequence, shapes, frame=4))
     assert not near(view.grab_image(), DARK.warning, tolerance=30).any()

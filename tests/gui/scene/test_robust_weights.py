@@ -54,8 +54,7 @@ def test_the_outlier_has_little_weight_in_the_scene_the_table_and_the_strip(sequ
 
 
 def test_points_of_little_weight_are_rings(show, sequence, shapes, near):
-    view = TracksView()
-    show(view, 640, 480)
+    view = show(TracksView(), 640, 480)
     scene = build_scene(sequence, shapes, frame=FRAME)
     view.set_scene(scene)
     doubted = scene.visible & (scene.weights < 0.5)
@@ -67,8 +66,7 @@ def test_points_of_little_weight_are_rings(show, sequence, shapes, near):
 
 
 def test_the_table_has_a_column_of_weights_where_there_are_some(show, sequence, shapes, known):
-    table = PointsTable()
-    show(table, 500, 200)
+    table = show(PointsTable(), 500, 200)
     table.set_table(point_table(sequence, shapes))
     assert not table.isColumnHidden(WEIGHT)
     table.set_table(point_table(known.sequence, build_shapes(known.sequence, known.result)))

@@ -3,6 +3,7 @@
 import pytest
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from sharing import called_by_tests
 
 from core import Settings, read_sequence, simulate, write_npz
 from nrsfm_gui.engine.run_control import RunControl
@@ -157,12 +158,8 @@ def opened(qtbot):
     return open_path
 
 
-@pytest.fixture
-def text_of():
+@called_by_tests
+def text_of(window, recipe):
     """Return what a window copies as "python" or as "command"."""
-
-    def copied(window, recipe):
-        getattr(window.export_controller, f"copy_{recipe}")()
-        return QGuiApplication.clipboard().text()
-
-    return copied
+    getattr(window.export_controller, f"copy_{recipe}")()
+    return QGuiApplication.clipboard().text()

@@ -16,8 +16,7 @@ from nrsfm_gui.shell.defects import DefectReporter
 @pytest.fixture
 def reporter(show, session, logbook, monkeypatch):
     """Return what shows the defects of a session over a window, in place of what Python does with them."""
-    window = QWidget()
-    show(window, 300, 200)
+    window = show(QWidget(), 300, 200)
     made = DefectReporter(
         window, session, logbook, drawn_by=lambda: "Drawn by hand.", save_session=int, save_reconstruction=int
     )
@@ -59,8 +58,7 @@ def test_a_painter_does_not_outlive_the_painting_that_broke(qtbot, show, capsys,
             painters.append(weakref.ref(painter))
             raise ValueError("painting broke")
 
-    widget = Broken()
-    show(widget, 60, 40)
+    widget = show(Broken(), 60, 40)
     shown(qtbot, reporter).close()
     widget.hide()
     assert painters

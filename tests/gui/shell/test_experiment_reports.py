@@ -33,9 +33,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def window(qtbot):
-    made = QWidget()
-    qtbot.addWidget(made)
-    return made
+    return qtbot.addWidget(QWidget())
 
 
 @pytest.fixture

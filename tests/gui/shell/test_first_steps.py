@@ -15,9 +15,7 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"
 
 @pytest.fixture
 def timeline(show):
-    timeline = Timeline()
-    show(timeline, 600, 100)
-    return timeline
+    return show(Timeline(), 600, 100)
 
 
 @pytest.fixture
@@ -29,8 +27,7 @@ def window(show):
     window.run_button = QPushButton("Run")
     layout.addWidget(window.run_button)
     window.setCentralWidget(center)
-    show(window, 640, 400)
-    return window
+    return show(window, 640, 400)
 
 
 @pytest.fixture

@@ -117,8 +117,7 @@ def test_the_energy_is_of_the_shape_that_is_shown_at_the_finest_level(session, k
 
 
 def test_no_text_is_wider_than_its_place(show, found, known):
-    headline = Headline()
-    show(headline, 600, 40)
+    headline = show(Headline(), 600, 40)
     text = headline_text(found, known.sequence)
     headline.set_texts(text.large, text.small, text.tip)
     seen = set()

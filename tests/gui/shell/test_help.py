@@ -20,8 +20,7 @@ from nrsfm_gui.widgets.style import apply_theme
 @pytest.fixture
 def page_of(show):
     """Return a function that opens a page of help over an empty window."""
-    window = QMainWindow()
-    show(window, 400, 300)
+    window = show(QMainWindow(), 400, 300)
     controller = HelpController(window, scene_view=QWidget(window), timeline=QWidget(window))
 
     def opened(file):

@@ -32,8 +32,7 @@ def window(show):
     window, center = QMainWindow(), QWidget()
     center.setMinimumSize(700, 500)
     window.setCentralWidget(center)
-    show(window, 800, 600)
-    return window
+    return show(window, 800, 600)
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from nrsfm_gui.shell.scale import ScaleController, ScaleDialog
 @pytest.fixture
 def dialog(show, session, known):
     session.set_sequence(known.sequence)
-    window = QWidget()
-    show(window)
+    window = show(QWidget())
     controller = ScaleController(session, window)
     session.set_selection((16, 2), 2)
     controller.show()

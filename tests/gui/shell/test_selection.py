@@ -18,8 +18,7 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"
 @pytest.fixture
 def selection(show, session, display, scene_view, tracks_view, add_solved_run, sequence):
     """Return the controller of both views of a sequence after a run."""
-    panel = PointsPanel()
-    show(panel, 400, 300)
+    panel = show(PointsPanel(), 400, 300)
     controller = SelectionController(session, panel)
     for view in (scene_view, tracks_view):
         controller.add_view(view)

@@ -35,8 +35,7 @@ def sequence():
 @pytest.fixture
 def opening(show, store, session, control):
     """Return what reads files, and shows in the session what they hold."""
-    tree = SequencesPanel()
-    show(tree, 200, 200)
+    tree = show(SequencesPanel(), 200, 200)
     made = SequenceOpening(store, tree)
     SequencesController(session, control, made, store, tree)
     return made

@@ -26,8 +26,7 @@ def test_memory_grows_by_what_is_taken():
 
 
 def test_the_label_is_hidden_where_the_system_does_not_report_the_memory(qtbot, monkeypatch):
-    label = MemoryLabel()
-    qtbot.addWidget(label)
+    label = qtbot.addWidget(MemoryLabel())
     label.show()
     label.refresh()
     assert label.text().endswith(" MB")
@@ -43,9 +42,7 @@ def test_the_label_is_hidden_where_the_system_does_not_report_the_memory(qtbot, 
 
 @pytest.fixture
 def bar(show):
-    bar = QStatusBar()
-    show(bar, 900, 30)
-    return bar
+    return show(QStatusBar(), 900, 30)
 
 
 @pytest.fixture
@@ -94,8 +91,7 @@ FACTS = "pickup flyby (perspective) · 100 frames · 41 points"
 
 @pytest.fixture
 def line(show):
-    line = StatusLine()
-    show(line, 1500, 30)
+    line = show(StatusLine(), 1500, 30)
     line.set_full_text(WORST)
     line.set_facts(FACTS, "/data/flyby.txt")
     return line
@@ -147,8 +143,7 @@ def test_what_the_solver_does_is_shown_again_after_other_messages(
     qtbot.waitUntil(lambda: "run 2" in status.line.full_text.lower())
     activity = status.line.full_text
     session.notifier.show_status("Run 1, which run 2 went on from")
-    plot = LossPlot()
-    show(plot, 400, 200)
+    plot = show(LossPlot(), 400, 200)
     LossController(session, control, display, plot).show_newest()
     qtbot.waitUntil(lambda: status.line.full_text == activity)
     for compared in (first, None):

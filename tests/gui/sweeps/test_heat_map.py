@@ -9,24 +9,16 @@ from hands import send_mouse
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QImage
 
-from core.experiments.sweep.rows import read_sweep
 from nrsfm_gui.model.appearance import COLOR_MAPS
 from nrsfm_gui.sweeps.heat_map import HeatMap
 from nrsfm_gui.text.sweep_map import build_map
-from nrsfm_gui.text.sweep_rows import build_rows
 from nrsfm_gui.widgets.colors import LEVELS, color_table
 from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure
 
 
 @pytest.fixture
-def rows(swept):
-    return build_rows(read_sweep(swept))
-
-
-@pytest.fixture
 def heat_map(qtbot, rows):
-    widget = HeatMap()
-    qtbot.addWidget(widget)
+    widget = qtbot.addWidget(HeatMap())
     widget.resize(600, 420)
     widget.set_state(build_map(rows, np.ones(len(rows), dtype=bool), "procrustes_mm", "eta", "rank", "mean"))
     return widget

@@ -9,10 +9,8 @@ import pytest
 from core.experiments.sweep.filter import apply_filter as core_filter
 from core.experiments.sweep.filter import find_column
 from core.experiments.sweep.frame import REDUCTIONS as CORE_REDUCTIONS
-from core.experiments.sweep.rows import read_sweep
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
 from nrsfm_gui.text.sweep_rows import (
-    build_rows,
     common_settings,
     count_text,
     filter_example,
@@ -26,11 +24,6 @@ from nrsfm_gui.text.sweep_rows import (
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS
 
 pytestmark = pytest.mark.usefixtures("qapp")
-
-
-@pytest.fixture
-def rows(swept):
-    return build_rows(read_sweep(swept))
 
 
 def apply_filter(rows, pattern):

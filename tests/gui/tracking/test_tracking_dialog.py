@@ -23,8 +23,7 @@ SHEET = (160, 75, 440, 320)  # left, top, right and bottom of the sheet in the f
 
 @pytest.fixture
 def dialog(show):
-    made = TrackingDialog()
-    show(made, 1000, 640)
+    made = show(TrackingDialog(), 1000, 640)
     yield made
     made.shut_down()
 
@@ -176,8 +175,7 @@ def test_a_file_that_is_no_video_is_refused_in_a_sentence(qtbot, dialog, tmp_pat
 def test_the_menu_states_what_has_to_be_installed(qtbot, session, store, show, monkeypatch):
     from PyQt6.QtWidgets import QWidget
 
-    window = QWidget()
-    show(window)
+    window = show(QWidget())
     controller = TrackingController(SequenceOpening(store, window), session.notifier, window)
     monkeypatch.setattr(opencv, "find_spec", lambda _name: None)
     with qtbot.waitSignal(session.notifier.failed) as stated:

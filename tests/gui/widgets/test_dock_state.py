@@ -31,8 +31,7 @@ HOSTILE = {
 
 @pytest.fixture
 def window(qtbot):
-    made = QMainWindow()
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(QMainWindow())
     made.setDockNestingEnabled(True)
     made.setCentralWidget(QToolBar())
     for k in range(9):

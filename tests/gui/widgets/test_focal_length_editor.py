@@ -9,8 +9,7 @@ from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 
 @pytest.fixture
 def editor(qtbot):
-    made = FocalLengthEditor()
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(FocalLengthEditor())
     made.set_side(1280.0)
     made.set_focal_length(1536.0)
     made.show()

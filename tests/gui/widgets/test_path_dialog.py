@@ -22,8 +22,7 @@ CHOSEN = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.
 
 @pytest.fixture
 def parent(qtbot):
-    widget = QWidget()
-    qtbot.addWidget(widget)
+    widget = qtbot.addWidget(QWidget())
     widget.show()
     return widget
 

@@ -22,8 +22,7 @@ class Painted(Themed, QWidget):
 
 def test_a_widget_applies_the_colors_of_a_theme_once_per_change(qtbot, qapp):
     apply_theme(qapp, DARK)
-    outer = QWidget()
-    qtbot.addWidget(outer)
+    outer = qtbot.addWidget(QWidget())
     inner = Painted()
     QVBoxLayout(outer).addWidget(inner)
     apply_theme(qapp, LIGHT)  # what is in no window yet takes them when it is shown
@@ -40,8 +39,7 @@ def test_a_widget_applies_the_colors_of_a_theme_once_per_change(qtbot, qapp):
 
 def test_a_property_that_the_sheet_uses_changes_the_color(qtbot, qapp, near):
     apply_theme(qapp, DARK)
-    bar = QFrame()
-    qtbot.addWidget(bar)
+    bar = qtbot.addWidget(QFrame())
     bar.setProperty("role", "banner")
     bar.setProperty("edge", "accent")
     bar.resize(60, 20)

@@ -337,8 +337,7 @@ def test_every_key_acts_in_every_view_and_letters_wherever_no_text_is_typed(make
 
 
 def test_keys_of_the_window_are_typed_into_a_choice_only_where_it_can_be_edited(qtbot):
-    choice = QComboBox()
-    qtbot.addWidget(choice)
+    choice = qtbot.addWidget(QComboBox())
     keys = Qt.Key.Key_W, Qt.Key.Key_1, Qt.Key.Key_BracketLeft, Qt.Key.Key_Space, Qt.Key.Key_End
     assert [acts(key, choice) for key in keys] == [True, True, True, False, False]
     choice.setEditable(True)

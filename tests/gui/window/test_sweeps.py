@@ -18,11 +18,6 @@ from nrsfm_gui.text.sweep_rows import build_rows, run_title
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN
 
 
-@pytest.fixture(scope="module")
-def rows(solved_sweep):
-    return build_rows(read_sweep(solved_sweep / "runs"))
-
-
 @pytest.fixture
 def window(qtbot, show, rows):
     """Return the window of the sweep, without the main one."""
@@ -181,8 +176,7 @@ def test_a_setting_that_begins_to_vary_fills_the_empty_axis(show, rows, swept, l
     ]
     (swept / "runs.jsonl").write_bytes(b"".join(alike))
     (swept / "plan.json").unlink()
-    window = SweepWindow()
-    show(window)
+    window = show(SweepWindow())
     window.set_rows(build_rows(read_sweep(swept)))
     assert len(window.rows) == 2 and (window._across.key, window._down.key) == ("eta", "")
     window.set_rows(rows)

@@ -7,6 +7,7 @@ import pytest
 from hands import button_of
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QPushButton, QTabBar, QToolButton
+from sharing import called_by_tests
 
 from core import Settings, iterate, simulate
 from core.depth import DepthEnd, mirror_in_depth
@@ -55,18 +56,14 @@ def show_run(make_window, sequence, end):
     return make
 
 
-@pytest.fixture
-def tab_of():
+@called_by_tests
+def tab_of(window):
     """Return whether the tab of the panel Numbers is marked, and its tip."""
-
-    def of(window):
-        window.numbers_controller.flush()
-        bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        places = [(bar, tab) for bar in bars for tab in range(bar.count()) if bar.tabText(tab) == "Numbers"]
-        (bar, tab), *_others = places
-        return not bar.tabIcon(tab).isNull(), bar.tabToolTip(tab)
-
-    return of
+    window.numbers_controller.flush()
+    bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    places = [(bar, tab) for bar in bars for tab in range(bar.count()) if bar.tabText(tab) == "Numbers"]
+    (bar, tab), *_others = places
+    return not bar.tabIcon(tab).isNull(), bar.tabToolTip(tab)
 
 
 def test_a_dismissed_remark_is_gone_from_numbers_tab_and_list_until_it_is_undone(qtbot, show_run, tab_of):

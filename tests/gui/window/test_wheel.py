@@ -122,8 +122,7 @@ def parameters(show):
     """Return the panel of parameters in less height than it needs."""
     panel = ParametersPanel()
     panel.sections.set_open(FOLDED)
-    show(panel, 330, 300)
-    return panel
+    return show(panel, 330, 300)
 
 
 def test_the_wheel_over_a_field_scrolls_the_parameters(parameters):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import h5py
 import numpy as np
 import pytest
+from programs import run_python
 
 from core import InputError
 from core.io.readers.arrays import hdf5
@@ -111,7 +109,5 @@ def test_a_script_without_a_guard_reads_such_files(tmp_path):
         file["tracks"] = np.random.default_rng(0).normal(size=(2, 9, 12))
     script = tmp_path / "script.py"
     script.write_text("import sys, core\nprint(core.read_sequence(sys.argv[1]).frame_count)\n")
-    done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path / "a.h5")], capture_output=True, text=True, check=True
-    )
+    done = run_python(script, tmp_path / "a.h5", check=True)
     assert done.stdout == "12\n"

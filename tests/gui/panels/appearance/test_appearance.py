@@ -20,8 +20,7 @@ from nrsfm_gui.widgets.style import apply_theme
 @pytest.fixture
 def bar(qtbot, known, shapes):
     """A color bar of errors, and what it asked for."""
-    shown = ColorBar()
-    qtbot.addWidget(shown)
+    shown = qtbot.addWidget(ColorBar())
     shown.asked = []
 
     def draw(limits):

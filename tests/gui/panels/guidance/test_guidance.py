@@ -41,8 +41,7 @@ SETTINGS = Settings(
 def panel(qapp, show):
     panel = GuidancePanel()
     apply_theme(qapp, DARK)
-    show(panel, 420, 260)
-    return panel
+    return show(panel, 420, 260)
 
 
 def curves(**changes):

@@ -27,9 +27,7 @@ def sequence():
 
 @pytest.fixture
 def panel(show, logbook):
-    panel = LogPanel(logbook)
-    show(panel, 500, 200)
-    return panel
+    return show(LogPanel(logbook), 500, 200)
 
 
 @pytest.fixture
@@ -83,8 +81,7 @@ def test_the_newest_lines_are_kept_from_any_thread_in_order(qtbot, monkeypatch):
 
 def test_the_panel_filters_by_level_and_text_and_copies_what_it_shows(qtbot):
     book = Logbook()
-    panel = LogPanel(book)
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(LogPanel(book))
     panel.setPalette(palette(DARK))
     book.add(Level.DETAIL, "solver", "iteration 1")
     assert panel._text.toPlainText() == ""  # what comes while it is hidden is there when it is shown

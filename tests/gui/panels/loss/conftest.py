@@ -1,6 +1,7 @@
 """A loss plot, and what it shows."""
 
 import pytest
+from sharing import called_by_tests
 
 from core import HistoryEntry
 from core.foundation import Phase, PhaseKind
@@ -12,16 +13,12 @@ from nrsfm_gui.widgets.style import palette
 REFINE = Phase(PhaseKind.REFINE)
 
 
-@pytest.fixture
-def history():
+@called_by_tests
+def history(count, *, phase=REFINE, top=1.0):
     """Make histories of a falling loss, a hundredth of a second an iteration."""
-
-    def make(count, *, phase=REFINE, top=1.0):
-        made = History()
-        made.extend(HistoryEntry(k, 0.01 * k, top / (1 + k), phase, best=top / (1 + k)) for k in range(count))
-        return made
-
-    return make
+    made = History()
+    made.extend(HistoryEntry(k, 0.01 * k, top / (1 + k), phase, best=top / (1 + k)) for k in range(count))
+    return made
 
 
 @pytest.fixture
@@ -29,8 +26,7 @@ def plot(show):
     plot = LossPlot()
     plot.setPalette(palette(DARK))
     plot.set_mode(EVERYTHING)
-    show(plot, 640, 360)
-    return plot
+    return show(plot, 640, 360)
 
 
 @pytest.fixture

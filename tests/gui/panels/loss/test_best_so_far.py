@@ -237,8 +237,7 @@ def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(best_plo
 
 
 def test_missing_losses_come_last_in_both_orders(qtbot):
-    table = AttemptsTable()
-    qtbot.addWidget(table)
+    table = qtbot.addWidget(AttemptsTable())
     losses = (("a", None), ("b", -1.0), ("c", None), ("d", 2.0))
     table.set_attempts(tuple(Attempt(name, loss, "no") for name, loss in losses))
     for order, first in ((Qt.SortOrder.AscendingOrder, "bd"), (Qt.SortOrder.DescendingOrder, "db")):

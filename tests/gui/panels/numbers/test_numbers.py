@@ -25,8 +25,7 @@ def display(session):
 
 @pytest.fixture
 def numbers(show, session, display):
-    panel = NumbersPanel()
-    show(panel, 300, 400)
+    panel = show(NumbersPanel(), 300, 400)
     controller = NumbersController(session, display, panel)
     yield panel
     controller.shut_down()

@@ -34,9 +34,7 @@ def sequence():
 
 @pytest.fixture
 def panel(show):
-    shown = OutliersPanel()
-    show(shown, 520, 240)
-    return shown
+    return show(OutliersPanel(), 520, 240)
 
 
 @pytest.fixture

@@ -61,8 +61,7 @@ class Form:
 def panel(show):
     panel = ParametersPanel()
     panel.sections.set_open(FOLDED)
-    show(panel, 330, 900)
-    return panel
+    return show(panel, 330, 900)
 
 
 @pytest.fixture

@@ -35,8 +35,7 @@ def closed(show, known):
     """Return the panel as it is at first."""
     panel = ParametersPanel()
     panel.set_sequence(known.sequence)
-    show(panel, *USUAL_SIZE)
-    return panel
+    return show(panel, *USUAL_SIZE)
 
 
 def rows(panel):

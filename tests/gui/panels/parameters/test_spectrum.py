@@ -35,9 +35,7 @@ SHIFT, CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlM
 @pytest.fixture
 def bare(show):
     """A panel that was told nothing yet, not even a theme."""
-    bare = SpectrumPlot()
-    show(bare, 420, 300)
-    return bare
+    return show(SpectrumPlot(), 420, 300)
 
 
 @pytest.fixture

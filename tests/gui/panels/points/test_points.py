@@ -22,8 +22,7 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"
 @pytest.fixture
 def hidden(qtbot, session, display, sequence):
     """Return the panel of a sequence before any run; it is not shown yet."""
-    panel = PointsPanel()
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(PointsPanel())
     panel.resize(700, 300)
     PointsController(session, display, panel)
     SelectionController(session, panel)
@@ -55,8 +54,7 @@ def rows(panel):
 
 
 def test_bands_of_one_and_two_standard_deviations_are_around_the_curves(show, near):
-    chart = FrameChart()
-    show(chart, 400, 200)
+    chart = show(FrameChart(), 400, 200)
     curve, std = np.linspace(0.0, 10.0, 20), np.full(20, 1.5)
     std[7] = np.nan
     color = QColor("#4c9aff")
@@ -184,8 +182,7 @@ def test_the_table_selects_and_sorts_very_many_points(qtbot, show):
     count = 6_000
     rng = np.random.default_rng(0)
     values = rng.exponential(1.0, (3, count))
-    table = PointsTable()
-    show(table, 300, 250)
+    table = show(PointsTable(), 300, 250)
     content = PointTable(values[0], values[1], np.floor(values[2]), rng.uniform(0, 1, count), "px", "mm")
     table.set_table(content)
     table.sortByColumn(1, Qt.SortOrder.DescendingOrder)

@@ -35,9 +35,7 @@ def display(session):
 
 @pytest.fixture
 def panel(show):
-    panel = SequencesPanel()
-    show(panel, 400, 300)
-    return panel
+    return show(SequencesPanel(), 400, 300)
 
 
 @pytest.fixture

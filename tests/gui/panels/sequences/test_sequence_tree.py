@@ -49,8 +49,7 @@ def held(entry, *runs, open=True):
 def tree(show):
     shown = SequencesPanel()
     shown.set_entries(ENTRIES)
-    show(shown, 240, 400)
-    return shown
+    return show(shown, 240, 400)
 
 
 def rows(tree):

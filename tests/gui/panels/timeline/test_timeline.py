@@ -39,8 +39,7 @@ def timeline(show, errors):
     shown = Timeline()
     shown.set_frame_count(FRAMES)
     shown.set_series(series(errors))
-    show(shown, 1000, 140)
-    return shown
+    return show(shown, 1000, 140)
 
 
 def axis_of(widget):

@@ -18,8 +18,7 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"
 @pytest.fixture
 def timeline(qtbot, show, session, display, add_solved_run, sequence):
     """Return the timeline of a sequence after a run, with its errors."""
-    timeline = Timeline()
-    show(timeline, 900, 140)
+    timeline = show(Timeline(), 900, 140)
     TimelineController(session, display, timeline)
     add_solved_run(session, sequence, QUICK)
     display.refresh()

@@ -20,9 +20,7 @@ SIZE = (640, 480)
 
 @pytest.fixture
 def view(show):
-    shown = TracksView()
-    show(shown, *SIZE)
-    return shown
+    return show(TracksView(), *SIZE)
 
 
 @pytest.fixture

@@ -19,8 +19,7 @@ def make_view(show):
             pytest.skip("no OpenGL context can be made here")
         view = SceneView(software=name == "software")
         assert view.renderer.uses_opengl == (name == "opengl")
-        show(view, *size)
-        return view
+        return show(view, *size)
 
     return make
 

@@ -75,8 +75,7 @@ def test_a_large_picture_is_the_small_one_enlarged(drawn, scene_of, near):
 
 def test_without_opengl_a_person_can_find_out_why(monkeypatch, session, display, messages, qtbot):
     monkeypatch.setattr(renderer3d, "opengl_available", lambda: False)
-    view = SceneView()
-    qtbot.addWidget(view)
+    view = qtbot.addWidget(SceneView())
     assert not view.renderer.uses_opengl
     assert view.renderer.sentence == "Drawn without OpenGL: none works on this machine"
     SceneViewController(session, display, view, session)
@@ -110,8 +109,7 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(show, 
     from nrsfm_gui.panels.view3d import gl_renderer
 
     monkeypatch.setattr(gl_renderer, "DOT_VERTEX", "this is no shader")
-    view = SceneView()
-    show(view, *SIZE)
+    view = show(SceneView(), *SIZE)
     assert not view.renderer.uses_opengl
     assert "OpenGL does not work" in view.renderer.sentence
     view.set_scene(scene_of(2))

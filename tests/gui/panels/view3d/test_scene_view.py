@@ -324,8 +324,7 @@ def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(ope
 
 
 def test_two_views_both_draw(opengl_view, scene_of, show, near):
-    second = SceneView(software=not opengl_view.renderer.uses_opengl)
-    show(second, *SIZE)
+    second = show(SceneView(software=not opengl_view.renderer.uses_opengl), *SIZE)
     scene = scene_of()
     for each in (opengl_view, second):
         each.set_scene(scene)

@@ -23,8 +23,7 @@ def labels(chart):
 
 
 def test_the_numbers_of_a_low_plot_do_not_overlap(show):
-    chart = FrameChart()
-    show(chart, 375, 200)
+    chart = show(FrameChart(), 375, 200)
     for height in (40, 60, 200):
         chart.resize(375, height)
         for low, high in ((-33.0, -12.0), (18.0, 43.0), (0.001, 0.0016)):
