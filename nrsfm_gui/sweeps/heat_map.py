@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import QGraphicsItem, QVBoxLayout, QWidget
 from nrsfm_gui.model.appearance import COLOR_MAPS
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.widgets.colors import LEVELS, color_table
+from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import EmptyLabel, plain_tip
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
@@ -80,9 +81,7 @@ class HeatMap(Themed, QWidget):
             curve.setZValue(9 + level)
             self._plot.addItem(curve, ignoreBounds=True)
         self._empty = EmptyLabel("", self._widget, margin=16)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._widget)
+        filled(QVBoxLayout(self), self._widget)
         self._widget.scene().setMoveDistance(np.inf)  # nothing is dragged: a release ends a click
         self._widget.scene().minDragTime = np.inf
         self._widget.scene().sigMouseClicked.connect(self._on_clicked)

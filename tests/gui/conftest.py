@@ -87,6 +87,13 @@ class PatientQtBot(QtBot):
     waitActive = partialmethod(QtBot.waitActive, timeout=MILLISECONDS)
     waitExposed = partialmethod(QtBot.waitExposed, timeout=MILLISECONDS)
 
+    def activate(self, window):
+        """Show a window, make it active and return it: keys go to it, and no window manager may be there."""
+        with self.waitActive(window):
+            window.show()
+            window.activateWindow()
+        return window
+
     def addWidget(self, widget):
         """Close a widget after the test; return it."""
         super().addWidget(widget)
@@ -689,9 +696,7 @@ def windows(bot, **usual):
         window = MainWindow(**{"software": True} | usual | options)
         made.append(window)
         window.resize(1280, 800)
-        with bot.waitActive(window):  # keys go to the active window, and no window manager may be there
-            window.show()
-            window.activateWindow()
+        bot.activate(window)
         if settings is not None:
             window.parameters_panel.set_settings(settings)
             window.session.set_settings(settings)
@@ -722,6 +727,24 @@ def make_shared_window(qapp, request, work, tmp_path_factory):
     store = AppStore(tmp_path_factory.mktemp("window") / "settings.json")
     with windows(PatientQtBot(request), store=store, work=work) as make:
         yield make
+
+
+@pytest.fixture(scope="module")
+def shared(make_shared_window):
+    """Return such a window; files that need more in it have their own."""
+    return make_shared_window()
+
+
+@pytest.fixture
+def saved_to(qtbot):
+    """Let a window save its session to a path, and return that."""
+
+    def save(window, path):
+        window.session_saver.save_to(path)
+        qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
+        return path
+
+    return save
 
 
 @pytest.fixture(scope="session")

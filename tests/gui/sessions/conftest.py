@@ -136,18 +136,6 @@ def kept(sequence, solve_once):
 
 
 @pytest.fixture
-def saved_to(qtbot):
-    """Let a window save its session to a path, and return that."""
-
-    def save(window, path):
-        window.session_saver.save_to(path)
-        qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
-        return path
-
-    return save
-
-
-@pytest.fixture
 def opened(qtbot):
     """Let a window open a path, and wait until all of it is on view."""
 

@@ -76,9 +76,7 @@ def shared(qapp, tmp_path_factory):
 def window(qtbot, shared):
     """Return that window, active and without the palette."""
     shared.command_palette_controller.view.close()
-    with qtbot.waitActive(shared):  # keys go to the active window, and no window manager may be there
-        shared.activateWindow()
-    return shared
+    return qtbot.activate(shared)
 
 
 # -- the table --------------------------------------------------------------------------------------------

@@ -18,19 +18,13 @@ from nrsfm_gui.widgets.dock_title import DockTitle
 VIDEO = Background(Path("clip.mp4"))
 
 
-@pytest.fixture(scope="module")
-def shared(make_shared_window):
-    return make_shared_window()
-
-
 @pytest.fixture
 def window(shared, qtbot):
     """Return a window without a video, as large as at first, with the first layout."""
     shared.dock_layout.place_tracks(None)
     shared.resize(1280, 800)
     shared.dock_layout.reset()
-    with qtbot.waitActive(shared):
-        shared.activateWindow()
+    qtbot.activate(shared)
     settle(shared, qtbot)
     return shared
 

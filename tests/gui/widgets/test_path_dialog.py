@@ -144,8 +144,7 @@ def test_the_first_click_on_a_button_counts_while_the_completion_is_open(qtbot, 
     (tmp_path / "inner").mkdir()
     taken = []
     dialog = ask_for_path(parent, "Open", taken.append, kind=PathKind.ANY, start=tmp_path)
-    with qtbot.waitActive(dialog):
-        dialog.activateWindow()
+    qtbot.activate(dialog)
     line = dialog.findChild(QLineEdit)
     popup = line.completer().popup()
 

@@ -286,7 +286,7 @@ def reopen(qtbot, window, path, *, lost):
     ],
 )
 def test_every_number_on_the_screen_is_of_the_shown_shape_at_random_moments_of_a_session(
-    qtbot, make_window, tmp_path, moments, seed
+    qtbot, make_window, tmp_path, saved_to, moments, seed
 ):
     sequence = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=9, points=16)
     window = make_window(sequence, settings=BRIEF if moments < 10 else SEVERAL.with_changes(starts=1))
@@ -311,9 +311,7 @@ def test_every_number_on_the_screen_is_of_the_shown_shape_at_random_moments_of_a
             before = [row(window, run.number) for run in window.session.runs], headline(window)
             depths = {run.number: run.last.depth for run in window.session.runs}
             energies |= {n: each.objective for n, each in depths.items() if each and each.objective}
-            path = tmp_path / f"{moment}.nrsfm"
-            window.session_saver.save_to(path)
-            qtbot.waitUntil(lambda saver=window.session_saver: not saver.busy)
+            path = saved_to(window, tmp_path / f"{moment}.nrsfm")
             window.close()
             window = make_window()
             reopen(qtbot, window, path, lost=moment < moments // 2)

@@ -19,8 +19,7 @@ def shared(make_shared_window, known):
 @pytest.fixture
 def window(qtbot, shared):
     """Return the window of this file, active, with the settings of the preset."""
-    with qtbot.waitActive(shared):
-        shared.activateWindow()
+    qtbot.activate(shared)
     shared.session.set_live(False)
     shared.session.set_settings(Settings())
     shared.parameters_panel.set_settings(Settings())

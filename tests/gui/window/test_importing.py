@@ -13,16 +13,10 @@ from nrsfm_gui.model.arguments import parse
 K = np.array([[900.0, 0, 640], [0, 900.0, 480], [0, 0, 1]])
 
 
-@pytest.fixture(scope="module")
-def shared(make_shared_window):
-    return make_shared_window()
-
-
 @pytest.fixture
 def window(qtbot, shared, sequence):
     """Return the window of this file with a sequence; its dialog is closed after the test."""
-    with qtbot.waitActive(shared):
-        shared.activateWindow()
+    qtbot.activate(shared)
     shared.sequence_opening.open_sequence(sequence)
     yield shared
     shared.sequence_opening.asks = True

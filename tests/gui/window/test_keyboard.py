@@ -67,8 +67,7 @@ def window(qtbot, shared):
     """Return that window in its usual size, with its usual layout."""
     shared.resize(1280, 800)
     shared.dock_layout.reset()
-    with qtbot.waitActive(shared):
-        shared.activateWindow()
+    qtbot.activate(shared)
     qtbot.waitUntil(lambda: shared.dock_layout.settled)
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # tab bars of the layout before
     return shared

@@ -285,14 +285,13 @@ def test_first_steps_and_results_are_for_a_person_and_wait_for_messages(window):
 
 @pytest.mark.slow
 def test_opening_a_session_is_no_change_of_it(
-    qtbot, make_window, store, tmp_path, monkeypatch, add_solved_run, sequence
+    qtbot, make_window, store, tmp_path, monkeypatch, add_solved_run, sequence, saved_to
 ):
-    path, saved = tmp_path / "saved.nrsfm", make_window()
+    saved = make_window()
     for rank in (2, 3):
         add_solved_run(saved.session, sequence, QUICK.with_changes(rank=rank))
     saved.session.set_live(True)
-    saved.session_saver.save_to(path)
-    qtbot.waitUntil(lambda: not saved.session_saver.busy and path.exists())
+    path = saved_to(saved, tmp_path / "saved.nrsfm")
     window = make_window()
     window.first_steps.begin()
     changes = []
@@ -308,12 +307,10 @@ def test_opening_a_session_is_no_change_of_it(
 
 
 def test_a_theme_is_remembered_and_that_of_the_command_line_goes_before_that_of_a_session(
-    qtbot, window, make_window, tmp_path
+    qtbot, window, make_window, tmp_path, saved_to
 ):
-    path = tmp_path / "dark.nrsfm"
     window.session.set_theme(DARK)
-    window.session_saver.save_to(path)
-    qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
+    path = saved_to(window, tmp_path / "dark.nrsfm")
     other = make_window()
     other.store.set_theme(LIGHT.name)
     for words, shown in (([], DARK), (["--theme", "light"], LIGHT)):

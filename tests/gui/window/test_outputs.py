@@ -195,7 +195,7 @@ def test_a_script_draws_figures_and_movies_by_the_names_of_their_files(run_scrip
 
 @pytest.mark.slow
 def test_window_and_command_line_export_the_same_upright_shape_also_after_the_session_is_opened(
-    qtbot, opened, make_window, tmp_path
+    qtbot, opened, make_window, tmp_path, saved_to
 ):
     from core.cli import main
 
@@ -206,9 +206,7 @@ def test_window_and_command_line_export_the_same_upright_shape_also_after_the_se
     window.toolbars.actions["this_is_up"].trigger()
     window.toolbars.actions["this_is_front"].trigger()
     rule = window.session.settings.upright
-    saved = tmp_path / "said.nrsfm"
-    window.session_saver.save_to(saved)
-    qtbot.waitUntil(lambda: not window.session_saver.busy)
+    saved = saved_to(window, tmp_path / "said.nrsfm")
     again = make_window()
     with qtbot.waitSignal(again.sequence_opening.shown):
         again.sequence_opening.open(saved)

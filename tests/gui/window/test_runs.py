@@ -19,8 +19,7 @@ def shared(make_shared_window, add_three_runs):
 @pytest.fixture
 def window(qtbot, shared):
     """Return a window with three runs that are over, the last of another penalty; it is shown."""
-    with qtbot.waitActive(shared):
-        shared.activateWindow()
+    qtbot.activate(shared)
     run = shared.session.runs[-1]
     shared.session.set_shown(run)
     shared.session.set_settings(run.settings)

@@ -31,8 +31,7 @@ def window(qtbot, shared):
     session.set_selection(())
     session.set_frame_range(None)
     session.set_frame(0)
-    with qtbot.waitActive(shared):
-        shared.activateWindow()
+    qtbot.activate(shared)
     shared.display.refresh()
     return shared
 
@@ -174,8 +173,7 @@ def test_the_arrows_stay_with_a_table_and_keys_act_after_a_dialog_and_once_a_fie
     dialog.open()
     qtbot.waitUntil(dialog.isActiveWindow)
     dialog.reject()
-    with qtbot.waitActive(window):
-        window.activateWindow()  # which a window manager would do
+    qtbot.activate(window)  # which a window manager would do
     window.session.set_frame(5)
     qtbot.keyClick(window.focusWidget() or window, Qt.Key.Key_L)
     assert window.session.frame == 6

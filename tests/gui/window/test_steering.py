@@ -93,16 +93,15 @@ def test_a_text_field_keeps_its_own_undo(qtbot, window):
 
 
 @pytest.mark.slow
-def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp_path, monkeypatch):
+def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp_path, monkeypatch, saved_to):
     monkeypatch.setattr("nrsfm_gui.model.changes.GESTURE", 0.0)  # or both were one movement of the hand
-    session, path = window.session, tmp_path / "my.nrsfm"
+    session = window.session
     for eta in (0.1, 0.3):
         session.set_settings(session.settings.with_changes(eta=eta))
         qtbot.waitUntil(
             lambda eta=eta: window.run_control.current is None and session.shown.settings.eta == eta
         )
-    window.session_saver.save_to(path)
-    qtbot.waitUntil(lambda: not window.session_saver.busy)
+    path = saved_to(window, tmp_path / "my.nrsfm")
     with qtbot.waitSignal(window.sequence_opening.shown):
         window.sequence_opening.open(path)
     (change,) = (k for k, tick in enumerate(session.shown.history.ticks) if tick.first > 0)

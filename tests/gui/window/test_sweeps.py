@@ -24,9 +24,7 @@ def window(qtbot, show, rows):
     made = SweepWindow()
     made.set_rows(rows)
     show(made)
-    with qtbot.waitActive(made):  # keys go to the active window, and no window manager may be there
-        made.activateWindow()
-    return made
+    return qtbot.activate(made)
 
 
 @pytest.fixture

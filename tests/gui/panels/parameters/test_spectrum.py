@@ -222,8 +222,7 @@ def test_a_click_low_in_a_bar_keeps_so_many_and_the_ghost_adds_one(qtbot, plot):
 
 
 def test_keys_choose_a_handle_and_move_it(qtbot, plot):
-    with qtbot.waitActive(plot):
-        plot.activateWindow()
+    qtbot.activate(plot)
     canvas = plot.canvas
     canvas.setFocus()
     assert canvas.number == "a1 = 0.01"
