@@ -58,8 +58,8 @@ COMPARED_POINTS = 40
 SCALE = 1.25
 MOST_BLOCKS = 8  # the most suspicious
 LEVEL = DepthLevel(0.05, 0.07, tolerance=1e-6)
-OWN = (replace(LEVEL, iterations=15),)
-SCALED = (replace(LEVEL, iterations=25),)
+OWN = (replace(LEVEL, iterations=40),)
+SCALED = (replace(LEVEL, iterations=60),)
 LEAST_EXCESS = 0.01
 MOST_JUDGED = 6  # of blocks that are judged at finer levels
 NEAR, NEAR_WHOLE = 0.25, 1.0  # energy per frame below which they are; of all frames
