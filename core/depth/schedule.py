@@ -49,8 +49,8 @@ RIGID = tuple(
     for share, iterations in ((1.5, 50), (1.25, 50), (1.0, 50), (0.75, 50), (0.625, 100))
 )
 # Standard deviations of lengths over their means: the highest tenth over the median above which an object has
-# parts. Of surfaces it is at most 2.7, of bodies at least 3.7.
-APART = 3.2
+# parts. Of surfaces it is at most 2.7, of a sheet that stretches 3.4, of bodies at least 3.7.
+APART = 3.5
 # Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
 FEW_MODES = 10.2
 LOOSE_EDGES = 0.06  # edge_eps of the last levels there
