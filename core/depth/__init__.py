@@ -1,7 +1,7 @@
 """Depth refinement: the depths along the observed rays, and the rotations, as the unknowns."""
 
 from .alternatives import Alternative, Pausing, elongation_variance, find_alternatives, find_mirrored, relax
-from .edges import frame_sizes, inflation, neighbor_edges, rigid_edges
+from .edges import frame_sizes, has_parts, inflation, neighbor_edges, rigid_edges
 from .energy import DepthLevel, LevelEnergy, check_mode_weights
 from .focal_profile import FocalProfile, profile_focal
 from .lbfgs import LBFGS
@@ -16,7 +16,7 @@ from .reflections import (
     shape_distances,
     suspicions,
 )
-from .schedule import FINE, FINEST_EPS, LOOSE_EDGES, DepthOptions, has_parts
+from .schedule import FINE, FINEST_EPS, LOOSE_EDGES, DepthOptions
 from .search import (
     DepthEnd,
     DepthStep,

@@ -6,9 +6,9 @@ r"""Other shapes that might explain the tracks as well as a refined one, and wha
                 the others (`reflections`); or every frame, unless the camera is orthogonal, whose tracks are
                 those of the mirror image too
 
-Each, and the solution itself, is relaxed for a few iterations on some of the points, at the levels where the
-starts of a refinement compete.  The excess of an alternative is its energy less that of the solution, per
-frame: a log likelihood ratio.  Where it is far above 0 the tracks exclude the alternative.
+Each, and the solution itself, is relaxed on some of the points, at the levels where the starts of a
+refinement compete.  The excess of an alternative is its energy less that of the solution, per frame: a log
+likelihood ratio.  Where it is far above 0 the tracks exclude the alternative.
 
 Mirrored frames whose excess is small there are judged at finer levels. Where the first of these does not
 exclude them, and they do not come back to the solution, they are judged on all points: what costs nearly

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.representation import one_line_repr
-from .edges import NEIGHBORS, length_variations
+from .edges import NEIGHBORS
 from .energy import DepthLevel, LevelEnergy
 
 if TYPE_CHECKING:
@@ -48,9 +48,6 @@ RIGID = tuple(
     replace(NOISY[-1], rigid=share, iterations=iterations)
     for share, iterations in ((1.5, 50), (1.25, 50), (1.0, 50), (0.75, 50), (0.625, 100))
 )
-# Standard deviations of lengths over their means: the highest tenth over the median above which an object has
-# parts. Of surfaces it is at most 2.7, of a sheet that stretches 3.4, of bodies at least 3.7.
-APART = 3.5
 # Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
 FEW_MODES = 10.2
 LOOSE_EDGES = 0.06  # edge_eps of the last levels there
@@ -113,10 +110,9 @@ class DepthOptions:
         return replace(before, problem=problem, level=level, rotations=point.rotations)
 
 
-def has_parts(problem: DepthProblem, point: DepthPoint, neighbors: int) -> bool:
-    """Return whether parts move against each other: the lengths of some edges vary, most nearly stay."""
-    median, high = np.quantile(length_variations(problem.shapes(point), neighbors), (0.5, 0.9))
-    return bool(high > APART * median)
+def is_loose(problem: DepthProblem, point: DepthPoint, count: int | None = None) -> bool:
+    """Return whether the finest levels leave lengths loose. `count`: as in `deforming_modes`."""
+    return problem.inflates or deforming_modes(problem, point, count) < FEW_MODES
 
 
 def deforming_modes(problem: DepthProblem, point: DepthPoint, count: int | None = None) -> float:

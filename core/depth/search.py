@@ -36,6 +36,7 @@ from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import one_line_repr
 from ..solvers.solver import iterate
 from .alternatives import Pausing, find_mirrored, relax
+from .edges import has_parts
 from .lbfgs import LBFGS
 from .reflections import (
     FrameBlock,
@@ -50,7 +51,6 @@ from .reposing import COARSE_TRIALS, FINE_TRIALS, RETURNED, search_poses
 from .schedule import (
     COMPARED,
     EXTENDED,
-    FEW_MODES,
     FINE,
     FIRST,
     NOISY,
@@ -59,8 +59,7 @@ from .schedule import (
     SETTLED_FRAME,
     TRIAL,
     DepthOptions,
-    deforming_modes,
-    has_parts,
+    is_loose,
 )
 from .subset import DepthSubset, anchored_subset, carried_along
 
@@ -244,8 +243,8 @@ class Followed:
     def from_shape(cls, subset: DepthSubset, shown: DepthPoint, options: DepthOptions) -> Followed:
         """Return a shape that is known without its search, of a file, as the end of one."""
         point = subset.restrict(shown)
-        loose = subset.part.inflates or deforming_modes(subset.part, point) < FEW_MODES
-        rigid = not loose and has_parts(subset.part, point, options.neighbors)
+        loose = is_loose(subset.part, point)
+        rigid = not loose and has_parts(subset.part.shapes(point), options.neighbors)
         level = (options.rigid() if rigid else options.finest(loose=loose))[-1]
         return cls(subset, point, options.energy(subset.part, level, point), point, shown)
 
@@ -606,8 +605,9 @@ class _Search:
         self.following = np.isinf(self.lowest)
         coarser, _ = yield from self._levels(full.with_noise(0.0), point, fine, Phase(PhaseKind.FINE))
         if self.loose is None:  # of all ends, so that energies compare
-            self.loose = full.inflates or deforming_modes(full, coarser, self.count) < FEW_MODES
-            if not self.loose and self.count is None and has_parts(full, coarser, self.options.neighbors):
+            self.loose = is_loose(full, coarser, self.count)
+            moving = has_parts(full.shapes(coarser), self.options.neighbors)
+            if moving and not self.loose and self.count is None:
                 self.rigid = self.options.rigid()
                 self.planned += FINEST_COST * _iterations(self.rigid) * _work(full.shape)
         point, energy = yield from self._finest(coarser)

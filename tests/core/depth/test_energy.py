@@ -306,4 +306,4 @@ def test_parts_are_seen_where_one_half_of_the_points_moves_against_the_other(sim
         Y[:, :, ::2] += moved[:, :, None]
         problem = replace(problem, tracks=Y[:, :2] / Y[:, 2:])
         point = DepthPoint.from_camera_points(problem, Y, point.rotations)
-    assert has_parts(problem, point, 8) is parts
+    assert has_parts(problem.shapes(point), 8) is parts
