@@ -31,7 +31,8 @@ rounding:
 
 - random starts are unit' Z with the columns of M normalized and Z (2F x 3) random, so that a singular vector
   of the other sign leads to the same point;
-- every start is followed until rounding prevents a decrease, and costs closer than `SAME` are of one minimum;
+- every start that comes near the lowest is followed until rounding prevents a decrease, and costs closer than
+  `SAME` are of one minimum;
 - of equal costs the first start counts, so that a lower rank which explains the tracks is kept.
 
 **Convention.**  The sign of a frame's first two rows is arbitrary where a basis shape's coefficient may
@@ -224,7 +225,8 @@ def best_columns(weighted: Floats, weights: Floats, A: Floats, t: Floats, ridge:
 
 # -- corrective triplet --------------------------------------------------------------------------------------
 
-TOLERANCE = 1e-16
+COARSE_TOLERANCE, TOLERANCE = 1e-5, 1e-16  # of all starts, and of those that end near the lowest
+NEAR = 1e-2  # relative difference of the costs of those
 MAX_ITERATIONS = 500
 SAME = 1e-9  # relative difference of two costs
 EXACT = 1e-16  # mean square of the residuals that only rounding leaves
@@ -268,18 +270,23 @@ def corrective_triplet(motion: Floats, rng: np.random.Generator, starts: int) ->
         unit = part / np.where(norms > 0, norms, 1.0)
         points = [np.concatenate((best.x.reshape(-1, 3), np.zeros((3, 3)))), rigid_triplet(part)]
         points += [np.einsum("fam,fac->mc", unit, rng.normal(size=(frames, 2, 3))) for _ in range(starts)]
-        ends = [_follow(part, point) for point in points]
-        limit = (1 + SAME) * min(end.cost for end in ends) + EXACT * 2 * frames
-        best = next(end for end in ends if end.cost <= limit)
+        ends = _lowest([_follow(part, point, COARSE_TOLERANCE) for point in points], frames, NEAR)
+        best = _lowest([_follow(part, end.x) for end in ends], frames, SAME)[0]
     return best.x.reshape(size, 3), best.cost
 
 
-def _follow(motion: Floats, start: Floats) -> Minimum:
+def _lowest(ends: list[Minimum], frames: int, share: float) -> list[Minimum]:
+    """Return those whose cost is the lowest but for a share of it, in their order."""
+    limit = (1 + share) * min(end.cost for end in ends) + EXACT * 2 * frames
+    return [end for end in ends if end.cost <= limit]
+
+
+def _follow(motion: Floats, start: Floats, tolerance: float = TOLERANCE) -> Minimum:
 
     def residuals(x: Floats) -> tuple[Floats, Floats]:
         return triplet_residuals(motion, x.reshape(-1, 3))
 
-    return levenberg_marquardt(residuals, start.ravel(), tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS)
+    return levenberg_marquardt(residuals, start.ravel(), tolerance=tolerance, max_iterations=MAX_ITERATIONS)
 
 
 def rigid_triplet(motion: Floats) -> Floats:

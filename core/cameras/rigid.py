@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ETA = 0.05
 ROUNDS = 30
-SETTLED = 1e-4  # relative decrease of the error at which the alternation ends
+SETTLED = 1e-3  # relative decrease of the error at which the alternation ends
 POSE_STEPS, MIRROR_STEPS = 4, 12
 SELDOM = 5  # rounds after which mirrored poses are tried again, where no frame took its own the last time
 DAMPING = 1e-2

@@ -83,6 +83,7 @@ CUT = "closed form, cut"  # the second start
 RAISED = "lowest, rank raised"  # the last start
 RAISED_TOLERANCE = 1e-3  # of the run at rank K + 1, whose end is only a start
 COMPARISON_TOLERANCE = 1e-4  # of the runs that only compare rotations
+STARTING_TOLERANCE = 1e-2  # likewise, where the lowest of all are starts of a refinement, which compares more
 COMPARED = 12_000  # observations, about, that rotations are compared on
 SCREENED = 1_600  # observations, about, that starts take their first steps on
 
@@ -196,7 +197,8 @@ def _compare_rotations(
     Losses are comparable at equal rank, penalty and eta only, and a candidate that wins at one rank may
     overfit there: the mean of the logarithms over ranks 2 to K decides. (The rigid fit is not informative.)
     """
-    quick = VariableProjection(tolerance=COMPARISON_TOLERANCE)
+    refined = context.settings.objective == DEPTHS
+    quick = VariableProjection(tolerance=STARTING_TOLERANCE if refined else COMPARISON_TOLERANCE)
     ends: dict[float, tuple[str, tuple[Subset, Factors]]] = {}
     lowest = np.inf
     for index, candidate in enumerate(candidates):
