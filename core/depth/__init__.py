@@ -16,7 +16,8 @@ from .reflections import (
     shape_distances,
     suspicions,
 )
-from .schedule import FINE, FINEST_EPS, LOOSE_EDGES, DepthOptions
+from .reposing import rotation_jumps
+from .schedule import FINE, FINEST_EPS, DepthOptions
 from .search import (
     DepthEnd,
     DepthStep,

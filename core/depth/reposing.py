@@ -16,7 +16,8 @@ onto it.
 They end in a minimum near the rotation that they begin with.  So they begin with several: those that turn the
 mean and some of the trusted shapes S onto the image as an orthogonal camera sees them.  A flat S, with the
 normal u, is seen alike from two sides: R and diag(1, 1, -1) R (I - 2 u u') have the same image.  Both are
-candidates, and so are the frame's own rotation and that of its mirror image.
+candidates, and so are the frame's own rotation and that of its mirror image.  Frames that the rotation jumps
+to and back from begin with the one that is evenly between those of the trusted frames.
 
 Where frames are few, several wrong ones agree with each other, and no single one is lower by itself.
 `search_poses` is an iterated local search (Lourenco, Martin, Stuetzle 2003): random frames are trusted, a run
@@ -31,8 +32,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.spatial.transform import Rotation, Slerp
 
-from ..foundation.linalg import nearest_rotation
+from ..foundation.linalg import nearest_rotation, rotation_angle
 from ..foundation.representation import one_line_repr
 from .alternatives import Pausing, relaxing
 from .problem import DepthPoint
@@ -54,6 +56,8 @@ KEPT = 2  # lowest candidates of a frame that are followed
 ROUNDS = 3  # of the three steps
 NEAREST = 0.2  # of the mean depth of a frame: below, a frame keeps its pose
 PULL = 1e-4  # toward the mean depth, of the mean diagonal of a system
+LARGEST_TURN, JUMP_RATIO = 30.0, 6.0  # degrees, and times the median around it: above both, a turn is a jump
+AROUND = 5  # frames on either side
 
 COARSE = (FIRST, COMPARED)
 SEED = 0  # of the random frames: a run repeats
@@ -101,17 +105,23 @@ class ShapeModel:
         return cost
 
 
-def repose_frames(problem: DepthProblem, point: DepthPoint, trusted: Bools, eps: float) -> DepthPoint:
+def repose_frames(
+    problem: DepthProblem, point: DepthPoint, trusted: Bools, eps: float, *, between: bool = False
+) -> DepthPoint:
     """Return a point whose frames that are not trusted have the pose that the others make likely.
 
-    `trusted`: (F,), at least two; `eps`: deviations well below it cost nothing, in units of s.
+    `trusted`: (F,), at least two; `eps`: deviations well below it cost nothing, in units of s; `between`:
+    begin with the rotations between those of trusted frames only.
     """
     frames = np.flatnonzero(~trusted)
     shapes = problem.shapes(point)[trusted]
     model = ShapeModel.from_shapes(shapes, eps)
     fitted = np.stack((model.mean, *shapes[:: -(-len(shapes) // MOST_FITTED)]))
-    R = np.concatenate((point.rotations[None, frames], MIRROR @ point.rotations[None, frames] @ MIRROR))
-    R = np.concatenate((R, _fitted_rotations(point, frames, fitted)))
+    if between:
+        R = _rotations_between(point.rotations, trusted)[None]
+    else:
+        R = np.concatenate((point.rotations[None, frames], MIRROR @ point.rotations[None, frames] @ MIRROR))
+        R = np.concatenate((R, _fitted_rotations(point, frames, fitted)))
     rays = _FrameRays.of(problem, point, frames)
     z, X = rays.solve(model, R)
     order = np.argsort(model.cost(X), axis=0, kind="stable")[:KEPT]
@@ -130,6 +140,32 @@ def repose_frames(problem: DepthProblem, point: DepthPoint, trusted: Bools, eps:
     if not point.affine:
         depths /= np.exp(np.log(depths).mean())
     return DepthPoint(rotations, depths, point.rays, point.affine)
+
+
+def rotation_jumps(R: Floats) -> Floats:
+    """Return the turn between frames over the median of those around it, (F - 1,), 0 where it is no jump."""
+    turns = rotation_angle(R[1:] @ np.swapaxes(R[:-1], 1, 2))
+    ratios = np.zeros(len(turns))
+    for index in np.flatnonzero(turns > LARGEST_TURN):
+        near = np.delete(turns, index)[max(index - AROUND, 0) : index + AROUND]
+        if len(near):
+            ratios[index] = turns[index] / max(float(np.median(near)), 1e-9)
+    return np.where(ratios > JUMP_RATIO, ratios, 0.0)
+
+
+def without_jumps(problem: DepthProblem, point: DepthPoint) -> DepthPoint | None:
+    """Return a point whose frames between jumps of the rotation are posed anew; None where there are none."""
+    beyond = np.cumsum(np.append(0.0, rotation_jumps(point.rotations)) > 0) % 2 == 1
+    if not beyond.any():
+        return None
+    return repose_frames(problem, point, beyond == (beyond.mean() > 0.5), COARSE_EPS, between=True)
+
+
+def _rotations_between(R: Floats, trusted: Bools) -> Floats:
+    """Return rotations of the frames that are not trusted, evenly between those of the others, (n, 3, 3)."""
+    known = np.flatnonzero(trusted)
+    between = Slerp(known, Rotation.from_matrix(R[known]))
+    return between(np.clip(np.flatnonzero(~trusted), known[0], known[-1])).as_matrix()
 
 
 def _fitted_rotations(point: DepthPoint, frames: Ints, shapes: Floats) -> Floats:

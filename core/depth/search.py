@@ -10,7 +10,7 @@
                 last ones an observation may leave its ray.  Where the starts differ, all that are nearly as
                 low do: energies tell more the finer the level is
     judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
-                (`alternatives`)
+                (`alternatives`), and so are frames that are posed anew where the rotation jumps (`reposing`)
     posed       where frames are few and the starts did not agree, random frames are posed anew (`reposing`),
                 and what is lower at the finest level is kept
     rigid       where parts move against each other, the lowest end goes on, and each point keeps fewer of its
@@ -47,12 +47,13 @@ from .reflections import (
     suspicions,
     suspicious_frames,
 )
-from .reposing import COARSE_TRIALS, FINE_TRIALS, RETURNED, search_poses
+from .reposing import COARSE_TRIALS, FINE_TRIALS, RETURNED, search_poses, without_jumps
 from .schedule import (
     COMPARED,
     EXTENDED,
     FINE,
     FIRST,
+    LOOSE_EDGES,
     NOISY,
     RANKED,
     SETTLED,
@@ -135,7 +136,7 @@ class DepthStep:
     fraction: float  # of the refinement that is done
     finished: bool = False
     ends: tuple[DepthEnd, ...] = ()  # of the last step, the lowest first
-    # Of the last step: where the last level with exact rays ended; None where only some points passed it.
+    # Of the last step: where a coarser level ended, see `uncertainty`; None where only some points passed it.
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
     mirrored: tuple[Alternative, ...] | None = None  # of the last step of the part, see `find_mirrored`
@@ -143,6 +144,11 @@ class DepthStep:
     known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
 
     __repr__ = one_line_repr
+
+    @property
+    def loose(self) -> bool:
+        """Whether the finest level that it passed left lengths loose."""
+        return self.objective is not None and self.objective.level.edge_eps == LOOSE_EDGES
 
 
 def planned_work(shape: tuple[int, int], starts: int, ranked: int = 1) -> float:
@@ -387,7 +393,7 @@ class _FineEnd:
     name: str  # of the start
     point: DepthPoint
     energy: float  # per point and frame
-    coarser: DepthPoint  # where the levels with exact rays ended
+    coarser: DepthPoint  # see `DepthStep`
     objective: LevelEnergy  # whose value the energy is
     mirrored: tuple[Alternative, ...] | None = None  # that are not lower, see `find_mirrored`; None before
 
@@ -610,9 +616,9 @@ class _Search:
             if moving and not self.loose and self.count is None:
                 self.rigid = self.options.rigid()
                 self.planned += FINEST_COST * _iterations(self.rigid) * _work(full.shape)
-        point, energy = yield from self._finest(coarser)
+        point, energy, first = yield from self._finest(coarser)
         assert self.current is not None  # of the finest level
-        end = _FineEnd(name, point, energy, coarser, self.current)
+        end = _FineEnd(name, point, energy, first if self.loose else coarser, self.current)
         if energy < self.lowest:
             self._show(end)
         return end
@@ -658,15 +664,17 @@ class _Search:
         ]
 
     def _judge(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
-        """Mirror frames of an end at the finest level as long as this lowers its energy."""
+        """Mirror frames of an end, or pose those beyond jumps, while its energy at the finest level falls."""
         full, self.following = self.subset.problem, False
         for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
             mirrored = yield from self._find_mirrored(end.point)
             lower = [each for each in mirrored if each.excess < -LEAST_LOWER]
-            for start in _mirrored_together(full, lower):
-                point, energy = yield from self._finest(start)
+            anew = without_jumps(full, end.point)
+            for start in (*_mirrored_together(full, lower), *([] if anew is None else [anew])):
+                point, energy, coarser = yield from self._finest(start)
                 if energy < end.energy:
-                    coarser, _ = relax(full.with_noise(0.0), point, FINE[-1:], self.options)
+                    if not self.loose:
+                        coarser, _ = relax(full.with_noise(0.0), point, FINE[-1:], self.options)
                     assert self.current is not None  # of the finest level
                     end = _FineEnd(end.name, point, energy, coarser, self.current)
                     self._show(end)
@@ -675,12 +683,13 @@ class _Search:
                 return replace(end, mirrored=tuple(each for each in mirrored if each not in lower))
         return end
 
-    def _finest(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
-        """Pass the finest levels."""
-        finest = self.options.finest(loose=bool(self.loose))
+    def _finest(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[DepthPoint, float, DepthPoint]]:
+        """Pass the finest levels; return where they end, the energy there, and where the first one ended."""
+        full, finest = self.subset.problem, self.options.finest(loose=bool(self.loose))
         cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
-        phase = self._finest_phase()
-        return (yield from self._levels(self.subset.problem, point, finest, phase, cost=cost))
+        first, _ = yield from self._levels(full, point, finest[:1], self._finest_phase(), cost=cost)
+        point, energy = yield from self._levels(full, first, finest[1:], self._finest_phase(1), cost=cost)
+        return point, energy, first
 
     def _find_mirrored(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[Alternative, ...]]:
         """Return the frames of the end at the finest level that might be mirrored."""

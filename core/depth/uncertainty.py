@@ -9,8 +9,9 @@ point is the sum of what is known of how it may be wrong,
 of the points Y = z (m, 1) of a frame, each term by coordinate:
 
     l    the search.  The squared distance to where the last level with exact rays ended, whose scales are
-         eight times those of the last one.  Where the model is right both have the same minimum.  LOCAL of it
-         is that of the point, the rest the mean over its frame: a small distance may be chance;
+         eight times those of the last one; where lengths are loose, the first level that leaves them so.
+         Where the model is right both have the same minimum.  LOCAL of it is that of the point, the rest the
+         mean over its frame: a small distance may be chance;
     c    the point.  The variance of its log depth given the other points: the diagonal of the inverse
          Gauss-Newton block of its depths in all frames (`energy`), at scales between the two (MODEL);
     h    the same of each coordinate of a free ray: hidden, or an observation with noise.  R moves the point

@@ -24,7 +24,6 @@ import numpy as np
 
 from ..depth import (
     FINE,
-    LOOSE_EDGES,
     Alternative,
     DepthOptions,
     DepthPoint,
@@ -379,9 +378,7 @@ def _alternatives(
     yield from find_alternatives(problem, end.best, options)
     mirrored = end.mirrored
     if mirrored is None:
-        assert end.objective is not None  # as it is of the finest level
-        loose = end.objective.level.edge_eps == LOOSE_EDGES
-        found = Pausing(find_mirrored(problem, end.best, options, loose=loose))
+        found = Pausing(find_mirrored(problem, end.best, options, loose=end.loose))
         yield from found
         mirrored = found.value
     yield from mirrored
@@ -405,8 +402,10 @@ def _judged(
         yield replace(iterate, record=record)
         began = time.perf_counter()
     if of_part.coarser is None:  # it was read from a file
-        exact = subset.part.with_noise(0.0)
-        of_part = replace(of_part, coarser=relax(exact, of_part.best, FINE[-1:], options)[0])
+        part, levels = subset.part, options.finest(loose=True)[:1]
+        if not of_part.loose:
+            part, levels = part.with_noise(0.0), FINE[-1:]
+        of_part = replace(of_part, coarser=relax(part, of_part.best, levels, options)[0])
     std = standard_deviations(subset.part, of_part, options, others)
     # Of the ends those count that the iterate has.
     verdicts = find_verdicts(subset.part, of_part.best, others, of_part.ends[: len(step.ends)], std)

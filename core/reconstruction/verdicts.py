@@ -10,8 +10,8 @@ shapes:
                 from directions that differ by less than LEAST_TURN
     ambiguous   another end of the search whose energy is within TIE and whose shapes differ by APART
     rigid       one rigid shape, placed in each frame, is within the noise of the tracks
-    jump        a rotation between two frames above LARGEST_JUMP, and above JUMP_RATIO times the median of its
-                neighbors
+    jump        a rotation between two frames is far above those around it (`rotation_jumps`), and stays so
+                where the frames beyond it are posed anew
     uncertain   standard deviations above UNCERTAIN of the size of the shapes
 
 A verdict on the tracks of any run by least squares:
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cameras.gross_outliers import SUSPICIOUS, find_gross_outliers
-from ..depth import shape_distances
+from ..depth import rotation_jumps, shape_distances
 from ..foundation.exceptions import InputError, printable
 from ..foundation.linalg import procrustes, relative_distance, rotation_angle
 from ..foundation.representation import one_line_repr
@@ -67,8 +67,6 @@ TIE = 5e-4  # of the energy
 APART = 0.1  # distance of shapes over their size
 LEAST_TURN = 5.0  # degrees, standard deviation of the viewing directions
 RIGID_NOISE, RIGID_SHARE = 2.0, 0.003  # residual of a rigid shape over the noise, or over the tracks' size
-LARGEST_JUMP, JUMP_RATIO = 30.0, 6.0  # degrees; times the median
-NEIGHBORS = 5  # steps on either side of a jump
 MOST_EXAMINED = 40_000  # observations, about, in which gross outliers are counted
 UNCERTAIN = 0.14  # root mean square standard deviation over the size of the shapes
 
@@ -231,18 +229,13 @@ def _ambiguous(problem: DepthProblem, point: DepthPoint, ends: Sequence[DepthEnd
 
 def _jumps(point: DepthPoint) -> list[Verdict]:
     """Return a verdict on the largest jump of the rotation between two frames."""
-    R = point.rotations
-    steps = rotation_angle(R[1:] @ np.swapaxes(R[:-1], 1, 2))
-    ratios = np.zeros(len(steps))
-    for index, step in enumerate(steps):
-        near = np.delete(steps, index)[max(index - NEIGHBORS, 0) : index + NEIGHBORS]
-        if len(near) and step > LARGEST_JUMP:
-            ratios[index] = step / max(float(np.median(near)), 1e-9)
-    if not len(ratios) or ratios.max() <= JUMP_RATIO:
+    ratios = rotation_jumps(point.rotations)
+    if not ratios.any():
         return []
     index = int(ratios.argmax())
+    turn = rotation_angle(point.rotations[index + 1] @ point.rotations[index].T)
     sentence = (
-        f"The rotation jumps by {steps[index]:.0f} degrees at frame {index + 2}, "
+        f"The rotation jumps by {turn:.0f} degrees at frame {index + 2}, "
         f"{ratios[index]:.0f} times as far as between the frames around it."
     )
     return [Verdict("jump", sentence, (index, index + 1), "look")]
