@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.ndimage import gaussian_filter, map_coordinates
 
-from core.foundation.representation import one_line_repr
+from core.foundation.representation import OneLine
 from core.synthetic.objects import KINDS, sheet
 from core.synthetic.simulation import cross, hidden, look_at, overlapping
 from nrsfm_gui.model.mesh import vertex_normals
@@ -38,7 +38,7 @@ SHEETS = {"paper": (150.0, 110.0), "stretch": (110.0, 110.0), "tearing": (130.0,
 
 
 @dataclass(frozen=True, eq=False)
-class RenderedVideo:
+class RenderedVideo(OneLine):
     """A sheet over a table, the path of the camera, and how they are drawn."""
 
     size: tuple[int, int]  # width and height in pixels
@@ -52,8 +52,6 @@ class RenderedVideo:
     table: Floats
     noise: float  # standard deviation of a channel of a pixel, of 255
     seed: int
-
-    __repr__ = one_line_repr
 
     @property
     def frame_count(self) -> int:

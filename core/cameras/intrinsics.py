@@ -21,7 +21,7 @@ import numpy as np
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..foundation.types import read_only
 from .calibration import estimate_intrinsics, load_intrinsics, orthogonal_intrinsics
 from .focal_length import DEFAULT_RATIO, guess_image_size
@@ -60,13 +60,11 @@ class IntrinsicsOrigin:
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(OneLine):
     """The K (3, 3) that tracks are calibrated with, and where it is from."""
 
     K: Floats
     origin: IntrinsicsOrigin
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "K", read_only(self.K))

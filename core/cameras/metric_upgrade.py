@@ -24,7 +24,7 @@ import numpy as np
 from ..data.sequence import checked_intrinsics
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, read_only
 from .absolute_quadric import QuadricRoot, solve_quadric
 
@@ -40,7 +40,7 @@ LEAST_IN_FRONT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class MetricUpgrade:
+class MetricUpgrade(OneLine):
     """A metric reconstruction: x_fj ~ K (R_f S_j + t_f), up to a similarity of the object frame."""
 
     rotations: Floats  # (F, 3, 3)
@@ -54,8 +54,6 @@ class MetricUpgrade:
     in_front: float  # share of the visible observations whose point is in front of its camera
     projective_rms: float  # root mean square distance of tracks and reprojections, in the units of the tracks
     metric_rms: float  # the same, of the metric reconstruction
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         for name in ("rotations", "translations", "points", "intrinsics", "upgrade"):

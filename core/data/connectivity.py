@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..foundation.types import read_only
 from .masks import known_points, quantile_of_known
 from .triangulation import edges_of, from_each_corner, oriented
@@ -72,13 +72,11 @@ LEAST, LEAST_SURFACE = 3, 12  # points that are connected, and of a surface
 
 
 @dataclass(frozen=True, eq=False)
-class Connectivity:
+class Connectivity(OneLine):
     """Triangles of a surface, or edges of a body. Arrays are read-only."""
 
     faces: Ints  # (T, 3) 0-based point indices; none where the points are of no surface
     edges: Ints  # (E, 2) each once, the lower index first; those of the triangles where there are any
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "faces", read_only(self.faces, np.int64))

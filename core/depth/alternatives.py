@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
 from .energy import DepthLevel
 from .lbfgs import LBFGS
@@ -81,7 +81,7 @@ class Pausing(Generic[Pause, Value]):
 
 
 @dataclass(frozen=True)
-class Alternative:
+class Alternative(OneLine):
     """Another shape, and what it costs."""
 
     kind: str  # "flatter", "deeper" or "mirrored"
@@ -90,8 +90,6 @@ class Alternative:
     points: int  # that both are of
     block: FrameBlock | None = None  # the frames that are mirrored; None of the others
     point: DepthPoint | None = None  # where it ended; None where it is of some of the points
-
-    __repr__ = one_line_repr
 
 
 def find_alternatives(

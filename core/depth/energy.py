@@ -115,7 +115,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import CYCLE, rotation_from_vector, rotation_matrix, turn_series
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .edges import NEIGHBORS, SHORTEST_EDGE, frame_sizes, neighbor_edges, rigid_edges
 from .problem import DepthPoint, DepthProblem
 
@@ -178,7 +178,7 @@ class DepthLevel:
 
 
 @dataclass(frozen=True, eq=False)
-class Preconditioner:
+class Preconditioner(OneLine):
     """An approximate inverse of the energy's Hessian, see above; the frames are N runs of b.
 
     The last run is filled up with frames that do not exist, and which nothing is coupled with.
@@ -189,8 +189,6 @@ class Preconditioner:
     patterns: Singles  # (K, P, F) p
     motions: Singles  # (N, (K + 3) b, (K + 3) b) of c and w
     rays: Singles  # (free rays,) for both of their coordinates
-
-    __repr__ = one_line_repr
 
     @property
     def size(self) -> int:
@@ -216,7 +214,7 @@ class Preconditioner:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelEnergy:
+class LevelEnergy(OneLine):
     """The energy of a level as a function of one vector x of all unknowns.
 
     x holds the log depths (P, F), the rotation vectors (3, F) and the free rays (2, N), each raveled. N is
@@ -238,8 +236,6 @@ class LevelEnergy:
     rotations: Floats  # (F, 3, 3) R0, about which the rotation vectors turn
     sizes: Floats | None = None  # (F,) a_f, which lengths are divided by; None where they are not
     neighbors: int = NEIGHBORS  # of each point, that it has edges to
-
-    __repr__ = one_line_repr
 
     @classmethod
     def about(

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .alternatives import relax, scale_depths
 from .energy import DepthLevel
 from .problem import DepthPoint
@@ -59,7 +59,7 @@ PRIOR = 0.35  # standard deviation of the log of the focal length about the assu
 
 
 @dataclass(frozen=True, eq=False)
-class FocalProfile:
+class FocalProfile(OneLine):
     """The energy over the focal length, and the estimate that follows.
 
     >>> import numpy as np
@@ -72,8 +72,6 @@ class FocalProfile:
     focals: np.ndarray  # (N,) focal lengths, increasing
     energies: np.ndarray  # (N,) E, in nats
     assumed: float  # the focal length that is assumed where the tracks do not determine it
-
-    __repr__ = one_line_repr
 
     @property
     def vertex(self) -> tuple[float, float]:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..solvers.solver import IterativeMethod, Status
 
 if TYPE_CHECKING:
@@ -61,14 +61,12 @@ class _Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class CurvaturePairs:
+class CurvaturePairs(OneLine):
     """The last m steps, the oldest first, and the changes of the gradient, scaled to s_i'y_i = 1."""
 
     rows: _Rows
     last: int  # row after the newest
     products: Floats  # (m, m) U, see above
-
-    __repr__ = one_line_repr
 
     @classmethod
     def none(cls, size: int, most: int) -> CurvaturePairs:
@@ -122,7 +120,7 @@ class CurvaturePairs:
 
 
 @dataclass(frozen=True, eq=False)
-class LBFGSState:
+class LBFGSState(OneLine):
     """The unknowns, the energy and its gradient there, the last pairs and the preconditioner."""
 
     x: Floats  # (n,)
@@ -133,8 +131,6 @@ class LBFGSState:
     age: int  # iterations since the preconditioner was computed
     recent: tuple[float, ...]  # the last energies, this one last
     stalled: bool = False  # whether no step lowers the energy
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

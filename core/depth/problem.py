@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..problem.nonrigid import checked_tracks
 from .edges import NEIGHBORS, inflation, neighbor_edges
@@ -41,7 +41,7 @@ LEAST_REFERENCE = 1e-6  # added to the squared reference length of an edge, in u
 
 
 @dataclass(frozen=True, eq=False)
-class DepthPoint:
+class DepthPoint(OneLine):
     """A value of all unknowns: rotations, depths and rays.
 
     >>> import numpy as np
@@ -54,8 +54,6 @@ class DepthPoint:
     depths: Floats  # (F, P) above 0, of geometric mean 1; of an orthogonal camera any values
     rays: Floats  # (F, 2, P) lateral place per depth; of an orthogonal camera the lateral place
     affine: bool  # whether the camera is orthogonal
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         for name in ("rotations", "depths", "rays"):
@@ -98,7 +96,7 @@ class DepthPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class DepthProblem:
+class DepthProblem(OneLine):
     """Calibrated tracks, their noise, and what a start fixes: its extent in depth and its lateral distances.
 
     Raises InputError where shapes disagree, a visible observation is not finite, the noise is negative or not
@@ -122,8 +120,6 @@ class DepthProblem:
     # Whether the size of an object before an orthogonal camera changes from frame to frame; set by
     # `anchored`.
     inflates: bool = False
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         tracks, visible = checked_tracks(self.tracks, self.visible)

@@ -35,7 +35,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..foundation.linalg import nearest_rotation, rotation_angle
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .alternatives import Pausing, relaxing
 from .problem import DepthPoint
 from .reflections import MIRROR, shape_distances
@@ -222,15 +222,13 @@ def _differ(problem: DepthProblem, one: DepthPoint, other: DepthPoint) -> bool:
 
 
 @dataclass(eq=False)
-class _PoseSearch:
+class _PoseSearch(OneLine):
     """An iterated local search over the poses of frames."""
 
     problem: DepthProblem
     options: DepthOptions
     rng: np.random.Generator
     lowest: float = np.inf  # energy of the stage, per point and frame
-
-    __repr__ = one_line_repr
 
     def begin(self, level: DepthLevel, point: DepthPoint) -> None:
         """Begin a stage at a point."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .edges import NEIGHBORS
 from .energy import DepthLevel, LevelEnergy
 
@@ -57,7 +57,7 @@ LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
 
 
 @dataclass(frozen=True)
-class DepthOptions:
+class DepthOptions(OneLine):
     """What a depth refinement is asked for."""
 
     isometry: float = 0.3  # weight of the lengths of edges
@@ -69,8 +69,6 @@ class DepthOptions:
     coarse: bool = True
     weights: tuple[float, ...] = (1.0,)  # of the modes, at the finest levels
     eps: float = FINEST_EPS  # of the finest level: movements well below it cost nothing, in units of s
-
-    __repr__ = one_line_repr
 
     def energy(self, problem: DepthProblem, level: DepthLevel, point: DepthPoint) -> LevelEnergy:
         """Return the energy of a level about a point, with the isometry and the neighbors asked for."""

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.phases import Phase, PhaseKind
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
 from .alternatives import Pausing, find_mirrored, relax
 from .edges import has_parts
@@ -105,7 +105,7 @@ CLOSE = 2e-3  # per point and frame: a single frame whose trial ends higher by m
 
 
 @dataclass(frozen=True, eq=False)
-class DepthEnd:
+class DepthEnd(OneLine):
     """Where a start ended: its name, its point, and the energy by which it was ranked.
 
     Those that passed the finest level are ranked there, ends that are nearly equal on all points, the others
@@ -117,8 +117,6 @@ class DepthEnd:
     energy: float  # per point and frame
     lowest: float  # that of the end that is shown, at the same level and on the same points
 
-    __repr__ = one_line_repr
-
     @property
     def excess(self) -> float:
         """By how much its energy is above that of the end that is shown."""
@@ -126,7 +124,7 @@ class DepthEnd:
 
 
 @dataclass(frozen=True, eq=False)
-class DepthStep:
+class DepthStep(OneLine):
     """One iteration of a depth refinement."""
 
     best: DepthPoint  # what is shown, and what a stopped run keeps
@@ -142,8 +140,6 @@ class DepthStep:
     mirrored: tuple[Alternative, ...] | None = None  # of the last step of the part, see `find_mirrored`
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
     known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
-
-    __repr__ = one_line_repr
 
     @property
     def loose(self) -> bool:
@@ -232,7 +228,7 @@ def _converged_share(decrease: float, largest: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Followed:
+class Followed(OneLine):
     """A point at the finest level, from which changes of the parameters are followed."""
 
     subset: DepthSubset  # the points that pass all levels; the others are carried along
@@ -242,8 +238,6 @@ class Followed:
     shown: DepthPoint  # `point`, with the points that are carried along
     coarser: DepthPoint | None = None  # see `DepthStep`
     known: tuple[Preconditioner, int] | None = None  # see `DepthStep`
-
-    __repr__ = one_line_repr
 
     @classmethod
     def from_shape(cls, subset: DepthSubset, shown: DepthPoint, options: DepthOptions) -> Followed:
@@ -369,7 +363,7 @@ def _mirrored_together(problem: DepthProblem, lower: Sequence[Alternative]) -> I
 
 
 @dataclass(eq=False)
-class _CoarseEnd:
+class _CoarseEnd(OneLine):
     """An end of the coarse levels, on the searched points."""
 
     name: str
@@ -379,15 +373,13 @@ class _CoarseEnd:
     agreeing: int = 0  # further starts that came near it
     ranked: float | None = None  # its energy at the level `RANKED`, None where it was not followed there
 
-    __repr__ = one_line_repr
-
     @property
     def score(self) -> float:
         return self.energy - AGREEMENT * abs(self.energy) * self.agreeing
 
 
 @dataclass(frozen=True, eq=False)
-class _FineEnd:
+class _FineEnd(OneLine):
     """An end of the finest level."""
 
     name: str  # of the start
@@ -397,8 +389,6 @@ class _FineEnd:
     objective: LevelEnergy  # whose value the energy is
     mirrored: tuple[Alternative, ...] | None = None  # that are not lower, see `find_mirrored`; None before
 
-    __repr__ = one_line_repr
-
 
 def _distance(X: np.ndarray, other: np.ndarray) -> float:
     """Return the distance of shapes (F, 3, P) after rotations, relative to their size."""
@@ -406,7 +396,7 @@ def _distance(X: np.ndarray, other: np.ndarray) -> float:
 
 
 @dataclass(eq=False)
-class _Search:
+class _Search(OneLine):
     """The state of a refinement: what is kept so far, and how much is done."""
 
     subset: DepthSubset
@@ -424,8 +414,6 @@ class _Search:
     rigid: tuple[DepthLevel, ...] = ()  # that the lowest end passes after them
     # Number of all points, where the problem has some of them and its end is a start for all of them.
     count: int | None = None
-
-    __repr__ = one_line_repr
 
     @cached_property
     def part(self) -> DepthProblem:

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .problem import DepthPoint, DepthProblem
 
 if TYPE_CHECKING:
@@ -52,14 +52,12 @@ MOST_MEMORY = 100_000  # numbers in the systems that are solved at once: they st
 
 
 @dataclass(frozen=True, eq=False)
-class DepthSubset:
+class DepthSubset(OneLine):
     """Some points of a problem, as a problem of their own."""
 
     problem: DepthProblem
     part: DepthProblem
     points: Ints  # (P',)
-
-    __repr__ = one_line_repr
 
     @property
     def complete(self) -> bool:
@@ -108,7 +106,7 @@ class DepthSubset:
 
 
 @dataclass(frozen=True, eq=False)
-class _Paths:
+class _Paths(OneLine):
     """The rays of some points, and their paths x = a z - b in the frame of the object."""
 
     fixed: Floats  # (F, 3, p) the point in the camera's frame is fixed + moving z
@@ -116,11 +114,9 @@ class _Paths:
     a: Floats  # (F, 3, p)
     b: Floats
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True, eq=False)
-class _PathSystem:
+class _PathSystem(OneLine):
     """The linear systems that the depths of points follow from, given those of a part."""
 
     affine: bool
@@ -128,8 +124,6 @@ class _PathSystem:
     mean: Floats  # (F, 3) of the part
     shapes: Floats  # (F, 3, P') of the part
     W: Floats  # (F, F)
-
-    __repr__ = one_line_repr
 
     @classmethod
     def about(cls, subset: DepthSubset, point: DepthPoint, run: slice) -> _PathSystem:

@@ -35,7 +35,7 @@ import numpy as np
 from ..data.masks import common_size, frames_of, known_points, mean_of, side_by_side
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Similarity, procrustes
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .outliers import without_outliers
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ ALIGNMENTS = tuple(
 
 
 @dataclass(frozen=True, eq=False)
-class Views:
+class Views(OneLine):
     """The cameras that an estimate and its truth are seen by, for `rigid` and `as-is`."""
 
     rotations: Floats  # (F, 3, 3) of the estimate, world to camera
@@ -163,8 +163,6 @@ class Views:
     true_rotations: Floats | None = None  # (F, 3, 3)
     true_translations: Floats | None = None  # (F, 3) in the units of the truth
     size: float | None = None  # one unit of the estimate in those of the truth, where a length is known
-
-    __repr__ = one_line_repr
 
     @property
     def unit(self) -> float | None:

@@ -72,7 +72,7 @@ from ..data.sequence import CameraModel
 from ..depth import DepthPoint
 from ..foundation.exceptions import InputError
 from ..foundation.phases import WNN
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..problem.initialization import rigid_start, with_rank
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
@@ -129,7 +129,7 @@ def _nothing() -> None:
 
 
 @dataclass(frozen=True)
-class HoldoutPlan:
+class HoldoutPlan(OneLine):
     """Which values of which parameter are tried. Raises InputError where a field is refused."""
 
     parameter: str  # one of `core.evaluation.parameter_grid.parameters_of`
@@ -138,8 +138,6 @@ class HoldoutPlan:
     folds: int = FOLDS  # so many times something is hidden
     hiding: str = "tracks"  # a key of HIDING
     seed: int = 0
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         if not self.values or len(set(self.values)) != len(self.values):
@@ -161,7 +159,7 @@ class ReprojectionErrors:
 
 
 @dataclass(frozen=True, eq=False)
-class HoldoutTrial:
+class HoldoutTrial(OneLine):
     """One value, solved without one share of the observations."""
 
     value: float
@@ -173,8 +171,6 @@ class HoldoutTrial:
     count: int  # of all trials
     seconds: float  # since the sweep began
     refined: DepthPoint | None = None  # where the settings refine depths, what the errors are of
-
-    __repr__ = one_line_repr
 
 
 def choose_hidden(
@@ -361,7 +357,7 @@ def _errors_of(distance: Floats) -> ReprojectionErrors:
 
 
 @dataclass(frozen=True, eq=False)
-class HoldoutCurve:
+class HoldoutCurve(OneLine):
     """The errors of the trials of a plan, by value in increasing order, over folds that have all values.
 
     Folds differ much in how hard their hidden observations are to predict, so that values that were tried in
@@ -374,8 +370,6 @@ class HoldoutCurve:
     medians: Floats  # (folds, N)
     kept_errors: Floats  # (folds, N) of what was used
     integer: bool  # whether values are whole numbers: of two that tie the lower one is better
-
-    __repr__ = one_line_repr
 
     @property
     def held(self) -> Floats:

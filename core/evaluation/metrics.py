@@ -25,7 +25,7 @@ from ..data.masks import frames_of, known_points, side_by_side
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, read_only
 from .alignment import align, is_mirrored
 from .challenge_score import challenge_v02
@@ -69,14 +69,12 @@ ERROR_NAMES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Errors:
+class Errors(OneLine):
     """An error of every point, and its means over the points that count."""
 
     per_point: Floats  # (G, P), NaN where there is no truth
     per_frame: Floats  # (G,), NaN for a frame without any
     mean: float  # over all points of all frames
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "per_point", read_only(self.per_point))

@@ -55,7 +55,7 @@ from ..data.hidden import format_hidden, parse_hidden
 from ..data.masks import known_points, quantile_of_known
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..foundation.types import read_only
 from ..reconstruction.progress import count_shift, shift_counts
 from ..reconstruction.reconstruct import iterate_sequence
@@ -93,15 +93,13 @@ class DriftingPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Outliers:
+class Outliers(OneLine):
     """The observations that do not fit a reconstruction."""
 
     mask: Bools  # (F, P) outliers, and all observations of drifting points from their frame on
     residuals: Floats  # (F, P) that they were found by, NaN where there is no observation
     threshold: float  # in the units of the residuals
     drifting: tuple[DriftingPoint, ...]  # by point
-
-    __repr__ = one_line_repr
 
     @property
     def count(self) -> int:

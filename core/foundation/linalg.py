@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .exceptions import InputError
-from .representation import one_line_repr
+from .representation import OneLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,14 +35,12 @@ FAR_OUT = 5.0  # times the median distance from the middle: a point farther out 
 
 
 @dataclass(frozen=True, eq=False)
-class Similarity:
+class Similarity(OneLine):
     """x -> scale rotation x + translation, one or one per leading index."""
 
     scale: Floats  # (...)
     rotation: Floats  # (..., 3, 3) orthogonal; a reflection where one was allowed and is better
     translation: Floats  # (..., 3)
-
-    __repr__ = one_line_repr
 
     def apply(self, points: Floats) -> Floats:
         """Return the moved points, (..., 3, P)."""

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from .exceptions import InputError
-from .representation import one_line_repr
+from .representation import OneLine
 
 ParameterValue = float | str
 _KEY = "parameter"
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Parameter(OneLine):
     """One number, or one word of a few."""
 
     name: str
@@ -41,8 +41,6 @@ class Parameter:
     slider: tuple[float, float] | None = None  # from where to where; None for a number that is typed
     logarithmic: bool = True  # of the slider
     live: bool = False  # whether a run continues from its point under another value
-
-    __repr__ = one_line_repr
 
     @property
     def title(self) -> str:

@@ -14,22 +14,28 @@ LONGEST_VALUE = 120  # characters of the representation of a field
 MOST_ITEMS = 8  # of a collection that is shown item by item
 
 
-def one_line_repr(instance: Any) -> str:
-    """Return a dataclass in one line of at most 200 characters, without the fields that are their defaults.
+class OneLine:
+    """Base of dataclasses that are represented in one line, without the fields that are their defaults."""
 
-    A class uses it as `__repr__ = one_line_repr`. The last fields are left out where there are too many.
-    """
-    name = type(instance).__name__
-    parts = [
-        f"{entry.name}={_short(getattr(instance, entry.name))}"
-        for entry in fields(instance)
-        if entry.repr and not _is_default(entry, getattr(instance, entry.name))
-    ]
-    text = f"{name}({', '.join(parts)})"
-    while len(text) > LONGEST:
-        parts.pop()
-        text = f"{name}({', '.join([*parts, '...'])})"
-    return text
+    def __init_subclass__(cls) -> None:
+        """Give each its own, which `dataclass` leaves as it is."""
+        super().__init_subclass__()
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = OneLine.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """Return at most 200 characters; the last fields are left out where there are too many."""
+        name = type(self).__name__
+        parts = [
+            f"{entry.name}={_short(getattr(self, entry.name))}"
+            for entry in fields(self)  # type: ignore[arg-type]  # every subclass is a dataclass
+            if entry.repr and not _is_default(entry, getattr(self, entry.name))
+        ]
+        text = f"{name}({', '.join(parts)})"
+        while len(text) > LONGEST:
+            parts.pop()
+            text = f"{name}({', '.join([*parts, '...'])})"
+        return text
 
 
 def _is_default(entry: Field[Any], value: object) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..foundation.types import read_only
 from .proximal import soft_threshold
 
@@ -57,12 +57,10 @@ class SpectralPenalty(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class LinearPenalty:
+class LinearPenalty(OneLine):
     """f(sigma) = a'sigma with a non-decreasing; beyond the given weights the last one is repeated."""
 
     weights: Floats  # (n,) non-decreasing
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", read_only(self.weights))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import CheckedParameters, parameter
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .base import Penalty, checked_weights, extend_last
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class RampWeights(CheckedParameters, Penalty):
 
 
 @dataclass(frozen=True)
-class ExplicitWeights(Penalty):
+class ExplicitWeights(Penalty, OneLine):
     """a_1 <= ... <= a_K as given; the rank must be their number.
 
     Parameters
@@ -183,8 +183,6 @@ class ExplicitWeights(Penalty):
     formula = "one weight for each singular value, none below the one before"
 
     a: tuple[float, ...]
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", tuple(checked_weights(self.a).tolist()))

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..foundation.batched_linalg import solve_batched
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .observation_forms import (
     PLANE,
     CameraFrames,
@@ -51,15 +51,13 @@ BLOCK, NARROWEST = 25_600, 16
 
 
 @dataclass(frozen=True, eq=False)
-class PointSystem:
+class PointSystem(OneLine):
     """The normal equations of the basis shapes at fixed (B, s), and their solution."""
 
     starts: tuple[int, ...]  # the first column of each block
     inverses: tuple[Reals, ...]  # M^-1 of each block of columns, (3K, 3K, p)
     C: Floats  # (K, 3, P)
     rhs_C: float  # the right side times C
-
-    __repr__ = one_line_repr
 
     def inverse(self, columns: slice) -> Reals:
         """Return M^-1 of columns that lie in one block, (3K, 3K, p)."""
@@ -69,7 +67,7 @@ class PointSystem:
 
 
 @dataclass(frozen=True, eq=False)
-class DataTerm(ABC):
+class DataTerm(ABC, OneLine):
     """The data term, and the products with H that the solvers share. Immutable.
 
     F is the number of rows and P of columns; in the low-rank problem rows are points and columns are frames.
@@ -86,8 +84,6 @@ class DataTerm(ABC):
 
     streamed: ClassVar[bool]  # whether the planes are formed block by block
     curvature_dtype: ClassVar[type[np.floating[Any]]]  # of M^-1 and H e
-
-    __repr__ = one_line_repr
 
     @property
     def frames(self) -> int:

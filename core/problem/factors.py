@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -22,7 +22,7 @@ NEGLIGIBLE = 1e-5  # relative size of a singular value below which Gram matrices
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class Factors(OneLine):
     """A point of the bilinear parameterization: shapes S_f = sum_k B_fk C_k, offsets s_f = R_f' t_f.
 
     C is kept as (K, 3, P); its K x 3P rearrangement `C.reshape(K, -1)` is the paper's C' (columns: x of all
@@ -48,8 +48,6 @@ class Factors:
     B: Floats  # (F, K)
     C: Floats  # (K, 3, P)
     s: Floats  # (F, 3) translations in the object frame
-
-    __repr__ = one_line_repr
 
     @property
     def rank(self) -> int:

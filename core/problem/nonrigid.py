@@ -33,7 +33,7 @@ import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, read_only
 from ..penalties import ExplicitWeights, checked_weights, is_spectral
 from .closed_form import closed_form_cut, reference_singular_values
@@ -390,7 +390,7 @@ class NonRigidProblem(Problem):
 
 
 @dataclass(frozen=True, eq=False)
-class Subset:
+class Subset(OneLine):
     """A problem, and the small problem of some of its frames and points, with the maps between their points.
 
     To compare rotations or starts, the losses of a part of the observations suffice.  A subset of evenly
@@ -408,8 +408,6 @@ class Subset:
     small: NonRigidProblem
     frames: Ints  # (F',)
     points: Ints  # (P',)
-
-    __repr__ = one_line_repr
 
     @property
     def share(self) -> float:

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -112,15 +112,13 @@ def shape_products(C: Floats, *, offsets: bool) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class ObservationForms:
+class ObservationForms(OneLine):
     """The data term of a block of columns; each kind of plane is formed when it is first used."""
 
     columns: slice
     features: Floats  # (rows, 4, p): 1, m_x, m_y, |m|^2; 0 where hidden
     basis: Floats  # (rows, 12, 4) of H, y and H y; or (1, 12, 4), the same for every row
     weights: Floats | None = None  # (rows, p) of the observations, factors of H; None where all are 1
-
-    __repr__ = one_line_repr
 
     @cached_property
     def H(self) -> Floats:
@@ -145,13 +143,11 @@ class ObservationForms:
 
 
 @dataclass(frozen=True, eq=False)
-class TrackFeatures:
+class TrackFeatures(OneLine):
     """The four features of all observations. They depend on neither the cameras nor eta."""
 
     tracks: Floats  # (rows, 2, columns); 0 where hidden
     visible: Bools  # (rows, columns)
-
-    __repr__ = one_line_repr
 
     @cached_property
     def all_columns(self) -> Floats:
@@ -203,7 +199,7 @@ def plane_basis(rotations: Floats, eta: float) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class CameraFrameResiduals:
+class CameraFrameResiduals(OneLine):
     """The residual terms of a block of columns in the frames of the cameras."""
 
     columns: slice
@@ -211,8 +207,6 @@ class CameraFrameResiduals:
     seen: Reals | None  # (rows, p) 0 or 1; None where all is seen
     eta: float
     weights: Reals | None = None  # (rows, p), factors of G; None where all are 1
-
-    __repr__ = one_line_repr
 
     @cached_property
     def scaled_m(self) -> Reals:
@@ -258,7 +252,7 @@ class CameraFrameResiduals:
 
 
 @dataclass(frozen=True, eq=False)
-class CameraFrames:
+class CameraFrames(OneLine):
     """The tracks in the cameras' frames, and the rotations to and from the object's frame."""
 
     tracks: Floats  # (rows, 2, columns); 0 where hidden
@@ -266,8 +260,6 @@ class CameraFrames:
     rotations: Floats  # (rows, 3, 3), or (1, 3, 3) for all rows
     eta: float
     weights: Floats | None = None  # (rows, columns) of the observations; None where all are 1
-
-    __repr__ = one_line_repr
 
     @cached_property
     def complete(self) -> bool:

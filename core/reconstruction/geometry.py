@@ -34,7 +34,7 @@ from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection
 from ..depth import DepthPoint
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import relative_distance
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..problem.factors import Factors, balance
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
@@ -56,14 +56,12 @@ LEAST_DEPTH = 0.5  # median |X_3| below which the penalty has removed the depth;
 
 
 @dataclass(frozen=True, eq=False)
-class Projective:
+class Projective(OneLine):
     """A low-rank solution: x = norm X_12 / X_3 of X_f = P_f U."""
 
     cameras: Floats  # (F, 3, K)
     homogeneous: Floats  # (K, P)
     norm: float  # of the tracks
-
-    __repr__ = one_line_repr
 
     def reprojections(self) -> Floats:
         """Return where it projects to, (F, 2, P), in the units of the tracks; NaN where X_3 is 0."""
@@ -71,7 +69,7 @@ class Projective:
 
 
 @dataclass(frozen=True, eq=False)
-class Geometry:
+class Geometry(OneLine):
     """Shapes S_f = sum_k B_fk C_k in an object frame and the cameras that see them."""
 
     B: Floats  # (F, K')
@@ -85,8 +83,6 @@ class Geometry:
     flat: bool = False  # whether the penalty has removed the depth
     std: Floats | None = None  # (F, 3, P) standard deviation of the points along the axes of the camera
     refinement: dict[str, Any] | None = None  # noise, energies and ends of a refined solution, for `meta`
-
-    __repr__ = one_line_repr
 
     @property
     def points(self) -> Floats:

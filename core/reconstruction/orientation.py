@@ -32,7 +32,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Similarity
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -107,15 +107,13 @@ def _floor(match: re.Match[str]) -> tuple[int, tuple[int, ...]] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Orientation:
+class Orientation(OneLine):
     """How shapes stand, in their own coordinates."""
 
     rotation: Floats  # (3, 3) rows: unit vectors to the right, up, and towards who sees the front
     floor: float  # x . up of the points x of the floor
     middle: Floats  # (3,) of the object
     first: Floats  # (3, 3) rotation of the first camera, in whose axes a rule is
-
-    __repr__ = one_line_repr
 
     @property
     def up(self) -> Floats:

@@ -14,7 +14,7 @@ from ..data.sequence import CameraModel
 from ..depth import DepthProblem
 from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..foundation.version import versions
 from ..penalties import extend_last
 from ..solvers.solver import single_threaded
@@ -97,7 +97,7 @@ class HistoryEntry:
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
+class Spectrum(OneLine):
     """The singular values that the objective of an iterate weighs, the largest first, and their weights.
 
     Of the weighted nuclear norm they are gamma of X#, in calibrated units. Of the energy of the depths they
@@ -106,8 +106,6 @@ class Spectrum:
 
     values: Floats  # (N,)
     weights: Floats  # (N,)
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)
@@ -121,14 +119,12 @@ class StartReport:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Point(OneLine):
     """A point together with the problem whose objective its loss is."""
 
     problem: Problem
     factors: Factors
     loss: float
-
-    __repr__ = one_line_repr
 
     @cached_property
     def trusted(self) -> Bools:
@@ -163,14 +159,12 @@ def observation_weights(point: Point) -> Floats | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IterateLog:
+class IterateLog(OneLine):
     """The history of the stream that an iterate is of, up to that iterate."""
 
     sequence: Sequence
     entries: list[HistoryEntry]  # shared by all iterates of the stream, and appended to
     count: int  # of the entries up to the iterate
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundation.phases import Phase
 from ..foundation.records import Hook, Records, refused
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..io.readers.challenge import sample_name
 from ..penalties import EXPLICIT, PENALTIES, ExplicitWeights, Penalty, SpectralPenalty, penalty_name
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, chosen_objective, suited_penalty
@@ -34,7 +34,7 @@ UNSAVED_NOTE = f"the sequence is in no file yet: save it as {UNSAVED} first"
 
 
 @dataclass(frozen=True)
-class SolveStep:
+class SolveStep(OneLine):
     """One part of a run: iterations under the same settings.
 
     Parameters
@@ -60,17 +60,13 @@ class SolveStep:
     iterates: int | None = None  # the number of iterates, 1 or more; None: until the run has ended
     end: int = 1  # of the depth refinement, by its energy; 1 is the lowest
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True)
-class Provenance:
+class Provenance(OneLine):
     """The steps that make a reconstruction, each from where the one before it ended."""
 
     steps: tuple[SolveStep, ...]
     start: Path | None = None  # the file of the result that the first step starts from; None: no start
-
-    __repr__ = one_line_repr
 
     @property
     def settings(self) -> Settings:
@@ -84,15 +80,13 @@ class Provenance:
 
 
 @dataclass(frozen=True)
-class ProvenanceChain:
+class ProvenanceChain(OneLine):
     """The steps that lead to an iterate, from nothing or from a result."""
 
     steps: tuple[SolveStep, ...]
     result: Path | None = None  # the file of the result, if it begins at its point
     settings: Settings | None = None  # of the result
     made: Provenance | None = None  # the result, where its file has it
-
-    __repr__ = one_line_repr
 
     def with_step(self, step: SolveStep) -> ProvenanceChain:
         """Return the steps with a further one."""

@@ -17,7 +17,7 @@ from ..depth import FINEST_EPS, check_mode_weights
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
 from ..foundation.phases import DEPTHS, WNN
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..penalties import (
     ExplicitWeights,
     Penalty,
@@ -114,7 +114,7 @@ def _with_parameters(kind: type[Settings]) -> type[Settings]:
 
 @_with_parameters
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(OneLine):
     """The parameters of a reconstruction. The defaults are the `recommended` preset.
 
     {parameters}
@@ -329,8 +329,6 @@ class Settings:
         optional=True,
         absent="as the pictures",
     )
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         if self.problem not in PROBLEMS:

@@ -31,7 +31,7 @@ from ..cameras.gross_outliers import SUSPICIOUS, find_gross_outliers
 from ..depth import rotation_jumps, shape_distances
 from ..foundation.exceptions import InputError, printable
 from ..foundation.linalg import procrustes, relative_distance, rotation_angle
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -72,7 +72,7 @@ UNCERTAIN = 0.14  # root mean square standard deviation over the size of the sha
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(OneLine):
     """One sentence on a result."""
 
     kind: str  # a key of `VERDICT_KINDS`
@@ -80,8 +80,6 @@ class Verdict:
     # The first and the last frame that it is about, from 0; None where it is about all.
     frames: tuple[int, int] | None = None
     action: str | None = None  # a key of `VERDICT_ACTIONS`: what the user can do. None where there is nothing
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         if self.kind not in VERDICT_KINDS:

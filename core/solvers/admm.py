@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..problem.closed_form import UNMEASURED
 from ..problem.observation_forms import COLUMN, PLANE, ROW, times_planes
 from .matrix_form import (
@@ -64,18 +64,16 @@ WORTH_WAITING = 0.01  # the relative fall of the residuals or of the objective f
 
 
 @dataclass(frozen=True, eq=False)
-class Response:
+class Response(OneLine):
     """The response of the data term at one rho, for the X-step."""
 
     rho: float
     planes: Floats  # (rows, 6 columns): M = H (H + rho/2 I)^-1, in the order of H
     inverse: Floats  # (rows, 3, 3): (sum_j M_ij)^-1 without directions not measured; 0 without offsets
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True, eq=False)
-class ADMMState:
+class ADMMState(OneLine):
     """The two copies, the dual, the penalty parameter and the residuals."""
 
     X: Floats  # (rows, 3 columns)
@@ -89,8 +87,6 @@ class ADMMState:
     lowest: tuple[float, float]  # of max(primal, change) and of the loss, so far
     waited: int  # iterations since either was reached
     losses: tuple[float, ...]  # the lowest loss so far, after each of the last `patience` + 1 iterations
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

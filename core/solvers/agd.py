@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .matrix_form import (
     MatrixMethod,
     MatrixPoint,
@@ -59,7 +59,7 @@ SAFE = 1.0 - 1e-9  # of 1 / L: at that step the model bounds phi in spite of rou
 
 
 @dataclass(frozen=True, eq=False)
-class AGDState:
+class AGDState(OneLine):
     """The last two accepted matrices, the last extrapolated step, and the acceptance's memory."""
 
     point: MatrixPoint  # x_k
@@ -71,8 +71,6 @@ class AGDState:
     mean: float  # c_k
     count: float  # q_k
     change: float  # the length of the last step over |x_k|
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

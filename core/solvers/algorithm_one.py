@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..problem.printed_form import jacobian, pack, residual_vector, unpack
 from .solver import Algorithm, Status
 
@@ -37,7 +37,7 @@ MOST_DAMPING = 1e12
 
 
 @dataclass(frozen=True, eq=False)
-class AlgorithmOneState:
+class AlgorithmOneState(OneLine):
     """The vector of unknowns, its error, and the damping of the next trial."""
 
     z: Floats  # ((F + 3P) K + 3F,)
@@ -46,8 +46,6 @@ class AlgorithmOneState:
     accepted: bool = True  # whether the last trial was
     converged: bool = False  # whether its predicted decrease was below the tolerance at a small damping
     creeping: bool = False  # whether it gained less than the tolerance at a small damping
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

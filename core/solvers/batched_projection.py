@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched, solve_batched
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..problem.factors import Factors
 from ..problem.observation_forms import COLUMN, PLANE, ROW, pairs
 
@@ -33,7 +33,7 @@ JITTER = 1e-12  # relative size of the term that keeps Gram matrices of zero col
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(OneLine):
     """R points of one problem, C eliminated, with the quantities of the next step."""
 
     starts: Ints  # (R,) which start each point comes from
@@ -46,8 +46,6 @@ class Batch:
     blocks: Floats  # (K+3, K+3, R, F) half of the Hessian in (B_f, s_f) at fixed C
     gradient: Floats  # (K+3, R, F) half of it
     previous: Floats  # (R,) predicted decrease of the state before; infinite at first
-
-    __repr__ = one_line_repr
 
     def at(self, r: int) -> Factors:
         """Return one of the points."""

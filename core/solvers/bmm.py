@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..problem.closed_form import best_offsets
 from ..problem.initialization import best_cut
 from .matrix_form import MatrixMethod, MatrixPoint, evaluate, prox, starting_point, with_singular_values
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class BMMState:
+class BMMState(OneLine):
     """The structure at one mu of the continuation."""
 
     X: Floats  # (F, 3P)
@@ -55,8 +55,6 @@ class BMMState:
     mu: float
     loss: float  # 2 mu |X|_* + |W - R X - t|^2
     change: float  # |X_k+1 - X_k| / max(1, |X_k|)
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ def _bmm_state(problem: Problem, X: Floats, sigma: Floats, mu: float, change: fl
 
 
 @dataclass(frozen=True, eq=False)
-class RBMMState:
+class RBMMState(OneLine):
     """The two copies of the structure, the dual, and the penalty parameter."""
 
     X: Floats  # (F, 3P)
@@ -154,8 +152,6 @@ class RBMMState:
     dual: Floats  # (F, 3P) scaled by 1 / rho
     rho: float
     change: float  # |X - Z| / |X|
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .matrix_form import (
     MatrixMethod,
     MatrixPoint,
@@ -40,14 +40,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class IRNNState:
+class IRNNState(OneLine):
     """The current matrix, and how far the last step went."""
 
     point: MatrixPoint
     beta: float  # of the quadratic model
     change: float  # |X_k+1 - X_k| / |X_k|
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..problem.factors import Factors
 from ..problem.observation_forms import PLANE, pairs, point_blocks
 from .solver import ROUNDING, Algorithm, Status
@@ -42,7 +42,7 @@ GOOD_GAIN, POOR_GAIN = 0.75, 0.25  # actual over predicted decrease
 
 
 @dataclass(frozen=True, eq=False)
-class LevenbergMarquardtState:
+class LevenbergMarquardtState(OneLine):
     """A point in its exact gauge, and the damping of the next trial."""
 
     factors: Factors
@@ -52,11 +52,9 @@ class LevenbergMarquardtState:
     converged: bool = False  # the last predicted decrease was below the tolerance, at a negligible damping
     stuck: bool = False  # no damping gave a trial that lowers the objective
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True, eq=False)
-class NormalEquations:
+class NormalEquations(OneLine):
     """Half of the gradient and of the Gauss-Newton matrix at a point."""
 
     B: Floats  # (F, K)
@@ -67,18 +65,14 @@ class NormalEquations:
     frame_gradient: Floats  # (F, K+3)
     point_gradient: Floats  # (P, 3K), within a point k first, then x, y, z
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True, eq=False)
-class TrialStep:
+class TrialStep(OneLine):
     """A step in all unknowns, and the decrease of the quadratic model over it."""
 
     of_frames: Floats  # (F, K+3)
     of_points: Floats  # (P, 3K)
     predicted: float
-
-    __repr__ = one_line_repr
 
     def from_point(self, factors: Factors) -> Factors:
         """Return the point at the end of the step."""

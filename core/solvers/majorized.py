@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..penalties import LinearPenalty
 from ..problem.initialization import NEGLIGIBLE, pad_rank, with_rank
 from .solver import ROUNDING, Algorithm, Status
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class MajorizedState:
+class MajorizedState(OneLine):
     """A balanced point, the linear problem that touches there, and the inner method's state on that."""
 
     factors: Factors  # of at most the problem's rank
@@ -50,8 +50,6 @@ class MajorizedState:
     inner: Any  # state of the inner method
     status: Status
     kept: MajorizedState | None = None  # the state before the cut of rank that is being tried
-
-    __repr__ = one_line_repr
 
     @property
     def best(self) -> MajorizedState:

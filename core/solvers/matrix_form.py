@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..problem.closed_form import best_offsets
 from ..problem.initialization import best_cut
 from .solver import Algorithm, Status
@@ -58,7 +58,7 @@ def prox(problem: Problem, sigma: Floats, rho: float) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixPoint:
+class MatrixPoint(OneLine):
     """A matrix X with its best offsets, its objective, and the gradient of the data term."""
 
     X: Floats  # (rows, 3 columns)
@@ -66,8 +66,6 @@ class MatrixPoint:
     gradient: Floats  # (rows, 3 columns) of phi
     sigma: Floats  # (min(rows, 3 columns),) singular values of X, descending
     loss: float  # F(X)
-
-    __repr__ = one_line_repr
 
 
 def evaluate(problem: Problem, X: Floats, sigma: Floats) -> MatrixPoint:

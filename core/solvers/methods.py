@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ..foundation.parameters import Parameter, ParameterValue
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..penalties import ConcavePenalty, NuclearNorm, RankPenalty, WeightedNuclearNorm
 from .admm import ADMM
 from .agd import ACCEPTANCE, AGD, RESTARTS, STEPS
@@ -35,7 +35,7 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True)
-class Method:
+class Method(OneLine):
     """One row of the table."""
 
     title: str
@@ -45,8 +45,6 @@ class Method:
     refined: type[Any] | None = None  # the second step's algorithm
     penalty: Penalty | None = None  # that of its paper, where it accepts no other kind
     recommended: bool = False  # whether for reconstructions; else for comparison with them
-
-    __repr__ = one_line_repr
 
     @property
     def on_matrix(self) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SETTLED = 1e-8  # relative decrease in a step; reweighting gains about half of w
 
 
 @dataclass(frozen=True, eq=False)
-class ReweightedState:
+class ReweightedState(OneLine):
     """A point, the weighted problem that touches there, and the inner method's state on that."""
 
     factors: Factors
@@ -37,8 +37,6 @@ class ReweightedState:
     weighted: Problem
     inner: Any  # state of the inner method
     status: Status
-
-    __repr__ = one_line_repr
 
     @property
     def damping(self) -> float:

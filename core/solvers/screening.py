@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .batched_projection import make_batch, step_batch
 from .solver import Algorithm, Status
 
@@ -26,15 +26,13 @@ NEAR = 0.15  # share of a point's B that another one does not span, below which 
 
 
 @dataclass(frozen=True, eq=False)
-class ScreeningState:
+class ScreeningState(OneLine):
     """The points that are still followed, and the records of the others."""
 
     batch: Batch  # ranked by loss after each selection
     iteration: int
     merged: tuple[tuple[int, int], ...] = ()  # (start, the start that it is a duplicate of)
     dropped: tuple[tuple[int, float], ...] = ()  # (start, its loss when it was dropped)
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

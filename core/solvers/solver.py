@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 import threadpoolctl
 
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -111,14 +111,12 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False)
-class Snapshot(Generic[State]):
+class Snapshot(OneLine, Generic[State]):
     """An immutable moment of a run; also a point to resume from."""
 
     progress: Progress
     status: Status
     state: State
-
-    __repr__ = one_line_repr
 
 
 @cache

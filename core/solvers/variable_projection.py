@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from ..problem.factors import Factors, penalty
 from .reduced_hessian import reduced_hessian
 from .solver import ROUNDING, Algorithm, Status
@@ -52,7 +52,7 @@ MOST_TRIALS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class VariableProjectionState:
+class VariableProjectionState(OneLine):
     """A point with C eliminated, and the quantities of the next step, computed at first use.
 
     While a user changes a setting continuously, most points are replaced before a step is taken from them.
@@ -69,8 +69,6 @@ class VariableProjectionState:
     before: float | None  # `predicted` of the state before; None at a start
     close: bool = False  # whether it is a start that is near the minimum according to the caller
     stuck: bool = False  # no trial of the last step lowered the objective
-
-    __repr__ = one_line_repr
 
     @cached_property
     def blocks(self) -> Floats:

@@ -30,7 +30,7 @@ import numpy as np
 from ..data.sequence import MIN_FRAMES, MIN_POINTS, Sequence
 from ..data.triangulation import triangulate_tracks
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
+from ..foundation.representation import OneLine
 from .coverage import chosen_tracks, coverage_remarks
 from .opencv import load_opencv
 from .region import Masks, area, checked_region, moved_region, outline
@@ -73,7 +73,7 @@ JUMP_RATIO = 6.0  # and how much more than is usual around it
 
 
 @dataclass(frozen=True, eq=False)
-class TrackingStep:
+class TrackingStep(OneLine):
     """One frame, and what has been followed up to it."""
 
     picture: int  # 0-based number of the frame in the video
@@ -83,8 +83,6 @@ class TrackingStep:
     tracks: Floats  # (done, 2, N) px of every point so far, NaN where it is not seen; nothing is left out yet
     region: Floats | None  # (M, 2) px where new corners may begin; None: everywhere
     _follower: _PointFollower = field(repr=False)
-
-    __repr__ = one_line_repr
 
     @property
     def followed(self) -> int:

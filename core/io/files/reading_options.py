@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
+from ...foundation.representation import OneLine
 
 if TYPE_CHECKING:
     from typing import Any
@@ -20,7 +20,7 @@ _SIZE = re.compile(r"([1-9]\d{0,5})x([1-9]\d{0,5})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
+class ReadingOptions(OneLine):
     """What decides how a file is read, where the file alone does not; None leaves it to the file."""
 
     camera: CameraModel | str | None = None  # the camera model to assume, or its name
@@ -36,8 +36,6 @@ class ReadingOptions:
     individual: str | None = None  # one of several animals, people or videos in a file, by its name
     # Of a table: "frame=..,point=..,x=..,y=..", with ",visible=.." where it has one.
     columns: str | None = None
-
-    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         if self.camera is not None and not isinstance(self.camera, CameraModel):

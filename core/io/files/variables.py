@@ -14,7 +14,7 @@ import numpy as np
 from ...data.masks import known_points
 from ...data.sequence import GROUND_TRUTH, MIN_FRAMES, MIN_POINTS
 from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
+from ...foundation.representation import OneLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ Variables: TypeAlias = dict[str, Any]  # arrays; lists for cells; dicts for stru
 
 
 @dataclass(frozen=True, eq=False)
-class LoadedFile:
+class LoadedFile(OneLine):
     """The content of a file, by names, before it is known what each is."""
 
     path: Path
@@ -39,22 +39,18 @@ class LoadedFile:
     individuals: tuple[str, ...] = ()  # animals, people or videos, of which one is to be chosen
     columns: tuple[str, ...] = ()  # of a table
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(OneLine):
     """A layout that is recognized by the names of its variables."""
 
     summary: str
     matches: Callable[[Variables], bool]
     read: Callable[[Variables, Path, ReadingOptions], Parts]
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(OneLine):
     """What a layout makes of a file's variables."""
 
     tracks: Floats  # (F, 2, P)
@@ -78,8 +74,6 @@ class Parts:
     shape: str = "interleaved"  # a key of SHAPES: that of the tracks in the file
     roles: Mapping[str, str] = field(default_factory=dict)  # of the variables in use, the tracks first
     reading: Mapping[str, str] = field(default_factory=dict)  # the reading options in effect
-
-    __repr__ = one_line_repr
 
     @property
     def seen(self) -> Bools:

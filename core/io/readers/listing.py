@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
+from ...foundation.representation import OneLine
 from ..files.allowance import memory_limit
 from ..files.contents import check_file, parse_mask, read_bytes, sequence_name
 from ..files.reading_options import ReadingOptions
@@ -27,7 +27,7 @@ DEPTH_OF_FILES = 2  # how far below a folder without files of its own they are l
 
 
 @dataclass(frozen=True)
-class SequenceEntry:
+class SequenceEntry(OneLine):
     """A sequence found in a folder or file. `read_sequence(entry.file)` reads it.
 
     Where the file is broken, `problem` is a sentence on it and the facts are zero.
@@ -48,8 +48,6 @@ class SequenceEntry:
     edges: int = 0
     faces: int = 0
     problem: str = ""
-
-    __repr__ = one_line_repr
 
     @property
     def place(self) -> Path:

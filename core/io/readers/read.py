@@ -11,7 +11,7 @@ import numpy as np
 from ...data.masks import known_points
 from ...data.sequence import CameraModel, GroundTruth, Sequence
 from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
+from ...foundation.representation import OneLine
 from ..files.contents import check_camera, digest, refusing_damage, sequence_name
 from ..files.reading_options import NO_MASK, READING_OPTIONS, ReadingOptions
 from ..files.variables import joined, size_of, without_unseen
@@ -36,7 +36,7 @@ BELOW = (
 
 
 @dataclass(frozen=True)
-class ArrayEntry:
+class ArrayEntry(OneLine):
     """One array of a file, and what it is taken for."""
 
     name: str
@@ -46,11 +46,9 @@ class ArrayEntry:
     # or "not read"; "" where the tracks were not found.
     role: str = ""
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True, eq=False)
-class FileContents:
+class FileContents(OneLine):
     """What was understood of a file.
 
     `problem` is the sentence that reading the file would raise; then there is no `sequence`.
@@ -66,8 +64,6 @@ class FileContents:
     individuals: tuple[str, ...] = ()  # of which one is to be chosen
     columns: tuple[str, ...] = ()  # of a table
     reading: Mapping[str, str] = field(default_factory=dict)  # the reading options in effect, given or found
-
-    __repr__ = one_line_repr
 
     @property
     def states_all(self) -> bool:

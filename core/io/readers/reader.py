@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
+from ...foundation.representation import OneLine
 from ..files.variables import LoadedFile
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _load_nothing(path: Path, content: bytes) -> LoadedFile:
 
 
 @dataclass(frozen=True)
-class Reader:
+class Reader(OneLine):
     """One file format.
 
     `load` finds what is in the bytes of a file; `interpret` finds the tracks among it. Both raise InputError
@@ -61,19 +61,15 @@ class Reader:
     folder: Callable[[Path], bool] = _never  # whether a folder is one sequence of this format
     listed: bool = True  # whether a folder lists files of the suffix; many texts are no tracks
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True)
-class ReaderPlugin:
+class ReaderPlugin(OneLine):
     """A reader of an installed package, or what is wrong with it."""
 
     name: str  # of the entry point
     package: str  # its name and version
     reader: Reader | None
     problem: str = ""
-
-    __repr__ = one_line_repr
 
     def __str__(self) -> str:
         """Return a sentence on it."""

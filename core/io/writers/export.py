@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.outputs import check_writable
-from ...foundation.representation import one_line_repr
+from ...foundation.representation import OneLine
 from ...reconstruction.result import arrays_of, save_result
 from . import csv, gltf, meshes, page, usd, vtk
 from .options import ExportOptions, ignore_progress
@@ -41,7 +41,7 @@ MESHED = frozenset({"scene", "page", "shapes"})  # kinds that show edges or face
 
 
 @dataclass(frozen=True)
-class Writer:
+class Writer(OneLine):
     """One file format: `write` returns the files that it wrote."""
 
     suffix: str
@@ -50,8 +50,6 @@ class Writer:
     kind: str = "result"  # a key of KINDS: what a menu lists the format under
     options: frozenset[str] = frozenset()  # names of the options of `export` that have a meaning for it
     purpose: str = ""  # what it is for, as a phrase
-
-    __repr__ = one_line_repr
 
 
 def _write_npz(result: Result, path: Path, options: ExportOptions) -> list[Path]:

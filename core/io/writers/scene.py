@@ -45,7 +45,7 @@ from ...data.sequence import CameraModel
 from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all, is_mirrored
 from ...foundation.exceptions import InputError, needs
 from ...foundation.linalg import Similarity
-from ...foundation.representation import one_line_repr
+from ...foundation.representation import OneLine
 from ...tracking.video import Video
 from .options import TURN, alignment, alignment_of, placement, standing, unaligned_shapes
 
@@ -70,7 +70,7 @@ VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(OneLine):
     """The ground truth laid over the shapes that are written, and the distances to it."""
 
     points: Floats  # (F, 3, P) in the coordinates and the unit of the shapes; NaN where it is unknown
@@ -78,8 +78,6 @@ class Comparison:
     alignment: str  # as a phrase
     unit: str  # of the errors
     name: str  # what the truth is
-
-    __repr__ = one_line_repr
 
 
 def compare(result: Result, options: ExportOptions) -> Comparison | None:
@@ -134,7 +132,7 @@ def elements_of(result: Result) -> tuple[str, Ints]:
 
 
 @dataclass(frozen=True, eq=False)
-class SceneCameras:
+class SceneCameras(OneLine):
     """The camera of every frame, in the coordinates and the unit of the shapes that are written."""
 
     rotations: Floats  # (F, 3, 3) world to camera
@@ -142,8 +140,6 @@ class SceneCameras:
     picture: Floats  # (F, 4) left, top, right, bottom; see the module
     perspective: bool
     depths: tuple[float, float]  # of the nearest and the farthest point in any frame
-
-    __repr__ = one_line_repr
 
     def transforms(self, unit: float = 1.0) -> tuple[Floats, Floats]:
         """Return the rotations (F, 3, 3) and positions (F, 3) of cameras in a scene with y up.

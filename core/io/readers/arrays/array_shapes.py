@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....data.sequence import MIN_FRAMES, MIN_POINTS
-from ....foundation.representation import one_line_repr
+from ....foundation.representation import OneLine
 from ...files.variables import blocked, interleaved, is_array, without_batch
 
 if TYPE_CHECKING:
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shape:
+class Shape(OneLine):
     """A layout of one array, recognized by its shape; NaN marks a missing point."""
 
     summary: str
     axes: str  # F frames, P points, 2 coordinates; without 2 the first axis has x and y of each
     blocked: bool = False  # whether all x come before all y there, and not the y of each after its x
-
-    __repr__ = one_line_repr
 
     @property
     def dimensions(self) -> int:

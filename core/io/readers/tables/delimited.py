@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....foundation.exceptions import InputError
-from ....foundation.representation import one_line_repr
+from ....foundation.representation import OneLine
 from ...files.allowance import Allowance
 from ...files.contents import reason
 
@@ -31,7 +31,7 @@ _LARGEST_HEADER = 8  # rows; a table of text alone is no header of that many
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(OneLine):
     """The fields of a text, as they are written."""
 
     header: tuple[tuple[str, ...], ...]  # its rows, none where the first row holds numbers
@@ -39,8 +39,6 @@ class Table:
     lines: list[int]  # of each row, from 1
     separator: str
     ends: tuple[int, ...] = ()  # rows at which a part ends: a line of one word and empty fields
-
-    __repr__ = one_line_repr
 
     @property
     def parts(self) -> tuple[str, ...]:
