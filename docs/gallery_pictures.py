@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from sphinx_gallery.scrapers import figure_rst
 
 import core as nrsfm
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.evaluation import HoldoutCurve
+from core.evaluation import HoldoutCurve
 
 BUNDLED_PENALTIES = dict(nrsfm.PENALTIES)
 FRAMES = 4  # of a reconstruction that are drawn

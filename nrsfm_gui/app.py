@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from nrsfm_gui.model.arguments import Arguments, parse
 from nrsfm_gui.platform_errors import NO_FONT, explained, import_qt
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from PyQt6.QtWidgets import QApplication
 
     from nrsfm_gui.main_window import MainWindow

@@ -11,14 +11,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core import InputError
 from core.foundation import PROGRAM, asset_folder, make_folder, replacing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ENTRY = f"applications/{PROGRAM}.desktop"
 ICON = f"icons/hicolor/scalable/apps/{PROGRAM}.svg"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QCloseEvent
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from nrsfm_gui.engine.solver_thread import Work, real_work
 from nrsfm_gui.importing.import_dialog import ImportController
 from nrsfm_gui.model.app_store import AppStore
-from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.model.arguments import Arguments
+from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panel_window import PanelWindow
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE
 from nrsfm_gui.sessions.session_saver import SessionSaver
@@ -35,12 +36,6 @@ from nrsfm_gui.widgets.dialogs import DropTarget
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.style import apply_theme, theme_named
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QCloseEvent
-
-    from nrsfm_gui.model.arguments import Arguments
-    from nrsfm_gui.model.theme import Theme
 
 
 class MainWindow(PanelWindow):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.engine.solver_thread import Work
 from nrsfm_gui.export.export_controller import ExportController
 from nrsfm_gui.export.movie import ViewSources
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.log_records import Logbook
 from nrsfm_gui.model.session import Session
@@ -43,10 +44,6 @@ from nrsfm_gui.shell.layout import arrange
 from nrsfm_gui.shell.verdict_actions import VerdictActions
 from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
 from nrsfm_gui.widgets.fields import filled
-
-if TYPE_CHECKING:
-    from nrsfm_gui.engine.solver_thread import Work
-    from nrsfm_gui.model.app_store import AppStore
 
 
 class PanelWindow(QMainWindow):

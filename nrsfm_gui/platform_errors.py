@@ -20,12 +20,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from typing import Any
 
 PLATFORM = "QT_QPA_PLATFORM"
 DISPLAYS = {"xcb": "DISPLAY", "wayland": "WAYLAND_DISPLAY"}  # the variables that name them

@@ -8,21 +8,18 @@ A signal stops the run; its best point until then is exported, and the exit code
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QCoreApplication, QObject, Qt, QTimer
 from PyQt6.QtGui import QGuiApplication
 
 from core.foundation import protecting
 from core.stop_signals import SIGNALED
+from nrsfm_gui.model.arguments import Arguments
+from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.standard_error import report
+from nrsfm_gui.panel_window import PanelWindow
+from nrsfm_gui.sessions.session_saver import SessionSaver
 from nrsfm_gui.widgets.plots.plot_export import save_image
-
-if TYPE_CHECKING:
-    from nrsfm_gui.model.arguments import Arguments
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.panel_window import PanelWindow
-    from nrsfm_gui.sessions.session_saver import SessionSaver
 
 SETTLE_MILLISECONDS = 150  # for the last picture to reach the screen
 FAILED = 2

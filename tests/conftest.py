@@ -13,10 +13,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,9 +29,6 @@ from core.depth import alternatives, schedule, search
 from core.io.files import sandbox
 from core.reconstruction.geometry import mean_and_modes
 from core.stop_signals import STOP_SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 FRAMES, POINTS, RANK = 5, 7, 2

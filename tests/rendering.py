@@ -12,22 +12,18 @@ The same weights give the truth: `RenderedVideo.locate` finds the material point
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 from scipy.ndimage import gaussian_filter, map_coordinates
 
 from core.foundation.representation import OneLine
+from core.foundation.types import Bools, Floats, Ints, Pixels
 from core.synthetic.objects import KINDS, sheet
 from core.synthetic.simulation import cross, hidden, look_at, overlapping
 from nrsfm_gui.model.mesh import vertex_normals
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from core.foundation.types import Bools, Floats, Ints, Pixels
 
 OVERSAMPLING = 2
 LIGHT = np.array([-0.45, -0.6, -0.66])  # from the object to the light, in the world

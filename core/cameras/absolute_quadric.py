@@ -17,17 +17,13 @@ focal length f common to all views.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.linalg import levenberg_marquardt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..foundation.types import Floats
+from ..foundation.types import Floats
 
 ROUNDS = 5  # of reweighting the linear equations by 1 / s_f^2
 # Standard deviations of an unknown camera's constraints, in units of half the picture (Pollefeys et al.

@@ -12,15 +12,12 @@ step unique.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.linalg import rotation_from_vector
-
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats
+from ..foundation.types import Bools, Floats
 
 LEAST_VIEWS = 2  # that a point must be visible in to be adjusted
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8

@@ -19,21 +19,16 @@ deviation that the residuals leave to the focal lengths is that of a guess.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
-from ..data.sequence import LARGEST_COORDINATE, CameraModel, checked_intrinsics
+from ..data.sequence import LARGEST_COORDINATE, CameraModel, Observations, checked_intrinsics
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import cross_matrix, levenberg_marquardt, rotation_from_vector, rq
 from ..foundation.types import Bools, Floats, read_only
 from ..io.files.contents import is_zip, load_arrays, parse_matrix, read_bytes
 from ..io.files.variables import describe
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ..data.sequence import Observations
 
 SAME = 1e-12  # spread of points that coincide, relative to their coordinates
 ORTHOGONAL_SPREAD = 0.25  # root mean square distance of calibrated tracks from their frame's mean

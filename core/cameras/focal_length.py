@@ -16,14 +16,11 @@ in which they leave the most equal margins, because what is filmed is in the mid
 from __future__ import annotations
 
 from math import atan, degrees, log, radians, tan
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.sequence import Observations
 from ..foundation.exceptions import InputError
-
-if TYPE_CHECKING:
-    from ..data.sequence import Observations
 
 DEFAULT_RATIO = 1.2  # assumed focal length over the longer image side
 SENSOR = 36.0  # millimeters of the longer side that "35 mm equivalent" focal lengths refer to

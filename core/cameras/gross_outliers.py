@@ -21,15 +21,12 @@ sequences at most 0.5 % of the observations are, most of them of points that do 
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..data.masks import quantile_of_known
+from ..foundation.types import Bools, Floats
 from .factorization import best_columns, best_rows
-
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats
 
 MOST_RANK = 10
 MOST_FREEDOM = 0.45  # degrees of freedom of the factorization over the number of coordinates, at most

@@ -15,20 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
 from ..foundation.representation import OneLine
-from ..foundation.types import read_only
+from ..foundation.types import Floats, read_only
 from .calibration import estimate_intrinsics, load_intrinsics, orthogonal_intrinsics
 from .focal_length import DEFAULT_RATIO, guess_image_size
-
-if TYPE_CHECKING:
-    from ..data.sequence import Sequence
-    from ..foundation.types import Floats
 
 ORIGINS = {
     "given": "given",

@@ -22,14 +22,11 @@ rounding, the mirrored pose has to be better by more than that, and no step turn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.linalg import cross_matrix, rotation_from_vector
-
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats
+from ..foundation.types import Bools, Floats
 
 ETA = 0.05
 ROUNDS = 30

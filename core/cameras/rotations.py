@@ -6,14 +6,16 @@ determine the rotations of a sequence: of more, estimates use some that are even
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..data.sequence import CameraModel, check_rotations
+from ..data.sequence import CameraModel, Sequence, check_rotations
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_onto_axis
 from ..foundation.types import Bools, Floats, read_only
@@ -21,13 +23,6 @@ from ..io.files.contents import load_arrays, read_bytes, refusing_damage
 from ..io.files.variables import describe
 from .factorization import estimate_rotations, flip_depth, largest_rank
 from .rigid import refine_rigid
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from ..data.sequence import Sequence
 
 COMPANION_RANKS = (1, 2, 3, 4)
 TRACKS_RANKS = (2, 3)

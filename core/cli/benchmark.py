@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..experiments import figures
-from ..experiments.benchmark.methods import BENCHMARK_METHODS
+from ..experiments.benchmark.methods import BENCHMARK_METHODS, CurvePoint
 from ..experiments.benchmark.problems import BENCHMARK_STARTS, DEFAULT_RANKS, BenchmarkCase, growth_cases
 from ..experiments.benchmark.results import (
     GROWTH_METHOD,
@@ -22,23 +24,15 @@ from ..experiments.benchmark.results import (
     growth_title,
     write_benchmark_curves,
 )
-from ..experiments.benchmark.runs import run_benchmark
+from ..experiments.benchmark.runs import MethodRun, run_benchmark
 from ..experiments.job_store import JobStore
-from ..experiments.report import check_installed, render_markdown, write_frame
+from ..experiments.report import ReportBlock, check_installed, render_markdown, write_frame
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
 from .command_line import INTERRUPTED, declare, explained
 from .console import ProgressLine, duration_text
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-    from ..experiments.benchmark.methods import CurvePoint
-    from ..experiments.benchmark.runs import MethodRun
-    from ..experiments.report import ReportBlock
 
 DEFAULT_SIZES = ("40x40", "51x211", "193x207", "432x405")
 METHOD_SECONDS = 60.0

@@ -17,19 +17,17 @@ import re
 import signal
 import sys
 import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from ..foundation.exceptions import InputError
 from ..foundation.version import VERSION
 from ..stop_signals import SIGNALED, STOP_SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
 
 # Every command with its line in `nrsfm --help`; its module has the same name.
 COMMANDS = {

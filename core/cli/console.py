@@ -6,19 +6,18 @@ import json
 import math
 import shutil
 import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..evaluation.metrics import ERROR_NAMES, METRICS, errors_of
 from ..foundation.exceptions import printable
 from ..foundation.phases import DEPTHS, phase_text
+from ..reconstruction.progress import Iterate
+from ..reconstruction.result import Result
 from ..reconstruction.verdicts import worth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from ..experiments.jobs import JobsProgress
-    from ..reconstruction.progress import Iterate
-    from ..reconstruction.result import Result
 
 INTERVAL = 0.1  # seconds between two drawings
 INTRINSICS = {"fx": (0, 0), "fy": (1, 1), "cx": (0, 2), "cy": (1, 2)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,17 +16,12 @@ from ..evaluation.metrics import aligned_mm, errors_of, published_errors
 from ..evaluation.optimality import optimality
 from ..evaluation.outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
+from ..foundation.types import Floats
 from ..io.files.contents import load_arrays, naming, read_bytes, refusing_damage
 from ..io.files.variables import describe
-from ..reconstruction.result import load_result
+from ..reconstruction.result import Result, load_result
 from .command_line import declare, explained
 from .console import as_json, error_lines, print_lines
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..foundation.types import Floats
-    from ..reconstruction.result import Result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

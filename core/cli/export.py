@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from argparse import RawDescriptionHelpFormatter
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, protecting
@@ -25,10 +26,6 @@ from ..io.writers import (
 from ..reconstruction.result import load_result
 from .command_line import declare, explained
 from .console import print_lines
-
-if TYPE_CHECKING:
-    import argparse
-
 
 # What is chosen on the command line, with its value where nothing is.
 OPTIONS = {each.name: each.default for each in fields(ExportOptions) if each.name not in ("progress", "y_up")}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..data.sequence import Sequence
 from ..evaluation.cross_validation import FOLDS, HIDING, SHARE, HoldoutPlan, HoldoutTrial, gather_curve, sweep
 from ..evaluation.parameter_grid import (
     OBJECTIVE,
@@ -17,8 +19,10 @@ from ..evaluation.parameter_grid import (
     value_text,
 )
 from ..foundation.exceptions import InputError
+from ..reconstruction.progress import Iterate
 from ..reconstruction.reconstruct import iterate_sequence
-from .command_line import check_stopped, declare, explained
+from ..reconstruction.settings import Settings
+from .command_line import CheckedParser, check_stopped, declare, explained
 from .console import ProgressLine, as_json, print_lines, progress_text
 from .options import (
     FREQUENT,
@@ -28,14 +32,6 @@ from .options import (
     given_options,
     settings_from,
 )
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..data.sequence import Sequence
-    from ..reconstruction.progress import Iterate
-    from ..reconstruction.settings import Settings
-    from .command_line import CheckedParser
 
 
 def add_arguments(parser: CheckedParser) -> None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import LONGEST_SENTENCE, InputError, printable_name
-from ..io.readers import entry_of, inspect_file, is_sequence_folder, list_sequences, resolve
+from ..io.readers import (
+    FileContents,
+    SequenceEntry,
+    entry_of,
+    inspect_file,
+    is_sequence_folder,
+    list_sequences,
+    resolve,
+)
 from .console import print_lines
 from .options import add_frame_base, add_reading_options, reading_from
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..data.sequence import Sequence
-    from ..io.readers import FileContents, SequenceEntry
 
 HEADER = (
     *("object", "camera", "path", "frames", "points", "visible", "truth", "K", "cameras", "companion"),

@@ -8,28 +8,30 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..cameras.calibration import from_four
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
-from ..foundation.parameters import parameters_of
+from ..foundation.parameters import Parameter, parameters_of
 from ..foundation.phases import DEPTHS
 from ..io.readers import (
     COORDINATES,
     ORDERS,
     READERS,
     ReadingOptions,
+    SequenceEntry,
     is_sequence_folder,
     list_sequences,
     read_bytes,
     read_sequence,
     recording_files,
 )
-from ..penalties import PENALTIES, ExplicitWeights, penalty_name
+from ..penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from ..problem import LOSSES
 from ..reconstruction.settings import (
     DEFAULT_PRESETS,
@@ -45,14 +47,6 @@ from ..reconstruction.settings import (
 )
 from ..solvers.methods import METHODS, PROBLEMS
 from .command_line import CheckedParser, declare, explained
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from ..data.sequence import Sequence
-    from ..foundation.parameters import Parameter
-    from ..io.readers import SequenceEntry
-    from ..penalties import Penalty
 
 
 class RefusingParser(CheckedParser):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..experiments.jobs import JobsProgress
 from ..experiments.report import check_installed
 from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reproduce_experiment
 from ..foundation.exceptions import InputError
@@ -14,11 +15,6 @@ from ..foundation.processes import processor_count
 from .command_line import INTERRUPTED, declare, explained
 from .console import ProgressLine, jobs_progress_text, print_lines
 from .options import add_frame_base
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..experiments.jobs import JobsProgress
 
 REPORT = Path("report")
 

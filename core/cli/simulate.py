@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..data.sequence import CameraModel
 from ..synthetic import KINDS, PATHS, simulate, write_challenge
 from .command_line import declare
 from .console import print_lines
-
-if TYPE_CHECKING:
-    import argparse
 
 NUMBERS = ("frames", "points", "seed", "noise", "occlusion")  # arguments of `simulate`
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import shlex
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..cameras.intrinsics import LARGEST_CALIBRATED
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..evaluation import solve_hiding_outliers
 from ..evaluation.metrics import camera_truth, unscaled_errors
 from ..foundation.atomic import replacing
@@ -23,11 +24,13 @@ from ..foundation.phases import phase_text
 from ..io.files.contents import naming
 from ..io.readers import recording_files
 from ..io.writers import WRITERS, export, writer_for
-from ..reconstruction.progress import finish
+from ..reconstruction.progress import HistoryEntry, Iterate, finish
 from ..reconstruction.provenance import SolveStep, command_for
 from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
-from .command_line import INTERRUPTED, check_stopped, declare
+from ..reconstruction.result import Result
+from ..reconstruction.settings import Settings
+from .command_line import INTERRUPTED, CheckedParser, check_stopped, declare
 from .console import ProgressLine, as_json, as_lines, print_lines, progress_text, summary_of
 from .options import (
     FREQUENT,
@@ -38,16 +41,6 @@ from .options import (
     objective_sentence,
     settings_from,
 )
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping
-
-    from ..data.sequence import Sequence
-    from ..reconstruction.progress import HistoryEntry, Iterate
-    from ..reconstruction.result import Result
-    from ..reconstruction.settings import Settings
-    from .command_line import CheckedParser
 
 
 def add_arguments(parser: CheckedParser) -> None:

@@ -7,24 +7,34 @@ import itertools
 import math
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..experiments.job_store import RESULTS, JobStore
-from ..experiments.jobs import IN_FLIGHT, JobQueue, connect_to_dask, run_jobs
+from ..experiments.jobs import (
+    IN_FLIGHT,
+    Cluster,
+    ExperimentJob,
+    JobQueue,
+    JobsProgress,
+    connect_to_dask,
+    run_jobs,
+)
 from ..experiments.report import check_installed, render_latex, render_markdown
 from ..experiments.sweep.filter import filtered
 from ..experiments.sweep.frame import TABLES, report_table, tabulate, write_tables
 from ..experiments.sweep.rows import is_sweep_folder, read_sweep, write_plan
-from ..experiments.sweep.runs import BestFirst, SweepPlan, find_sequences, measured_pace, plan_sweep
+from ..experiments.sweep.runs import BestFirst, SweepJob, SweepPlan, find_sequences, measured_pace, plan_sweep
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..foundation.processes import processor_count
 from ..io.readers import recording_files
-from .command_line import INTERRUPTED, declare, explained
+from ..reconstruction.settings import Settings
+from .command_line import INTERRUPTED, CheckedParser, declare, explained
 from .console import ProgressLine, duration_text, jobs_progress_text, print_lines
 from .options import (
     FREQUENT,
@@ -38,14 +48,6 @@ from .options import (
     reading_from,
     settings_from,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..experiments.jobs import Cluster, ExperimentJob, JobsProgress
-    from ..experiments.sweep.runs import SweepJob
-    from ..reconstruction.settings import Settings
-    from .command_line import CheckedParser
 
 ORDERS = {
     "longest-first": "runs that are expected to be long begin",

@@ -5,27 +5,31 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.sequence import Sequence
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, saved_elsewhere
+from ..foundation.types import Floats
 from ..io.readers import write_csv, write_npz
-from ..tracking import CHECK, POINTS, plugin_warning, rectangle, sample_videos, track_video, video_path
+from ..tracking import (
+    CHECK,
+    POINTS,
+    TrackingStep,
+    plugin_warning,
+    rectangle,
+    sample_videos,
+    track_video,
+    video_path,
+)
 from .command_line import INTERRUPTED, check_stopped, declare
 from .console import ProgressLine, print_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from ..data.sequence import Sequence
-    from ..foundation.types import Floats
-    from ..tracking import TrackingStep
 
 WRITTEN = {".npz": write_npz, ".csv": write_csv}
 

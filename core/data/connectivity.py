@@ -29,20 +29,15 @@ kept; of its other edges those that vary little. Edges much longer than those ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import OneLine
-from ..foundation.types import read_only
+from ..foundation.types import Bools, Floats, Ints, read_only
 from .masks import known_points, quantile_of_known
 from .triangulation import edges_of, from_each_corner, oriented
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..foundation.types import Bools, Floats, Ints
 
 STEADY = 10.0  # what a variation of 1 costs, in lengths
 VARIATION = 0.9  # quantile of the variation over frames: a tenth of the frames may be wrong

@@ -9,19 +9,15 @@ and frames are counted from 1. Frames are "12", "12-18", "45-" (from 45 on) or "
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..foundation.types import Bools, Floats, Ints
-    from .sequence import Sequence
+from ..foundation.types import Bools, Floats, Ints
+from .sequence import Sequence
 
 _Entry = tuple[int, tuple[tuple[int, int | None], ...]]  # a point, and first and last frames, from 1
 

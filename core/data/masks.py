@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
-
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats
-    from .sequence import GroundTruth
+from ..foundation.types import Bools, Floats
+from .sequence import GroundTruth
 
 
 def known_points(points: Floats) -> Bools:

@@ -7,21 +7,17 @@ one); `core.cameras.calibration` turns them into the calibrated observations tha
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ..foundation.exceptions import LONGEST_SENTENCE, InputError, printable_name
 from ..foundation.types import Bools, Floats, Ints, read_only
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    import numpy.typing as npt
 
 MIN_FRAMES = 2
 MIN_POINTS = 4

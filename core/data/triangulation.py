@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..foundation.types import Bools, Floats, Ints
+from ..foundation.types import Bools, Floats, Ints
 
 LONGEST = 3.0  # times the median edge: triangles with a longer one bridge a gap and are dropped
 

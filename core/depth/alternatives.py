@@ -22,15 +22,18 @@ E(t) = E(0) + F e (t / log SCALE)^2, so that the tracks leave t the variance
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from ..solvers.solver import iterate
 from .energy import DepthLevel
 from .lbfgs import LBFGS
+from .problem import DepthPoint, DepthProblem
 from .reflections import (
     FrameBlock,
     candidate_blocks,
@@ -40,17 +43,10 @@ from .reflections import (
     suspicions,
     suspicious_frames,
 )
-from .schedule import TRIAL
+from .schedule import TRIAL, DepthOptions
 from .subset import point_subset
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
-
-    from ..foundation.types import Floats
-    from .problem import DepthPoint, DepthProblem
-    from .schedule import DepthOptions
-
-    Levels = Sequence[DepthLevel]
+Levels = Sequence[DepthLevel]
 
 Value = TypeVar("Value")
 Pause = TypeVar("Pause")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..foundation.types import Floats, Ints
+from ..foundation.types import Floats, Ints
 
 NEIGHBORS = 8  # of each point, that it has edges to
 CANDIDATES = 1.75  # neighbors over these, that the most rigid edges are chosen of

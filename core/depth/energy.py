@@ -109,25 +109,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import CYCLE, rotation_from_vector, rotation_matrix, turn_series
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats, Ints
 from .edges import NEIGHBORS, SHORTEST_EDGE, frame_sizes, neighbor_edges, rigid_edges
 from .problem import DepthPoint, DepthProblem
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    import numpy.typing as npt
     import scipy.sparse as sp
 
-    from ..foundation.types import Floats, Ints
-
-    Singles = npt.NDArray[np.float32]
+Singles = npt.NDArray[np.float32]
 
 PRICE = 1.5  # of leaving an observation, over that which keeps what exceeds noise
 EXTENT_WEIGHT = 10.0  # of the squared log of the extent's ratio, a frame

@@ -29,22 +29,17 @@ do not determine f.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import OneLine
 from .alternatives import relax, scale_depths
 from .energy import DepthLevel
-from .problem import DepthPoint
+from .problem import DepthPoint, DepthProblem
+from .schedule import DepthOptions
 from .subset import anchored_subset
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .problem import DepthProblem
-    from .schedule import DepthOptions
 
 POINTS = 50  # that the energies are of
 COARSE = tuple(np.geomspace(0.5, 2.0, 7).tolist())  # focal lengths over the present one

@@ -26,17 +26,15 @@ uninterrupted one bit for bit.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from ..solvers.solver import IterativeMethod, Status
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from .energy import LevelEnergy, Preconditioner, Singles
-    from .problem import DepthPoint
+from .energy import LevelEnergy, Preconditioner, Singles
+from .problem import DepthPoint
 
 DECREASE, CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
 MOST_TRIALS = 20  # of a line search

@@ -24,12 +24,10 @@ such estimates the errors of the refinement are mostly below those with exact ra
 from __future__ import annotations
 
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats, Ints
+from ..foundation.types import Bools, Floats, Ints
 
 ORDERS = range(2, 6)  # of the differences in time
 FEWEST = 30  # differences for an estimate

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..problem.nonrigid import checked_tracks
 from .edges import NEIGHBORS, inflation, neighbor_edges
-
-if TYPE_CHECKING:
-    from typing import Self
 
 NEAREST_DEPTH = 0.05  # of the depths that a start gives, its median depth being 1; log z needs z > 0
 # Of the log deviation of lengths, explained by the size of the object: bilinear solutions of balloons have

@@ -27,16 +27,12 @@ Wrong frames spoil the mean that the others are compared with, so that right one
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.linalg import nearest_rotation
-from .problem import DepthPoint
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from .problem import DepthProblem
+from ..foundation.types import Floats
+from .problem import DepthPoint, DepthProblem
 
 MOST_CUTS = 6  # links at which a block may begin or end
 LEAST_SUSPICION = -2.0  # of a link, below which it is not a cut

@@ -28,28 +28,21 @@ finer level, which tells shapes apart that cost the same at the coarse ones.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial.transform import Rotation, Slerp
 
 from ..foundation.linalg import nearest_rotation, rotation_angle
 from ..foundation.representation import OneLine
+from ..foundation.types import Bools, Floats, Ints
 from .alternatives import Pausing, relaxing
-from .problem import DepthPoint
+from .energy import DepthLevel
+from .problem import DepthPoint, DepthProblem
 from .reflections import MIRROR, shape_distances
-from .schedule import COMPARED, FIRST, JUDGED, TRIAL
+from .schedule import COMPARED, FIRST, JUDGED, TRIAL, DepthOptions
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from ..foundation.types import Bools, Floats, Ints
-    from .energy import DepthLevel
-    from .problem import DepthProblem
-    from .schedule import DepthOptions
-
-    Ends = list[tuple[float, DepthPoint]]  # energies, per point and frame, and where they are reached
+Ends = list[tuple[float, DepthPoint]]  # energies, per point and frame, and where they are reached
 
 MOST_FITTED = 6  # trusted shapes that rotations are fitted to, besides the mean
 KEPT = 2  # lowest candidates of a frame that are followed
@@ -163,6 +156,8 @@ def without_jumps(problem: DepthProblem, point: DepthPoint) -> DepthPoint | None
 
 def _rotations_between(R: Floats, trusted: Bools) -> Floats:
     """Return rotations of the frames that are not trusted, evenly between those of the others, (n, 3, 3)."""
+    from scipy.spatial.transform import Rotation, Slerp  # slow to load
+
     known = np.flatnonzero(trusted)
     between = Slerp(known, Rotation.from_matrix(R[known]))
     return between(np.clip(np.flatnonzero(~trusted), known[0], known[-1])).as_matrix()

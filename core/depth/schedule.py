@@ -13,16 +13,13 @@ ones do.  So what may be mirrored is judged there, in fewer iterations (`DepthOp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import OneLine
 from .edges import NEIGHBORS
 from .energy import DepthLevel, LevelEnergy
-
-if TYPE_CHECKING:
-    from .problem import DepthPoint, DepthProblem
+from .problem import DepthPoint, DepthProblem
 
 FIRST = DepthLevel(0.1, 0.15, iterations=30, tolerance=1e-6)
 COMPARED = DepthLevel(0.05, 0.07, iterations=30, tolerance=1e-6)  # where starts and reflections compete

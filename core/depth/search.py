@@ -26,18 +26,20 @@ same points only; all are given per point and frame.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
-from .alternatives import Pausing, find_mirrored, relax
+from .alternatives import Alternative, Pausing, find_mirrored, relax
 from .edges import has_parts
+from .energy import DepthLevel, LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
+from .problem import DepthPoint, DepthProblem
 from .reflections import (
     FrameBlock,
     candidate_blocks,
@@ -63,13 +65,6 @@ from .schedule import (
     is_loose,
 )
 from .subset import DepthSubset, anchored_subset, carried_along
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
-
-    from .alternatives import Alternative
-    from .energy import DepthLevel, LevelEnergy, Preconditioner
-    from .problem import DepthPoint, DepthProblem
 
 # Where a shape that is shown follows its parameters: a movement and its reverse end in the same place.
 FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 4000

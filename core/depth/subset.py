@@ -29,15 +29,12 @@ lengths of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats, Ints
 from .problem import DepthPoint, DepthProblem
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats, Ints
 
 LEAST_SEEN_WEIGHT = 0.3  # of a point that is never seen, where points are chosen; 1 of one always seen
 CARRIED_EPS = 0.05  # deviations well below it cost nothing, in units of s

@@ -33,25 +33,20 @@ points that were hidden from the run, over their curvature, do not help to predi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation
-from .alternatives import elongation_variance
+from ..foundation.types import Floats
+from .alternatives import Alternative, elongation_variance
 from .energy import DepthLevel
+from .problem import DepthPoint, DepthProblem
 from .reflections import MIRROR
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..foundation.types import Floats
-    from .alternatives import Alternative
-    from .problem import DepthPoint, DepthProblem
-    from .schedule import DepthOptions
-    from .search import DepthEnd, DepthStep
-    from .subset import DepthSubset
+from .schedule import DepthOptions
+from .search import DepthEnd, DepthStep
+from .subset import DepthSubset
 
 MODEL = (0.01, 0.015)  # scales of deviations and of lengths, in units of s and of the edges' references
 MOVED, CURVATURE, ELONGATION, TIED = 2.0, 0.1, 0.3, 0.6

@@ -28,19 +28,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..data.masks import common_size, frames_of, known_points, mean_of, side_by_side
+from ..data.sequence import GroundTruth
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Similarity, procrustes
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from .outliers import without_outliers
-
-if TYPE_CHECKING:
-    from ..data.sequence import GroundTruth
-    from ..foundation.types import Floats
 
 MIN_ALIGNED = 3  # points that a similarity needs
 DEPTH_INVERTED = np.diag([1.0, 1.0, -1.0])

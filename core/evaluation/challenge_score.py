@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import levenberg_marquardt, procrustes
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
+from ..foundation.types import Floats
 
 WHISKER = 1.5  # interquartile ranges above the upper quartile at which distances are clamped
 

@@ -60,29 +60,33 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
 from ..cameras.calibration import project, to_pixels
 from ..data.hidden import occluded_blocks
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..depth import DepthPoint
 from ..foundation.exceptions import InputError
 from ..foundation.phases import WNN
 from ..foundation.representation import OneLine
+from ..foundation.types import Bools, Floats
+from ..problem.factors import Factors
 from ..problem.initialization import rigid_start, with_rank
 from ..problem.low_rank import LowRankProblem
-from ..problem.nonrigid import NonRigidProblem
-from ..reconstruction.progress import Point
+from ..problem.nonrigid import NonRigidProblem, Problem
+from ..reconstruction.progress import Iterate, Point
 from ..reconstruction.reconstruct import iterate_sequence
 from ..reconstruction.refinement import refine_end
-from ..reconstruction.settings import settings_of
+from ..reconstruction.settings import Settings, SettingsFields, settings_of
 from ..reconstruction.verdicts import is_collapsed
 from ..solvers.methods import adapted
-from ..solvers.solver import iterate
+from ..solvers.solver import Algorithm, iterate
 from ..solvers.variable_projection import NEAR_DAMPING, VariableProjection
 from .parameter_grid import (
     is_whole,
@@ -93,18 +97,6 @@ from .parameter_grid import (
     suggest_values,
     with_parameter,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-    from collections.abc import Sequence as SequenceOf
-
-    from ..data.sequence import Sequence
-    from ..foundation.types import Bools, Floats
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
-    from ..reconstruction.progress import Iterate
-    from ..reconstruction.settings import Settings, SettingsFields
-    from ..solvers.solver import Algorithm
 
 SHARE = 0.1  # of the visible observations that is hidden
 FOLDS = 6

@@ -14,29 +14,23 @@ what is returned per point.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..cameras.factorization import fixed_rotation
 from ..data.masks import frames_of, known_points, side_by_side
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, GroundTruth, Sequence
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, read_only
-from .alignment import align, is_mirrored
+from ..reconstruction.result import Result
+from .alignment import Alignment, Views, align, is_mirrored
 from .challenge_score import challenge_v02
 from .outliers import find_truth_outliers, without_outliers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..data.sequence import GroundTruth, Sequence
-    from ..reconstruction.result import Result
-    from .alignment import Alignment, Views
 
 FIXED_CAMERA_TOLERANCE = 1e-6  # of the residual of one fixed camera, relative to the tracks
 SCORED_POINTS = 2000  # above which the score of the Challenge, which takes seconds here, is left out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +10,7 @@ from ..penalties import ConcavePenalty
 from ..problem import printed_form as residuals
 from ..reconstruction.provenance import settings_from_dict
 from ..reconstruction.restart import problem_of
-
-if TYPE_CHECKING:
-    from ..reconstruction.result import Result
+from ..reconstruction.result import Result
 
 
 def optimality(result: Result) -> dict[str, Any]:

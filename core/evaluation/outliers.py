@@ -43,9 +43,9 @@ its result.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -53,21 +53,15 @@ from ..cameras.calibration import to_pixels
 from ..cameras.gross_outliers import find_gross_outliers
 from ..data.hidden import format_hidden, parse_hidden
 from ..data.masks import known_points, quantile_of_known
+from ..data.sequence import GroundTruth, Sequence
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
 from ..foundation.representation import OneLine
-from ..foundation.types import read_only
-from ..reconstruction.progress import count_shift, shift_counts
+from ..foundation.types import Bools, Floats, Ints, read_only
+from ..reconstruction.progress import Iterate, count_shift, shift_counts
 from ..reconstruction.reconstruct import iterate_sequence
+from ..reconstruction.settings import Settings
 from .cross_validation import reproject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..data.sequence import GroundTruth, Sequence
-    from ..foundation.types import Bools, Floats, Ints
-    from ..reconstruction.progress import Iterate
-    from ..reconstruction.settings import Settings
 
 SINGLE, DRIFTING = 6.0, 3.0  # times the spread
 CONSISTENT = 1.4826  # the standard deviation of normal numbers over their median absolute deviation

@@ -6,21 +6,16 @@ A value is a number. That of a parameter whose values are words is the place of 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..depth import estimate_noise
 from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS
 from ..penalties import ExplicitWeights
-from ..reconstruction.settings import SETTINGS, chosen_objective
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..data.sequence import Sequence
-    from ..reconstruction.settings import Settings
+from ..reconstruction.settings import SETTINGS, Settings, chosen_objective
 
 SCALE = "scale"  # the parameter by which explicit weights are multiplied
 OBJECTIVE = "objective"  # the parameter whose values are words

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..cameras.calibration import project, project_low_rank
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
+from ..foundation.types import Floats
 from ..io.readers import read_sequence
-from ..penalties import NuclearNorm, RampWeights, TruncatedNuclearNorm
+from ..penalties import NuclearNorm, Penalty, RampWeights, TruncatedNuclearNorm
+from ..problem.factors import Factors
 from ..problem.initialization import full_rank_start
 from ..problem.low_rank import LowRankProblem
 from ..reconstruction.low_rank_pipeline import measurement_norm
@@ -28,7 +31,7 @@ from ..solvers.admm import ADMM
 from ..solvers.agd import AGD
 from ..solvers.irnn import IRNN
 from ..solvers.levenberg_marquardt import LevenbergMarquardt
-from ..solvers.solver import iterate
+from ..solvers.solver import Algorithm, Snapshot, iterate
 from ..solvers.variable_projection import VariableProjection
 from ..synthetic import simulate
 from . import figures
@@ -38,21 +41,13 @@ from .report import (
     Heading,
     ImageGallery,
     Paragraph,
+    ReportBlock,
     ReportImage,
     ReportTable,
     TableCell,
     format_fixed,
     table_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..foundation.types import Floats
-    from ..penalties import Penalty
-    from ..problem.factors import Factors
-    from ..solvers.solver import Algorithm, Snapshot
-    from .report import ReportBlock
 
 CURVE_ETAS = (0.05, 0.95)
 # Section 5.2: penalty, and the rank r of the bilinear form. The truncated and the weighted nuclear norm have

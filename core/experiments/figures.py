@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import printable
+from ..foundation.types import Floats
 from .report import check_installed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from ..foundation.types import Floats
 
 Curves: TypeAlias = "Mapping[str, tuple[Floats, Floats]]"  # x (n,) and y (n,), by the name of the curve
 FIGURE_DPI = 120

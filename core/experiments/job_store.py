@@ -15,7 +15,7 @@ import json
 import os
 import stat
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,12 +28,10 @@ try:
     import fcntl
 except ImportError:  # Windows, where the same file can be opened twice
     fcntl = None  # type: ignore[assignment]
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    import numpy.typing as npt
+import numpy.typing as npt
 
 RUNS = "runs.jsonl"  # the file of lines
 RESULTS = "results"  # the folder of the arrays

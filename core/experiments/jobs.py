@@ -12,26 +12,21 @@ import json
 import logging
 import time
 from collections import Counter, deque
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+import numpy.typing as npt
 
 from ..foundation.exceptions import InputError, needs
 from ..foundation.memory import PeakMemory, peak_megabytes
 from ..foundation.processes import ProcessDied, ProcessPool, signals_blocked
 from ..foundation.version import PROGRAM, VERSION
 from ..solvers.solver import single_threaded
-from .job_store import DIED, FAILED, TIME_LIMIT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Executor, Future
-
-    import numpy.typing as npt
-
-    from .job_store import JobStore
+from .job_store import DIED, FAILED, TIME_LIMIT, JobStore
 
 DONE = "done"  # how a job with a result ended, unless it has a better word for it
 RECENT = 32  # jobs that ended last, from whose pace the time left is estimated

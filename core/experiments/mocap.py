@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.metrics import FIXED_CAMERA_TOLERANCE, e3d_global
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_angle
+from ..foundation.types import Floats
 from ..io.files.contents import read_bytes
 from ..io.readers import read_sequence
 from ..penalties import WeightedNuclearNorm
@@ -34,14 +37,7 @@ from ..problem.nonrigid import NonRigidProblem
 from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import Snapshot, single_threaded, solve
 from .jobs import ExperimentJob, JobResult, job_key
-from .report import BulletList, Heading, Paragraph, TableCell, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from ..foundation.types import Floats
-    from .report import ReportBlock
+from .report import BulletList, Heading, Paragraph, ReportBlock, TableCell, table_of
 
 MOCAP_METHODS = ("BMM", "R-BMM")
 RBMM_XI, RBMM_GAMMA = 5e-3, 1e-6  # of R-BMM's weights xi / (sigma + gamma), before 1/2 |W - RS|^2

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import html
 import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -18,8 +19,6 @@ from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     import pandas as pd
     from jinja2 import Environment
     from markupsafe import Markup

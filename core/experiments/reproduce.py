@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from ..io.readers import recording_files
 from . import figures, tables
 from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences, figure_summary
 from .job_store import JobStore
-from .jobs import load_job_results, run_jobs
+from .jobs import ExperimentJob, JobResult, JobsProgress, load_job_results, run_jobs
 from .mocap import PUBLISHED_E3D, mocap_blocks, mocap_jobs
 from .report import (
     REPORT_FILES,
@@ -26,6 +27,7 @@ from .report import (
     Heading,
     ImageGallery,
     Paragraph,
+    ReportBlock,
     ReportImage,
     check_installed,
     write_frame,
@@ -33,12 +35,7 @@ from .report import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import pandas as pd
-
-    from .jobs import ExperimentJob, JobResult, JobsProgress
-    from .report import ReportBlock
 
 EXPERIMENTS = {  # the title of the report, and what is computed
     "figure1": ("Figure 1", "losses of the methods against CPU seconds"),

@@ -25,6 +25,8 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from collections.abc import Iterable, Mapping
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -32,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..evaluation.metrics import (
     ERROR_NAMES,
     camera_truth,
@@ -42,39 +44,28 @@ from ..evaluation.metrics import (
 )
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
-from ..io.readers import list_sequences, read_sequence
+from ..foundation.types import Floats
+from ..io.readers import SequenceEntry, list_sequences, read_sequence
 from ..io.readers.challenge import PREFIX
-from ..penalties import NuclearNorm, WeightedNuclearNorm
-from ..problem.factors import center
+from ..penalties import NuclearNorm, Penalty, WeightedNuclearNorm
+from ..problem.factors import Factors, center
 from ..problem.initialization import full_rank_start
-from ..reconstruction.progress import Point, finish
+from ..problem.nonrigid import Problem
+from ..reconstruction.progress import Iterate, Point, finish
 from ..reconstruction.provenance import command_for, options_for, settings_to_dict
 from ..reconstruction.reconstruct import iterate_sequence
+from ..reconstruction.result import Result
 from ..reconstruction.settings import PRESETS, Settings
 from ..solvers.admm import ADMM
 from ..solvers.bmm import BMM, RBMM
-from ..solvers.solver import solve
+from ..solvers.solver import Algorithm, solve
 from ..solvers.variable_projection import VariableProjection
 from .jobs import ExperimentJob, JobResult, job_key
 from .mocap import BMM_TAU
-from .report import Heading, Paragraph, ReportTable, TableCell, format_fixed
+from .report import Heading, Paragraph, ReportBlock, ReportTable, TableCell, format_fixed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from collections.abc import Sequence as SequenceOf
-
     import pandas as pd
-
-    from ..data.sequence import Sequence
-    from ..foundation.types import Floats
-    from ..io.readers import SequenceEntry
-    from ..penalties import Penalty
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
-    from ..reconstruction.progress import Iterate
-    from ..reconstruction.result import Result
-    from ..solvers.solver import Algorithm
-    from .report import ReportBlock
 
 PUBLISHED_ERRATA = (
     "Table A.1, Balloon/Line: Ours-WNN (-3.096) is printed in bold above ADMM-WNN (-3.130), though it is the "

@@ -20,16 +20,13 @@ import re
 import secrets
 import shutil
 import zlib
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .exceptions import InputError
 from .outputs import check_writable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 _TEMPORARY = re.compile(r"\.nrsfm-(?P<machine>[0-9a-f]{8})-(?P<process>\d{1,9})-[0-9a-f]{16}(\..*)?")
 _LONGEST_SUFFIX = 32  # a name has at most 255 bytes

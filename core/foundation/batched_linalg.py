@@ -6,13 +6,12 @@ vectors, two to four times faster than LAPACK for the sizes that occur (3K per p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from .types import Floats
+from .types import Floats
 
 # Above this size halving is cheaper than eliminating column by column (measured at batches of 50 to 400).
 ELIMINATION_LIMIT = 6

@@ -16,18 +16,14 @@ quadrics.  In the others, and in the alignments of the Challenge's score, either
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .exceptions import InputError
 from .representation import OneLine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .types import Floats
+from .types import Floats
 
 CYCLE = (0, 1, 2), (1, 2, 0), (2, 0, 1)  # of the axes
 SERIES = 1e-3  # radians below which functions of a turn are series

@@ -20,17 +20,15 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker, util
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..stop_signals import STOP_SIGNALS
 
 if sys.platform == "linux":
     import fcntl
     import resource
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from multiprocessing.connection import Connection
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 
 POLL_SECONDS = 0.5  # between two reports of a process
 END_SECONDS = 5.0  # that a process may take to end once it is killed: the system may be waiting for a disk

@@ -7,18 +7,16 @@ names its place. A dataclass checks its own ranges, and arrays are held elsewher
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
-from typing import TYPE_CHECKING, Any, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
 
 from .exceptions import LONGEST_SENTENCE, InputError, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
 
 PLAIN = {bool, int, float, str, NoneType}  # of which JSON has values
 LARGEST_COUNT = 2**53  # above, numbers of JSON are no exact whole numbers elsewhere

@@ -10,20 +10,16 @@ therefore a majorizer that touches at sigma (`core.solvers.majorized`).
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.representation import OneLine
-from ..foundation.types import read_only
+from ..foundation.types import Floats, read_only
 from .proximal import soft_threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ..foundation.types import Floats
 
 
 class Penalty(Protocol):

@@ -19,17 +19,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.parameters import CheckedParameters, parameter
+from ..foundation.types import Bools, Floats
 from . import proximal
 from .base import Penalty, SpectralPenalty, extend_last
 from .proximal import Piece
-
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats
 
 SCAD_RATIO = 3.7  # of the two knees, as Fan and Li propose
 # Singular values below this fraction of the largest are 0: those that rounding leaves have no rank.

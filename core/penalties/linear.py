@@ -6,17 +6,14 @@ The weights are non-decreasing, so that sum_k a_k gamma_k over the factors equal
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import CheckedParameters, parameter
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from .base import Penalty, checked_weights, extend_last
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
 
 MU = {"slider": (1e-6, 1e2), "live": True, "label": "strength μ"}
 XI = {**MU, "label": "strength ξ"}

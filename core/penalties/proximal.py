@@ -32,12 +32,10 @@ kept.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
+from ..foundation.types import Floats
 
 MOST_NEWTON_STEPS = 100  # more than a double root needs, which is never the minimizer
 CONVERGED = 4 * np.finfo(float).eps

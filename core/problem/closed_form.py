@@ -8,15 +8,11 @@ norm (Section 5.3).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..foundation.types import Floats
+from .data_term import DataTerm
 from .factors import Factors, balance
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from .data_term import DataTerm
 
 # Relative size below which a direction of a frame's summed H counts as not measured.
 UNMEASURED = 1e-12

@@ -16,19 +16,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..foundation.batched_linalg import solve_batched
 from ..foundation.exceptions import InputError
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
+from .factors import Factors
 from .observation_forms import (
     PLANE,
+    CameraFrameResiduals,
     CameraFrames,
     ObservationForms,
+    Reals,
     TrackFeatures,
     pairs,
     plane_basis,
@@ -36,13 +41,6 @@ from .observation_forms import (
     shape_products,
     times_planes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..foundation.types import Floats
-    from .factors import Factors
-    from .observation_forms import CameraFrameResiduals, Reals
 
 STORED_BYTES = 32_000_000  # of H, up to which its planes are stored
 LARGEST_BYTES = 2_000_000_000  # of H, up to which they are assembled for a method that needs all of them

@@ -9,14 +9,11 @@ invertible K x K matrix Q, and S + s under a common shift of a basis shape.  Bot
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import OneLine
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
+from ..foundation.types import Floats
 
 NEGLIGIBLE = 1e-5  # relative size of a singular value below which Gram matrices are too coarse
 

@@ -10,16 +10,13 @@ cut of the closed form leads to the lowest minimum: every search follows it to i
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.types import Floats
 from .closed_form import best_offsets, closed_form_structure, leading_cut
 from .factors import Factors, balance
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from .nonrigid import NonRigidProblem, Problem
+from .nonrigid import NonRigidProblem, Problem
 
 AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
 SLOW = 6  # half-waves over the sequence, at least, that slow coefficients are made of

@@ -17,21 +17,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..foundation.batched_linalg import solve_batched
 from ..foundation.exceptions import InputError
-from .data_term import data_term
+from ..foundation.types import Bools, Floats, Ints
+from ..penalties import SpectralPenalty
+from .data_term import DataTerm, data_term
+from .factors import Factors
 from .nonrigid import Problem
 from .observation_forms import TrackFeatures
-
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats, Ints
-    from ..penalties import SpectralPenalty
-    from .data_term import DataTerm
-    from .factors import Factors
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

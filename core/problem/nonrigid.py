@@ -25,29 +25,23 @@ There is no 1/2 on the data term.  `printed_form` holds the four-row form as an 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
 from ..foundation.representation import OneLine
-from ..foundation.types import Bools, Floats, read_only
-from ..penalties import ExplicitWeights, checked_weights, is_spectral
+from ..foundation.types import Bools, Floats, Ints, read_only
+from ..penalties import ExplicitWeights, Penalty, SpectralPenalty, checked_weights, is_spectral
 from .closed_form import closed_form_cut, reference_singular_values
 from .data_term import DataTerm, data_term
 from .factors import Factors, balance, center, penalty
 from .observation_forms import TrackFeatures
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Self
-
-    from ..foundation.types import Floats, Ints
-    from ..penalties import Penalty, SpectralPenalty
-    from .robust import RobustLoss
+from .robust import RobustLoss
 
 __all__ = ["Factors", "NonRigidProblem", "Problem"]
 

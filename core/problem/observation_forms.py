@@ -28,19 +28,16 @@ that each axis of a block of columns is one contiguous run.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..foundation.representation import OneLine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..foundation.types import Bools, Floats, Ints
+from ..foundation.types import Bools, Floats, Ints
 
 Reals = npt.NDArray[Any]  # float64; float32 in products with the curvature of streamed problems
 

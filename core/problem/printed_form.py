@@ -21,20 +21,17 @@ columns; every row of the first two groups has 4K + 3 stored entries.  The penal
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.types import Floats, Ints
 from .factors import Factors
-from .nonrigid import NonRigidProblem
+from .nonrigid import NonRigidProblem, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from scipy import sparse
-
-    from ..foundation.types import Floats, Ints
-    from .nonrigid import Problem
 
 
 BLOCK = 10_000  # observations at a time, where sums over all of them are wanted

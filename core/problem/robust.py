@@ -25,14 +25,11 @@ observations that are right.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
+from ..foundation.types import Floats
 
 LOSSES = {
     "squared": "least squares",

@@ -24,29 +24,25 @@ serves to show it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..cameras.bundle_adjustment import Bundle, adjust_bundle
 from ..cameras.calibration import project_low_rank
 from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection_rms
-from ..depth import DepthPoint
+from ..depth import DepthPoint, DepthStep
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import relative_distance
 from ..foundation.representation import OneLine
+from ..foundation.types import Bools, Floats
 from ..problem.factors import Factors, balance
 from ..problem.low_rank import LowRankProblem
-from ..problem.nonrigid import NonRigidProblem
+from ..problem.nonrigid import NonRigidProblem, Problem
 from ..solvers.solver import single_threaded, solve
 from ..solvers.variable_projection import VariableProjection
+from .settings import Settings
 from .verdicts import NEGLIGIBLE, singular_values
-
-if TYPE_CHECKING:
-    from ..depth import DepthStep
-    from ..foundation.types import Bools, Floats
-    from ..problem.nonrigid import Problem
-    from .settings import Settings
 
 PROJECTIVE = 4  # rank of a rigid scene
 DOUBTFUL = 0.1  # constraint error of a given K from which auto-calibration is tried as well

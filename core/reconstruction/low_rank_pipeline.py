@@ -20,19 +20,22 @@ a limited number of steps, and of large problems on some of the points only.
 from __future__ import annotations
 
 import time
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..cameras.intrinsics import resolve_intrinsics
 from ..data.hidden import hide_observations
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
 from ..foundation.phases import Phase, PhaseKind
+from ..foundation.types import Bools, Floats, Ints
 from ..problem.factors import Factors
 from ..problem.initialization import with_rank
 from ..problem.low_rank import LowRankProblem
+from ..solvers.solver import Algorithm
 from .geometry import metric_view
 from .pipeline import (
     CLOSE,
@@ -46,17 +49,10 @@ from .pipeline import (
     run_phase,
     run_refinement,
 )
+from .progress import Iterate
+from .settings import Settings
 from .verdicts import is_collapsed
 from .view_growth import ViewGrowth, first_views
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from ..data.sequence import Sequence
-    from ..foundation.types import Bools, Floats, Ints
-    from ..solvers.solver import Algorithm
-    from .progress import Iterate
-    from .settings import Settings
 
 LISTED = 2  # starts of every search: the closed form's cut, and what is grown from rank 1
 ENOUGH_AGREEING = 3  # starts that end in the lowest minimum, after which no more are made

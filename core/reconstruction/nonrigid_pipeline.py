@@ -31,17 +31,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Generator, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..cameras.intrinsics import CONFIDENCE, IntrinsicsOrigin, assumed_intrinsics
 from ..cameras.rotations import RotationCandidate, rotation_candidates
 from ..data.hidden import hide_observations
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..depth import DepthOptions, FocalProfile, profile_focal
 from ..foundation.phases import DEPTHS, Phase, PhaseKind
+from ..foundation.types import Floats
 from ..problem.initialization import closed_form_start, random_starts, rigid_start, with_rank
 from ..problem.nonrigid import Factors, NonRigidProblem, Subset, subset, subset_levels
 from ..solvers.screening import Screening
@@ -66,17 +67,10 @@ from .pipeline import (
     run_refinement,
     start_groups,
 )
-from .progress import count_shift, shift_counts
+from .progress import Iterate, Point, count_shift, shift_counts
 from .refinement import CANDIDATES, can_follow, depth_problem, follow_refined, has_refinement, with_refinement
 from .settings import RECOMMENDED_PENALTY, Settings
 from .verdicts import is_collapsed
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from ..data.sequence import Sequence
-    from ..foundation.types import Floats
-    from .progress import Iterate, Point
 
 GROWN = "rigid, grown"  # the first start
 CUT = "closed form, cut"  # the second start

@@ -26,16 +26,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Similarity
 from ..foundation.representation import OneLine
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
+from ..foundation.types import Floats
 
 ACCEPTED = (
     "up=X,Y,Z and front=X,Y,Z, directions in the axes of the first camera (x right, y down, z forward), "

@@ -13,37 +13,30 @@ The starts that are not random are not screened.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ..cameras.calibration import calibrate, spread
 from ..cameras.gross_outliers import find_gross_outliers
-from ..cameras.intrinsics import resolve_intrinsics
+from ..cameras.intrinsics import IntrinsicsOrigin, resolve_intrinsics
 from ..data.sequence import CameraModel, Sequence
 from ..depth import estimate_noise
 from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS, Phase, PhaseKind
-from ..problem.factors import center
+from ..foundation.types import Bools, Floats
+from ..penalties import Penalty
+from ..problem.factors import Factors, center
 from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank, with_rank
 from ..problem.nonrigid import NonRigidProblem, Problem, checked_tracks
 from ..problem.robust import RobustLoss
-from ..solvers.methods import METHODS, adapted
+from ..solvers.methods import METHODS, Method, adapted
 from ..solvers.screening import span_distance
-from ..solvers.solver import ROUNDING, Status, iterate
+from ..solvers.solver import ROUNDING, Algorithm, Status, iterate
 from .progress import HistoryEntry, Iterate, Point, StartReport, final_loss
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-
-    from ..cameras.intrinsics import IntrinsicsOrigin
-    from ..foundation.types import Bools, Floats
-    from ..penalties import Penalty
-    from ..problem.factors import Factors
-    from ..solvers.methods import Method
-    from ..solvers.solver import Algorithm
-    from .settings import Settings
+from .settings import Settings
 
 AnyProblem = TypeVar("AnyProblem", bound=Problem)
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others

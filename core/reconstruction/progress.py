@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..cameras.calibration import from_pixels, to_pixels
-from ..data.sequence import CameraModel
-from ..depth import DepthProblem
+from ..cameras.intrinsics import IntrinsicsOrigin
+from ..data.sequence import CameraModel, Sequence
+from ..depth import DepthProblem, DepthStep
 from ..foundation.exceptions import InputError
-from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind
+from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind, RunStage
 from ..foundation.representation import OneLine
+from ..foundation.types import Bools, Floats
 from ..foundation.version import versions
 from ..penalties import extend_last
-from ..solvers.solver import single_threaded
+from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
+from ..solvers.solver import Status, single_threaded
 from .geometry import Geometry, geometry_of, mean_and_modes, refined_geometry
 from .provenance import (
     RECORDS,
+    ProvenanceChain,
     as_provenance,
     command_for,
     preset_name,
@@ -29,23 +35,8 @@ from .provenance import (
     shown_as,
 )
 from .result import Result, log_loss
-from .verdicts import remarks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..cameras.intrinsics import IntrinsicsOrigin
-    from ..data.sequence import Sequence
-    from ..depth import DepthStep
-    from ..foundation.phases import RunStage
-    from ..foundation.types import Bools, Floats
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
-    from ..solvers.solver import Status
-    from .provenance import ProvenanceChain
-    from .settings import Settings
-    from .verdicts import Verdict
-
+from .settings import Settings
+from .verdicts import Verdict, remarks
 
 # Residual of an observation that gives no ray: in scales of the robust loss, and over the median residual.
 REJECTED, UNUSUAL = 2.0, 4.0

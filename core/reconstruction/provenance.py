@@ -13,21 +13,18 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..data.sequence import Sequence
 from ..foundation.phases import Phase
 from ..foundation.records import Hook, Records, refused
 from ..foundation.representation import OneLine
 from ..io.readers.challenge import sample_name
 from ..penalties import EXPLICIT, PENALTIES, ExplicitWeights, Penalty, SpectralPenalty, penalty_name
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, chosen_objective, suited_penalty
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from ..data.sequence import Sequence
 
 UNSAVED = "sequence.npz"  # the name for a sequence that is in no file
 UNSAVED_NOTE = f"the sequence is in no file yet: save it as {UNSAVED} first"

@@ -7,33 +7,27 @@ same numbers. `iterate` and `reconstruct` are the forms for scripts.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import Any, Unpack, overload
 
 from numpy.linalg import LinAlgError
 
+from ..data.sequence import Sequence
 from ..foundation.exceptions import InputError, names_file
+from ..problem.factors import Factors
 from ..problem.nonrigid import Problem
+from ..solvers.solver import Algorithm, Snapshot, State, single_threaded
 from ..solvers.solver import iterate as iterate_problem
-from ..solvers.solver import single_threaded
 from . import low_rank_pipeline, nonrigid_pipeline
 from .orientation import parse_upright
-from .progress import IterateLog, count_shift, shift_counts
+from .progress import HistoryEntry, Iterate, IterateLog, count_shift, shift_counts
 from .provenance import ProvenanceChain, SolveStep
+from .result import Result
 from .scale import parse_scale
-from .settings import settings_of
+from .settings import Settings, SettingsFields, settings_of
 from .verdicts import find_wrong_tracks
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from ..data.sequence import Sequence
-    from ..problem.factors import Factors
-    from ..solvers.solver import Algorithm, Snapshot, State
-    from .progress import HistoryEntry, Iterate
-    from .result import Result
-    from .settings import Settings, SettingsFields
 
 
 def reconstruct(

@@ -17,8 +17,8 @@ it passed the finest level, and energies of coarser ones do not compare.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ..depth import (
     DepthPoint,
     DepthProblem,
     DepthStep,
+    DepthSubset,
     Followed,
     FrameBlock,
     Pausing,
@@ -48,24 +49,15 @@ from ..depth import (
 )
 from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind
-from ..problem.nonrigid import NonRigidProblem
+from ..foundation.types import Floats
+from ..problem.factors import Factors
+from ..problem.nonrigid import NonRigidProblem, Problem, Subset
 from ..solvers.solver import Status, single_threaded
 from .geometry import geometry_of
-from .pipeline import focal_length
-from .progress import HistoryEntry
-from .settings import OBJECTIVE_OF, frame_range
+from .pipeline import RunContext, focal_length
+from .progress import HistoryEntry, Iterate, Point
+from .settings import OBJECTIVE_OF, Settings, frame_range
 from .verdicts import Verdict, find_verdicts, is_collapsed, with_ambiguity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from ..depth import DepthSubset
-    from ..foundation.types import Floats
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem, Subset
-    from .pipeline import RunContext
-    from .progress import Iterate, Point
-    from .settings import Settings
 
 CANDIDATES = 4  # of lowest score of each source, that a refinement starts from besides the bilinear solution
 # About what the phases before a refinement cost, in the unit of `planned_work`: each, and per observation.

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..cameras.calibration import to_pixels
 from ..cameras.intrinsics import IntrinsicsOrigin
 from ..data.hidden import hide_observations
+from ..data.sequence import Sequence
 from ..foundation.exceptions import InputError
 from ..foundation.phases import Phase, PhaseKind
+from ..foundation.types import Floats
 from ..io.files.contents import refusing_damage
-from ..penalties import is_spectral
+from ..penalties import SpectralPenalty, is_spectral
 from ..problem.factors import Factors
 from ..problem.low_rank import LowRankProblem
-from ..problem.nonrigid import NonRigidProblem
+from ..problem.nonrigid import NonRigidProblem, Problem
 from ..solvers.solver import Status
 from .geometry import Geometry
 from .low_rank_pipeline import known_calibration, no_offsets
 from .progress import HistoryEntry, Iterate, Point, StartReport
 from .provenance import RECORDS, Provenance, ProvenanceChain, SolveStep, settings_from_dict
-from .result import load_result
+from .result import Result, load_result
+from .settings import Settings
 from .verdicts import Verdict
-
-if TYPE_CHECKING:
-    from ..data.sequence import Sequence
-    from ..foundation.types import Floats
-    from ..penalties import SpectralPenalty
-    from ..problem.nonrigid import Problem
-    from .result import Result
-    from .settings import Settings
 
 SAME_TRACKS = 1e-9  # how far two tracks of one sequence may be apart, relative to the largest coordinate
 

@@ -45,11 +45,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -77,9 +78,6 @@ from .orientation import UprightRule, parse_upright
 from .provenance import RECORDS
 from .scale import METERS, parse_scale
 from .verdicts import Verdict, product_singular_values, worth_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 FORMAT = "nrsfm-result"
 MOST_SHOWN = 300_000  # points in all frames that a notebook draws: 2 to 4 MB

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
 from ..foundation.phases import DEPTHS, WNN
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from ..penalties import (
     ExplicitWeights,
     Penalty,
@@ -30,11 +32,6 @@ from ..problem.robust import LOSSES
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
 from .orientation import parse_upright
 from .scale import parse_scale
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from ..foundation.types import Floats
 
 RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
 

@@ -22,25 +22,20 @@ A verdict on the tracks of any run by least squares:
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..cameras.gross_outliers import SUSPICIOUS, find_gross_outliers
-from ..depth import rotation_jumps, shape_distances
+from ..depth import Alternative, DepthEnd, DepthPoint, DepthProblem, rotation_jumps, shape_distances
 from ..foundation.exceptions import InputError, printable
 from ..foundation.linalg import procrustes, relative_distance, rotation_angle
 from ..foundation.representation import OneLine
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from ..depth import Alternative, DepthEnd, DepthPoint, DepthProblem
-    from ..foundation.types import Bools, Floats
-    from ..penalties import Penalty
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
+from ..foundation.types import Bools, Floats
+from ..penalties import Penalty
+from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
 
 VERDICT_KINDS = {  # what an answer is worth by the most serious of them, which is first
     "outliers": "some tracks are wrong",

@@ -29,17 +29,13 @@ leave it free.  Points that one view sees are computed at the end, those that no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..foundation.batched_linalg import matmul_batched
+from ..foundation.types import Bools, Floats, Ints
 from ..problem.factors import Factors
 from ..problem.low_rank import LowRankProblem
 from .geometry import PROJECTIVE
-
-if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats, Ints
 
 ETA = 1e-3  # that views are added at, at most
 SPARSE = 0.5  # share of the entries that are seen, below which a problem is sparse

@@ -31,13 +31,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from ..problem.closed_form import UNMEASURED
+from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
 from ..problem.observation_forms import COLUMN, PLANE, ROW, times_planes
 from .matrix_form import (
     MatrixMethod,
@@ -50,11 +52,6 @@ from .matrix_form import (
     with_singular_values,
 )
 from .solver import Status
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
 
 BALANCE_FACTOR = 2.0  # rho changes by this where one residual is BALANCE_RATIO times the other
 BALANCE_RATIO = 5.0

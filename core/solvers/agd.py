@@ -29,12 +29,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
+from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
 from .matrix_form import (
     MatrixMethod,
     MatrixPoint,
@@ -45,11 +47,6 @@ from .matrix_form import (
     starting_point,
     with_singular_values,
 )
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
 
 ACCEPTANCE = ("monotone", "nonmonotone")
 RESTARTS = ("gradient", "loss", "none")

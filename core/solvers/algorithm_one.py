@@ -18,18 +18,15 @@ accepted and its decrease is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
+from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
 from ..problem.printed_form import jacobian, pack, residual_vector, unpack
 from .solver import Algorithm, Status
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
 
 NEGLIGIBLE_DAMPING = 1e-6  # above it, a small predicted decrease is due to a short step
 LEAST_DAMPING = 1e-15

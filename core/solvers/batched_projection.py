@@ -11,21 +11,18 @@ small systems run over both.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched, solve_batched
 from ..foundation.representation import OneLine
+from ..foundation.types import Bools, Floats, Ints
 from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
 from ..problem.observation_forms import COLUMN, PLANE, ROW, pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ..foundation.types import Bools, Floats, Ints
-    from ..problem.nonrigid import Problem
 
 DAMPING, LEAST_DAMPING = 1e-3, 1e-12
 MOST_PRODUCTS = 4  # of conjugate gradients in one step

@@ -29,21 +29,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from ..problem.closed_form import best_offsets
+from ..problem.factors import Factors
 from ..problem.initialization import best_cut
+from ..problem.nonrigid import Problem
 from .matrix_form import MatrixMethod, MatrixPoint, evaluate, prox, starting_point, with_singular_values
 from .solver import Algorithm, Status
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,11 +18,12 @@ With beta just above L its rate is that of the worst-conditioned direction of th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import OneLine
+from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
 from .matrix_form import (
     MatrixMethod,
     MatrixPoint,
@@ -33,10 +34,6 @@ from .matrix_form import (
     starting_point,
     with_singular_values,
 )
-
-if TYPE_CHECKING:
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
 
 
 @dataclass(frozen=True, eq=False)

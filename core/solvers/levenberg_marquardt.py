@@ -21,18 +21,15 @@ objective of an accepted point never rises.  At eta = 1 the depth of t, which no
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
 from ..problem.observation_forms import PLANE, pairs, point_blocks
 from .solver import ROUNDING, Algorithm, Status
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from ..problem.nonrigid import Problem
 
 LEAST_DAMPING = 1e-12
 MOST_DAMPING = 1e12

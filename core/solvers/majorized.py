@@ -24,20 +24,17 @@ at a time: a lower rank that can only be reached through a higher objective is n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..foundation.representation import OneLine
-from ..penalties import LinearPenalty
+from ..foundation.types import Floats
+from ..penalties import LinearPenalty, SpectralPenalty
+from ..problem.factors import Factors
 from ..problem.initialization import NEGLIGIBLE, pad_rank, with_rank
+from ..problem.nonrigid import Problem
 from .solver import ROUNDING, Algorithm, Status
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from ..penalties import SpectralPenalty
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,22 +19,20 @@ max(sigma_i - a_i / rho, 0), which stays in decreasing order; other penalties ha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from ..problem.closed_form import best_offsets
+from ..problem.factors import Factors
 from ..problem.initialization import best_cut
+from ..problem.nonrigid import Problem
 from .solver import Algorithm, Status
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..foundation.types import Floats
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
 # Singular values from a Gram matrix have an absolute error of about 1e-16 sigma_1^2 / sigma.
 GRAM_RANGE = 1e-6
 

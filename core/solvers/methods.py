@@ -5,12 +5,14 @@ The command line, the application, the benchmark and the test of all combination
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..foundation.parameters import Parameter, ParameterValue
 from ..foundation.representation import OneLine
-from ..penalties import ConcavePenalty, NuclearNorm, RankPenalty, WeightedNuclearNorm
+from ..penalties import ConcavePenalty, NuclearNorm, Penalty, RankPenalty, WeightedNuclearNorm
+from ..problem.nonrigid import Problem
 from .admm import ADMM
 from .agd import ACCEPTANCE, AGD, RESTARTS, STEPS
 from .algorithm_one import AlgorithmOne
@@ -19,14 +21,8 @@ from .irnn import IRNN
 from .levenberg_marquardt import LevenbergMarquardt
 from .majorized import Majorized
 from .reweighted import Reweighted
+from .solver import Algorithm
 from .variable_projection import VariableProjection
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..penalties import Penalty
-    from ..problem.nonrigid import Problem
-    from .solver import Algorithm
 
 PROBLEMS = {
     "nonrigid": "non-rigid shapes in calibrated cameras (Section 5.3)",

@@ -16,18 +16,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import InitVar, dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.batched_linalg import matmul_batched
-from ..problem.observation_forms import COLUMN, OFF_DIAGONAL, PLANE, ROW
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from ..problem.data_term import DataTerm, PointSystem
-    from ..problem.factors import Factors
-    from ..problem.observation_forms import Reals
+from ..foundation.types import Floats
+from ..problem.data_term import DataTerm, PointSystem
+from ..problem.factors import Factors
+from ..problem.observation_forms import COLUMN, OFF_DIAGONAL, PLANE, ROW, Reals
 
 PRODUCT_RANK = 4  # up to here one product with the planes of H is the cheaper form (measured)
 

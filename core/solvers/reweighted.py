@@ -14,16 +14,14 @@ start decides which one is reached, and should be of a solution without gross ou
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..foundation.representation import OneLine
+from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
 from .solver import Algorithm, Status
-
-if TYPE_CHECKING:
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
 
 SETTLED = 1e-8  # relative decrease in a step; reweighting gains about half of what is left in each
 

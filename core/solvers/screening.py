@@ -7,19 +7,15 @@ the others the best are kept (successive halving).  The steps are those of `batc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.representation import OneLine
-from .batched_projection import make_batch, step_batch
+from ..foundation.types import Floats
+from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
+from .batched_projection import Batch, make_batch, step_batch
 from .solver import Algorithm, Status
-
-if TYPE_CHECKING:
-    from ..foundation.types import Floats
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
-    from .batched_projection import Batch
 
 ROUNDS = 2
 NEAR = 0.15  # share of a point's B that another one does not span, below which the two are duplicates

@@ -9,22 +9,19 @@ value with a sentence (`Status.DIVERGED`), never an exception.
 from __future__ import annotations
 
 import time
+from collections.abc import Container, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import threadpoolctl
 
 from ..foundation.exceptions import InputError
 from ..foundation.representation import OneLine
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-    from contextlib import AbstractContextManager
-
-    from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
+from ..problem.factors import Factors
+from ..problem.nonrigid import Problem
 
 State = TypeVar("State")
 ProblemT = TypeVar("ProblemT", contravariant=True)  # what is minimized

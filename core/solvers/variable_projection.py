@@ -17,25 +17,21 @@ of C that goes with the step, -M^-1 W' x, falls out of the products, so it is ba
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
+from ..problem.data_term import PointSystem
 from ..problem.factors import Factors, penalty
+from ..problem.nonrigid import Problem
+from ..problem.observation_forms import Reals
 from .reduced_hessian import reduced_hessian
 from .solver import ROUNDING, Algorithm, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from ..foundation.types import Floats
-    from ..problem.data_term import PointSystem
-    from ..problem.nonrigid import Problem
-    from ..problem.observation_forms import Reals
 
 MOST_PRODUCTS = 25  # of conjugate gradients in one step
 CHAIN_PRODUCTS = 100  # in a step where views share few points

@@ -6,17 +6,13 @@ camera path sees the same truth. World axes are those of a camera at rest in fro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..data.triangulation import edges_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..foundation.types import Floats, Ints
+from ..foundation.types import Floats, Ints
 
 X, Y, Z = range(3)
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))

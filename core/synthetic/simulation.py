@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
 from ..data.sequence import MIN_FRAMES, CameraModel, GroundTruth, Observations, Sequence
 from ..foundation.exceptions import InputError
+from ..foundation.types import Bools, Floats, Ints
 from ..io.readers.challenge import PATHS
 from .objects import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..foundation.types import Bools, Floats, Ints
 
 DISTANCE = 450.0  # mm from the object, on average
 FOCAL = 1400.0  # px

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, Sequence
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder
 from ..io.files.contents import read_bytes
 from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
 from .simulation import INTRINSICS, simulate
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
-
-    import numpy.typing as npt
-
-    from ..data.sequence import Sequence
 
 
 def write_challenge(

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence as Items
 
 import numpy as np
+import numpy.typing as npt
 
-from ..data.sequence import MIN_POINTS
+from ..data.sequence import MIN_POINTS, Sequence
+from ..foundation.types import Bools, Ints
 from .opencv import load_opencv
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
-
-    import numpy.typing as npt
-
-    from ..data.sequence import Sequence
-    from ..foundation.types import Bools, Ints
 
 EVEN_SHARE = 0.2  # of the kept tracks, that a frame has where so many are followed in it
 MOST_RANGES = 4  # of frames, or cuts, that a sentence names

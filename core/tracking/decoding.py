@@ -35,22 +35,19 @@ import os
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from multiprocessing.shared_memory import SharedMemory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.processes import limit_memory, limit_processor, processor_count
+from ..foundation.types import Pixels
 from ..io.files.allowance import Allowance, memory_limit
 from ..io.files.contents import naming
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-    from pathlib import Path
-
-    from ..foundation.types import Pixels
 
 TIMED = {"mov", "matroska"}  # FFmpeg's names of the containers that store when every picture is shown
 HIDING = {"vp8"}  # decoders for which some packets hold a picture that is never shown

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ..foundation.exceptions import InputError
-from .registration import RADIUS
+from ..foundation.types import Bools, Floats
+from .registration import RADIUS, Singles
 from .video import Video
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from ..foundation.types import Bools, Floats
-    from .registration import Singles
 
 OUTLINE = 64  # corners of the region as it moves
 NEIGHBORS = 8  # points that move a corner of the region

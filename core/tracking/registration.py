@@ -20,12 +20,10 @@ deviation b before it is normalized, moves the solution with covariance (s / b)^
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+import numpy.typing as npt
 
 RADIUS = 10
 ITERATIONS = 6
@@ -33,8 +31,7 @@ FLAT = 0.6  # deviation of the brightness, of 255, below which a patch has nothi
 BESIDE, DIRECTIONS = (3.0, 4.0, 5.0, 6.0), 16  # px, and where a patch is compared with what is beside it
 DAMPING = 1e-3  # of the normal equations, in shares of their diagonal
 
-if TYPE_CHECKING:
-    Singles = npt.NDArray[np.float32]
+Singles = npt.NDArray[np.float32]
 
 _grid = np.arange(-RADIUS, RADIUS + 1, dtype=np.float32)
 X, Y = (axis.ravel() for axis in np.meshgrid(_grid, _grid))

@@ -21,30 +21,25 @@ theirs has too little texture. Places are given and returned in pixels of the vi
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Collection, Generator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.sequence import MIN_FRAMES, MIN_POINTS, Sequence
 from ..data.triangulation import triangulate_tracks
 from ..foundation.exceptions import InputError
 from ..foundation.representation import OneLine
+from ..foundation.types import Bools, Floats, Ints, Pixels
 from .coverage import chosen_tracks, coverage_remarks
 from .opencv import load_opencv
 from .region import Masks, area, checked_region, moved_region, outline
-from .registration import PointRows, Sampler, Templates, ambiguity, register
+from .registration import PointRows, Sampler, Singles, Templates, ambiguity, register
 from .video import Video
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from ..foundation.types import Bools, Floats, Ints, Pixels
-    from .registration import Singles
 
 POINTS = 300  # followed at a time, and at most in the result
 CHECK = 0.8  # similarity with the first patch, below which a point ends

@@ -8,24 +8,21 @@ it, so that nothing of it is left when they are killed.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from importlib.util import find_spec
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..foundation.assets import asset_folder
 from ..foundation.exceptions import InputError, needs
 from ..foundation.processes import POLL_SECONDS, ProcessDied, WorkerProcess, why_ended
+from ..foundation.types import Pixels
 from ..io.files.contents import check_file
 from ..io.readers.challenge import PREFIX
 from .decoding import PIXEL, VideoServer, is_video_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..foundation.types import Pixels
 
 SHARED = Path("/dev/shm")  # where Linux has the memory that processes share; small in containers
 MOST_SECONDS = 20.0  # without a sign of progress

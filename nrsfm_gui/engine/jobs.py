@@ -13,18 +13,14 @@ import threading
 import time
 import traceback
 from collections import deque
+from collections.abc import Callable
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
-from PyQt6.QtCore import QObject, QThread, pyqtSignal
+from PyQt6.QtCore import QObject, QThread, pyqtBoundSignal, pyqtSignal
 
 from core import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtCore import PYQT_SLOT
 
 PROGRESS_SECONDS = 0.05  # between two signals about progress
 
@@ -46,8 +42,8 @@ class Job(QThread):
         self,
         function: Callable[[Job], object],
         *,
-        done: PYQT_SLOT | None = None,
-        failed: PYQT_SLOT | None = None,
+        done: Callable[..., Any] | pyqtBoundSignal | None = None,
+        failed: Callable[..., Any] | pyqtBoundSignal | None = None,
     ) -> None:
         super().__init__()
         self._function = function

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from core import HistoryEntry, Iterate, Settings
-    from nrsfm_gui.model.run import RunState
+from core import HistoryEntry, Iterate, Settings
+from nrsfm_gui.model.run import RunState
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
+from core import Settings
 from core.foundation import DEPTHS, WNN, phase_text
+from nrsfm_gui.engine.mailbox import Change, MailboxContent
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PANEL_TURNS
 from nrsfm_gui.model.changes import (
@@ -29,13 +30,9 @@ from nrsfm_gui.model.changes import (
 )
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.snapshots import LEAST
 from nrsfm_gui.model.undo import UndoEntry
-
-if TYPE_CHECKING:
-    from core import Settings
-    from nrsfm_gui.engine.mailbox import Change, MailboxContent
-    from nrsfm_gui.model.session import Session
 
 QUEUED = Qt.ConnectionType.QueuedConnection
 

@@ -19,19 +19,15 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QThread, pyqtSignal
 
-from core import InputError
-from core.foundation import PhaseKind
+from core import HistoryEntry, InputError, Iterate, Sequence, Settings
+from core.foundation import Phase, PhaseKind
 from core.reconstruction import count_shift, shift_counts
 from nrsfm_gui.engine.mailbox import Change, Ending, MailboxContent
 from nrsfm_gui.model.run import RunState
-
-if TYPE_CHECKING:
-    from core import HistoryEntry, Iterate, Sequence, Settings
-    from core.foundation import Phase
 
 # During a drag: the least seconds between two steps, and the least multiple of the duration of a step.
 STEP_EVERY, STEP_SHARE = 0.1, 40.0

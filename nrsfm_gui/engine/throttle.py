@@ -8,15 +8,10 @@ polling a run, how long a message stays. Where another one is used, a comment th
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from PyQt6.QtCore import QObject, QTimer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtCore import pyqtBoundSignal
+from PyQt6.QtCore import QObject, QTimer, pyqtBoundSignal
 
 State = TypeVar("State")
 

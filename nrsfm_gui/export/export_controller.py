@@ -6,39 +6,43 @@ solver runs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QUrl, pyqtSignal
 from PyQt6.QtGui import QDesktopServices, QGuiApplication
 
-from core import WRITERS, InputError
+from core import WRITERS, InputError, Sequence, Settings
 from core.foundation import printable, protecting
 from core.io.writers import writer_for
-from nrsfm_gui.engine.jobs import Jobs
+from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import Debounce
-from nrsfm_gui.export.export_request import FIGURES, MOST_FPS, SHAPES, STEM, VIEWS, MovieOptions, context_of
+from nrsfm_gui.export.export_request import (
+    FIGURES,
+    MOST_FPS,
+    SHAPES,
+    STEM,
+    VIEWS,
+    ExportRequest,
+    MovieOptions,
+    context_of,
+)
+from nrsfm_gui.export.movie import Painter, ViewSources
 from nrsfm_gui.export.movie_files import FORMATS, format_for
 from nrsfm_gui.export.tasks import Task, TaskBar, TaskRow
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.names import sentence_name
+from nrsfm_gui.model.notifier import Action
+from nrsfm_gui.model.run import Run
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.fields import copy_text
-from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure, save_image
+from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, Figure, FigureSize, save_figure, save_image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from core import Sequence, Settings
-    from nrsfm_gui.engine.jobs import Job
     from nrsfm_gui.export.export_dialog import ExportDialog
-    from nrsfm_gui.export.export_request import ExportRequest
-    from nrsfm_gui.export.movie import Painter, ViewSources
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.notifier import Action
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.widgets.plots.plot_export import Figure
 
 PICTURE_FILTER = "PNG (*.png)"
 USUAL_SIZE = FigureSize()

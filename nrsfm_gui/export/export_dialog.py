@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtGui import QShowEvent
 from PyQt6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from core import WRITERS
@@ -29,11 +31,6 @@ from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, filled, pus
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.plot_export import FigureSize
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from PyQt6.QtGui import QShowEvent
 
 FIRST_VALUES = {
     "paper": (FigureSize.width, FigureSize.height),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from core import WRITERS, InputError
 from core.evaluation import Kind, Mirror
@@ -11,13 +12,9 @@ from core.io.writers import DEFAULT_FPS
 from core.io.writers import KINDS as WRITER_KINDS
 from nrsfm_gui.export.movie_files import FORMATS as MOVIES
 from nrsfm_gui.model.appearance import check_accepted
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.framing import evenly_spread
 from nrsfm_gui.scene.summaries import file_stem
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nrsfm_gui.model.session import Session
 
 VIEWS = {"3d": "3-D view", "2d": "2-D view", "window": "whole window"}
 SIDES = (64, 7680)  # pixels: least and most of width and height

@@ -8,39 +8,29 @@ never shown. A row of shapes is the 3-D view at some frames, side by side.
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QFontMetricsF, QPainter, QPixmap, QTransform
+from PyQt6.QtCore import QPointF, QRectF, QSize, Qt
+from PyQt6.QtGui import QFontMetricsF, QImage, QPainter, QPixmap, QTransform
 from PyQt6.QtWidgets import QGraphicsPixmapItem
 
 from core import InputError
+from core.foundation import Floats
 from nrsfm_gui.export.export_request import FIGURES, SIDES, MovieOptions, parse_frames
-from nrsfm_gui.export.movie import ScenePainter, TracksPainter
+from nrsfm_gui.export.movie import ScenePainter, TracksPainter, ViewSources
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.timeline.heat_strip import heat_image, top_of
 from nrsfm_gui.panels.view3d.parts import hollow_truth
 from nrsfm_gui.scene.ranking import worst_first
-from nrsfm_gui.scene.scene import error_series
+from nrsfm_gui.scene.scene import ErrorSeries, error_series
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.picture_labels import LegendEntry, paint_legend
-from nrsfm_gui.widgets.plots.plot_export import PlotFigure, screen_dpi
+from nrsfm_gui.widgets.plots.plot_export import Figure, PlotFigure, screen_dpi
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, PlotAxis, apply_plot_theme
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from PyQt6.QtCore import QSize
-    from PyQt6.QtGui import QImage
-
-    from core.foundation import Floats
-    from nrsfm_gui.export.movie import ViewSources
-    from nrsfm_gui.scene.scene import ErrorSeries
-    from nrsfm_gui.widgets.plots.plot_export import Figure
 
 WORST = 5  # frames in the table of a report
 AREA_ALPHA = 36  # of 255: of the area below the errors

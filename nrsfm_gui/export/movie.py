@@ -8,35 +8,31 @@ every frame in it for the moment of the picture, and removes it before anything 
 from __future__ import annotations
 
 import queue
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from pathlib import Path
+from typing import Protocol, TypeVar
 
 import numpy as np
 from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtGui import QColor, QImage, QPainter
+from PyQt6.QtWidgets import QWidget
 
 from core import InputError
 from core.foundation import check_replaceable, check_writable, printable, protecting
 from core.io.writers import check_numbered, numbered
+from nrsfm_gui.engine.jobs import Job
+from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.export.movie_files import format_for
 from nrsfm_gui.export.tasks import Task
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.panels.background.background_controller import BackgroundController
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView, labeled_size
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.widgets.style import palette
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from PyQt6.QtWidgets import QWidget
-
-    from nrsfm_gui.engine.jobs import Job
-    from nrsfm_gui.export.export_request import MovieOptions
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.panels.background.background_controller import BackgroundController
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.scene.scene import Scene
 
 View = TypeVar("View", SceneView, TracksView)
 

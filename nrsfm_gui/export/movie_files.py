@@ -6,12 +6,14 @@ runs in a thread of its own, and leaves a complete file or none.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from PyQt6.QtGui import QImage
 
 from core import InputError
@@ -19,13 +21,7 @@ from core.foundation import needs, replacing, replacing_many
 from core.io.writers import numbered
 from nrsfm_gui.widgets.plots.svg_generator import png_bytes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    Writer = Callable[[Path, Iterator[QImage], float], list[Path]]
+Writer = Callable[[Path, Iterator[QImage], float], list[Path]]
 
 CODECS = ("libx264", "mpeg4")  # the better one first
 QUALITY = {"libx264": {"crf": "18", "preset": "veryfast"}, "mpeg4": {"qscale": "3"}}

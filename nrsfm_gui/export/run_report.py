@@ -8,43 +8,35 @@ from __future__ import annotations
 
 import base64
 import html
+from collections.abc import Iterable
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QSize
 
-from core import METHODS, InputError, command_for, python_for
-from core.foundation import PROGRAM, replacing, versions
+from core import METHODS, InputError, Iterate, Provenance, Sequence, Settings, command_for, python_for
+from core.foundation import PROGRAM, Floats, replacing, versions
 from core.io.readers import sample_name
 from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.export.figures import error_plot, worst_frames
-from nrsfm_gui.export.movie import ScenePainter
+from nrsfm_gui.export.movie import ScenePainter, ViewSources
 from nrsfm_gui.model.names import error_name, numbered_title, penalty_text
 from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.loss.attempts import attempts_of
 from nrsfm_gui.panels.loss.loss_plot import LossPlot, RunDetails
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState, mode_count, modes_state
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.incumbent import incumbent_of, quality
-from nrsfm_gui.scene.scene import error_series
+from nrsfm_gui.scene.scene import ErrorSeries, error_series
+from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.text.run_numbers import numbers
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg
 from nrsfm_gui.widgets.plots.svg_generator import png_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core import Iterate, Provenance, Sequence, Settings
-    from core.foundation import Floats
-    from nrsfm_gui.export.movie import ViewSources
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.scene.scene import ErrorSeries
-    from nrsfm_gui.scene.shapes import Shapes
 
 PICTURE = (800, 410)  # pixels: small, so that its labels can be read on a page
 CHART = QSize(500, 260)  # likewise

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
@@ -12,10 +13,6 @@ from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
 from nrsfm_gui.widgets.fields import MIDDLE, TOP, close_button, filled, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 BAR_WIDTH = 220
 FLOATING_WIDTH = 640

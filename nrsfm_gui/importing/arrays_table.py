@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
+from core.io.readers import ArrayEntry
 from nrsfm_gui.widgets.fields import Choice, with_tip
 from nrsfm_gui.widgets.labels import plain_tip
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from core.io.readers import ArrayEntry
 
 TRACKS, SEEN, HIDDEN, UNUSED = "tracks", "visible", "hidden", ""
 NONE = "none"  # as a reading option: no array is the visibility

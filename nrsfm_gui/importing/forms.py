@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from core import CameraModel
 from core.cameras import DEFAULT_RATIO, view_of_focal
+from core.io.readers import FileContents
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, grid_layout, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from core.io.readers import FileContents
 
 ORDERS = {"tnxy": "frames, points, x y", "ntxy": "points, frames, x y"}
 AXES = {"xy": "x (to the right), then y (down)", "yx": "y (down), then x (to the right)"}

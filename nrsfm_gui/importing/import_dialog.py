@@ -5,8 +5,9 @@ Its controller states when it opens, and what an import changes in the session.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QLabel, QScrollArea, QWidget
@@ -19,17 +20,13 @@ from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
 from nrsfm_gui.importing.forms import AUTO, CameraAnswer, CameraForm, ReadingForm
 from nrsfm_gui.importing.tracks_picture import TracksPicture
 from nrsfm_gui.model.app_store import StoredImport
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.shapes import Shapes, build_shapes
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.text.import_text import asks_for_camera, describe_camera, describe_tracks, without_options
 from nrsfm_gui.widgets.dialogs import ask_for_path, resize_within_screen
 from nrsfm_gui.widgets.fields import column, push_button, row
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.sessions.opening import SequenceOpening
 
 SIZE = QSize(1120, 700)
 LEFT, ABOVE_HEADING = 480, 8  # pixels: of the column of questions, and above its headings

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PyQt6.QtCore import QRectF, QSignalBlocker, Qt
+from PyQt6.QtGui import QImage, QResizeEvent
 from PyQt6.QtWidgets import QStackedLayout, QWidget
 
+from core import Sequence
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.widgets.fields import Slider, column, row, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QImage, QResizeEvent
-
-    from core import Sequence
-    from nrsfm_gui.scene.shapes import Shapes
 
 ROOM = 0.04  # of the picture, around it
 NOTHING = "The tracks are drawn here once the file is understood."

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QByteArray, QLockFile, QStandardPaths
 
@@ -21,9 +22,6 @@ from core.foundation import PROGRAM, replacing
 from core.io.readers import ReadingOptions, check_file, named_path, parse_json, read_bytes
 from core.reconstruction import settings_from_dict, settings_to_dict
 from nrsfm_gui.model.preferences import Preferences, from_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 ORGANIZATION = "nrsfm"
 APPLICATION = PROGRAM

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from nrsfm_gui.model.mesh import Triangulation
+from nrsfm_gui.model.mesh import Triangulation
 
 # What can be shown or hidden, with the names that people read.
 LAYERS = {

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from core import Settings
+from core import Settings
 
 DEFAULT_SIZE = (1440, 900)
 SMALLEST_SIZE = (800, 560)

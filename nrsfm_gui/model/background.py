@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from core import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from core import Sequence
+from core import InputError, Sequence
 
 OPACITY = 0.7
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core import METHODS, ExplicitWeights
+from core import METHODS, ExplicitWeights, Penalty, Settings
 from core.foundation import WNN
 from core.penalties import extend_last
 from core.reconstruction import LIVE, SETTINGS
 from nrsfm_gui.model.numbers import format_number
-
-if TYPE_CHECKING:
-    from core import Penalty, Settings
 
 NAMES = {"hide": "held-out observations"}  # of settings whose names are no nouns
 LONGEST = 24  # letters of a value that is given as it is

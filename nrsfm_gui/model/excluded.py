@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from core import InputError
+from core import InputError, Sequence, Settings
 from core.data import format_hidden, parse_hidden
-from core.foundation import read_only
-
-if TYPE_CHECKING:
-    from core import Sequence, Settings
-    from core.foundation import Bools
+from core.foundation import Bools, read_only
 
 
 def excluded(sequence: Sequence, settings: Settings) -> Bools | None:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from core.foundation import DEPTHS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core import HistoryEntry, Settings
-    from core.foundation import Bools, Floats, Ints, Phase, RunStage
+from core import HistoryEntry, Settings
+from core.foundation import DEPTHS, Bools, Floats, Ints, Phase, RunStage
 
 Part = TypeVar("Part")
 FIRST_ROOM = 256

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QMessageLogContext, QObject, QtMsgType, pyqtSignal, qInstallMessageHandler
 
 from core.foundation import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LINES = 5000  # kept; older ones are forgotten
 LOGGERS = ("core", "nrsfm_gui", "py.warnings")

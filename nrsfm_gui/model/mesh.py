@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core import Sequence
 from core.data import edges_of, oriented, reference_frame, triangulate_tracks
-from core.foundation import read_only
-
-if TYPE_CHECKING:
-    from core import Sequence
-    from core.foundation import Floats, Ints
+from core.foundation import Floats, Ints, read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import fields
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from core import METHODS, PRESETS, ExplicitWeights, Settings
+from core import METHODS, PRESETS, ExplicitWeights, Penalty, Sequence, Settings
 from core.data import GROUND_TRUTH
 from core.foundation import WNN
 from core.reconstruction import nearest_preset, preset_name
-from nrsfm_gui.model.changes import differences
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from core import Penalty, Sequence
-    from nrsfm_gui.model.changes import Difference
-    from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.changes import Difference, differences
+from nrsfm_gui.model.run import Run
 
 ERROR = "3-D error"
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.foundation import Floats
+from core.foundation import Floats
 
 NONE = "–"  # of a value that is not known
 MINUS = "−"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core import InputError
 from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES, check_accepted
 from nrsfm_gui.model.arguments import RENDERERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SYSTEM = "system"
 THEME_NAMES = (SYSTEM, "dark", "light")

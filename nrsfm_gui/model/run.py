@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from core import Iterate, Sequence, Settings
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.snapshots import Snapshots
-
-if TYPE_CHECKING:
-    from core import Iterate, Sequence, Settings
 
 
 class RunState(Enum):

@@ -7,15 +7,17 @@ as the view requests.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from core import Alignment, CameraModel, ExplicitWeights, Settings
+from core import Alignment, CameraModel, ExplicitWeights, Iterate, Penalty, Sequence, Settings
 from core.evaluation import Mirror
+from core.foundation import Bools
 from nrsfm_gui.model.appearance import Appearance, appearance_change
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.excluded import excluded
@@ -23,13 +25,6 @@ from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run, RunAdditions
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.model.undo import UndoChange, UndoEntry, UndoStack, settings_change, values_before
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
-
-    from core import Iterate, Penalty, Sequence
-    from core.foundation import Bools
-
 
 _T = TypeVar("_T")
 

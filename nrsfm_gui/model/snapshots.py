@@ -13,10 +13,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from core import Iterate
+from core import Iterate
 
 MOST = 120  # snapshots of one run
 LARGEST = 64_000_000  # bytes of their points

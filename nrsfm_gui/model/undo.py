@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from core import Settings
 from nrsfm_gui.model.changes import differences, named, one_gesture, parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core import Settings
 
 MOST_ENTRIES = 200  # that can be undone
 

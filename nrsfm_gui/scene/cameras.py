@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation import read_only
-
-if TYPE_CHECKING:
-    from core.foundation import Floats, Similarity
+from core.foundation import Floats, Similarity, read_only
 
 
 @dataclass(frozen=True, eq=False)

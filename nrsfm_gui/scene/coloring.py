@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from core.foundation import read_only
-from nrsfm_gui.scene.shapes import Frame
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.foundation import Floats
-    from nrsfm_gui.scene.shapes import Shapes
+from core.foundation import Floats, read_only
+from nrsfm_gui.scene.shapes import Frame, Shapes
 
 TOP = 98.0  # percentile of a distance at which its scale ends: a few strays must not dim all others
 ENDS = (1.0, 99.0)  # percentiles of a depth

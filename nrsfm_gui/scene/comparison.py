@@ -10,21 +10,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core import Alignment, CameraModel, ExplicitWeights, GroundTruth
+from core import Alignment, CameraModel, ExplicitWeights, GroundTruth, Settings
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
-from core.foundation import DEPTHS, nearest_rotation, read_only, relative_distance
+from core.foundation import DEPTHS, Floats, nearest_rotation, read_only, relative_distance
 from core.reconstruction import OBJECTIVE_OF
 from nrsfm_gui.scene.scene import ErrorSeries
-
-if TYPE_CHECKING:
-    from core import Settings
-    from core.foundation import Floats
-    from nrsfm_gui.scene.shapes import Shapes
+from nrsfm_gui.scene.shapes import Shapes
 
 SERIES_NAME = "run distance"
 

@@ -13,12 +13,14 @@ the numbers are of the same incumbent at any moment. A frame that is ahead of al
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
+from core import Iterate, Sequence, Settings
 from core.data import connect, do_nothing
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import (
@@ -29,26 +31,19 @@ from nrsfm_gui.engine.throttle import (
     REFRESH_MILLISECONDS,
     SERIES_MILLISECONDS,
 )
+from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import Triangulation, file_gives_mesh
 from nrsfm_gui.model.names import numbered_title
-from nrsfm_gui.model.run import RunState
-from nrsfm_gui.scene.incumbent import incumbent_of
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.scene.comparison import RunComparison
+from nrsfm_gui.scene.incumbent import Incumbent, incumbent_of
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
 from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, frame_ahead, make_picture
+from nrsfm_gui.scene.shapes import Shapes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core import Iterate, Sequence, Settings
-    from nrsfm_gui.model.appearance import Appearance
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.comparison import RunComparison
-    from nrsfm_gui.scene.incumbent import Incumbent
-    from nrsfm_gui.scene.shapes import Shapes
-
-    _Meshes = WeakKeyDictionary[Sequence | Run, tuple[Iterate | None, Triangulation]]  # with the end of a run
+_Meshes = WeakKeyDictionary[Sequence | Run, tuple[Iterate | None, Triangulation]]  # with the end of a run
 
 REST = 4.0  # times the duration of the last computation, to leave the processor to the solver
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on

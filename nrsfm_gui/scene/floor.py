@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation import read_only
+from core.foundation import Floats, read_only
 from core.io.writers import FLOOR
 from nrsfm_gui.model.numbers import nice_step, ticks
+from nrsfm_gui.scene.framing import Framing
 from nrsfm_gui.scene.orbit_camera import upright
-
-if TYPE_CHECKING:
-    from core.foundation import Floats
-    from nrsfm_gui.scene.framing import Framing
 
 CELLS = 12  # about so many across the floor
 PIECES = 12  # of a line, each of one opacity

@@ -12,20 +12,16 @@ most of a sum of squares, so that causes are looked for in shares in which no er
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core import Sequence
 from core.data import known_points, quantile_of_known
 from core.evaluation import DEPTH_INVERTED, MIN_ALIGNED, Kind, find_outliers, median_shape
-from core.foundation import procrustes
+from core.foundation import Bools, Floats, Ints, procrustes
+from nrsfm_gui.scene.cameras import Cameras
 from nrsfm_gui.scene.ranking import known_means
-
-if TYPE_CHECKING:
-    from core import Sequence
-    from core.foundation import Bools, Floats, Ints
-    from nrsfm_gui.scene.cameras import Cameras
-    from nrsfm_gui.scene.shapes import Shapes
+from nrsfm_gui.scene.shapes import Shapes
 
 CLIPPED = 3.0  # times the median error of a frame: a larger one counts as much as this in its depth share
 AROUND = 5  # frames before and after, in which a camera may show a shape from other sides

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.evaluation import fall_sentence
+from core.foundation import Floats, Ints
 from nrsfm_gui.model.names import error_name, truth_phrase
 from nrsfm_gui.model.numbers import NONE, LabeledValue
+from nrsfm_gui.scene.frame_analysis import Findings
 from nrsfm_gui.scene.summaries import measure
-
-if TYPE_CHECKING:
-    from core.foundation import Floats, Ints
-    from nrsfm_gui.scene.frame_analysis import Findings
 
 WORSE = 1.2  # times the median: below it, a frame needs no explanation
 EXPLAINED = 0.5  # of what a frame is worse than the median: a cause accounts for this much of it

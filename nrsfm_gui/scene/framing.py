@@ -34,16 +34,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation import read_only
+from core.foundation import Bools, Floats, Ints, read_only
 from core.reconstruction import Orientation, orient
 from nrsfm_gui.scene.orbit_camera import MIN_DISTANCE, Orbit, as_triple, upright
-
-if TYPE_CHECKING:
-    from core.foundation import Bools, Floats, Ints
 
 DIRECTIONS = 48  # in which the outermost point is kept
 MOST_FRAMES, MOST_POINTS = 48, 300  # that are looked at

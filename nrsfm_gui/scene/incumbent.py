@@ -7,21 +7,17 @@ same point, and they change together: the errors take time to compute, and the v
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from core.foundation import DEPTHS, WNN, Phase, PhaseKind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core import HistoryEntry, Iterate
-    from core.foundation import Floats
-    from nrsfm_gui.model.history import History
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.scene.shapes import Shapes
+from core import HistoryEntry, Iterate
+from core.foundation import DEPTHS, WNN, Floats, Phase, PhaseKind
+from nrsfm_gui.model.history import History
+from nrsfm_gui.model.run import Run
+from nrsfm_gui.scene.shapes import Shapes
 
 FINEST = Phase(PhaseKind.FINEST).stage
 MOST_NAMED = 3  # outliers that are named one by one

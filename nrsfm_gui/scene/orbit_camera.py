@@ -7,17 +7,14 @@ world.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from core.foundation import Floats
-    from nrsfm_gui.scene.cameras import Cameras
+from core.foundation import Floats
+from nrsfm_gui.scene.cameras import Cameras
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (20.0, 46.0, 20.0, 46.0)  # pixels left, above (labels), right, below (buttons) a fitted object

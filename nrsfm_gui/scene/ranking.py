@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.foundation import Floats, Ints
+from core.foundation import Floats, Ints
 
 
 def known_means(values: Floats, axis: int) -> Floats:

@@ -13,29 +13,21 @@ of the observations which the settings hide from the solver.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core import Alignment
+from core import Alignment, Iterate, Sequence
+from core.foundation import Floats, Ints
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.session import suited_mirror
-from nrsfm_gui.scene.incumbent import incumbent_of
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session, suited_mirror
+from nrsfm_gui.scene.incumbent import Incumbent, Quality, incumbent_of
+from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from core import Iterate, Sequence
-    from core.foundation import Floats, Ints
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.incumbent import Incumbent, Quality
-    from nrsfm_gui.scene.scene import ErrorSeries
 
 MOST = 512  # errors of one run; above, every second one is dropped
 SECONDS = 5.0  # of computing for one run

@@ -7,27 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core import Sequence
 from core.data import GROUND_TRUTH
-from core.foundation import read_only
+from core.foundation import Bools, Floats, Ints, read_only
 from nrsfm_gui.model.appearance import Appearance
-from nrsfm_gui.model.mesh import chosen_mesh
+from nrsfm_gui.model.mesh import Triangulation, chosen_mesh
 from nrsfm_gui.model.names import error_name
+from nrsfm_gui.scene.cameras import Cameras
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.floor import Floor
 from nrsfm_gui.scene.framing import evenly_spread
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Frame, Shapes
 from nrsfm_gui.scene.summaries import relative_measure
-
-if TYPE_CHECKING:
-    from core import Sequence
-    from core.foundation import Bools, Floats, Ints
-    from nrsfm_gui.model.mesh import Triangulation
-    from nrsfm_gui.scene.cameras import Cameras
 
 PLAIN = Appearance()
 NOWHERE = read_only(np.zeros(3))  # no displacement

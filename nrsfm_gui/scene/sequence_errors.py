@@ -9,23 +9,17 @@ keeps its handedness; where all frames are aligned together the last alignment i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core import Alignment, GroundTruth, align
+from core import Alignment, GroundTruth, Iterate, Sequence, align
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, Kind, Mirror
-from core.foundation import Similarity
+from core.foundation import Floats, Similarity
 from nrsfm_gui.scene.comparison import RunComparison, compare_shapes
 from nrsfm_gui.scene.incumbent import Quality, quality
 from nrsfm_gui.scene.scene import ErrorSeries, error_series
-from nrsfm_gui.scene.shapes import build_shapes, moved_shapes, solved, why_no_std
-
-if TYPE_CHECKING:
-    from core import Iterate, Sequence
-    from core.foundation import Floats
-    from nrsfm_gui.scene.shapes import Shapes
+from nrsfm_gui.scene.shapes import Shapes, build_shapes, moved_shapes, solved, why_no_std
 
 
 @dataclass(frozen=True, eq=False)

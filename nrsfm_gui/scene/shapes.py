@@ -16,13 +16,14 @@ that is known and else with a K as wide as the picture, so that depth and width 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from core import Alignment, CameraModel, InputError
+from core import Alignment, CameraModel, InputError, Iterate, Sequence
 from core.data import known_points
 from core.evaluation import (
     MIN_ALIGNED,
@@ -36,20 +37,13 @@ from core.evaluation import (
     is_mirrored,
     truth_axes,
 )
-from core.foundation import WNN, Similarity, object_size, read_only
+from core.foundation import WNN, Bools, Floats, Similarity, object_size, read_only
 from core.io.writers import typical_radius
-from core.reconstruction import orient, parse_scale, parse_upright
+from core.reconstruction import Geometry, orient, parse_scale, parse_upright
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.cameras import Cameras, project
 from nrsfm_gui.scene.framing import Framing, frame_points
 from nrsfm_gui.scene.ranking import known_means
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core import Iterate, Sequence
-    from core.foundation import Bools, Floats
-    from core.reconstruction import Geometry
 
 UNKNOWN_UNIT = "units"  # of shapes whose size is not known
 NEGLIGIBLE = 1e-6  # in the units of the tracks: smaller reprojection errors are rounding

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from core import HistoryEntry, Sequence
 from core.foundation import DEPTHS, WNN
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import Run, RunState
-
-if TYPE_CHECKING:
-    from core import HistoryEntry, Sequence
-    from nrsfm_gui.scene.incumbent import Incumbent
+from nrsfm_gui.scene.incumbent import Incumbent
 
 SIZE_MEANING = "the root mean square distance of its points from their centroid, mean over the frames"
 LEAST_PERCENT = 0.001  # of the object's size; less is as good as none

@@ -13,19 +13,16 @@ import hashlib
 import io
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from core import InputError
 from core.foundation import read_only, replacing
 from core.io.readers import naming, opened_archive, parse_array, parse_json, read_member, reason
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    import numpy.typing as npt
 
 Array: TypeAlias = "npt.NDArray[Any]"
 DOCUMENT, FOLDER = "session.json", "arrays"

@@ -13,22 +13,17 @@ import math
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 
 from core import InputError
 from core.foundation import make_folder
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.sessions.session_file import SUFFIX, write_session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from nrsfm_gui.sessions.session_file import SavedSession
+from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, write_session
 
 Mark = tuple[int, int]  # of a file: what differs where it was replaced
 LAST = f"last{SUFFIX}"

@@ -7,18 +7,22 @@ so again.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtWidgets import QWidget
 
 from core import (
     CameraModel,
     HistoryEntry,
     InputError,
+    Result,
     Sequence,
+    SequenceEntry,
     bundled_samples,
     list_sequences,
     load_result,
@@ -43,20 +47,12 @@ from core.io.readers import (
 from core.reconstruction import RECORDS, start_from
 from core.tracking import PICTURE_SUFFIXES, list_pictures, matching_pictures
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.model.app_store import StoredImport
+from nrsfm_gui.model.app_store import AppStore, StoredImport
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.session_data import StoredSequence
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, read_session
 from nrsfm_gui.text.import_text import asks_for_camera, without_options
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from PyQt6.QtWidgets import QWidget
-
-    from core import Result, SequenceEntry
-    from nrsfm_gui.model.app_store import AppStore
 
 # What was listed, and what was read.
 Read = tuple[tuple["SequenceEntry", ...], "Sequence | FileContents | SavedSession | Run | NoSequence"]

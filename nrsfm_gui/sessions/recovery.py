@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PyQt6.QtCore import QObject, Qt
 from PyQt6.QtWidgets import QFrame, QPushButton, QSizePolicy
@@ -12,16 +12,12 @@ from PyQt6.QtWidgets import QFrame, QPushButton, QSizePolicy
 from core import InputError
 from core.foundation import remove_temporaries
 from nrsfm_gui.engine.throttle import Debounce
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.sessions.autosave import PREFIX, LockedFile
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
 from nrsfm_gui.widgets.fields import row, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nrsfm_gui.model.notifier import Notifier
-    from nrsfm_gui.sessions.opening import SequenceOpening
 
 BUTTONS = {
     "Recover": "Open that session as it was last saved automatically; it replaces the open one",

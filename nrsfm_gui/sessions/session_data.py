@@ -7,14 +7,16 @@ has changed since, its runs are still of the tracks that they were made of.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from core import InputError, read_sequence
+from core import InputError, Sequence, read_sequence
 from core.io.readers import (
+    Allowance,
     ReadingOptions,
     challenge_file,
     digest,
@@ -27,13 +29,7 @@ from core.io.readers import (
     sample_name,
     sequence_from,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core import Sequence
-    from core.io.readers import Allowance
-    from nrsfm_gui.sessions.archive import ArchiveWriter, Array
+from nrsfm_gui.sessions.archive import ArchiveWriter, Array
 
 ELSEWHERE = "is on another computer or leads out of the folder, and is not looked at"
 LARGE = 50_000_000  # bytes of a sequence's arrays, above which only the file is named

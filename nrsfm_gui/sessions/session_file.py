@@ -33,31 +33,27 @@ What a file does not hold: the moments of a run that can be scrubbed through, bu
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from core import Alignment, InputError, Settings
+from core import Alignment, InputError, Iterate, Sequence, Settings
 from core.foundation import Hook, Records, versions
 from core.io.readers import Allowance, check_file, refusing_damage
 from core.reconstruction import RECORDS
 from nrsfm_gui.model.appearance import Appearance, check_accepted
 from nrsfm_gui.model.background import Background
+from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.orbit_camera import Orbit
+from nrsfm_gui.scene.run_errors import StoredErrors
 from nrsfm_gui.sessions.archive import LARGEST_RATIO, ArchiveWriter, read_archive
 from nrsfm_gui.sessions.session_data import StoredSequence, sequence_of, stored_sequence
 from nrsfm_gui.sessions.session_records import HistoryEntries, Note, SessionRecords
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core import Iterate, Sequence
-    from nrsfm_gui.model.history import Tick
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.run_errors import StoredErrors
 
 SUFFIX = ".nrsfm"
 FORMAT = "nrsfm-session"

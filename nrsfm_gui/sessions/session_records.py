@@ -7,14 +7,16 @@ sequence, calibrated: several runs would need as much room as their tracks.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NewType, get_args
+from typing import Any, NewType, get_args
 
 import numpy as np
 
 from core import (
     Alignment,
+    CameraModel,
     Factors,
     HistoryEntry,
     InputError,
@@ -22,6 +24,7 @@ from core import (
     LowRankProblem,
     NonRigidProblem,
     Point,
+    Sequence,
     Settings,
     SolveStep,
     Status,
@@ -56,12 +59,7 @@ from core.reconstruction import (
 from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.run_errors import StoredErrors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from core import CameraModel, Sequence
-    from nrsfm_gui.sessions.archive import Array
+from nrsfm_gui.sessions.archive import Array
 
 LARGEST_NUMBER = 1e50  # of arrays that are computed with: squares and products of it are finite
 LONGEST_NOTE = 20_000  # characters

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from PyQt6.QtCore import QByteArray, QObject, Qt, pyqtSignal
-from PyQt6.QtWidgets import QMessageBox
+from PyQt6.QtWidgets import QAbstractButton, QMainWindow, QMessageBox
 
-from core import InputError, Settings
+from core import InputError, Sequence, Settings
 from core.foundation import PROGRAM, printable, protecting, write_elsewhere
 from core.io.readers import named_path
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
+from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS
-from nrsfm_gui.model.log_records import Level
+from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.log_records import Level, Logbook
+from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.sessions.autosave import LAST, Autosave, Mark, is_automatic, mark_of
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.recovery import Recovery
 from nrsfm_gui.sessions.session_data import is_contained
 from nrsfm_gui.sessions.session_file import (
@@ -32,22 +41,6 @@ from nrsfm_gui.sessions.session_file import (
 )
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.dock_state import restore_docks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from PyQt6.QtWidgets import QAbstractButton, QMainWindow
-
-    from core import Sequence
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.log_records import Logbook
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.scene.orbit_camera import Orbit
-    from nrsfm_gui.sessions.opening import SequenceOpening
 
 ONCE = Qt.ConnectionType.SingleShotConnection
 CHANGED = "has been written by another window or program since; it is not replaced"

@@ -7,24 +7,19 @@ with Ctrl and function keys act in the window; of those without, some act in the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QAction, QKeySequence, QPalette
+from PyQt6.QtWidgets import QWidget
 
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.text.table_text import MARKDOWN
 from nrsfm_gui.widgets.icons import icon
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtWidgets import QWidget
-
-    from nrsfm_gui.model.session import Session
 
 
 @dataclass(frozen=True)

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction, QKeySequence
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QMenu
 
 from core import CameraModel
 from nrsfm_gui.model.names import numbered_title, settings_text
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP
 from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.shell.toolbars import Toolbars
 from nrsfm_gui.text.help_pages import panel_texts
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
 from nrsfm_gui.widgets.labels import tip_as_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from PyQt6.QtWidgets import QDockWidget, QMainWindow, QMenu
-
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-    from nrsfm_gui.sessions.opening import SequenceOpening
-    from nrsfm_gui.shell.toolbars import Toolbars
 
 PANELS_PLACE = f"View{STEP}Panels"
 EXPORTS = "Export"  # the menu of what is exported

@@ -9,8 +9,9 @@ import html
 import sys
 import threading
 import traceback
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QObject, QSize, pyqtSignal
 from PyQt6.QtGui import QFontDatabase
@@ -24,17 +25,12 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.model.log_records import Level
+from nrsfm_gui.model.log_records import Level, Logbook
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.shell.help import system_text
 from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.fields import filled, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from nrsfm_gui.model.log_records import Logbook
-    from nrsfm_gui.model.session import Session
 
 
 class DefectReporter(QObject):

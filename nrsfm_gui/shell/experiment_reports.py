@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QUrl
 from PyQt6.QtGui import QDesktopServices
+from PyQt6.QtWidgets import QWidget
 
+from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.widgets.dialogs import ask_for_path
 from nrsfm_gui.widgets.fields import copy_text
-
-if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QWidget
-
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.notifier import Notifier
 
 COMMAND = "nrsfm reproduce table1 -o reports/table1"
 PLACES = ("report.html", "*/report.html", "reports/*/report.html")  # below the working folder

@@ -9,10 +9,9 @@ tab, it is that of what it does or shows. A part without any has that of what it
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QObject, QPoint, Qt
-from PyQt6.QtGui import QContextMenuEvent, QCursor, QHelpEvent, QKeyEvent, QMouseEvent
+from PyQt6.QtGui import QAction, QContextMenuEvent, QCursor, QHelpEvent, QKeyEvent, QMouseEvent
 from PyQt6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -26,13 +25,9 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.shell.layout import enclosing
+from nrsfm_gui.shell.toolbars import Toolbars
 from nrsfm_gui.text.help_pages import panel_help
 from nrsfm_gui.widgets.labels import tip_as_html, tip_as_text
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QAction
-
-    from nrsfm_gui.shell.toolbars import Toolbars
 
 BELOW = QPoint(0, 18)  # of the pointer, pixels
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping
 
 from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWhatsThis, QWidget
 
+from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.widgets.fields import MIDDLE, column, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.panels.timeline.timeline import Timeline
 
 BESIDE = 160  # pixels that the buttons have
 RUNNING = "The shapes are being found; the best one so far is shown. Stop (Ctrl+.) keeps it."

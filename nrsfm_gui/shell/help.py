@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import platform
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import PYQT_VERSION_STR, QEvent, QObject, QSize, Qt, QUrl, qVersion
 from PyQt6.QtGui import (
@@ -12,15 +11,25 @@ from PyQt6.QtGui import (
     QKeySequence,
     QShortcut,
     QTextCursor,
+    QTextDocument,
     QTextFormat,
     QTextTable,
     QTextTableFormat,
     QWhatsThisClickedEvent,
 )
-from PyQt6.QtWidgets import QHBoxLayout, QMessageBox, QTextBrowser, QVBoxLayout, QWhatsThis, QWidget
+from PyQt6.QtWidgets import (
+    QHBoxLayout,
+    QMainWindow,
+    QMessageBox,
+    QTextBrowser,
+    QVBoxLayout,
+    QWhatsThis,
+    QWidget,
+)
 
 from core.foundation import PROGRAM, InputError, asset_folder, help_page, versions
 from nrsfm_gui.model.arguments import version_text
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.shell.actions import SWEEP_SECTION
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help, with_copy_links
@@ -28,12 +37,6 @@ from nrsfm_gui.widgets.dialogs import bring_to_front, resize_within_screen
 from nrsfm_gui.widgets.fields import copy_text, filled, push_button
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QTextDocument
-    from PyQt6.QtWidgets import QMainWindow
-
-    from nrsfm_gui.model.theme import Theme
 
 SIZE = QSize(900, 900)
 HEADING_MARGINS = 22.0, 8.0  # above and below, pixels

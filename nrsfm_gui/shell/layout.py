@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from PyQt6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
 from PyQt6.QtGui import QContextMenuEvent
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QToolBar, QWidget
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.arguments import DEFAULT_SIZE, SMALLEST_SIZE
 from nrsfm_gui.text.help_pages import TIMELINE, panel_help
 from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.dock_state import restore_docks
 from nrsfm_gui.widgets.dock_title import DockTitle
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from nrsfm_gui.model.app_store import AppStore
 
 USUAL = (1280, 800)  # a window with the docks below, in pixels
 LEFT, RIGHT, BELOW = 240, 340, 184

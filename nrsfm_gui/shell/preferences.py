@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QObject, QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
@@ -11,6 +12,7 @@ from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QVBoxLayout,
 
 from core.io.readers import GIGABYTE, set_memory_limit
 from core.solvers import set_solver_threads
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES
 from nrsfm_gui.model.preferences import (
     MOST_AUTOSAVE_SECONDS,
@@ -20,17 +22,12 @@ from nrsfm_gui.model.preferences import (
     SYSTEM,
     Preferences,
 )
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.dialogs import fits_on_screen, show_on_screen
 from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, form_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import theme_named
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
-
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.session import Session
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from core import InputError
 from core.reconstruction import UNITS, parse_scale
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.widgets.dialogs import show_on_screen
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, form_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from nrsfm_gui.model.session import Session
 
 DISTANCE, SIZE, NOTHING = "distance", "size", "nothing"
 KINDS = {

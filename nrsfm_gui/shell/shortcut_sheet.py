@@ -6,7 +6,7 @@ These declare it as GESTURES, pairs of what is done and what follows.
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtWidgets import (
@@ -43,9 +43,6 @@ from nrsfm_gui.widgets.fields import NumberField, filled, grid_layout, with_tip
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 SIZE = QSize(1000, 700)
 WHERE = (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QObject, QSize, Qt
@@ -12,28 +12,22 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout
 
 from core.evaluation import bilinear_residuals, find_outliers
 from core.foundation import DEPTHS, printable
-from core.reconstruction import worth_of
+from core.reconstruction import Verdict, worth_of
 from core.solvers import Status
+from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.model.names import sentence_name, truth_phrase
-from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene import summaries
+from nrsfm_gui.scene.incumbent import Incumbent, Quality
+from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text import status_text
 from nrsfm_gui.text.run_numbers import verdicts_on
+from nrsfm_gui.widgets.banners import MessageBar
 from nrsfm_gui.widgets.fields import TOP, ButtonRow, close_button, copy_text, filled
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from core.reconstruction import Verdict
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.incumbent import Incumbent, Quality
-    from nrsfm_gui.scene.run_errors import RunErrors
-    from nrsfm_gui.widgets.banners import MessageBar
 
 WIDTH = 460  # pixels
 PATIENCE_MILLISECONDS = 300  # of reading, after which it is shown

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
-from PyQt6.QtGui import QHelpEvent, QPainter
-from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QToolTip, QWidget
+from PyQt6.QtGui import QHelpEvent, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QStatusBar, QToolTip, QWidget
 
+from core import Sequence
 from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.summaries import time_left
 from nrsfm_gui.text import status_text
 from nrsfm_gui.widgets.fields import filled, with_tip
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QPaintEvent
-    from PyQt6.QtWidgets import QStatusBar
-
-    from core import Sequence
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.display import Display
 
 PROGRESS_WIDTH = 80
 LONGEST_LEFT = "59 min 50 s left"

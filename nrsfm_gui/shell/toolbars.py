@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QPoint, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QAction
-from PyQt6.QtWidgets import QMenu, QMenuBar, QToolBar, QToolButton, QWidget
+from PyQt6.QtWidgets import QMainWindow, QMenu, QMenuBar, QToolBar, QToolButton, QWidget
 
 from core.foundation import printable
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.appearance import LAYERS
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP, bind, is_paused, make_action
 from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.widgets.labels import plain_tip
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from PyQt6.QtCore import QPoint
-    from PyQt6.QtWidgets import QMainWindow
-
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
-    from nrsfm_gui.sessions.opening import SequenceOpening
-    from nrsfm_gui.shell.status_bar import StatusController
 
 TOOLS = ("run", "pause", "stop", "", "live")
 TOOLS_WITH_TEXT = {"run": "Run", "live": "Live"}

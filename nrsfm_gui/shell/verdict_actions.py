@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
 from core.depth import FrameBlock
 from core.foundation import DEPTHS
+from core.reconstruction import Verdict
+from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.names import sentence_name
-from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
+from nrsfm_gui.panels.comparison.compare_controller import CompareController
+from nrsfm_gui.scene.incumbent import Quality
+from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.summaries import measure, objective_value
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.reconstruction import Verdict
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
-    from nrsfm_gui.panels.comparison.compare_controller import CompareController
-    from nrsfm_gui.scene.incumbent import Quality
-    from nrsfm_gui.scene.run_errors import RunErrors
 
 
 class VerdictActions(QObject):

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetricsF, QKeyEvent
 from PyQt6.QtWidgets import QGraphicsItem, QVBoxLayout, QWidget
+from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
+from core.foundation import Floats
 from nrsfm_gui.model.appearance import COLOR_MAPS
 from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.text.sweep_map import SweepMap
 from nrsfm_gui.widgets.colors import LEVELS, color_table
 from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import EmptyLabel, plain_tip
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
-
-    from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.text.sweep_map import SweepMap
 
 LOGARITHMIC = 30.0  # ratio of the largest value to the least from which on the colors are logarithmic
 SMALLEST, LARGEST = 1e-100, 1e100  # numbers that are drawn: the differences of others are not finite

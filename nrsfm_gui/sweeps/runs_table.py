@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from PyQt6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, QSignalBlocker, Qt, pyqtSignal
-from PyQt6.QtGui import QBrush, QColor, QFont, QFontMetrics, QKeyEvent, QKeySequence
+from PyQt6.QtCore import (
+    QAbstractTableModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    QSignalBlocker,
+    Qt,
+    pyqtSignal,
+)
+from PyQt6.QtGui import QBrush, QColor, QFocusEvent, QFont, QFontMetrics, QKeyEvent, QKeySequence
 from PyQt6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
+from core.foundation import Bools, Ints
+from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.text.sweep_rows import SweepColumn, SweepRows
 from nrsfm_gui.text.table_text import shortened
 from nrsfm_gui.widgets.labels import EmptyLabel, plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_table
-
-if TYPE_CHECKING:
-    from PyQt6.QtCore import QPoint
-    from PyQt6.QtGui import QFocusEvent
-
-    from core.foundation import Bools, Ints
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.text.sweep_rows import SweepColumn, SweepRows
 
 NO_INDEX = QModelIndex()
 MEASURED_ROWS = 200  # whose texts decide how wide a column is

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtWidgets import QWidget
 
 from core import InputError
 from core.foundation import printable, protecting
 from core.io.readers import named_path, resolve
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
+from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.notifier import Notifier
+from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.text.table_text import TABS, shortened
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path, bring_to_front
 from nrsfm_gui.widgets.fields import copy_text
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtWidgets import QWidget
-
     from core.experiments.sweep.rows import SweepReader, SweepRun
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.sessions.opening import SequenceOpening
     from nrsfm_gui.sweeps.sweep_window import SweepWindow
     from nrsfm_gui.text.sweep_rows import SweepRows
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
-from PyQt6.QtCore import QSize, Qt, pyqtBoundSignal, pyqtSignal
-from PyQt6.QtGui import QKeySequence, QShortcut
+from PyQt6.QtCore import QPoint, QSize, Qt, pyqtBoundSignal, pyqtSignal
+from PyQt6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLineEdit, QMenu, QSplitter, QToolButton, QWidget
 
 from core.experiments.sweep.filter import apply_filter
-from core.foundation import printable
+from core.foundation import Bools, Ints, printable
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.sweeps.heat_map import HeatMap
 from nrsfm_gui.sweeps.runs_table import RunsTable
-from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings
+from nrsfm_gui.text.sweep_map import REDUCTIONS, SweepMap, build_map, default_settings
 from nrsfm_gui.text.sweep_rows import (
+    SweepRows,
     common_settings,
     count_text,
     filter_example,
@@ -31,17 +34,6 @@ from nrsfm_gui.widgets.fields import Choice, column, push_button, row, tool_butt
 from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import set_property
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from PyQt6.QtCore import QPoint
-    from PyQt6.QtGui import QCloseEvent
-
-    from core.foundation import Bools, Ints
-    from nrsfm_gui.text.sweep_map import SweepMap
-    from nrsfm_gui.text.sweep_rows import SweepRows
 
 SIZE = QSize(1180, 700)
 SMALLEST = QSize(760, 380)

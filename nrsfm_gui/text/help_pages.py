@@ -10,12 +10,9 @@ import re
 import tomllib
 from functools import cache
 from string import Template
-from typing import TYPE_CHECKING
 
 from core.foundation import InputError, help_page
-
-if TYPE_CHECKING:
-    from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.model.theme import Theme
 
 CODE = re.compile(r"^```\w*\n(?P<code>.*?)^```\n", re.MULTILINE | re.DOTALL)
 SCENE = "3-D view"

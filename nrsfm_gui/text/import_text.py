@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core import CameraModel
-from core.cameras import ORIGINS, image_size_of, view_of_focal
+from core import CameraModel, Sequence
+from core.cameras import ORIGINS, Calibration, image_size_of, view_of_focal
 from nrsfm_gui.model.numbers import format_number
-
-if TYPE_CHECKING:
-    from core import Sequence
-    from core.cameras import Calibration
-
 
 # What sentences on files say about options of the command line, for which the dialog has fields.
 OPTION = re.compile(r" \((--[^)]*|\w+=)\)|[:,] --[\w-]+ \S+|[:;,] (name|choose|decide|give) [^;]*?--.*")

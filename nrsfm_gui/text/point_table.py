@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core import Sequence
 from core.data import GROUND_TRUTH
+from core.foundation import Floats
 from nrsfm_gui.scene.ranking import known_means
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core import Sequence
-    from core.foundation import Floats
-    from nrsfm_gui.scene.shapes import Shapes
+from nrsfm_gui.scene.shapes import Shapes
 
 
 @dataclass(frozen=True, eq=False)

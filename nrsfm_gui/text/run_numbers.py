@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from core import METHODS
+from core import METHODS, Iterate, Sequence, Settings
 from core.data import GROUND_TRUTH
 from core.evaluation import fall_sentence
-from core.foundation import DEPTHS
+from core.foundation import DEPTHS, Floats
 from core.problem import AGREEMENT
-from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, run_remarks
+from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, Verdict, run_remarks
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.names import (
@@ -24,9 +25,11 @@ from nrsfm_gui.model.names import (
     truth_phrase,
 )
 from nrsfm_gui.model.numbers import NONE, LabeledValue
-from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.scene.frame_analysis import along_view_in
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT
+from nrsfm_gui.scene.incumbent import Incumbent, Quality
+from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.scene.summaries import (
     SIZE_MEANING,
     iterations,
@@ -38,16 +41,6 @@ from nrsfm_gui.scene.summaries import (
     seconds,
     signed,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core import Iterate, Sequence, Settings
-    from core.foundation import Floats
-    from core.reconstruction import Verdict
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.scene.incumbent import Incumbent, Quality
-    from nrsfm_gui.scene.scene import Scene
 
 length = partial(relative_measure, short=True)
 RMS_TIP = "Root mean square over all visible points of all frames."

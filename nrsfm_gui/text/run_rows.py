@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
-from core import METHODS
+from core import METHODS, Sequence
 from core.foundation import DEPTHS
 from nrsfm_gui.model.names import numbered_title, option_texts, parameters_text, run_title
 from nrsfm_gui.model.numbers import NONE
-from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.scene.comparison import why_losses_differ
+from nrsfm_gui.scene.incumbent import Incumbent, Quality
 from nrsfm_gui.scene.summaries import measure, objective_value, percent_of, time_left
 from nrsfm_gui.text.run_numbers import verdicts_on
 from nrsfm_gui.text.status_text import quality_lines
-
-if TYPE_CHECKING:
-    from core import Sequence
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.scene.incumbent import Incumbent, Quality
 
 TIP_WIDTH = 90  # letters
 

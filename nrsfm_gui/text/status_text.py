@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core import Iterate, Sequence
 from core.data import GROUND_TRUTH
 from core.foundation import phase_text
 from nrsfm_gui.model.history import STARTS_AGAIN
 from nrsfm_gui.model.names import error_name, point_label, sentence_name, truth_phrase
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.scene.incumbent import Incumbent, Quality
+from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.scene.shapes import UNKNOWN_UNIT
 from nrsfm_gui.scene.summaries import (
     SIZE_MEANING,
@@ -25,11 +27,6 @@ from nrsfm_gui.scene.summaries import (
     sequence_title,
     size_text,
 )
-
-if TYPE_CHECKING:
-    from core import Iterate, Sequence
-    from nrsfm_gui.scene.incumbent import Incumbent, Quality
-    from nrsfm_gui.scene.scene import Scene
 
 UNMOVED = 1e-4  # of the object's size
 CHOOSE = "Click to choose how the estimate is laid over the ground truth (A)."

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.experiments.sweep.frame import NUMBERS, report_table, tabulate
+from core.experiments.sweep.frame import NUMBERS, SweepTable, report_table, tabulate
+from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.text.sweep_rows import (
+    SweepRows,
     number_format,
     number_heading,
     number_text,
@@ -17,11 +18,6 @@ from nrsfm_gui.text.sweep_rows import (
     setting_texts,
 )
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
-
-if TYPE_CHECKING:
-    from core.experiments.sweep.frame import SweepTable
-    from core.foundation import Bools, Floats, Ints
-    from nrsfm_gui.text.sweep_rows import SweepRows
 
 REDUCTIONS = {
     "mean": "Mean over the runs of a cell",

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from core.experiments.report import ReportTable, without_missing
-from core.experiments.sweep.frame import FAILURE, FIRST_NUMBERS, NUMBERS, STATUS, RunColumn, cell_text
+from core.experiments.sweep.frame import FAILURE, FIRST_NUMBERS, NUMBERS, STATUS, RunColumn, Sweep, cell_text
+from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from core.experiments.sweep.frame import Sweep
-    from core.foundation import Bools, Floats, Ints
 
 SHORT_DIGITS, MOST_DIGITS = 3, 17  # significant digits of a setting that is written as it is; of any number
 DECIMALS = {"mm": 3, "px": 3, "s": 1, "MB": 0}  # of a column in a unit

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+from core.experiments.report import ReportTable
 from core.foundation import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core.experiments.report import ReportTable
 
 TABLE_FORMS = TABS, MARKDOWN, LATEX = "tabs", "Markdown", "LaTeX"  # of a table that is copied
 LONGEST_TEXT = 300  # characters of a cell

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PyQt6.QtCore import QObject, QPointF, QSignalBlocker, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QKeySequence
+from PyQt6.QtGui import QImage, QKeyEvent, QKeySequence
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QPushButton, QWidget
 
-from core import InputError
+from core import InputError, Sequence
 from core.data import VIDEO_SUFFIXES
-from core.foundation import printable
+from core.foundation import Floats, printable
 from core.tracking import (
     CHECK,
     POINTS,
+    TrackingStep,
     cut_track,
     follow_places,
     missing_packages,
@@ -29,8 +31,10 @@ from core.tracking import (
     without_track,
 )
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import as_image
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.tracking.video_picture import VideoPicture
 from nrsfm_gui.widgets.dialogs import DropTarget, PathKind, ask_for_path, resize_within_screen
 from nrsfm_gui.widgets.fields import (
@@ -45,17 +49,6 @@ from nrsfm_gui.widgets.fields import (
 )
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtGui import QImage, QKeyEvent
-
-    from core import Sequence
-    from core.foundation import Floats
-    from core.tracking import TrackingStep
-    from nrsfm_gui.model.notifier import Notifier
-    from nrsfm_gui.sessions.opening import SequenceOpening
 
 SIZE = QSize(1180, 720)
 LEFT = 300  # pixels: of the column of questions

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QPainter, QPen, QPolygonF, QTransform
+from PyQt6.QtGui import QImage, QPainter, QPaintEvent, QPen, QPolygonF, QTransform
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
+from core.foundation import Floats
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.lasso import Lasso
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QImage, QPaintEvent
-
-    from core.foundation import Floats
 
 TRAIL = 10  # frames of a track that are drawn behind its point
 RADIUS, CHOSEN_RADIUS = 2.6, 6.0  # pixels of the screen

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QSize, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QEnterEvent, QHideEvent, QResizeEvent, QShowEvent
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from nrsfm_gui.model.notifier import Action, Actions, Notifier
 from nrsfm_gui.widgets.fields import MIDDLE, ButtonRow, close_button, copy_text, filled, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import set_property
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtCore import QObject
-    from PyQt6.QtGui import QEnterEvent, QHideEvent, QResizeEvent, QShowEvent
-
-    from nrsfm_gui.model.notifier import Action, Actions, Notifier
 
 MARGIN = 8  # pixels
 BUTTONS = 42  # pixels at the bottom of the view that its buttons cover

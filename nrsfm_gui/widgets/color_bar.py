@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QImage, QLinearGradient, QPainter, QPen
+from PyQt6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QFontMetricsF,
+    QImage,
+    QLinearGradient,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PyQt6.QtWidgets import QMenu, QWidget
 
-from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS
+from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS, Appearance
 from nrsfm_gui.model.numbers import MINUS
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.colors import LEVELS, color_table, qcolor
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from PyQt6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent
-
-    from nrsfm_gui.model.appearance import Appearance
-    from nrsfm_gui.model.theme import Theme
 
 STOPS = 32
 BAR_STEPS = 256  # pixels of the picture of an upright bar

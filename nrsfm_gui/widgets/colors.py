@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
 from PyQt6.QtGui import QColor
 
+from core.foundation import Floats
 from nrsfm_gui.model.appearance import COLOR_MAPS
-
-if TYPE_CHECKING:
-    from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.model.theme import Theme
 
 Rgba: TypeAlias = npt.NDArray[np.uint8]  # (..., 4)
 

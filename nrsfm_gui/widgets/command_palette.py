@@ -8,10 +8,10 @@ letters match.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize, Qt
+from PyQt6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PyQt6.QtWidgets import (
     QApplication,
@@ -29,11 +29,6 @@ from PyQt6.QtWidgets import (
 from nrsfm_gui.widgets.fields import filled, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import theme_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from PyQt6.QtCore import QObject
 
 # The cost of each kind of match; the list is sorted by the sum.
 AT_START, AT_WORD, INSIDE, SCATTERED = 0.0, 1.0, 3.0, 6.0

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from PyQt6.QtCore import QEvent, QObject, QSize, Qt, QUrl, pyqtSignal
 from PyQt6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
-from PyQt6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtWidgets import QDialog, QWidget
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QLineEdit, QWidget
 
 FRAME = QSize(16, 48)  # pixels of the frame of a window, about
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import struct
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from PyQt6.QtCore import QByteArray
-    from PyQt6.QtWidgets import QMainWindow
+from PyQt6.QtCore import QByteArray
+from PyQt6.QtWidgets import QMainWindow
 
 MOST_BYTES = 4096  # of a state; the window's own has up to 730
 PIXELS = range(1 - 2**28, 2**28)  # a place or a size; several docks without limit have 2**24 each

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from PyQt6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
-from PyQt6.QtGui import QIcon, QPalette
+from PyQt6.QtGui import QContextMenuEvent, QEnterEvent, QIcon, QKeyEvent, QPalette
 from PyQt6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -22,11 +22,6 @@ from PyQt6.QtWidgets import (
 from nrsfm_gui.widgets.fields import filled, tool_button, with_tip
 from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtGui import QContextMenuEvent, QEnterEvent, QKeyEvent
 
 SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
 ABOUT = "What is this panel for?"

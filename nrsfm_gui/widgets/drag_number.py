@@ -7,21 +7,15 @@ is fine; changing the key during a drag does not move the slider.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QSignalBlocker, Qt, pyqtSignal
+from PyQt6.QtGui import QEnterEvent, QMouseEvent
 
+from core.foundation import Parameter
 from nrsfm_gui.widgets.fields import Slider
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtCore import QEvent
-    from PyQt6.QtGui import QEnterEvent, QMouseEvent
-
-    from core.foundation import Parameter
 
 STEP = 1.01  # from one step of a logarithmic scale to the next: 1 %
 LINEAR_STEPS = 200  # of a linear one

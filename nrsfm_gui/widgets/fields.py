@@ -8,10 +8,19 @@ scrolls the panel around it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
-from PyQt6.QtCore import QRect, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QGuiApplication, QPalette, QStandardItem, QStandardItemModel
+from PyQt6.QtCore import QModelIndex, QRect, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import (
+    QGuiApplication,
+    QKeyEvent,
+    QPainter,
+    QPalette,
+    QStandardItem,
+    QStandardItemModel,
+    QWheelEvent,
+)
 from PyQt6.QtWidgets import (
     QBoxLayout,
     QComboBox,
@@ -35,12 +44,6 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from PyQt6.QtCore import QModelIndex
-    from PyQt6.QtGui import QKeyEvent, QPainter, QWheelEvent
 
 TOP, MIDDLE = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignVCenter
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
+from core.foundation import Parameter
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider, scale_of
 from nrsfm_gui.widgets.fields import NumberField, filled, grid_layout, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import set_property
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from core.foundation import Parameter
 
 LABEL_WIDTH = 100  # of the labels at least
 FIELD_CHARACTERS = 9  # that a field with a slider shows at once

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PyQt6.QtCore import QPoint, QPointF, QRect, QSize, Qt
-from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPolygonF
-from PyQt6.QtWidgets import QSizePolicy, QWidget
+from PyQt6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPolygonF
+from PyQt6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PyQt6.QtGui import QMouseEvent, QPaintEvent
-    from PyQt6.QtWidgets import QMenu
 
 LARGE, SMALL = 1.4, 0.88  # of the size of the application's font
 PADDING = 8  # pixels at the left and right of the text

@@ -10,16 +10,10 @@ and in tips, which shows pictures of other files: texts are labels without a for
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QRect, QSize, Qt
-from PyQt6.QtGui import QHelpEvent, QPainter
-from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy
-
-if TYPE_CHECKING:
-    from PyQt6.QtCore import QObject
-    from PyQt6.QtGui import QPaintEvent, QResizeEvent
-    from PyQt6.QtWidgets import QWidget
+from PyQt6.QtCore import QEvent, QObject, QRect, QSize, Qt
+from PyQt6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QWidget
 
 PADDING = 6  # pixels on each side
 LEAST_SHOWN = 6  # characters of an elided text: fewer are not readable

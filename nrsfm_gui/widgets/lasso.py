@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from PyQt6.QtCore import QEvent, QObject, QPointF, Qt, pyqtSignal
 from PyQt6.QtGui import QMouseEvent, QPainter, QPen, QPolygonF
+from PyQt6.QtWidgets import QWidget
 
+from core.foundation import Bools, Floats
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.colors import qcolor
-
-if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QWidget
-
-    from core.foundation import Bools, Floats
-    from nrsfm_gui.model.theme import Theme
 
 CLICK_TRAVEL = 4.0  # pixels that a click may move before it is a drag
 STEP = 3.0  # pixels between two corners

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFontMetricsF, QPainter, QPen
 
+from core.foundation import Floats
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.colors import qcolor
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
 
 CLAUSE_ENDS = re.compile(r"(?<=[,·]) ")
 SIGN = 10.0  # width of a sign, pixels

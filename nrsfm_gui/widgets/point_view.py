@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject, QPointF, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
+from core.foundation import Floats
 from nrsfm_gui.widgets.lasso import inside
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from PyQt6.QtCore import QPointF
-
-    from core.foundation import Floats
 
 PICK_RADIUS = 12.0  # pixels
 

@@ -17,11 +17,9 @@ from PyQt6.QtGui import QColor, QGuiApplication, QPalette
 from PyQt6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from nrsfm_gui.model.preferences import SYSTEM
-from nrsfm_gui.model.theme import DARK, LIGHT, PAPER, THEMES
+from nrsfm_gui.model.theme import DARK, LIGHT, PAPER, THEMES, Theme
 
 if TYPE_CHECKING:
-    from nrsfm_gui.model.theme import Theme
-
     _Widget = QWidget
 else:
     _Widget = object  # Qt does not allow two of its classes among the bases of one

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PyQt6.QtCore import QItemSelectionModel, Qt
-from PyQt6.QtWidgets import QAbstractItemView, QHeaderView
-
-if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QTableView
+from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 ROW_PADDING = 5  # pixels
 LEAST_WIDTH = 40  # of a column, pixels

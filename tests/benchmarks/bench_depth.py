@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable
 from functools import partial
 from timeit import timeit
-from typing import TYPE_CHECKING
 
 import numpy as np
 from frame import Table
@@ -22,9 +22,6 @@ import core
 from core.cameras import calibrate
 from core.depth import LBFGS, DepthLevel, DepthPoint, DepthProblem, LevelEnergy
 from core.solvers import single_threaded, solve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SIZES = ((100, 41), (23, 301), (88, 75), (100, 126))  # F x P
 LEVELS = (DepthLevel(0.1, 0.15), DepthLevel(0.02, 0.03, relative=True))

@@ -11,8 +11,9 @@ the problems that end at the same cost within 1e-6, at a higher and at a lower o
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from frame import Table
@@ -22,9 +23,6 @@ import core
 from core.cameras import absolute_quadric, calibration, estimate_intrinsics, estimate_rotations, factorization
 from core.evaluation import challenge_score
 from core.foundation.linalg import levenberg_marquardt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 USERS = {
     "intrinsics": calibration,

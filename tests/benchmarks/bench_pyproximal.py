@@ -22,24 +22,21 @@ better one counts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from frame import Table, parser
 
 from core import Factors, VariableProjection, iterate
 from core.experiments.benchmark.methods import UNLIMITED, MethodCurve, Stopwatch, TimeLimitReached
+from core.foundation import Bools, Floats
+from core.penalties import SpectralPenalty
 from core.problem import Problem
 from core.problem.data_term import DataTerm, data_term
 from core.problem.observation_forms import plane_basis
 from core.solvers import single_threaded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from core.foundation import Bools, Floats
-    from core.penalties import SpectralPenalty
 
 MU = 1.0  # the tutorial's
 # Predicted decrease, relative, before and after the rank is sufficient by SUFFICIENT_SLOPE.

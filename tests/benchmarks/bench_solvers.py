@@ -17,21 +17,17 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from frame import Table, parser
 
 from core import LevenbergMarquardt, NonRigidProblem, VariableProjection, WeightedNuclearNorm, solve
 from core.experiments.benchmark.problems import BENCHMARK_XI, BenchmarkCase, solve_incrementally
-from core.solvers import single_threaded
+from core.solvers import Algorithm, single_threaded
 from core.synthetic import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.solvers import Algorithm
 
 WARM_DAMPING = 1e-9
 

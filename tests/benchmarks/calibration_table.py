@@ -15,16 +15,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from frame import Table, chosen_sequences, sequences_parser
 
 import core
-from core.foundation import procrustes
-
-if TYPE_CHECKING:
-    from core.foundation import Floats
+from core.foundation import Floats, procrustes
 
 COLUMNS = ("<1", "<2", "x<1", "y<1", "z<1", "x<2", "y<2", "z<2")
 

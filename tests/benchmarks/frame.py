@@ -8,22 +8,17 @@ import os
 import sys
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import psutil
 
-from core import CameraModel, list_sequences, procrustes_mm, read_sequence
-from core.foundation import procrustes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from core import GroundTruth, Sequence
-    from core.foundation import Floats
+from core import CameraModel, GroundTruth, Sequence, list_sequences, procrustes_mm, read_sequence
+from core.foundation import Floats, procrustes
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # of `rendering` and `hands`, which tests share
 DATA = Path(os.environ.get("NRSFM_DATA", Path(__file__).parents[3] / "shared" / "data"))

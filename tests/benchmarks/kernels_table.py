@@ -12,15 +12,13 @@ names follow.  Perspective sequences only.  CPU time, one BLAS thread.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import argparse
+from typing import Any
 
 import numpy as np
 from frame import Table, chosen_sequences, in_process, sequences_parser, timed
 
 from core import PRESETS, iterate, procrustes_mm
-
-if TYPE_CHECKING:
-    import argparse
 
 KERNELS = ("SkylakeX", "Haswell", "Prescott")  # the first one is what the others are compared to
 AGREEMENTS = (1e-6, 0.01)  # mm

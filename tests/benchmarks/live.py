@@ -20,25 +20,20 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from frame import Meanwhile, parser
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTimer
-from PyQt6.QtGui import QMouseEvent
+from PyQt6.QtGui import QMouseEvent, QPaintEvent
+from PyQt6.QtWidgets import QWidget
 from studio import Studio, Ticks
 
 from core import Settings, iterate, simulate
 from core.foundation import DEPTHS, WNN
 from nrsfm_gui import panel_window
+from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.widgets.drag_number import DragSlider
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QPaintEvent
-    from PyQt6.QtWidgets import QWidget
-
-    from nrsfm_gui.main_window import MainWindow
 
 SIZES = {  # frames, points, objective: seconds at the 95th percentile
     (51, 211, WNN): 0.050,

@@ -20,7 +20,6 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from frame import Table, chosen_sequences, sequences_parser, timed
@@ -29,6 +28,9 @@ from core import (
     ADMM,
     CameraModel,
     ExplicitWeights,
+    Factors,
+    NonRigidProblem,
+    Sequence,
     Settings,
     VariableProjection,
     WeightedNuclearNorm,
@@ -39,9 +41,6 @@ from core.cameras.rotations import rotation_candidates
 from core.problem import random_start, reference_singular_values
 from core.problem.factors import center
 from core.reconstruction.pipeline import prepare
-
-if TYPE_CHECKING:
-    from core import Factors, NonRigidProblem, Sequence
 
 SAME = 1e-6  # relative difference of losses
 RANDOM_TOLERANCE = 1e-10

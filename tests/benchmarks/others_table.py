@@ -14,19 +14,14 @@ import re
 import sys
 import textwrap
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from frame import Table, parser
 
-from core import InputError
+from core import InputError, Sequence
 from core.foundation.exceptions import printable
 from core.io.readers import inspect_file, is_sequence_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from core import Sequence
 
 WIDTH, MOST_LINES = 110, 4  # of a sentence
 

@@ -13,7 +13,6 @@ clean tracks by least squares, and by the CPU seconds.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from frame import Table, chosen_sequences, error_mm, sequences_parser, timed
@@ -21,9 +20,7 @@ from frame import Table, chosen_sequences, error_mm, sequences_parser, timed
 import core
 from core.cameras.intrinsics import resolve_intrinsics
 from core.evaluation import solve_hiding_outliers
-
-if TYPE_CHECKING:
-    from core.foundation import Floats
+from core.foundation import Floats
 
 ITEMS = ("/circle", "drink/zigzag")
 CASES = {"clean": 0.0, "1 %": 0.01, "2 %": 0.02, "5 %": 0.05, "10 %": 0.1, "drift": 0.1}

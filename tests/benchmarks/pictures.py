@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from frame import parser, timed
@@ -20,7 +20,7 @@ from hands import send_mouse
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QDockWidget
+from PyQt6.QtWidgets import QDockWidget, QWidget
 from studio import SMALL, Studio
 
 from core import PRESETS, Settings, write_challenge
@@ -28,15 +28,8 @@ from core.cli import main as command_line
 from core.tracking import track_video, video_path
 from nrsfm_gui.export.movie_files import pixels
 from nrsfm_gui.model.arguments import parse
-from nrsfm_gui.model.theme import DARK, LIGHT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtWidgets import QWidget
-
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.scene.scene import ErrorSeries
+from nrsfm_gui.model.theme import DARK, LIGHT, Theme
+from nrsfm_gui.scene.scene import ErrorSeries
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"
 LARGEST_ANIMATION = 3_000_000  # bytes

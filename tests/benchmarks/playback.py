@@ -14,8 +14,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -24,7 +25,7 @@ import pyqtgraph as pg
 from frame import Meanwhile, parser
 from studio import Studio
 
-from core import Settings, simulate
+from core import Sequence, Settings, simulate
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
@@ -35,11 +36,6 @@ from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.picture import SceneRenderer
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene import display as display_module
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from core import Sequence
 
 FEW, MANY = (60, 500), (20, 28_880)  # frames, points
 ASKED = 4.0  # times 15 frames a second

@@ -16,8 +16,8 @@ seconds. One BLAS thread.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from frame import DATA, Table, parser, timed
@@ -38,9 +38,6 @@ from core import (
 from core.cameras.metric_upgrade import reprojection_rms
 from core.foundation import rotation_from_vector
 from core.reconstruction.low_rank_pipeline import measurement_norm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LENGTHS, SHARES = (2, 3, 4), (0.4, 0.4, 0.2)  # of the runs of views that are kept
 REAL = {"house": "rigid/house.mat", "dinosaur": "rigid/dinosaur_trimmed.mat", "door": "door/data.mat"}

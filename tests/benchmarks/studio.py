@@ -7,25 +7,20 @@ import tempfile
 import time
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from collections.abc import Callable
+
 import numpy as np
 from PyQt6.QtCore import QObject, Qt, QTimer
+from PyQt6.QtWidgets import QApplication
 
+from core import Sequence, Settings
 from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import AppStore
-from nrsfm_gui.model.theme import DARK
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtWidgets import QApplication
-
-    from core import Sequence, Settings
-    from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.model.theme import DARK, Theme
 
 SMALL = (1280, 800)
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 from sharing import called_by_tests
 
 from core import Factors, LowRankProblem, NonRigidProblem
 from core.depth import DepthPoint, DepthProblem
-
-if TYPE_CHECKING:
-    from core.problem import Problem
+from core.problem import Problem
 
 
 def random_rotations(random: np.random.Generator, frames: int) -> np.ndarray:

@@ -7,15 +7,12 @@ import json
 import re
 import struct
 import zipfile
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from text_mutation import NAMES, is_json, mutated_json
-
-if TYPE_CHECKING:
-    from random import Random
-
-    import numpy.typing as npt
 
 MAGIC = b"\x93NUMPY"
 VALUES = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import ezc3d
 import h5py
@@ -14,10 +15,7 @@ import pandas as pd
 from scipy.io import savemat
 from scipy.sparse import csc_array
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from core import Sequence
+from core import Sequence
 
 FRAMES, POINTS = 10, 16
 SIZE = (1280, 960)

@@ -18,12 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -32,18 +32,12 @@ sys.path.insert(0, str(ROOT))
 
 from mutation import mutated  # noqa: E402
 from readers import READERS  # noqa: E402
-from seeds import make_seeds  # noqa: E402
-from workers import Case, Worker  # noqa: E402
+from seeds import Seed, make_seeds  # noqa: E402
+from workers import Case, Outcome, Worker  # noqa: E402
 
 from core.foundation.processes import processor_count  # noqa: E402
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from seeds import Seed
-    from workers import Outcome
-
-    Cases = Iterator[tuple[str, str, Case]]
+Cases = Iterator[tuple[str, str, Case]]
 
 
 @dataclass

@@ -12,7 +12,9 @@ import io
 import pickletools
 import struct
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from random import Random
+from typing import Any
 
 import h5py
 import numpy as np
@@ -20,10 +22,6 @@ from array_mutation import is_npy, is_zip, mutated_array, mutated_npy, mutated_z
 from scipy.io import loadmat, savemat
 from scipy.sparse import issparse
 from text_mutation import NAMES, is_json, is_text, mutated_json, mutated_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
 
 BYTES_ONLY = 0.2  # the share of inputs whose structure is left as it is
 BOTH = 0.15  # of those whose bytes are damaged after their structure

@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import warnings
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from core import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MARK = b"!?"  # what readers here do not stand
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import io
 import zlib
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foreign_seeds import FRAMES, POINTS
 
@@ -34,9 +34,6 @@ from nrsfm_gui.panels.appearance.mesh_files import read_triangulation
 from nrsfm_gui.panels.background.image_sources import open_source
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
 from nrsfm_gui.sessions.session_file import ViewState, read_session, session_summary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Read = "Callable[[Path, tuple[str, ...]], str]"
 

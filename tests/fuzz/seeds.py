@@ -10,7 +10,8 @@ import json
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -18,16 +19,11 @@ from foreign_seeds import FRAMES, POINTS, write_foreign
 from PIL import Image
 
 import core
-from core import MCP, PRESETS, Settings
+from core import MCP, PRESETS, Iterate, Result, Sequence, Settings
 from core.cli import main
 from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, write_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from core import Iterate, Result, Sequence
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=5)
 VIEW = {

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from random import Random
+from random import Random
+from typing import Any
 
 NAMES = (
     "", "../x", "/etc/passwd", "\x1b[31mred", "=1+1", "<b>x</b>", "x" * 3000, "\u202e", "a\nb\nc\nd\ne\nf",

@@ -19,16 +19,14 @@ import textwrap
 import time
 import traceback
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core import InputError
 from core.foundation.memory import PeakMemory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from multiprocessing.connection import Connection
 
 CPU_SECONDS = 5.0
 WALL_SECONDS = 60.0  # of a worker that waits for something that does not come

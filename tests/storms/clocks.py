@@ -11,24 +11,18 @@ import random
 import shutil
 import signal
 import time
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from findings import StormRow, Wrong
 from kills import check_whole
-from processes import LONGEST, running
-from writings import VERSIONS
+from processes import LONGEST, Command, running
+from sweeping import Sweep
+from writings import VERSIONS, Writing
 
 from core.experiments.sweep.frame import records_of
 from core.experiments.sweep.rows import read_sweep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from processes import Command
-    from sweeping import Sweep
-    from writings import Writing
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = ("usr/lib/*/faketime/libfaketimeMT.so.1", "usr/lib/faketime/libfaketimeMT.so.1")

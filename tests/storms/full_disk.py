@@ -11,21 +11,16 @@ import resource
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from findings import StormRow, Wrong
 from kills import LONGEST, check_whole
-from processes import Child
+from processes import Child, Report
+from sweeping import Sweep
+from writings import Writing
 
 from core import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from processes import Report
-    from sweeping import Sweep
-    from writings import Writing
 
 PAGE = resource.getpagesize()
 DISK_BYTES = 32 << 20

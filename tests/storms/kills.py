@@ -5,22 +5,16 @@ from __future__ import annotations
 import random
 import shutil
 import time
+from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from findings import Lost, StormRow, Wrong
-from processes import Child, FileOperations
-from writings import VERSIONS
+from processes import Child, FileOperations, Report
+from sweeping import Sweep
+from writings import VERSIONS, Writing
 
 from core.foundation import remove_temporaries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from processes import Report
-    from sweeping import Sweep
-    from writings import Writing
 
 MEASURED = 6  # versions that are written to know how long one takes
 LONGEST = 60.0  # seconds until the measured ones are written

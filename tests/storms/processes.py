@@ -8,17 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from findings import Wrong
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from multiprocessing.connection import Connection
-
-    Report = Callable[[str], object]  # sends a line to the process that started this one
+Report = Callable[[str], object]  # sends a line to the process that started this one
 
 PROC = Path("/proc")
 LONGEST = 120.0  # seconds, for what takes a few where nothing else runs

@@ -6,13 +6,16 @@ import random
 import shutil
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
 from findings import HalfWritten, Lost, StormRow, Wrong
 from processes import LONGEST, running
+from sweeping import Sweep
 from writings import QUICK
 
 from core import InputError, load_result, read_sequence, reconstruct, save_result, simulate, write_npz
@@ -21,12 +24,6 @@ from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION, AppStore
 from nrsfm_gui.model.preferences import Preferences
 from nrsfm_gui.sessions.autosave import LAST, PREFIX
 from nrsfm_gui.sessions.session_file import read_session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from sweeping import Sweep
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 ENDLESS = "--method irnn --margin 100 --max-iterations 1000000 --rotations truth".split()

@@ -14,8 +14,8 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from clocks import jump_while_sweeping, jump_while_writing, library
 from findings import StormRow, render_rows
@@ -24,9 +24,6 @@ from kills import kill_sweeps, kill_while_writing
 from stops import SIGNALS, kill_parents, stop_while_running, stopped
 from sweeping import Sweep
 from writings import written
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 JUMPING = ("save of a session", "autosave", "export of numbered frames")  # while the clock jumps
 # Files that are renamed one after the other: of a process that is killed just then, some are new.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from findings import HalfWritten, Lost, Wrong
-from processes import Child, FileOperations
+from processes import Child, FileOperations, Report
 
 import core.cli.sweep  # noqa: F401
 from core import InputError, write_challenge
@@ -14,13 +16,6 @@ from core.cli import main
 from core.experiments.job_store import RUNS, JobStore, read_lines
 from core.experiments.sweep.frame import records_of
 from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
-
-    from processes import Report
 
 LONGEST = 600.0  # seconds
 SETTINGS = "--rotations truth --objective wnn --starts 1".split()

@@ -11,9 +11,10 @@ import hashlib
 import io
 import shutil
 import zipfile
+from collections.abc import Sequence
 from contextlib import redirect_stderr
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from findings import HalfWritten, Lost
 from PyQt6.QtCore import QCoreApplication, QEventLoop
@@ -26,11 +27,7 @@ from nrsfm_gui.sessions.autosave import LAST, Autosave
 from nrsfm_gui.sessions.recovery import lost_sessions
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    Writing = "SessionSaving | Autosaving | Exporting"
+Writing = "SessionSaving | Autosaving | Exporting"
 
 VERSIONS = 4
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...foundation.processes import POLL_SECONDS
+from ...foundation.types import Floats
+from ...problem.factors import Factors
 from ...problem.initialization import full_rank_start
+from ...problem.nonrigid import Problem
 from ...problem.printed_form import jacobian, pack, residual_vector, unpack
 from ...solvers.admm import ADMM
 from ...solvers.agd import AGD
 from ...solvers.algorithm_one import AlgorithmOne
 from ...solvers.irnn import IRNN
 from ...solvers.levenberg_marquardt import LevenbergMarquardt
-from ...solvers.solver import Status, iterate, single_threaded
+from ...solvers.solver import Algorithm, Status, iterate, single_threaded
 from ...solvers.variable_projection import VariableProjection
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ...foundation.types import Floats
-    from ...problem.factors import Factors
-    from ...problem.nonrigid import Problem
-    from ...solvers.solver import Algorithm
 
 ALWAYS_KEPT = 50  # iterations at the start that are all points of the curve
 UNLIMITED = 1_000_000  # iterations: the limit is one of time

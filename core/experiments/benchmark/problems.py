@@ -9,7 +9,7 @@ frame, projected into the same cameras; tracks divided by their norm, eta 0.05, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,17 +18,13 @@ from ...penalties import NuclearNorm, WeightedNuclearNorm
 from ...problem.factors import Factors
 from ...problem.initialization import rigid_start, with_rank
 from ...problem.low_rank import LowRankProblem
-from ...problem.nonrigid import NonRigidProblem
+from ...problem.nonrigid import NonRigidProblem, Problem
 from ...reconstruction.low_rank_pipeline import measurement_norm
 from ...reconstruction.pipeline import prepare
 from ...reconstruction.settings import Settings
-from ...solvers.solver import solve
+from ...solvers.solver import Algorithm, Snapshot, solve
 from ...solvers.variable_projection import VariableProjection
 from ...synthetic import simulate
-
-if TYPE_CHECKING:
-    from ...problem.nonrigid import Problem
-    from ...solvers.solver import Algorithm, Snapshot
 
 BENCHMARK_ETA = 0.05
 BENCHMARK_XI = 5e-3

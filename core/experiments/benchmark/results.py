@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..report import Paragraph, format_significant, table_of, write_csv_table
+from ..figures import Curves
+from ..report import Paragraph, ReportBlock, format_significant, table_of, write_csv_table
 from .methods import BENCHMARK_METHODS
-from .problems import CASE_FIELDS
-from .runs import ENDED_EARLY
+from .problems import CASE_FIELDS, BenchmarkCase
+from .runs import ENDED_EARLY, MethodRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     import pandas as pd
-
-    from ..figures import Curves
-    from ..report import ReportBlock
-    from .problems import BenchmarkCase
-    from .runs import MethodRun
 
 LEAST_EXCESS, EARLIEST_SECONDS = 1e-15, 1e-4  # what is drawn of curves at least
 NONE = "-"  # what was not reached, or is not known

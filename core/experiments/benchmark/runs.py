@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, astuple, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...foundation.exceptions import InputError
 from ...foundation.memory import PeakMemory, peak_megabytes
 from ...foundation.processes import ProcessDied, call_in_process
+from ...problem.factors import Factors
 from ...solvers.solver import single_threaded
+from ..job_store import JobStore
 from ..jobs import JobResult, job_key, load_job_result, save_job_result
 from .methods import BENCHMARK_METHODS, TIME_LIMIT, CurvePoint, MethodCurve, Stopwatch
-from .problems import bilinear_start
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ...problem.factors import Factors
-    from ..job_store import JobStore
-    from .problems import BenchmarkCase
+from .problems import BenchmarkCase, bilinear_start
 
 QUICK = 0.5  # seconds below which a run is repeated, because small times scatter
 REPEATS = 10

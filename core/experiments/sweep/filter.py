@@ -5,21 +5,17 @@ from __future__ import annotations
 import math
 import operator
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...foundation.exceptions import InputError
+from ...foundation.types import Bools, Floats
 from ...io.files.variables import shortened
-from .frame import FAILURE, MISSING, RunColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ...foundation.types import Bools, Floats
-    from .frame import Sweep
+from .frame import FAILURE, MISSING, RunColumn, Sweep
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "<": operator.lt, ">": operator.gt,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from operator import getitem
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +16,12 @@ import numpy as np
 from ...evaluation.metrics import ERROR_NAMES
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError, printable
+from ...foundation.types import Bools, Floats, Ints
 from ..job_store import RESULTS, WITHOUT_RESULT
 from ..report import ReportTable, TableCell, format_significant, without_missing, write_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     import pandas as pd
-
-    from ...foundation.types import Bools, Floats, Ints
 
 SEQUENCE_COLUMNS = ("object", "camera", "path", "sequence")
 RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of a result

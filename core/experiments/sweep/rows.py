@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +17,13 @@ from ...foundation.exceptions import InputError
 from ...io.readers import memory_limit, parse_json, read_bytes
 from ...reconstruction.provenance import settings_from_dict
 from ...reconstruction.result import LARGEST_NUMBER
+from ...reconstruction.settings import Settings
 from ..job_store import RUNS, WITHOUT_RESULT, read_lines
 from ..report import check_installed
 from .frame import RENAMED_SETTINGS, SEQUENCE_COLUMNS, Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
-
-    from ...reconstruction.settings import Settings
 
 ENDING_COLUMNS = ("status", "error")
 NUMBER_COLUMNS = ("loss", "log10_loss", "gradient", "iterations")

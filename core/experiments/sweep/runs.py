@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ...data.sequence import CameraModel
+from ...data.sequence import CameraModel, Sequence
 from ...evaluation.metrics import camera_truth, errors_of, published_errors
 from ...evaluation.optimality import optimality
 from ...foundation.exceptions import InputError
@@ -22,18 +23,12 @@ from ...io.readers import is_sequence_folder, list_sequences, read_sequence
 from ...io.readers.challenge import PREFIX, challenge_file
 from ...reconstruction.provenance import settings_to_dict, solve_command, source_name
 from ...reconstruction.reconstruct import reconstruct
-from ...reconstruction.result import save_result
+from ...reconstruction.result import Result, save_result
+from ...reconstruction.settings import Settings
 from ..job_store import RESULTS
 from ..jobs import ExperimentJob, JobQueue, JobResult, ResultNotWritten, job_key
 from .frame import SEQUENCE_COLUMNS
 from .rows import flat_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from ...data.sequence import Sequence
-    from ...reconstruction.result import Result
-    from ...reconstruction.settings import Settings
 
 # About how long a run takes, measured on sequences of 3 200 to 12 600 observations: seconds of a phase of the
 # bilinear run, of an observation in it up to so many, and of an observation whose depth is refined; of

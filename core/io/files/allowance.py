@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ...foundation.exceptions import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 VARIABLE = "NRSFM_FILE_MEMORY"  # of the environment, which worker processes inherit; in GB
 GIGABYTE = 1_000_000_000

@@ -18,26 +18,22 @@ import struct
 import sys
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
+import numpy.typing as npt
 from numpy.linalg import LinAlgError
 
+from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError, names_file, printable
 from ...foundation.outputs import kind_of_file
+from ...foundation.types import Bools, Floats
 from .allowance import LARGEST_RATIO, VARIABLE, Allowance, memory_limit
 from .variables import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from ...data.sequence import CameraModel
-    from ...foundation.types import Bools, Floats
 
 # Names of files that do not describe what is in them, without their suffix and in small letters.
 GENERIC = frozenset(

@@ -8,10 +8,7 @@ folder.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 # Computers by name in paths of Windows, in URLs, and below the folder of an automounter.
 _HOSTS = re.compile(r"//([^/]+)|([a-z][a-z0-9+.-]+):/|/net/([^/]+)")

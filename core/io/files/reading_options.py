@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
 from ...foundation.representation import OneLine
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ORDERS = ("tnxy", "ntxy")  # frames first, points first
 COORDINATES = ("xy", "yx")

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from ...foundation.exceptions import InputError
 from ...foundation.processes import (
@@ -26,10 +28,6 @@ from ...foundation.processes import (
 from .allowance import Allowance
 from .contents import reason
 from .variables import nested_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 _SECONDS = 3  # of the processor
 _BYTES_PER_SECOND = 20_000_000

@@ -5,26 +5,21 @@ Sentences count rows and columns from 1, as MATLAB does.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from pathlib import Path
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from ...data.masks import known_points
-from ...data.sequence import GROUND_TRUTH, MIN_FRAMES, MIN_POINTS
+from ...data.sequence import GROUND_TRUTH, MIN_FRAMES, MIN_POINTS, CameraModel
 from ...foundation.exceptions import InputError
 from ...foundation.representation import OneLine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from ...data.sequence import CameraModel
-    from ...foundation.types import Bools, Floats, Ints
-    from .reading_options import ReadingOptions
+from ...foundation.types import Bools, Floats, Ints
+from .reading_options import ReadingOptions
 
 Variables: TypeAlias = dict[str, Any]  # arrays; lists for cells; dicts for structs
 

@@ -23,19 +23,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.assets import asset_folder
 from ...foundation.exceptions import InputError
+from ...foundation.types import Floats, Ints
 from ..files.contents import digest, load_arrays, naming, parse_mask, parse_matrix, read_bytes, record_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ...foundation.types import Floats, Ints
 
 # -- where the files lie -------------------------------------------------------------------------------------
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...data.sequence import CameraModel, Sequence
 from ...foundation.exceptions import InputError
 from ...foundation.representation import OneLine
 from ..files.allowance import memory_limit
@@ -13,15 +14,19 @@ from ..files.contents import check_file, parse_mask, read_bytes, sequence_name
 from ..files.reading_options import ReadingOptions
 from .arrays.known_layouts import CAMERA_FILE
 from .arrays.npy import tracks_of_mask
-from .challenge import EDGES, FACES, PREFIX, bundled_files, challenge_file, find, resolve, truth_file
+from .challenge import (
+    EDGES,
+    FACES,
+    PREFIX,
+    ChallengeFile,
+    bundled_files,
+    challenge_file,
+    find,
+    resolve,
+    truth_file,
+)
 from .read import read_file
 from .table import accepted_folders, is_sequence_folder, listed_suffixes
-
-if TYPE_CHECKING:
-    import os
-
-    from ...data.sequence import CameraModel, Sequence
-    from .challenge import ChallengeFile
 
 DEPTH_OF_FILES = 2  # how far below a folder without files of its own they are looked for
 

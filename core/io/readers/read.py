@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,20 +14,14 @@ from ...data.masks import known_points
 from ...data.sequence import CameraModel, GroundTruth, Sequence
 from ...foundation.exceptions import InputError
 from ...foundation.representation import OneLine
+from ...foundation.types import Bools
 from ..files.contents import check_camera, digest, refusing_damage, sequence_name
 from ..files.reading_options import NO_MASK, READING_OPTIONS, ReadingOptions
-from ..files.variables import joined, size_of, without_unseen
+from ..files.variables import LoadedFile, Parts, Variables, joined, size_of, without_unseen
 from . import challenge
 from .challenge import ChallengeFile, challenge_file, find, resolve
+from .reader import Reader
 from .table import accepted_folders, is_sequence_folder, load_file
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
-    from ...foundation.types import Bools
-    from ..files.variables import LoadedFile, Parts, Variables
-    from .reader import Reader
 
 CHALLENGE = "NRSfM Challenge"
 OWN = "nrsfm"

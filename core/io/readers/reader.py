@@ -11,24 +11,18 @@ it is loaded or when it reads, disables its reader and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
 
+from ...data.sequence import Sequence
 from ...foundation.exceptions import InputError
 from ...foundation.representation import OneLine
-from ..files.variables import LoadedFile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container
-    from importlib.metadata import EntryPoint
-    from pathlib import Path
-
-    from ...data.sequence import Sequence
-    from ..files.reading_options import ReadingOptions
-    from ..files.variables import Parts
-
+from ..files.reading_options import ReadingOptions
+from ..files.variables import LoadedFile, Parts
 
 GROUP = "nrsfm.readers"
 

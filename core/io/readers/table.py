@@ -5,14 +5,16 @@ A new format is a module here and a line in `READERS`: the command line and the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ...data.sequence import VIDEO_SUFFIXES
 from ...foundation.exceptions import InputError
 from ..files.contents import is_zip, parse_matrix, read_bytes, refusing_damage
-from ..files.variables import LoadedFile
+from ..files.reading_options import ReadingOptions
+from ..files.variables import LoadedFile, Parts
 from .arrays.hdf5 import is_hdf5
 from .arrays.layouts import parts_of
 from .arrays.mat import is_mat, load_variables
@@ -24,13 +26,6 @@ from .keypoints import mediapipe, openpose, sleap
 from .reader import Reader, ReaderPlugin, find_plugins
 from .tables.csv import LoadedTable, interpret_csv, is_csv, load_csv, load_poses
 from .tables.deeplabcut import FRAME, table_of_frame
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from ..files.reading_options import ReadingOptions
-    from ..files.variables import Parts
 
 LONGEST_NAME = 1000  # characters, of arrays, columns and individuals
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")

@@ -15,21 +15,24 @@ ground truth take the alignment of the nearest frame that has one.
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from pathlib import Path
 
 import numpy as np
 
 from ...foundation.atomic import replacing
-from .options import aligned_shapes, reprojection_errors, shapes, std_of, unit_of, with_progress
+from ...foundation.types import Bools, Floats
+from ...reconstruction.result import Result
+from .options import (
+    ExportOptions,
+    aligned_shapes,
+    reprojection_errors,
+    shapes,
+    std_of,
+    unit_of,
+    with_progress,
+)
 from .scene import compare
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from pathlib import Path
-
-    from ...foundation.types import Bools, Floats
-    from ...reconstruction.result import Result
-    from .options import ExportOptions
 
 COLUMNS = ("x", "y", "z", "visible", "u", "v", "u_fit", "v_fit")
 STD_COLUMNS = ("std_x", "std_y", "std_z")

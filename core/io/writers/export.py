@@ -6,22 +6,17 @@ table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.outputs import check_writable
 from ...foundation.representation import OneLine
-from ...reconstruction.result import arrays_of, save_result
+from ...reconstruction.result import Result, arrays_of, save_result
 from . import csv, gltf, meshes, page, usd, vtk
 from .options import ExportOptions, ignore_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ...reconstruction.result import Result
 
 PLACED = frozenset({"coordinates", "align", "mirror"})
 SHAPES = PLACED | {"frame", "frames"}

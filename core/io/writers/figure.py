@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...foundation.exceptions import InputError, needs
+from ...foundation.types import Floats
+from ...reconstruction.result import Result
 from .options import ExportOptions, aligned_shapes
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ...foundation.types import Floats
-    from ...reconstruction.result import Result
 
 SIDE = 2.6  # inches of a shape
 COLOR, EDGE_COLOR = "#1f5fbf", "#9db7dd"

@@ -27,16 +27,20 @@ import base64
 import json
 import math
 import struct
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ...foundation.atomic import replacing
+from ...foundation.types import Floats
 from ...foundation.version import PROGRAM, VERSION
+from ...reconstruction.result import Result
 from ...reconstruction.scale import METERS
-from .options import frame_rate, moving_shapes, unit_of, with_progress
+from .options import ExportOptions, frame_rate, moving_shapes, unit_of, with_progress
 from .scene import (
     CLIPPING,
+    SceneCameras,
     cameras_of,
     card_corners,
     color_values,
@@ -47,14 +51,6 @@ from .scene import (
     read_pictures,
     with_video_size,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ...foundation.types import Floats
-    from ...reconstruction.result import Result
-    from .options import ExportOptions
-    from .scene import SceneCameras
 
 NEGLIGIBLE = 1e-8  # times the size of the shape: below the precision of float32
 FLOAT, UNSIGNED = 5126, 5125  # component types

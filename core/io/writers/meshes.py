@@ -10,22 +10,25 @@ MeshLab show them as scalar fields. Comments name the units.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .options import COORDINATES, reprojection_errors, shapes, std_of, unit_of, with_progress, write_each
-from .scene import compare, elements_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ...foundation.types import Floats
-    from ...reconstruction.result import Result
-    from .options import ExportOptions
-    from .scene import Comparison
+from ...foundation.types import Floats
+from ...reconstruction.result import Result
+from .options import (
+    COORDINATES,
+    ExportOptions,
+    reprojection_errors,
+    shapes,
+    std_of,
+    unit_of,
+    with_progress,
+    write_each,
+)
+from .scene import Comparison, compare, elements_of
 
 # -- OBJ -----------------------------------------------------------------------------------------------------
 

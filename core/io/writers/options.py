@@ -8,27 +8,23 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from ...data.masks import common_size, known_points
-from ...data.sequence import CameraModel, check_frame_rate
+from ...data.sequence import CameraModel, GroundTruth, check_frame_rate
 from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all, truth_axes
 from ...foundation.atomic import replacing, replacing_many
 from ...foundation.exceptions import InputError
 from ...foundation.linalg import Similarity
 from ...foundation.outputs import check_writable
+from ...foundation.types import Floats, Ints
 from ...reconstruction.orientation import orient
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from ...data.sequence import GroundTruth
-    from ...foundation.types import Floats, Ints
-    from ...reconstruction.result import Result
+from ...reconstruction.result import Result
 
 Item = TypeVar("Item")
 

@@ -20,12 +20,14 @@ import zlib
 from dataclasses import asdict
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...foundation.atomic import replacing
+from ...foundation.types import Floats, Ints
 from ...foundation.version import PROGRAM, VERSION
+from ...reconstruction.result import Result
 from .options import (
     TURN,
     ExportOptions,
@@ -36,13 +38,8 @@ from .options import (
     unit_of,
     with_progress,
 )
-from .scene import VIRIDIS, cameras_of, compare
+from .scene import VIRIDIS, Comparison, cameras_of, compare
 from .shading import FLOOR, ON_SURFACE, SHADING, sphere_diameter, typical_radius
-
-if TYPE_CHECKING:
-    from ...foundation.types import Floats, Ints
-    from ...reconstruction.result import Result
-    from .scene import Comparison
 
 TEMPLATE = Path(__file__).with_name("page.html")
 UNKNOWN = 65535  # of a number of 16 bits

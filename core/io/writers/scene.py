@@ -32,11 +32,11 @@ are distances in its own unit.
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,15 +46,10 @@ from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_
 from ...foundation.exceptions import InputError, needs
 from ...foundation.linalg import Similarity
 from ...foundation.representation import OneLine
+from ...foundation.types import Floats, Ints
+from ...reconstruction.result import Result
 from ...tracking.video import Video
-from .options import TURN, alignment, alignment_of, placement, standing, unaligned_shapes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...foundation.types import Floats, Ints
-    from ...reconstruction.result import Result
-    from .options import ExportOptions
+from .options import TURN, ExportOptions, alignment, alignment_of, placement, standing, unaligned_shapes
 
 DEPTH_INVERTED = np.diag([1.0, 1.0, -1.0])
 CLIPPING = 0.1  # the nearest clipping plane, in distances of the nearest point

@@ -26,12 +26,10 @@ keeps them apart, so that nearer ones are larger.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ...foundation.types import Floats
+from ...foundation.types import Floats
 
 SPHERE_SHARE = 0.11  # diameter of a sphere, of the object's size
 SPACED_SHARE = 2.6  # the same of many points, of the object's size over the root of their number

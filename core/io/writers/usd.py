@@ -24,17 +24,22 @@ A transform is a matrix M that row vectors are multiplied by: p' = p M.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
 from ...data.masks import known_points
 from ...foundation.atomic import replacing_many
+from ...foundation.types import Floats, Ints
 from ...foundation.version import PROGRAM, VERSION
+from ...reconstruction.result import Result
 from ...reconstruction.scale import METERS
-from .options import frame_rate, moving_shapes, numbered, unit_of, with_progress
+from .options import ExportOptions, frame_rate, moving_shapes, numbered, unit_of, with_progress
 from .scene import (
     CLIPPING,
+    Comparison,
+    SceneCameras,
     cameras_of,
     card_corners,
     color_values,
@@ -47,15 +52,6 @@ from .scene import (
     read_pictures,
     with_video_size,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from ...foundation.types import Floats, Ints
-    from ...reconstruction.result import Result
-    from .options import ExportOptions
-    from .scene import Comparison, SceneCameras
 
 FILM = 0.036  # meters, the width of the film in a camera
 POINT_SIZE = 0.4  # width of a point in mean distances of points, were they spread over a square

@@ -19,23 +19,17 @@ from __future__ import annotations
 import base64
 import html
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from ...foundation.atomic import replacing_many
 from ...foundation.exceptions import InputError, printable
-from .options import numbered, reprojection_errors, shapes, std_of, with_progress
-from .scene import compare, elements_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ...foundation.types import Floats, Ints
-    from ...reconstruction.result import Result
-    from .options import ExportOptions
-    from .scene import Comparison
+from ...foundation.types import Floats, Ints
+from ...reconstruction.result import Result
+from .options import ExportOptions, numbered, reprojection_errors, shapes, std_of, with_progress
+from .scene import Comparison, compare, elements_of
 
 HEAD = (
     '<?xml version="1.0"?>\n'

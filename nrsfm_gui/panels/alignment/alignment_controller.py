@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction, QActionGroup
 from PyQt6.QtWidgets import QMenu, QWidget
 
 from core.evaluation import Kind, Mirror
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.shapes import obstacle
 from nrsfm_gui.widgets.labels import plain_tip
-
-if TYPE_CHECKING:
-    from nrsfm_gui.model.session import Session
 
 WITHOUT_OUTLIERS = (
     "points of the truth that are far from their neighbors in single frames have no error; nothing is "

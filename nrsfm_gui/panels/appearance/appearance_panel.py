@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
@@ -19,7 +20,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core import InputError
+from core import InputError, Sequence
 from nrsfm_gui.model.appearance import (
     COLOR_MAPS,
     COLORINGS,
@@ -31,18 +32,13 @@ from nrsfm_gui.model.appearance import (
     POINT_SIZES,
     Appearance,
 )
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.appearance.mesh_files import SUFFIXES, read_triangulation
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, filled, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core import Sequence
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.scene.scene import Scene
 
 SWATCH = QSize(56, 12)
 MODE_TITLES = {"off": "Off", "wire": "Wire", "shaded": "Shaded", "both": "Shaded and wire"}

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from core import InputError
+from core.foundation import Ints
 from core.io.readers import check_file, describe, load_arrays, parse_matrix, read_bytes
 from nrsfm_gui.model.mesh import Triangulation, triangulation_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from core.foundation import Ints
 
 SUFFIXES = (".npz", ".obj", ".ply", ".txt")
 MOST_BYTES = 50_000_000  # whose polygons, as lists, need 2 GB at most

@@ -9,31 +9,25 @@ over the frame of the video that the sequence names where it names them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from PyQt6.QtCore import QObject, QSignalBlocker, QSize, Qt
+from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
-from core import InputError
+from core import InputError, Sequence
 from core.data import VIDEO_SUFFIXES
 from core.foundation import printable
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import OPACITY, Background
-from nrsfm_gui.panels.background.background_reader import BackgroundReader
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.background.background_reader import BackgroundReader, ImageCache
 from nrsfm_gui.panels.background.image_sources import image_suffixes
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.fields import Slider, SpinBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PyQt6.QtGui import QImage
-
-    from core import Sequence
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.background.background_reader import ImageCache
 
 MOST_OFFSET = 1_000_000
 SLIDER_WIDTHS = (36, 90)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QImage
@@ -12,9 +12,6 @@ from PyQt6.QtGui import QImage
 from core import InputError
 from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.panels.background.image_sources import ImageSource, open_source
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEPT_BYTES = 256 * 2**20
 AHEAD = 4  # pictures read in the direction of the last two requests

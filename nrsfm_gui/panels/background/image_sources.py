@@ -6,21 +6,17 @@ Only one thread at a time may read from a source.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PyQt6.QtCore import QBuffer, QByteArray, QSize
 from PyQt6.QtGui import QImage, QImageReader
 
 from core import InputError
+from core.foundation import Pixels
 from core.io.readers import Allowance, naming, read_bytes
 from core.tracking import PICTURE_SUFFIXES, Video, list_pictures, matching_pictures
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from core.foundation import Pixels
 
 # By the first bytes of the content. Qt would find SVG, too, whatever the name: it reads other files, and
 # what it draws need not end.

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, pyqtBoundSignal
 from PyQt6.QtWidgets import QWidget
 
 from core.foundation import WNN
 from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.names import error_name, numbered_title, sentence_name, truth_phrase
 from nrsfm_gui.model.numbers import NONE
-from nrsfm_gui.model.session import OWN
-from nrsfm_gui.panels.comparison.compare_panel import CompareRow
-from nrsfm_gui.scene.comparison import why_losses_differ
-from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.session import OWN, Session
+from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareRow, CompareSplitter
+from nrsfm_gui.scene.comparison import RunComparison, why_losses_differ
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.scene.incumbent import Incumbent
+from nrsfm_gui.scene.orbit_camera import Orbit
+from nrsfm_gui.scene.scene import Scene, build_scene
 from nrsfm_gui.scene.summaries import (
     OBJECTIVE_NAMES,
     iterations,
@@ -27,21 +33,6 @@ from nrsfm_gui.scene.summaries import (
     percent_of,
     seconds,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from PyQt6.QtCore import pyqtBoundSignal
-
-    from nrsfm_gui.model.appearance import Appearance
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareSplitter
-    from nrsfm_gui.scene.comparison import RunComparison
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.scene.incumbent import Incumbent
-    from nrsfm_gui.scene.orbit_camera import Orbit
-    from nrsfm_gui.scene.scene import Scene
 
 ALONE = "There is one run only: change a parameter, run again (Ctrl+R), and compare the two."
 SAME = 1e-3  # relative difference of errors below which neither is called the better one

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QPainter, QPixmap
@@ -22,14 +22,10 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from nrsfm_gui.model.theme import Theme
 
 MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
 TIPS = {

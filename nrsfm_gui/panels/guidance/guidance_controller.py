@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QObject
 
-from core import Alignment, CameraModel
+from core import Alignment, CameraModel, Iterate, Sequence, Settings
 from core.evaluation import (
     SCALE,
     HoldoutCurve,
     HoldoutPlan,
+    HoldoutTrial,
     Mirror,
     aligned_mm,
     gather_curve,
@@ -23,13 +23,16 @@ from core.evaluation import (
     values_outside,
     with_parameter,
 )
+from core.foundation import Floats
 from core.reconstruction import SETTINGS, geometry_of
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.guidance.guidance_panel import (
     MEANINGS,
     TITLES,
     GuidanceCurves,
+    GuidancePanel,
     GuidanceState,
     advised,
     by_truth,
@@ -38,13 +41,6 @@ from nrsfm_gui.panels.guidance.guidance_panel import (
 )
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
 from nrsfm_gui.widgets.dock_title import show_dock_of
-
-if TYPE_CHECKING:
-    from core import Iterate, Sequence, Settings
-    from core.evaluation import HoldoutTrial
-    from core.foundation import Floats
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 
 
 @dataclass(eq=False)

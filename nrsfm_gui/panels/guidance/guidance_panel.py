@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
@@ -20,10 +19,11 @@ from PyQt6.QtWidgets import (
 )
 
 from core import NuclearNorm, WeightedNuclearNorm
-from core.evaluation import HIDING, OBJECTIVE, value_text, values_in_range
-from core.foundation import parameters_of
+from core.evaluation import HIDING, OBJECTIVE, HoldoutCurve, HoldoutPlan, value_text, values_in_range
+from core.foundation import Floats, parameters_of
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, push_button, with_tip
@@ -31,11 +31,6 @@ from nrsfm_gui.widgets.labels import ClampedLabel, EmptyLabel, PlainLabel
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed, set_property
-
-if TYPE_CHECKING:
-    from core.evaluation import HoldoutCurve, HoldoutPlan
-    from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
 
 TIP = (
     "Left axis: the reprojection error of the tracks that were hidden from the solver; the lower,\n"

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import html
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from PyQt6.QtCore import QObject, Qt
-from PyQt6.QtGui import QFontDatabase
+from PyQt6.QtGui import QFontDatabase, QShowEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from core import InputError
+from core import InputError, Sequence
 from core.foundation import protecting, replacing
 from core.reconstruction import settings_to_dict
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.model.log_records import LINES, Level, Logbook, LogLine
 from nrsfm_gui.model.names import numbered_title
-from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.text import status_text
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.fields import ComboBox, copy_text, filled, tool_button, with_tip
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QShowEvent
-
-    from core import Sequence
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
 
 LEVELS = {
     "everything": Level.DETAIL,

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QModelIndex, QSortFilterProxyModel, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QFont, QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from core import Iterate
 from core.foundation import PhaseKind
+from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.scene.summaries import signed
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import ROW_PADDING, prepare_table
-
-if TYPE_CHECKING:
-    from PyQt6.QtCore import QEvent
-
-    from core import Iterate
-    from nrsfm_gui.model.history import History
-    from nrsfm_gui.model.theme import Theme
 
 GIVEN_UP = "given up"
 OF_ROTATIONS = "candidate for the rotations, whose losses are of another objective than those of the others"

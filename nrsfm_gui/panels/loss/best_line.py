@@ -7,13 +7,10 @@ never rises: where the result of a method on the matrix is worse than its iterat
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.foundation import Bools, Floats, Ints
-    from nrsfm_gui.model.history import History
+from core.foundation import Bools, Floats, Ints
+from nrsfm_gui.model.history import History
 
 MOST_VERTICES = 2000  # steps of a line: more than a plot has pixels
 ROUNDING = 1e-9  # relative, that the lowest value may rise by, where the end of a phase is preferred

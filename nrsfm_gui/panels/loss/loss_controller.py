@@ -7,27 +7,22 @@ solved until one of them is changed or Run is pressed, which then goes on from t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
-from core import InputError
+from core import InputError, Settings
 from core.evaluation import choose_hidden
+from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
+from nrsfm_gui.model.history import History
 from nrsfm_gui.model.names import run_title, sentence_name
+from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.loss.attempts import attempts_of
-from nrsfm_gui.panels.loss.loss_plot import RunDetails
+from nrsfm_gui.panels.loss.loss_plot import LossPlot, RunDetails
+from nrsfm_gui.scene.display import Display
 from nrsfm_gui.widgets.dock_title import show_dock_of
-
-if TYPE_CHECKING:
-    from core import Settings
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.history import History
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.loss.loss_plot import LossPlot
-    from nrsfm_gui.scene.display import Display
 
 HELD_OUT = 0.05  # share of the observations
 NOT_KEPT = "Of this run only the newest iteration is kept, as of all that come from a file"

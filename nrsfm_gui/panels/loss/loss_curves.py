@@ -8,8 +8,8 @@ values do not compare.
 from __future__ import annotations
 
 import html
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
@@ -17,18 +17,12 @@ from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsItem
 
-from core.foundation import WNN
-from nrsfm_gui.model.theme import DARK
+from core.foundation import WNN, Bools, Floats, Ints, RunStage
+from nrsfm_gui.model.history import History
+from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.loss.best_line import FLAT, best_line, best_range, line_starts, widened
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from core.foundation import Bools, Floats, Ints, RunStage
-    from nrsfm_gui.model.history import History
-    from nrsfm_gui.model.theme import Theme
 
 EARLIER_OPACITY = 190 / 255  # earlier runs stay in the background
 FAINT_OPACITY = 60 / 255  # while two runs are compared

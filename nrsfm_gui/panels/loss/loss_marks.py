@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -10,18 +10,12 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
-from core.foundation import DEPTHS, Phase, PhaseKind, phase_text
-from nrsfm_gui.model.theme import DARK
+from core.foundation import DEPTHS, Floats, Ints, Phase, PhaseKind, RunStage, phase_text
+from nrsfm_gui.model.history import History
+from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.loss.attempts import attempt_parts
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from core.foundation import Floats, Ints, RunStage
-    from nrsfm_gui.model.history import History
-    from nrsfm_gui.model.theme import Theme
 
 GAP = 6.0  # pixels between two names
 LEAST_NAME = 44.0  # pixels that an elided name needs to be readable

@@ -10,17 +10,20 @@ until the mouse zooms; it follows again when another run becomes the current one
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QAction, QActionGroup, QContextMenuEvent, QFontMetrics
+from PyQt6.QtGui import QAction, QActionGroup, QContextMenuEvent, QFontMetrics, QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSplitter, QVBoxLayout, QWidget
+from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
-from core.foundation import DEPTHS, phase_text
-from nrsfm_gui.panels.loss.attempts import AttemptsTable
+from core.foundation import DEPTHS, Floats, phase_text
+from nrsfm_gui.model.history import History
+from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.panels.loss.attempts import Attempt, AttemptsTable
 from nrsfm_gui.panels.loss.best_line import objectives, steps
 from nrsfm_gui.panels.loss.loss_curves import (
     LossCurves,
@@ -31,7 +34,7 @@ from nrsfm_gui.panels.loss.loss_curves import (
     name_axis,
 )
 from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks, SpanMarks
-from nrsfm_gui.scene.run_errors import TRUTH
+from nrsfm_gui.scene.run_errors import TRUTH, ErrorTrace
 from nrsfm_gui.scene.summaries import duration, measure, objective_text
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
@@ -44,18 +47,6 @@ from nrsfm_gui.widgets.plots.plot_style import (
     apply_plot_theme,
 )
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from PyQt6.QtGui import QResizeEvent
-    from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
-
-    from core.foundation import Floats
-    from nrsfm_gui.model.history import History
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.panels.loss.attempts import Attempt
-    from nrsfm_gui.scene.run_errors import ErrorTrace
 
 BEST, EVERYTHING = MODES = ("Best so far", "Everything")
 AXES = {"iterations": "iteration", "seconds": "computing time (s)"}

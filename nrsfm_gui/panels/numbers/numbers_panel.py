@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from core.reconstruction import VERDICT_ACTIONS
+from core.reconstruction import VERDICT_ACTIONS, Verdict
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
+from nrsfm_gui.model.numbers import LabeledValue
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.frame_analysis import Findings, find
 from nrsfm_gui.scene.frame_causes import frame_numbers
+from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.text.run_numbers import numbers, selection_numbers, selection_title, verdicts_on
 from nrsfm_gui.widgets.dock_title import mark_dock_of
 from nrsfm_gui.widgets.fields import filled, push_button, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from core.reconstruction import Verdict
-    from nrsfm_gui.model.numbers import LabeledValue
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.scene.shapes import Shapes
 
 Block = tuple[str, tuple["LabeledValue", ...]]  # a title, and the numbers below it
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QObject, QSignalBlocker, Qt, pyqtSignal
+from PyQt6.QtGui import QShowEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -22,9 +22,13 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.evaluation import bilinear_residuals, find_outliers
+from core import Iterate, Sequence
+from core.evaluation import Outliers, bilinear_residuals, find_outliers
+from core.foundation import Floats
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.status_text import solved_point
 from nrsfm_gui.widgets.dock_title import show_dock_of
@@ -32,15 +36,6 @@ from nrsfm_gui.widgets.fields import filled, push_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QShowEvent
-
-    from core import Iterate, Sequence
-    from core.evaluation import Outliers
-    from core.foundation import Floats
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
 
 TIP = (
     "How many observations have which residual, both on logarithmic scales. Drag the line:\n"

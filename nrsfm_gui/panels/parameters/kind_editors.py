@@ -5,13 +5,14 @@ Their rows are in two forms: the kind and what is changed often, and, for a sect
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 from PyQt6.QtWidgets import QVBoxLayout
 
 from core import METHODS, PENALTIES, ExplicitWeights, InputError, NuclearNorm, Penalty, WeightedNuclearNorm
-from core.foundation import Parameter, parameters_of
+from core.foundation import Floats, Parameter, ParameterValue, parameters_of
 from core.penalties import EXPLICIT, is_spectral, penalty_name
 from core.reconstruction import RECOMMENDED_PENALTY
 from nrsfm_gui.model.numbers import format_number
@@ -19,11 +20,6 @@ from nrsfm_gui.panels.parameters.value_editors import EditorGroup, TextField, ed
 from nrsfm_gui.panels.parameters.weights_list import WeightsList, enforce_order
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.form import Form, value_details
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from core.foundation import Floats, ParameterValue
 
 Options = tuple[tuple[str, "ParameterValue"], ...]
 

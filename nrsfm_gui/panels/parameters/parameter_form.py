@@ -6,7 +6,7 @@ too. `parameters_panel` reads the values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
 from PyQt6.QtCore import QEvent, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
@@ -39,9 +39,6 @@ from nrsfm_gui.panels.parameters.value_editors import (
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.form import ROW_GAP, FoldedSections, Form, align, value_details
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 Editor = NumberField | TextField | Choice | SourceChoice  # of the value of a setting
 CUSTOM, SAVE, REMOVE = "custom", "save...", "remove..."  # entries of the list of presets besides their names

@@ -7,17 +7,18 @@ other one; that which it comes from shows it already.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core import ExplicitWeights, Settings, WeightedNuclearNorm
+from core import ExplicitWeights, Iterate, Sequence, Settings, WeightedNuclearNorm
 from core.cameras import Calibration
-from core.foundation import DEPTHS
+from core.foundation import DEPTHS, Floats
 from core.penalties import penalty_name
 from core.reconstruction import BILINEAR_START, mode_weights_by
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
+from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.engine.throttle import (
     FRAME_MILLISECONDS,
     PANEL_TURNS,
@@ -25,27 +26,20 @@ from nrsfm_gui.engine.throttle import (
     Debounce,
     PanelUpdater,
 )
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.changes import one_gesture, parameters, unapplied
 from nrsfm_gui.model.names import sentence_name
+from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.parameters.kind_editors import FIRST, derive_weights
 from nrsfm_gui.panels.parameters.parameter_form import PRESET_TIPS, REMOVE, SAVE
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.parameters.spectrum_plot import MOST_MODES, SpectrumState, mode_count, modes_state
 from nrsfm_gui.panels.parameters.weights_list import enforce_order, suppress_behind
 from nrsfm_gui.scene.comparison import relative_movement
+from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.text.status_text import moved_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core import Iterate, Sequence
-    from core.foundation import Floats
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-    from nrsfm_gui.scene.run_errors import RunErrors
 
 MANY_FRAMES = 150  # singular values of more take longer than a panel may take from the window
 

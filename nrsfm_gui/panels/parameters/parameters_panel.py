@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QEvent, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QScrollArea, QWidget
 
-from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings
-from core.cameras import image_size_of, resolve_intrinsics
+from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Sequence, Settings
+from core.cameras import Calibration, image_size_of, resolve_intrinsics
 from core.data import parse_hidden
 from core.foundation import DEPTHS, WNN
 from core.io.readers import named_path
@@ -35,14 +37,6 @@ from nrsfm_gui.widgets.command_palette import PaletteEntry
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.labels import ElidedLabel, tip_as_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from PyQt6.QtGui import QResizeEvent
-
-    from core import Sequence
-    from core.cameras import Calibration
 
 LEAST_WIDTH = 300
 LINE_MARGIN = 2  # pixels above and below the line under the parameters

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QKeyEvent
-from PyQt6.QtWidgets import QGraphicsRectItem
+from PyQt6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
+from PyQt6.QtWidgets import QGraphicsRectItem, QWidget
 
-from nrsfm_gui.model.theme import DARK
+from core.foundation import Floats
+from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.drag_number import FINE
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QFocusEvent, QMouseEvent
-    from PyQt6.QtWidgets import QWidget
-
-    from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
 
 BAR_WIDTH = 0.56
 MARGIN = (1.0 - BAR_WIDTH) / 2  # at either side of a bar

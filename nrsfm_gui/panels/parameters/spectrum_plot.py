@@ -10,16 +10,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from core import PENALTIES, Settings
-from core.foundation import DEPTHS, WNN
+from core.foundation import DEPTHS, WNN, Floats
 from core.penalties import EXPLICIT, extend_last
 from nrsfm_gui.engine.throttle import Debounce
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.parameters.kind_editors import TITLES
 from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, SpectrumCanvas, SpectrumPicture, Target
 from nrsfm_gui.panels.parameters.weights_list import (
@@ -31,16 +31,12 @@ from nrsfm_gui.panels.parameters.weights_list import (
     limit_weight,
     short,
 )
+from nrsfm_gui.widgets.drag_number import Scale
 from nrsfm_gui.widgets.fields import filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed, set_property
-
-if TYPE_CHECKING:
-    from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.widgets.drag_number import Scale
 
 FEWEST_MODES, MOST_MODES = 3, 10  # that are shown: those above the smallest movement
 DEEPEST = 6.0  # decades below the largest value of smaller values: zero has no logarithm

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from core import Settings
-from core.foundation import printable
+from core.foundation import Parameter, printable
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.dialogs import ask_for_path
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, grid_layout, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.foundation import Parameter
 
 Intrinsics = tuple[float, float, float, float]
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
+from core.foundation import Floats
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import Scale
 from nrsfm_gui.widgets.fields import NumberField, filled, grid_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from core.foundation import Floats
 
 WEIGHTS = Scale(1e-6, 1e2, zero=True)
 MODE_WEIGHTS = Scale(0.1, 1e2, zero=True)  # of the modes of the depths, of which 1 is the usual one

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QPoint, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QResizeEvent, QShowEvent
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from core import Sequence
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.points.points_table import PointsTable
-from nrsfm_gui.text.point_table import point_courses, point_table
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.scene.scene import Scene
+from nrsfm_gui.scene.shapes import Shapes
+from nrsfm_gui.text.point_table import PointCourse, PointTable, point_courses, point_table
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from PyQt6.QtCore import QPoint
-    from PyQt6.QtGui import QColor, QResizeEvent, QShowEvent
-
-    from core import Sequence
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.scene.scene import Scene
-    from nrsfm_gui.scene.shapes import Shapes
-    from nrsfm_gui.text.point_table import PointCourse, PointTable
 
 MOST_POINTS = 8  # that are drawn; more could not be distinguished
 EMPTY = "Select points to see them over the frames: click, Ctrl+drag, or choose rows of the table."

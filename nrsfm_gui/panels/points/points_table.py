@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from PyQt6.QtCore import QAbstractTableModel, QItemSelection, QItemSelectionModel, QModelIndex, Qt, pyqtSignal
 from PyQt6.QtGui import QBrush, QColor
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.scene.summaries import size_text
 from nrsfm_gui.text.point_table import PointTable
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core.foundation import Bools, Floats, Ints
-    from nrsfm_gui.model.theme import Theme
 
 NO_INDEX = QModelIndex()
 NOTHING: Floats = np.zeros(0)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from core.foundation import Bools
 from nrsfm_gui.model.excluded import with_excluded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core.foundation import Bools
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.points.points_panel import PointsPanel
-    from nrsfm_gui.widgets.point_view import PointSignals
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.widgets.point_view import PointSignals
 
 SELECT_FIRST = "Select points first: click one, or draw a lasso around some with Ctrl+drag"
 

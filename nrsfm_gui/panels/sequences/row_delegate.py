@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from PyQt6.QtCore import QModelIndex, QRect, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QFont, QFontMetrics
+from PyQt6.QtCore import QAbstractItemModel, QModelIndex, QObject, QRect, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PyQt6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from core import Sequence
 from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.text.run_rows import RunRow
 from nrsfm_gui.widgets.icons import paint_icon
 from nrsfm_gui.widgets.style import faint_text, theme_of
-
-if TYPE_CHECKING:
-    from PyQt6.QtCore import QAbstractItemModel, QObject
-    from PyQt6.QtGui import QPainter
-
-    from core import Sequence
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.text.run_rows import RunRow
 
 RUN = Qt.ItemDataRole.UserRole + 1  # a RunRow
 SHOWN = Qt.ItemDataRole.UserRole + 2  # whether it is the run that is shown

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from PyQt6.QtCore import QObject
 
+from core import Sequence
 from core.reconstruction import is_collapsed
+from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.model.names import run_name, sentence_name
-from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.undo import UndoEntry
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
+from nrsfm_gui.scene.display import Display
 from nrsfm_gui.text.run_numbers import remarks_on
 from nrsfm_gui.text.run_rows import SequenceRow, run_row
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core import Sequence
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
-    from nrsfm_gui.scene.display import Display
 
 
 class RunsController(QObject):

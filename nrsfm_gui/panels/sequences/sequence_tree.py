@@ -7,10 +7,11 @@ video, has a row of its own.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from pathlib import Path
 
 from PyQt6.QtCore import QModelIndex, Qt, pyqtSignal
-from PyQt6.QtGui import QBrush
+from PyQt6.QtGui import QBrush, QKeyEvent, QMouseEvent, QResizeEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -22,21 +23,13 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core import CameraModel
+from core import CameraModel, Sequence, SequenceEntry
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.sequences.row_delegate import COUNT, RUN, SEQUENCE, SHOWN, RowDelegate
+from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from pathlib import Path
-
-    from PyQt6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
-
-    from core import Sequence, SequenceEntry
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 
 COLUMNS = {CameraModel.PERSPECTIVE: 1, CameraModel.ORTHOGONAL: 2}
 LETTERS = {CameraModel.PERSPECTIVE: "P", CameraModel.ORTHOGONAL: "O"}

@@ -6,30 +6,25 @@ a new one begins with the recommended preset.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core import Settings
+from core import Sequence, SequenceEntry, Settings
 from core.foundation import DEPTHS
 from core.reconstruction import OBJECTIVE_OF
+from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.names import sentence_name
+from nrsfm_gui.model.notifier import Action
+from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.sequences.sequence_tree import describe
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.scene import summaries
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.text import status_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core import Sequence, SequenceEntry
-    from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.notifier import Action
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
-    from nrsfm_gui.sessions.opening import SequenceOpening
 
 
 class SequencesController(QObject):

@@ -6,7 +6,7 @@ on a sequence removes it from the list.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from PyQt6.QtCore import QPoint, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
@@ -19,16 +19,12 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from core import Sequence, SequenceEntry
 from nrsfm_gui.panels.sequences.row_delegate import RUN, SEQUENCE
 from nrsfm_gui.panels.sequences.sequence_tree import COLUMNS, ENTRY, SequenceTree
+from nrsfm_gui.text.run_rows import SequenceRow
 from nrsfm_gui.widgets.fields import filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from core import Sequence, SequenceEntry
-    from nrsfm_gui.text.run_rows import SequenceRow
 
 HINT = "Drop a file or folder here\nor Open (Ctrl+O)"
 MORE = "What can be done with the run that is shown"

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from PyQt6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QPainter, QPen, QPixmap, QPolygonF
+from PyQt6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
 from PyQt6.QtWidgets import QToolTip, QWidget
 from pyqtgraph import arrayToQPath
 
+from core.foundation import Floats
 from nrsfm_gui.model.numbers import format_number, nice_step
 from nrsfm_gui.panels.timeline.heat_strip import small_font
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FramePicture
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
-
-    from core.foundation import Floats
 
 
 class ErrorCurve(FramePicture, QWidget):

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PyQt6.QtCore import QEvent, QPointF, QRectF, Qt, pyqtSignal
-from PyQt6.QtGui import QPainter, QPen
+from PyQt6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PyQt6.QtWidgets import QAbstractSlider, QToolTip, QWidget
 
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.frame_axis import FramePicture
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QMouseEvent, QPaintEvent
-
-    from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
+from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FramePicture
 
 HANDLE_RADIUS = 6.5
 BADGE = 13.0  # pixels, of the mark of the frame that intrinsics are estimated from

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QCursor, QFont, QImage, QPainter, QPen
-from PyQt6.QtWidgets import QToolTip
+from PyQt6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QCursor,
+    QFont,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PyQt6.QtWidgets import QToolTip, QWidget
 
+from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.scene.ranking import known_means, worst_first
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
@@ -17,14 +28,6 @@ from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FramePicture
 from nrsfm_gui.widgets.point_view import PointSignals
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from PyQt6.QtGui import QColor, QContextMenuEvent, QMouseEvent, QPaintEvent
-    from PyQt6.QtWidgets import QWidget
-
-    from core.foundation import Bools, Floats, Ints
 
 TOP_PERCENTILE = 98.0
 MANY_IN_A_PIXEL = 100

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FRAMES_PER_SECOND = 15.0  # at speed 1: the files give no frame rate
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QPoint, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetrics
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
+from core import Sequence
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.playback import Playback
 from nrsfm_gui.panels.timeline.transport import Transport
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
 from nrsfm_gui.widgets.point_view import PointSignals
-
-if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QWidget
-
-    from core import Sequence
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.scene.scene import ErrorSeries
 
 MESSAGE_MILLISECONDS = 10_000  # that a sentence about a frame stays
 MESSAGE_COLUMNS, LEAST_COLUMNS = 76, 30  # characters in a line

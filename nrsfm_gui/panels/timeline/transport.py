@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPalette
@@ -14,9 +14,6 @@ from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.fields import ComboBox, NumberField, filled, tool_button, with_tip
 from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.labels import PlainLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TIPS = {
     "first": "First frame (Home)",

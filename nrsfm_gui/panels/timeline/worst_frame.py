@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
 
 import numpy as np
 from PyQt6.QtCore import QObject
 
+from core.foundation import Floats
 from nrsfm_gui.model.names import point_label
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.scene.comparison import SERIES_NAME
+from nrsfm_gui.scene.frame_analysis import Findings
 from nrsfm_gui.scene.frame_causes import cause_of, known_of
 from nrsfm_gui.scene.ranking import next_worst, worst_first
+from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.scene.summaries import measure, relative_measure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from core.foundation import Floats
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.timeline.timeline import Timeline
-    from nrsfm_gui.scene.frame_analysis import Findings
-    from nrsfm_gui.scene.scene import ErrorSeries
 
 SHARE = 0.5  # of the error of a frame: how few points it comes from is worth a sentence
 

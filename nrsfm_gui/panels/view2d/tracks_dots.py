@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyqtgraph as pg
 from PyQt6.QtGui import QColor
 
+from core.foundation import Bools, Floats
 from nrsfm_gui.model.names import error_name, point_label
 from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.widgets.colors import color_table, qcolor, value_levels
 from nrsfm_gui.widgets.picture_labels import LegendEntry
 from nrsfm_gui.widgets.plots.dots2d import DotsItem, SegmentsItem
 from nrsfm_gui.widgets.style import mixed
-
-if TYPE_CHECKING:
-    import pyqtgraph as pg
-
-    from core.foundation import Bools, Floats
-    from nrsfm_gui.scene.scene import Scene
 
 RING = 17  # diameter around the hovered point and the one that was selected last, pixels
 SMALL_RING = 13  # around the other selected ones

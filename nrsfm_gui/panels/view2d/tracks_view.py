@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
-from PyQt6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPixmap
+from PyQt6.QtGui import QFontMetricsF, QImage, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PyQt6.QtWidgets import QGraphicsPixmapItem, QGraphicsRectItem, QToolTip, QVBoxLayout, QWidget
+from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
+from core.foundation import Floats
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.view2d.tracks_dots import TracksDots, described, drawn_places, places
-from nrsfm_gui.scene.scene import NO_SEQUENCE
+from nrsfm_gui.scene.scene import NO_SEQUENCE, Scene
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import Lasso
-from nrsfm_gui.widgets.picture_labels import paint_legend, paint_message, paint_point_numbers, place_legend
+from nrsfm_gui.widgets.picture_labels import (
+    LegendEntry,
+    paint_legend,
+    paint_message,
+    paint_point_numbers,
+    place_legend,
+)
 from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, PlainPlot
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QImage, QPaintEvent, QResizeEvent
-    from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
-
-    from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.scene.scene import Scene
-    from nrsfm_gui.widgets.picture_labels import LegendEntry
 
 BEHIND = -1000.0  # everything else in a plot
 NARROW, FEW_ENTRIES = 300, 3  # width of the view in pixels, and the number of signs that fit

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
+from core.foundation import Floats
 from nrsfm_gui.engine.throttle import Debounce
+from nrsfm_gui.scene.framing import Framing
 from nrsfm_gui.scene.orbit_camera import Orbit, Projection, locked_projection
-
-if TYPE_CHECKING:
-    from core.foundation import Floats
-    from nrsfm_gui.scene.framing import Framing
-    from nrsfm_gui.scene.scene import Scene
+from nrsfm_gui.scene.scene import Scene
 
 DEGREES_PER_PIXEL = 0.4
 TURN = 20.0  # degrees a second of the turntable

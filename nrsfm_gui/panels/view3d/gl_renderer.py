@@ -13,7 +13,7 @@ this module is the only one that imports it.
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from OpenGL.platform import PLATFORM
@@ -38,16 +38,14 @@ from nrsfm_gui.panels.view3d.parts import (
 if PLATFORM.DEFAULT_FUNCTION_TYPE is ctypes.CFUNCTYPE:  # not so on Windows
     type(PLATFORM).DEFAULT_FUNCTION_TYPE = staticmethod(ctypes.PYFUNCTYPE)
 
+from collections.abc import Sequence
+
+import numpy.typing as npt
 from OpenGL import GL
 from OpenGL.error import Error as OpenGLError
 from OpenGL.GL import shaders
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from nrsfm_gui.scene.orbit_camera import Projection
+from nrsfm_gui.scene.orbit_camera import Projection
 
 SHAPES = {"sphere": 0.0, "ring": 1.0, "disk": 2.0}  # what the shader calls them
 EYE_DOME, MOST_DEEPER = 0.2, 1.0  # how much darker, per unit of depth of each of eight neighbors; at most

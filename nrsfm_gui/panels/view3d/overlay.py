@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.view3d.parts import MOST_RINGS, hollow_truth, sphere_pixels
-from nrsfm_gui.scene.orbit_camera import image_window
+from nrsfm_gui.scene.orbit_camera import Projection, image_window
+from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.widgets.color_bar import HEIGHT, WIDTH, paint_color_bar
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.picture_labels import (
@@ -20,13 +22,6 @@ from nrsfm_gui.widgets.picture_labels import (
     paint_message,
     paint_point_numbers,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.scene.orbit_camera import Projection
-    from nrsfm_gui.scene.scene import Scene
 
 MARGIN = 12.0
 CAPTION, MOST_LINES = 0.12, 2  # of the picture's height, and lines: the most that the caption fills

@@ -9,25 +9,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from PyQt6.QtGui import QImage
+from PyQt6.QtGui import QColor, QImage
 
-from core.foundation import read_only
+from core.foundation import Bools, Floats, Ints, read_only
 from core.io.writers import FLOOR, SHADING, sphere_diameter
 from nrsfm_gui.model.mesh import face_normals, vertex_normals
+from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.scene.cameras import Cameras
+from nrsfm_gui.scene.floor import Floor
+from nrsfm_gui.scene.orbit_camera import Projection
+from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.widgets.colors import Rgba, filled, rgba_bytes, value_colors
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QColor
-
-    from core.foundation import Bools, Floats, Ints
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.scene.cameras import Cameras
-    from nrsfm_gui.scene.floor import Floor
-    from nrsfm_gui.scene.orbit_camera import Projection
-    from nrsfm_gui.scene.scene import Scene
 
 MOST_PIXELS = 48.0  # diameter of a sphere; some graphics cards draw no larger points
 RING_SHARE = 1.3  # diameter of a ring around a sphere, of that of the sphere

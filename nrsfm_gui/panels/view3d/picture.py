@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, pyqtSignal
-from PyQt6.QtGui import QColor
+from PyQt6.QtGui import QColor, QImage
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.opengl_probe import ContextLost, opengl_available
 from nrsfm_gui.panels.view3d.parts import (
     MOVING,
+    Drawn,
+    Part,
     RenderRequest,
     exceeds,
     line_ends,
@@ -22,15 +24,12 @@ from nrsfm_gui.panels.view3d.parts import (
     without_covered,
 )
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, skips_surface
+from nrsfm_gui.scene.orbit_camera import Projection
+from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.widgets.colors import qcolor
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QImage
-
     from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
-    from nrsfm_gui.panels.view3d.parts import Drawn, Part
-    from nrsfm_gui.scene.orbit_camera import Projection
-    from nrsfm_gui.scene.scene import Scene
 
 FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
 

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QAction, QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
+from PyQt6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QRegion,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
+from core.foundation import Floats
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.view3d.camera import ViewCamera, Viewpoint
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.picture import SceneRenderer
-from nrsfm_gui.scene.scene import NO_SEQUENCE
+from nrsfm_gui.scene.framing import Framing
+from nrsfm_gui.scene.orbit_camera import Orbit, Projection
+from nrsfm_gui.scene.scene import NO_SEQUENCE, Scene
 from nrsfm_gui.widgets.color_bar import ColorBar
 from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL, Lasso
 from nrsfm_gui.widgets.picture_labels import paint_message
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
-
-    from PyQt6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
-
-    from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.scene.framing import Framing
-    from nrsfm_gui.scene.orbit_camera import Orbit, Projection
-    from nrsfm_gui.scene.scene import Scene
 
 BUTTONS = {  # by name: text, tip, and text in a menu, where no other buttons are beside it
     "front": ("Front", "Look from the front", "Front"),

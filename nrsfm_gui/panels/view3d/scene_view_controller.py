@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PyQt6.QtCore import QObject
 
-from core.reconstruction import UprightRule, parse_upright
+from core import Alignment
+from core.foundation import Floats
+from core.reconstruction import Orientation, UprightRule, parse_upright
 from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.view3d.camera import Viewpoint
+from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.scene.display import Display
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core import Alignment
-    from core.foundation import Floats
-    from core.reconstruction import Orientation
-    from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.view3d.camera import Viewpoint
-    from nrsfm_gui.panels.view3d.scene_view import SceneView
-    from nrsfm_gui.scene.display import Display
-
-    View = tuple[Appearance, Alignment, frozenset[int], Viewpoint]
+View = tuple[Appearance, Alignment, frozenset[int], Viewpoint]
 
 
 class SceneViewController(QObject):

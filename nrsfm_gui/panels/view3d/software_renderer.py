@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 from PyQt6.QtCore import QLineF, QPoint, QPointF, QRect, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap, QPolygonF, QTransform
 
+from core.foundation import Bools, Floats, Ints
 from core.io.writers import SHADING
 from nrsfm_gui.panels.view3d.parts import (
     LEAST_RING,
@@ -16,22 +18,15 @@ from nrsfm_gui.panels.view3d.parts import (
     RING_WIDTH,
     Drawn,
     LineSegments,
+    Part,
     PointCloud,
     RenderRequest,
     Sheet,
     TriangleMesh,
 )
+from nrsfm_gui.scene.orbit_camera import Projection
+from nrsfm_gui.widgets.colors import Rgba
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import numpy.typing as npt
-
-    from core.foundation import Bools, Floats, Ints
-    from nrsfm_gui.panels.view3d.parts import Part
-    from nrsfm_gui.scene.orbit_camera import Projection
-    from nrsfm_gui.widgets.colors import Rgba
 
 SMOOTH = 5000  # segments of a part up to which they are ever smoothed
 PIECES = 40  # of a long segment, of which a surface may hide some,

@@ -7,24 +7,18 @@ Here the positions are passed to Qt in one array, and every style of a dot is a 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
 from PyQt6.QtCore import QLineF, QPointF, QRectF
-from PyQt6.QtGui import QPainter, QPen, QPixmap
+from PyQt6.QtGui import QColor, QPaintDevice, QPainter, QPen, QPixmap
+from PyQt6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
+from core.foundation import Floats
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 from nrsfm_gui.widgets.point_view import AbstractQt
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    import numpy.typing as npt
-    from PyQt6.QtGui import QColor, QPaintDevice
-    from PyQt6.QtWidgets import QStyleOptionGraphicsItem, QWidget
-
-    from core.foundation import Floats
 
 FRAGMENT_FIELDS = 10  # of QPainter.PixmapFragment: x, y, source rectangle, scales, rotation, opacity
 LINE_FIELDS = 4

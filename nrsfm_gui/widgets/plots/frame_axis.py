@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QLineF, QPointF, QRectF, Qt
 from PyQt6.QtGui import QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from nrsfm_gui.model.theme import Theme
 
 LEFT, RIGHT = 58, 74  # pixels left and right of the frames: axis labels, color bar
 GRASP = (7.0, 2.0)  # pixels outside and inside of an edge within which the mouse drags it

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Collection, Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QGraphicsItem
+from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
+from core.foundation import Floats
+from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 from nrsfm_gui.widgets.plots.plot_style import (
@@ -21,15 +25,6 @@ from nrsfm_gui.widgets.plots.plot_style import (
     apply_plot_theme,
 )
 from nrsfm_gui.widgets.style import Themed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sized
-
-    from PyQt6.QtGui import QColor
-    from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
-
-    from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
 
 AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below a plot that names its frames, and one that does not
 AXIS_WIDTH = 52  # pixels, so that stacked plots are aligned

@@ -7,9 +7,11 @@ generator.
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 import pyqtgraph as pg
 from PyQt6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
@@ -18,6 +20,7 @@ from PyQt6.QtGui import (
     QGuiApplication,
     QImage,
     QPageSize,
+    QPaintDevice,
     QPainter,
     QPalette,
     QPdfWriter,
@@ -31,13 +34,6 @@ from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.svg_generator import SvgGenerator, png_bytes
 from nrsfm_gui.widgets.style import Themed, palette
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from PyQt6.QtGui import QPaintDevice
 
 INTERACTIVE_ONLY = 1  # key of QGraphicsItem.data: whether an item serves the mouse and is left out of exports
 INCH = 2.54  # centimeters

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import pyqtgraph as pg
 from PyQt6.QtGui import QFontMetricsF
+from PyQt6.QtWidgets import QWidget
 
 from nrsfm_gui.model.numbers import MINUS, format_number
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from PyQt6.QtWidgets import QWidget
-
-    from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.model.theme import Theme
 
 # Pixels above a plot, or the highest number of its axis would be cut; and below, or the label would be: an
 # axis puts it partly outside itself.

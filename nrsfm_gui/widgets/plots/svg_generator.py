@@ -21,23 +21,25 @@ import base64
 import math
 from html import escape
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QBuffer, QIODevice, QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
     QFontInfo,
+    QImage,
     QPaintDevice,
     QPaintEngine,
+    QPaintEngineState,
     QPainter,
     QPainterPath,
     QPen,
     QPixmap,
+    QTextItem,
     QTransform,
 )
 from PyQt6.QtSvg import QSvgGenerator
-
-if TYPE_CHECKING:
-    from PyQt6.QtGui import QBrush, QColor, QFont, QImage, QPaintEngineState, QTextItem
 
 CAPS = {Qt.PenCapStyle.FlatCap: "butt", Qt.PenCapStyle.SquareCap: "square", Qt.PenCapStyle.RoundCap: "round"}
 JOINS = {Qt.PenJoinStyle.BevelJoin: "bevel", Qt.PenJoinStyle.RoundJoin: "round"}

@@ -6,6 +6,7 @@ more of them than the quick test.
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import shutil
@@ -13,7 +14,7 @@ import signal
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,9 +24,6 @@ from core import simulate, write_csv, write_npz
 from core.cli import COMMANDS, main
 from core.cli.command_line import CheckedParser
 from core.foundation import printable
-
-if TYPE_CHECKING:
-    import argparse
 
 SECONDS = 20  # after which a line is stopped as by Ctrl-C: that it runs long is no error
 QUICK = "--rank 2 --rotations truth --objective wnn --iterates 2"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import islice, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -29,12 +28,10 @@ from core import (
     WeightedNuclearNorm,
     iterate,
 )
+from core.problem import Problem
 from core.problem.factors import center
 from core.solvers import PROBLEMS, Majorized
 from core.solvers.methods import refusal
-
-if TYPE_CHECKING:
-    from core.problem import Problem
 
 RANK = 3
 ITERATIONS = 15

@@ -9,17 +9,14 @@ import struct
 from collections import namedtuple
 from multiprocessing import active_children
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from core import InputError
+from core.foundation import Pixels
 from core.tracking import Video, decoding, video
 from core.tracking.decoding import PASSED, VideoDecoder
-
-if TYPE_CHECKING:
-    from core.foundation import Pixels
 
 av = pytest.importorskip("av", reason="videos need PyAV")
 

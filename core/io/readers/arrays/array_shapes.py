@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ....data.sequence import MIN_FRAMES, MIN_POINTS
 from ....foundation.representation import OneLine
+from ....foundation.types import Floats
 from ...files.variables import blocked, interleaved, is_array, without_batch
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ....foundation.types import Floats
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,16 @@ from __future__ import annotations
 import io
 import math
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
 from ...files.sandbox import read_limited
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from ...files.allowance import Allowance
-    from ...files.variables import Variables
+from ...files.variables import Variables
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
 _TEXT = 512  # bytes that MATLAB puts before it

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
 from ....foundation.linalg import rq
+from ....foundation.types import Bools, Floats, Ints
 from ...files.allowance import Allowance
 from ...files.contents import check_file, read_bytes
+from ...files.reading_options import ReadingOptions
 from ...files.variables import (
     Parts,
+    Variables,
     blocked,
     cells,
     check_same_points,
@@ -30,13 +34,6 @@ from ...files.variables import (
     whole_numbers,
 )
 from .mat import load_variables
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ....foundation.types import Bools, Floats, Ints
-    from ...files.reading_options import ReadingOptions
-    from ...files.variables import Variables
 
 NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they are hundreds
 LARGEST = 2**31  # number of points

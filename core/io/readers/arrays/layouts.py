@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ....data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel
 from ....foundation.exceptions import InputError
-from ...files.reading_options import NO_MASK
+from ...files.reading_options import NO_MASK, ReadingOptions
 from ...files.variables import (
     PYTHON_OBJECTS,
     Layout,
+    LoadedFile,
     Parts,
     Unread,
+    Variables,
     describe,
     intrinsics_name,
     intrinsics_of,
@@ -31,13 +33,6 @@ from . import known_layouts as known
 from .array_shapes import RARER, SHAPES, is_smooth
 from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
 from .visibility import could_be_tracks, with_visibility
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ...files.reading_options import ReadingOptions
-    from ...files.variables import LoadedFile, Variables
-
 
 MOST_LISTED = 2  # layouts in a sentence
 LIKELY = ("tracks", "pred_tracks", "points", "coords", "trajectories", "xy", "W", "M", "X")

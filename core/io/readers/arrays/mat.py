@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import io
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ...files.allowance import Allowance
 from ...files.sandbox import read_limited
-from ...files.variables import Unread, nested_bytes
+from ...files.variables import Unread, Variables, nested_bytes
 from .hdf5 import is_hdf5, load_hdf5
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ...files.allowance import Allowance
-    from ...files.variables import Variables
 
 _NEITHER = ("char", "function", "opaque", "unknown")  # classes of variables that hold no numbers
 _BYTES, _NESTED = ("int8", "uint8", "logical"), ("cell", "struct", "object")

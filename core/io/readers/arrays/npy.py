@@ -8,23 +8,19 @@ SpatialTracker writes (F, N, 3): x and y in pixels and the depth, which is not r
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
 from ...files.contents import PythonObjectsError, parse_array, read_bytes
-from ...files.variables import LoadedFile, describe, is_array, without_batch
+from ...files.reading_options import ReadingOptions
+from ...files.variables import LoadedFile, Parts, describe, is_array, without_batch
 from .layouts import parts_of
 from .pickles import named_values, unpickle
 from .trackers import TRACKERS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ...files.reading_options import ReadingOptions
-    from ...files.variables import Parts
 
 MAGIC = b"\x93NUMPY"
 SUFFIX = ".npy"

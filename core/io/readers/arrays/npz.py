@@ -19,27 +19,23 @@ Format, version 1 (entries that the sequence does not have are absent):
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ....data.sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
 from ....foundation.atomic import replacing
 from ....foundation.exceptions import InputError
+from ....foundation.types import Bools, Floats
 from ...files.contents import check_camera, digest, load_arrays, names_in, naming, reason, sequence_name
 from ...files.named_paths import named_path
+from ...files.reading_options import ReadingOptions
 from ...files.variables import PYTHON_OBJECTS, LoadedFile, Parts, without_unseen
 from .layouts import parts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    import numpy.typing as npt
-
-    from ....foundation.types import Bools, Floats
-    from ...files.reading_options import ReadingOptions
 
 FORMAT = "nrsfm-sequence 1"
 _TEXTS = ("camera", "name", "units", "truth_units", "provenance")

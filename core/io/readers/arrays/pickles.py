@@ -26,24 +26,20 @@ import math
 import pickle
 import pickletools
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
 from ...files.contents import reason
-from ...files.variables import LoadedFile, nested_bytes, shortened
+from ...files.reading_options import ReadingOptions
+from ...files.variables import LoadedFile, Parts, Variables, nested_bytes, shortened
 from ..keypoints.poses import chosen_individual
 from .layouts import parts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ...files.reading_options import ReadingOptions
-    from ...files.variables import Parts, Variables
 
 MOST_OPERATIONS = 2_000_000
 DEEPEST = 8  # dict in dict, list in list

@@ -19,16 +19,22 @@ F frames, N points; a batch axis of length 1 may come first, an axis of length 1
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
+from ....foundation.types import Bools, Floats
+from ...files.reading_options import ReadingOptions
 from ...files.variables import (
     Layout,
     Parts,
+    Variables,
     check_finite,
     intrinsics_of,
     is_array,
@@ -41,16 +47,6 @@ from ...files.variables import (
 )
 from .array_shapes import SHAPES, is_smooth
 from .visibility import fits_as_mask, with_mask
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from ....foundation.types import Bools, Floats
-    from ...files.reading_options import ReadingOptions
-    from ...files.variables import Variables
 
 MODEL_SIDE = 256  # pixels of the picture that TAPIR computes in
 ORDERS = {False: "frames-points-xy", True: "points-frames-xy"}

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ....foundation.exceptions import InputError
+from ....foundation.types import Bools, Floats
 from ...files.reading_options import NO_MASK
-from ...files.variables import INTRINSICS, Unread, joined, shortened, size_of
+from ...files.variables import INTRINSICS, Parts, Unread, Variables, joined, shortened, size_of
 from .array_shapes import SHAPES
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ....foundation.types import Bools, Floats
-    from ...files.variables import Parts, Variables
 
 # The words of a name by which 1 is a point that is seen, or one that is hidden. "mask" is neither: in
 # some programs it marks what is valid, in others what is not.

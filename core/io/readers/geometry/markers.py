@@ -13,21 +13,18 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
+from ....foundation.types import Floats
 from ...files.allowance import Allowance
 from ...files.contents import check_text, reason
+from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ....foundation.types import Floats
-    from ...files.reading_options import ReadingOptions
 
 _BLOCK = 512  # bytes
 _KEY = 0x50  # second byte of each C3D

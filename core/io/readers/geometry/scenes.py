@@ -24,25 +24,20 @@ Jacobian is the imaginary part of D at (x + i h, y) and (x, y + i h), over h.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
+from ....foundation.types import Floats
 from ...files.allowance import Allowance
 from ...files.contents import check_text, naming, read_bytes, reason
+from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts, in_one_camera
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from ....foundation.types import Floats
-    from ...files.reading_options import ReadingOptions
-
-    _Complex = npt.NDArray[np.complex128]
+_Complex = npt.NDArray[np.complex128]
 
 _MAGIC = b"# Bundle file"
 _ONE_FOCAL = ("SIMPLE_PINHOLE", "SIMPLE_RADIAL", "RADIAL", "SIMPLE_RADIAL_FISHEYE", "RADIAL_FISHEYE")

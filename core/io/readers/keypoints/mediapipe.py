@@ -9,21 +9,17 @@ picture.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
 from ...files.contents import parse_json
-from ...files.variables import LoadedFile
+from ...files.reading_options import ReadingOptions
+from ...files.variables import LoadedFile, Parts
 from .poses import HALF, SKELETONS_OF_MEDIAPIPE, in_pixels, keypoints
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ...files.reading_options import ReadingOptions
-    from ...files.variables import Parts
 
 ACCEPTED = (
     "accepted is a list of frames of MediaPipe, each a list of landmarks with x, y and visibility, or the "

@@ -12,25 +12,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ....foundation.exceptions import InputError
+from ....foundation.types import Floats
 from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
 from ...files.contents import check_file, naming, parse_json, read_bytes
-from ...files.variables import LoadedFile
+from ...files.reading_options import ReadingOptions
+from ...files.variables import LoadedFile, Parts
 from .poses import SKELETONS_OF_OPENPOSE, chosen_individual, gaps_in, keypoints
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ....foundation.types import Floats
-    from ...files.reading_options import ReadingOptions
-    from ...files.variables import Parts
-
-    _Frame = list[tuple[int, dict[str, Floats]]]  # identity and keypoints by kind, of each person
-    _Person = dict[int, dict[str, Floats]]  # keypoints by kind, of each frame
+_Frame = list[tuple[int, dict[str, Floats]]]  # identity and keypoints by kind, of each person
+_Person = dict[int, dict[str, Floats]]  # keypoints by kind, of each frame
 
 PATTERN = "*_keypoints.json"
 BODY = "pose_keypoints_2d"

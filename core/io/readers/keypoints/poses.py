@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
+from ....foundation.types import Bools, Floats, Ints
+from ...files.reading_options import ReadingOptions
 from ...files.variables import Parts, shortened, times_size
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence as SequenceOf
-
-    from ....foundation.types import Bools, Floats, Ints
-    from ...files.reading_options import ReadingOptions
 
 CUTOFF = 0.6  # of a likelihood, as in the projects of DeepLabCut
 HALF = 0.5  # of any other score

@@ -16,22 +16,18 @@ arrays of an analysis file are made of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ....foundation.exceptions import InputError
+from ....foundation.types import Bools, Floats, Ints
 from ...files.allowance import Allowance
 from ...files.contents import parse_json, reason
-from ...files.variables import is_array, real_numbers, whole_numbers
+from ...files.reading_options import ReadingOptions
+from ...files.variables import Parts, Variables, is_array, real_numbers, whole_numbers
 from .poses import chosen_individual, keypoints
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ....foundation.types import Bools, Floats, Ints
-    from ...files.reading_options import ReadingOptions
-    from ...files.variables import Parts, Variables
 
 _BY_HAND = 0  # type of an instance that a person has placed
 _SCORES = ("point_scores", "instance_scores", "tracking_scores", "track_occupancy")

@@ -21,30 +21,25 @@ The table of DeepLabCut and Lightning Pose is that of the module `deeplabcut`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ....data.sequence import MIN_POINTS, CameraModel
+from ....data.sequence import MIN_POINTS, CameraModel, Sequence
 from ....foundation.atomic import replacing
 from ....foundation.exceptions import InputError
+from ....foundation.types import Bools, Floats, Ints
 from ...files.allowance import Allowance
-from ...files.reading_options import NO_MASK
+from ...files.reading_options import NO_MASK, ReadingOptions
 from ...files.variables import LoadedFile, Parts
 from ..geometry.markers import turning_views
 from ..keypoints.poses import CUTOFF, HALF, chosen_individual, gaps_in, in_pixels
 from . import deeplabcut
 from .delimited import Table, parse_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence as SequenceOf
-
-    from ....data.sequence import Sequence
-    from ....foundation.types import Bools, Floats, Ints
-    from ...files.reading_options import ReadingOptions
 
 _COLUMNS = ("frame", "point", "x", "y")
 LARGEST = 2**53 - 1  # up to it all whole numbers are exact as floats

@@ -14,22 +14,17 @@ DeepLabCut writes the same table as HDF5, by pandas: its values, and the names o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from ....foundation.exceptions import InputError
-from ...files.variables import is_array
+from ....foundation.types import Bools
+from ...files.reading_options import ReadingOptions
+from ...files.variables import LoadedFile, Parts, Variables, is_array
 from ..arrays.pickles import unpickle
 from ..keypoints.poses import CUTOFF, chosen_individual, keypoints
 from .delimited import Table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ....foundation.types import Bools
-    from ...files.reading_options import ReadingOptions
-    from ...files.variables import LoadedFile, Parts, Variables
 
 FRAME = "df_with_missing"  # the group of an HDF5 file that holds such a table
 LEVELS = ["scorer", "individuals", "bodyparts", "coords"]  # rows of the header; the second may be absent

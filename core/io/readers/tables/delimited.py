@@ -5,20 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ....foundation.exceptions import InputError
 from ....foundation.representation import OneLine
+from ....foundation.types import Floats
 from ...files.allowance import Allowance
 from ...files.contents import reason
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence as SequenceOf
-
-    from ....foundation.types import Floats
 
 SEPARATORS = (",", ";", "\t")
 _MISSING = frozenset(("", "nan", "na", "n/a", "null", "none"))  # in small letters

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from core import InputError
 from core.foundation import processes
 from core.foundation.processes import ProcessPool
 from core.io.files import sandbox
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WIDTH, MOST_LINES = 110, 4
 
