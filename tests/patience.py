@@ -1,7 +1,5 @@
 """How long tests wait for what is to happen."""
 
-from __future__ import annotations
-
 import os
 
 # Seconds. What has not happened then hangs; a machine that is slow, or that others use, needs more.

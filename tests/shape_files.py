@@ -1,7 +1,5 @@
 """PLY and glTF files, read as their specifications describe them, and results to write."""
 
-from __future__ import annotations
-
 import base64
 import json
 import struct

@@ -1,7 +1,5 @@
 """What `core` exports has numpydoc sections: parameters, what is returned, errors. Nothing else has."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -3,8 +3,6 @@
 It is written here, imported by a program of its own, and used from the command line and in the window.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

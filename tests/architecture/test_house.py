@@ -1,7 +1,5 @@
 """A breach of each kind of the measures of the house is caught, imports for types included."""
 
-from __future__ import annotations
-
 import pytest
 from house import House
 

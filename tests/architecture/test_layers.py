@@ -1,7 +1,5 @@
 """What says that it needs no Qt needs none, and nothing uses what another room keeps to itself."""
 
-from __future__ import annotations
-
 import importlib
 import re
 

@@ -1,7 +1,5 @@
 """What a test leaves behind fails it: each kind is planted, and caught under its name."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every public class represents its values in one line."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

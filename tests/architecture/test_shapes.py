@@ -4,8 +4,6 @@ A comment like `# (F, 3, P)` names the sizes of an array; a letter is one size t
 like `3P` and `K+3` follow from their letters. A result checks its own (`core.reconstruction.result.shaped`).
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import is_dataclass

@@ -12,8 +12,6 @@ error over the lowest one, the geometric mean: over the values of each parameter
 refinement, over those with it, and over all.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections import defaultdict

@@ -6,8 +6,6 @@ Orthogonal cameras, tracks alone.  Errors are the global e3D in the camera's coo
 to those that Dai et al. 2014 (BMM) and Kumar 2020 (R-BMM) print.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -11,8 +11,6 @@ above it. Energies are per point and frame; the extent is that in depth over the
 Where one of both ends is of a handful of modes only (`core.depth.search`), energies do not compare.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

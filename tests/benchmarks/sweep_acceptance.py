@@ -13,8 +13,6 @@ Throughput is measured with small runs of a simulated object, so that what a swe
 machine that has other work, the CPU milliseconds are what compares.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

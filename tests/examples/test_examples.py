@@ -1,7 +1,5 @@
 """The example scripts run, and print what they are there to show."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

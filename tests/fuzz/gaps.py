@@ -6,8 +6,6 @@ Frames and points are seen 1 to 5 times, frames repeat, points coincide or stand
 findings with the number of their case, and how often each sentence of a refusal came.
 """
 
-from __future__ import annotations
-
 import argparse
 import traceback
 import warnings

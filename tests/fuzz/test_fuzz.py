@@ -1,7 +1,5 @@
 """The fuzzing harness finds defects that are planted, and damages every format."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

@@ -1,7 +1,5 @@
 """The storms at a few moments, and what they find where a program does not write as a whole."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Focal lengths in pixels, millimeters and degrees, and the size of a picture guessed from its tracks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

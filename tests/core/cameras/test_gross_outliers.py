@@ -1,7 +1,5 @@
 """Gross outliers of tracks that are found before anything is solved."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

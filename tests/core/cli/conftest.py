@@ -1,7 +1,5 @@
 """A small object, and a result of it that the command line wrote."""
 
-from __future__ import annotations
-
 import pytest
 
 from core import write_challenge

@@ -1,7 +1,5 @@
 """The commands as a list: one line of help for each, and only the one that is asked for is imported."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

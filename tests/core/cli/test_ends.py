@@ -1,7 +1,5 @@
 """How a command ends: by signals, and where its streams or its folder are gone."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """`nrsfm evaluate` and `nrsfm export`: errors, slopes, alignments; files of every kind."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """`nrsfm guide`: the numbers of Python in a table or as JSON."""
 
-from __future__ import annotations
-
 import json
 import signal
 

@@ -1,7 +1,5 @@
 """`nrsfm info` and `nrsfm simulate`."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

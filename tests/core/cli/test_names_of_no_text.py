@@ -1,7 +1,5 @@
 """Names of files that are no UTF-8: every command takes them, and what it writes and prints is UTF-8."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Which objective options choose, that `solve` says it, and that commands and programs keep it."""
 
-from __future__ import annotations
-
 import runpy
 import shlex
 

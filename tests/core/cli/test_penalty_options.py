@@ -1,7 +1,5 @@
 """`nrsfm solve --penalty`: every penalty with its own numbers, and the sentences for those that are not."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bad input of the command line: a sentence and exit code 2, and no file is touched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

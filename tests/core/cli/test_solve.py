@@ -1,7 +1,5 @@
 """`nrsfm solve`: the numbers of Python, every output, every method; stopped, piped, asked for its version."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

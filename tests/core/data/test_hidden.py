@@ -1,7 +1,5 @@
 """Hidden observations as a mask, as text, and in blocks of neighbors over successive frames."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

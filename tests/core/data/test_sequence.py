@@ -1,7 +1,5 @@
 """Sequences made from arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

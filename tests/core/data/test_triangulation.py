@@ -1,7 +1,5 @@
 """Triangles between the tracks of a frame, and their edges."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

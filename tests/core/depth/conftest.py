@@ -1,7 +1,5 @@
 """What the tests of the depth refinement share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

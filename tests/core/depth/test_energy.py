@@ -1,7 +1,5 @@
 """The energy of the depth refinement against a slow one written from its formula, and its gradient."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

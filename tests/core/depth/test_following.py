@@ -1,7 +1,5 @@
 """A refined shape that follows weights and scales at the finest level."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """L-BFGS of the depth refinement: descent, resuming, and what it reaches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice, pairwise
 

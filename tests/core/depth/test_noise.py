@@ -1,7 +1,5 @@
 """The estimate of the tracks' noise: smooth or not, short or long, complete or half hidden."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

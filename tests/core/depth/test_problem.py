@@ -1,7 +1,5 @@
 """The problem of the depth refinement and its points: gauges, anchors, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

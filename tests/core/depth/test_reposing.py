@@ -1,7 +1,5 @@
 """Poses of frames given the shapes of others: the model, the depths, the candidates, the search."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The search of the depth refinement: subsets of points, reflections of blocks, and the stream of steps."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """Standard deviations follow what the tracks determine: rays, hidden points, few frames, other ends."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

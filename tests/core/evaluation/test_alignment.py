@@ -1,7 +1,5 @@
 """Alignments: each against a search of its own, mirror images found, and names that tell which was taken."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rounds of solving and hiding outliers."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from dataclasses import replace

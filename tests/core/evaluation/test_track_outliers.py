@@ -1,7 +1,5 @@
 """Outliers of tracks: found among noise, with the points that drift and the frame they drift from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Outliers of a ground truth: found by their neighbors, left out of alignment and means, and named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Figure 1: its curves, and what they are measured by."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

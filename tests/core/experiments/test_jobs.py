@@ -1,7 +1,5 @@
 """The jobs of an experiment: workers, what is kept, Ctrl-C, and jobs that come to no end."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import multiprocessing

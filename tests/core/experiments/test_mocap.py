@@ -1,7 +1,5 @@
 """The table of BMM and R-BMM on motion capture: its cameras, its two errors, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.io

@@ -1,7 +1,5 @@
 """The paper's numbers: that they follow from one another, and where they stand beside ours."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

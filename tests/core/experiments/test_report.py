@@ -1,7 +1,5 @@
 """The paper's experiments through the command: tables, pictures, what was moved, refusals."""
 
-from __future__ import annotations
-
 import csv
 import math
 import re

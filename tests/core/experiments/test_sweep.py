@@ -1,7 +1,5 @@
 """Sweeps: grids, runs that go on, torn lines, retries, time limits, orders and tables."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import json

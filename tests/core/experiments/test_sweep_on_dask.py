@@ -1,7 +1,5 @@
 """A sweep on Dask: a real scheduler and worker processes, of which some are killed and some join late."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Files are old or new, never between: when a block fails, or the disk is full."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

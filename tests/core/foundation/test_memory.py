@@ -1,7 +1,5 @@
 """The memory of a process."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

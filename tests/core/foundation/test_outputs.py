@@ -1,7 +1,5 @@
 """Which files may be written."""
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Penalties on singular values: their values, slopes and bounds, and the theorem that makes them bilinear."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Proximal operators against brute force: a dense grid, refined around its best points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar

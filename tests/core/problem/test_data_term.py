@@ -1,7 +1,5 @@
 """The 3x3 form of the data term and its closed forms, against dense and brute-force computations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The four-row form: its Jacobian, its sizes, and its agreement with the 3x3 form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What a problem and its weights refuse, and what the penalties make of their numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Robust losses: the bound that weights give, gradients, and descent."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is said about reconstructions that a penalty has taken apart."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

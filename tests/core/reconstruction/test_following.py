@@ -1,7 +1,5 @@
 """A run whose parameters of the depths change follows the shape that is shown; all that it gives fits it."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Runs that leave observations out: what they use, how they continue, and how they are written down."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The search of the bilinear method: what it finds, and when it gives a start up."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The phases of a reconstruction: what they yield, keep, resume and refuse."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """The depth refinement follows the bilinear solution, keeps its rays, and leaves its numbers alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import groupby, pairwise
 

@@ -1,7 +1,5 @@
 """Refinements whose search finds the lowest end: its starts, and what a run that continues it shows."""
 
-from __future__ import annotations
-
 import json
 import shlex
 

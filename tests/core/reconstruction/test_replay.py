@@ -1,7 +1,5 @@
 """A reconstruction that was steered, made again from what is written down about it: to 12 digits."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """Runs under robust losses: against outliers, continued, saved, and refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The same results from run to run, and nearly the same with other kernels of BLAS."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """A length that is known gives the result and its files their units, and changes no number of a run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

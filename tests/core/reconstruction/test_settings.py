@@ -1,7 +1,5 @@
 """Settings keep plain numbers, and refuse other values in a sentence."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -3,8 +3,6 @@
 The cameras are given, or none are needed: first-order methods stop a few iterations earlier or later.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from core import read_sequence, reconstruct

@@ -1,7 +1,5 @@
 """Starting points, and how many of them a search makes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

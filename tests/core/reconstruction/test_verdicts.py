@@ -1,7 +1,5 @@
 """Verdicts are of known kinds, survive JSON, and are found where an answer is wrong or its like is near."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Going on under changed parameters: what is shared, that nothing else changes, and that steps are short."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

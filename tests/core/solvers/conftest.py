@@ -1,7 +1,5 @@
 """What the tests of the methods share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sharing import called_by_tests

@@ -1,7 +1,5 @@
 """ADMM: its proximal step, its X-step, its optimum where it is convex, and its place in the loop."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

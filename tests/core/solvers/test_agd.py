@@ -1,7 +1,5 @@
 """AGD: what each acceptance promises, its step sizes, its restarts, and where it ends."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Algorithm 1 as printed: its rules, and its agreement with the other methods."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

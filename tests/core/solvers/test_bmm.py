@@ -1,7 +1,5 @@
 """BMM and R-BMM: their iterations against dense formulas, what they converge to, and what they refuse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

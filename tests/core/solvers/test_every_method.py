@@ -1,7 +1,5 @@
 """What every method promises: to go on where it was left, to say that it diverged, and the convex optimum."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

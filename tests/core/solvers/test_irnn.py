@@ -1,7 +1,5 @@
 """IRNN: descent, what its steps are, and where they end."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

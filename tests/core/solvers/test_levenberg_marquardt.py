@@ -1,7 +1,5 @@
 """Levenberg-Marquardt: its linear algebra against dense matrices, its optimum against the default method."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

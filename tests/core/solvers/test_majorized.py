@@ -1,7 +1,5 @@
 """Concave penalties in the bilinear form: descent, stationarity, and the descent over ranks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The matrix form of the problems: gradient, curvature, offsets, singular-value steps and cuts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

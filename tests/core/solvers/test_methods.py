@@ -1,7 +1,5 @@
 """The table of methods: its options are those of the algorithms, and are refused outside their range."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import pytest

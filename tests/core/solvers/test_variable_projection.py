@@ -1,7 +1,5 @@
 """Variable projection: its gradient, its curvature, its convergence, and its bookkeeping."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Rendered videos: what is drawn at a pixel is the material point that the truth has there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

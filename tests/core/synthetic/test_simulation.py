@@ -1,7 +1,5 @@
 """The simulated objects, cameras and occlusion, each against an independent calculation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

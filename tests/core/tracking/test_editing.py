@@ -1,7 +1,5 @@
 """Tracks that are left out, cut and replaced, and points that are followed from given places."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Points that are lost, at cuts and in black frames; large pictures; masks; and what is said of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from rendering import write_video

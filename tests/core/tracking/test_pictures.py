@@ -1,7 +1,5 @@
 """Pictures in files of their own are read as videos; pictures that are stored turned are upright."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

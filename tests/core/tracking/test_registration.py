@@ -1,7 +1,5 @@
 """Patches that are moved, turned, scaled and dimmed by known amounts are found where they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter, map_coordinates

@@ -1,7 +1,5 @@
 """Points followed through rendered videos whose truth is known, and what is refused."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files whose structure is sound and whose numbers or names are absurd: each is refused where it is read."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading the NRSfM Challenge's folders."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

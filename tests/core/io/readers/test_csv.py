@@ -1,7 +1,5 @@
 """Tables of observations: long and wide ones, by any names of columns, those of DeepLabCut and Anipose."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

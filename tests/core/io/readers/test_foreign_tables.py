@@ -1,7 +1,5 @@
 """The tracks of one object as pose tools, tables and other programs have them: ../shared/data/foreign."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is understood of a file before it is opened, and the options that read it the same way again."""
 
-from __future__ import annotations
-
 import shlex
 
 import numpy as np

@@ -1,7 +1,5 @@
 """C3D files of motion capture, written by ezc3d, and TRC: views of the markers, which are the truth."""
 
-from __future__ import annotations
-
 import struct
 
 import ezc3d

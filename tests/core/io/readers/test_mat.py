@@ -1,7 +1,5 @@
 """Reading MATLAB files, and choosing what in them are the tracks."""
 
-from __future__ import annotations
-
 import sys
 
 import h5py

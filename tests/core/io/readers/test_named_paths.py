@@ -1,7 +1,5 @@
 """What a file of somebody else names is not looked at on another computer, nor out of its folder."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`write_tracks`, and the lines of the help page for each tracker, run on arrays as that tracker has them."""
 
-from __future__ import annotations
-
 import ast
 import re
 import runpy

@@ -1,7 +1,5 @@
 """Single arrays with the masks next to them, and pickles of arrays: nothing that a pickle names is run."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import os

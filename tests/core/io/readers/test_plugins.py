@@ -1,7 +1,5 @@
 """Readers of other packages: distributions on the path, with entry points in the group `nrsfm.readers`."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

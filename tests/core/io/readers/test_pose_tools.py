@@ -1,7 +1,5 @@
 """Files of SLEAP, OpenPose and MediaPipe, made as these programs make them."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

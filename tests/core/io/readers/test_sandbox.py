@@ -1,7 +1,5 @@
 """What reads a file may crash, compute without end or take all memory: each is a sentence on the file."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Our own npz, foreign npz, csv and plain text."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from argparse import ArgumentParser

@@ -1,7 +1,5 @@
 """The files of point trackers, made as the trackers make them: shapes, types and names."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.io import savemat

@@ -1,7 +1,5 @@
 """Masks in foreign files: paired with the tracks by their names, asked for, or refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

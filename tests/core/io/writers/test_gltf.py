@@ -1,7 +1,5 @@
 """glTF files, checked against the specification by a reader of their own, and loaded by another library."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The page of a moving shape, opened in Chromium: pictures, frames, colors, mouse, keys, names as text."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

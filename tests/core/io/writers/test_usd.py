@@ -1,7 +1,5 @@
 """USD files, read back by Pixar's library: points, frame numbers, units, and the picture of the camera."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ParaView's files, read as the description of the XML formats of VTK has them."""
 
-from __future__ import annotations
-
 import base64
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
