@@ -109,10 +109,10 @@ def repose_frames(
     frames = np.flatnonzero(~trusted)
     shapes = problem.shapes(point)[trusted]
     model = ShapeModel.from_shapes(shapes, eps)
-    fitted = np.stack((model.mean, *shapes[:: -(-len(shapes) // MOST_FITTED)]))
     if between:
         R = _rotations_between(point.rotations, trusted)[None]
     else:
+        fitted = np.stack((model.mean, *shapes[:: -(-len(shapes) // MOST_FITTED)]))
         R = np.concatenate((point.rotations[None, frames], MIRROR @ point.rotations[None, frames] @ MIRROR))
         R = np.concatenate((R, _fitted_rotations(point, frames, fitted)))
     rays = _FrameRays.of(problem, point, frames)

@@ -652,8 +652,8 @@ class _Search(OneLine):
         for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
             mirrored = yield from self._find_mirrored(end.point)
             lower = [each for each in mirrored if each.excess < -LEAST_LOWER]
-            anew = without_jumps(full, end.point)
-            for start in (*_mirrored_together(full, lower), *([] if anew is None else [anew])):
+            starts = (*_mirrored_together(full, lower), without_jumps(full, end.point))
+            for start in filter(None, starts):
                 point, energy, coarser = yield from self._finest(start)
                 if energy < end.energy:
                     if not self.loose:

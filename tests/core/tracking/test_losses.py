@@ -7,7 +7,7 @@ from rendering import write_video
 from core import InputError, Sequence, read_sequence
 from core.cli import main
 from core.tracking import rectangle, track_video, tracker
-from core.tracking.coverage import chosen_tracks, coverage_remarks
+from core.tracking.tracker import chosen_tracks, coverage_remarks
 
 pytest.importorskip("av", reason="videos need PyAV")
 cv2 = pytest.importorskip("cv2", reason="following points needs OpenCV")
