@@ -58,7 +58,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, Ints, read_only
-from ..reconstruction.progress import Iterate, count_shift, shift_counts
+from ..reconstruction.progress import Iterate, count_on
 from ..reconstruction.reconstruct import iterate_sequence
 from ..reconstruction.settings import Settings
 from .cross_validation import reproject
@@ -112,12 +112,6 @@ def find_outliers(residuals: Floats, *, threshold: float | None = None) -> Outli
 
     `residuals`: (F, P) distances of observations and reprojections, NaN where there is no observation. Raises
     InputError where the residuals are not of this shape, or the threshold is not above 0.
-
-    >>> import numpy as np
-    >>> residuals = np.random.default_rng(0).rayleigh(size=(20, 30))
-    >>> residuals[4, 7] = 50.0
-    >>> np.argwhere(find_outliers(residuals).mask).tolist()
-    [[4, 7]]
     """
     residuals = read_only(residuals)
     if residuals.ndim != 2:
@@ -156,11 +150,6 @@ def find_truth_outliers(truth: GroundTruth) -> Bools:
     """Return which points of a ground truth are far from their neighbors, in which frames.
 
     Returns (G, P), read-only.
-
-    >>> import core
-    >>> truth = core.simulate("paper", frames=12, points=20).truth
-    >>> int(find_truth_outliers(truth).sum())
-    0
     """
     points = truth.points
     found = np.zeros(known_points(points).shape, dtype=bool)
@@ -181,11 +170,7 @@ def without_outliers(truth: GroundTruth) -> GroundTruth:
 
 
 def fall_sentence(error: float, without: float, outliers: int, points: int) -> str:
-    """Return "without 1 of 236 points this error falls by 58 %", "" where it falls by little.
-
-    >>> fall_sentence(10.0, 4.2, 1, 236)
-    'without 1 of 236 points this error falls by 58 %'
-    """
+    """Return "without 1 of 236 points this error falls by 58 %", "" where it falls by little."""
     if not (outliers and error > 0 and 1 - without / error >= LEAST_FALL):
         return ""
     fall = 100 * (1 - without / error)
@@ -197,11 +182,6 @@ def median_shape(points: Floats) -> Floats:
 
     `points`: (F, 3, P), NaN where a point is not known. Returns (3, P), in the axes of that frame; NaN for
     points that are known in no frame.
-
-    >>> import numpy as np
-    >>> still = np.repeat(np.eye(3)[None], 4, axis=0)
-    >>> np.allclose(median_shape(still), np.eye(3))
-    True
     """
     first = points[known_points(points).sum(axis=1).argmax()]
     return quantile_of_known(procrustes(points, np.broadcast_to(first, points.shape)).apply(points))
@@ -248,37 +228,22 @@ def solve_hiding_outliers(
     """Yield the iterates of all rounds; the settings of the last one name what is hidden.
 
     Raises InputError as `core.reconstruct` does.
-
-    >>> import numpy as np
-    >>> from dataclasses import replace
-    >>> import core
-    >>> from core.evaluation import solve_hiding_outliers
-    >>> scene = core.simulate("balloon", frames=30, points=24, noise=0.3)
-    >>> tracks = np.array(scene.tracks)
-    >>> tracks[7, :, 3] += 120.0
-    >>> settings = core.Settings(rank=3, starts=1, rotations="truth", objective="wnn")
-    >>> *_, last = solve_hiding_outliers(replace(scene, tracks=tracks), settings, rounds=1)
-    >>> "4:8" in last.settings.hide
-    True
     """
     frames, points = sequence.visible.shape
     hidden = np.zeros((frames, points), dtype=bool)
     if settings.hide is not None:
         hidden = parse_hidden(settings.hide, frames, points)
     found = find_gross_outliers(sequence.tracks, sequence.visible & ~hidden)
-    before: Iterate | None = None
+    last: Iterate | None = None
     for number in range(1, rounds + 1):
         left = (sequence.visible & ~hidden & ~found).sum(axis=1)
         hidden = hidden | (found & (left >= FEWEST)[:, None])
-        by = None
         run = settings.with_changes(hide=format_hidden(hidden) or None)
-        for each in iterate_sequence(sequence, run):
-            if by is None:
-                by = (0, 0.0) if before is None else count_shift(before.record, each.record)
-            last = shift_counts(each, by)
-            yield last
-        before = last
+        for each in count_on(iterate_sequence(sequence, run), last):
+            last = each
+            yield each
         if number < rounds:
+            assert last is not None  # a run has iterates
             residuals = np.nan_to_num(bilinear_residuals(sequence, last))  # 0 where not solved for
             found = residuals > UNFIT * np.median(residuals[residuals > 0])
             if found.sum() < LEAST * sequence.visible.sum():

@@ -60,9 +60,6 @@ def penalty_name(penalty: Penalty) -> str:
 
     Raises InputError where it is no penalty, or the table does not have it, so that no command and no file
     could name it.
-
-    >>> penalty_name(NuclearNorm(0.01))
-    'nn'
     """
     if isinstance(penalty, ExplicitWeights):
         return EXPLICIT
@@ -78,11 +75,7 @@ def penalty_name(penalty: Penalty) -> str:
 
 
 def penalty_named(penalty: Penalty | str) -> Penalty:
-    """Return a penalty that is given by its key in `PENALTIES`, with its default parameters, or as it is.
-
-    >>> penalty_named("wnn")
-    WeightedNuclearNorm(xi=0.005, gamma=1e-06)
-    """
+    """Return a penalty that is given by its key in `PENALTIES`, with its default parameters, or as it is."""
     if not isinstance(penalty, str):
         return penalty
     if penalty not in PENALTIES:

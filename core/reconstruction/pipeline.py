@@ -115,11 +115,8 @@ def continued_loss(start: Iterate, settings: Settings, problem: Problem, factors
     """
     if settings.loss == "squared":
         return problem.with_robust(None)
-    before, robust = start.settings, start.best.problem.robust
-    same = (before.loss, before.loss_scale, before.eta, before.hide) == (
-        settings.loss, settings.loss_scale, settings.eta, settings.hide,
-    )  # fmt: skip
-    if robust is None or not same:
+    robust = start.best.problem.robust
+    if robust is None or not start.settings.agrees(settings, "loss", "loss_scale", "eta", "hide"):
         robust = robust_loss(settings, problem, factors, start.intrinsics)
     return problem.with_robust(robust)
 

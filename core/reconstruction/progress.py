@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -150,15 +150,6 @@ def observation_weights(point: Point) -> Floats | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IterateLog(OneLine):
-    """The history of the stream that an iterate is of, up to that iterate."""
-
-    sequence: Sequence
-    entries: list[HistoryEntry]  # shared by all iterates of the stream, and appended to
-    count: int  # of the entries up to the iterate
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Iterate:
     """The state of a reconstruction after an iteration. Immutable; `iterate` can start from it."""
 
@@ -183,7 +174,9 @@ class Iterate:
     noise: float = 0.0  # standard deviation of a track's coordinate that the refinement expects, in its units
     verdicts: tuple[Verdict, ...] = ()  # of a finished run: what may be wrong with it
     provenance: ProvenanceChain | None = None  # the steps that made it, where known
-    log: IterateLog | None = None  # None of an iterate that was read from a file
+    # The sequence, the history of the stream, which its iterates share, and how many of its entries come up
+    # to this one; None of an iterate that was read from a file.
+    log: tuple[Sequence, list[HistoryEntry], int] | None = None
 
     def __repr__(self) -> str:
         return (
@@ -238,8 +231,8 @@ class Iterate:
         """
         if self.log is None:
             raise InputError("this iterate has no history of its own; `finish` takes it with a history")
-        entries = self.log.entries[: self.log.count]
-        return finish(self.log.sequence, self.settings, self, entries)
+        sequence, entries, count = self.log
+        return finish(sequence, self.settings, self, entries[:count])
 
     @cached_property
     def robust_weights(self) -> Floats | None:
@@ -330,6 +323,15 @@ def shift_counts(iterate: Iterate, by: tuple[int, float]) -> Iterate:
     record, (iteration, seconds) = iterate.record, by
     record = replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
     return replace(iterate, record=record)
+
+
+def count_on(iterates: Iterable[Iterate], last: Iterate | None) -> Iterator[Iterate]:
+    """Yield the iterates of a stream, counted on from the last one of the stream before, if there is one."""
+    by = None
+    for each in iterates:
+        if by is None:
+            by = (0, 0.0) if last is None else count_shift(last.record, each.record)
+        yield shift_counts(each, by)
 
 
 def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Iterable[HistoryEntry]) -> Result:
@@ -423,8 +425,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     )
     if settings.upright is not None:
         result = result.with_upright(settings.upright)
-    metric = (meta.get("low_rank") or {}).get("metric", True)
-    return result if settings.scale is None or not metric else result.with_scale(settings.scale)
+    return result.with_scale(settings.scale) if settings.scale is not None and result.metric else result
 
 
 def phases_of(records: Iterable[HistoryEntry]) -> list[tuple[int, Phase]]:

@@ -279,7 +279,7 @@ class Result:
             where the text is no rule, or it is not of this result.
         """
         known = parse_scale(rule)
-        if not (self.meta.get("low_rank") or {}).get("metric", True):
+        if not self.metric:
             raise InputError(f"scale is {rule!r}, but the result has no metric view, whose lengths compare")
         factor = known.factor(self.points)
         scale = {"rule": str(known), "factor": factor, "unit": known.unit}
@@ -308,12 +308,15 @@ class Result:
 
         See `core.data.connectivity`. A low-rank result without a metric view stays as it is.
         """
-        if self.edges is not None or self.faces is not None:
-            return self
-        if not (self.meta.get("low_rank") or {}).get("metric", True):
+        if self.edges is not None or self.faces is not None or not self.metric:
             return self
         found = _connectivity(self)
         return replace(self, edges=found.edges, faces=found.faces)
+
+    @property
+    def metric(self) -> bool:
+        """Whether its lengths compare, which those of a low-rank result without a metric view do not."""
+        return bool((self.meta.get("low_rank") or {}).get("metric", True))
 
     @property
     def low_rank(self) -> bool:
