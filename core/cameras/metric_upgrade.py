@@ -27,6 +27,7 @@ from ..foundation.linalg import nearest_rotation
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, read_only
 from .absolute_quadric import QuadricRoot, solve_quadric
+from .calibration import camera_matrix
 
 LEAST_VIEWS = 3
 LEAST_POINTS = 5
@@ -138,7 +139,7 @@ def _frame(tracks: Floats, visible: Bools, intrinsics: Floats | None) -> tuple[F
     if not half > 0:
         raise InputError("all visible tracks coincide; a metric upgrade needs points that differ")
     x, y = 0.5 * (low + high)
-    return np.array([[half, 0.0, x], [0.0, half, y], [0.0, 0.0, 1.0]]), (
+    return camera_matrix(half, half, x, y), (
         "K found from the views (f = {:.0f}): square pixels, no skew, one focal length, the principal point "
         f"in the middle of the tracks, ({x:.0f}, {y:.0f})"
     )

@@ -10,10 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data.sequence import CameraModel, Sequence, check_rotations
 from ..foundation.exceptions import InputError
@@ -178,16 +176,13 @@ def rotate_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
 def load_rotations(path: Path) -> Floats:
     """Return R (F, 3, 3) from an .npz, made exactly orthogonal."""
     with refusing_damage(path):
-        return _rotations_of(load_arrays(read_bytes(path), path), path)
-
-
-def _rotations_of(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Floats:
-    R = arrays.get("R")
-    if R is None or R.dtype.kind not in "fiu" or R.ndim != 3 or R.shape[1:] != (3, 3):
-        raise InputError(
-            f"{path}: accepted is an array R (F, 3, 3) of numbers; the file holds {describe(arrays)}"
-        )
-    return checked_rotations(R, path)
+        arrays = load_arrays(read_bytes(path), path)
+        R = arrays.get("R")
+        if R is None or R.dtype.kind not in "fiu" or R.ndim != 3 or R.shape[1:] != (3, 3):
+            raise InputError(
+                f"{path}: accepted is an array R (F, 3, 3) of numbers; the file holds {describe(arrays)}"
+            )
+        return checked_rotations(R, path)
 
 
 def checked_rotations(R: Floats, path: Path) -> Floats:
