@@ -89,19 +89,13 @@ def from_pixels(pixels: Floats, intrinsics: Floats) -> Floats:
 
 
 def to_pixels(calibrated: Floats, intrinsics: Floats) -> Floats:
-    """Return calibrated points (F, 2, P) in the units of the tracks: the inverse of `calibrate`.
-
-    `intrinsics`: (3, 3) K.
-    """
+    """Return calibrated points (F, 2, P) in the units of the tracks: the inverse of `calibrate`."""
     pixels: Floats = intrinsics[:2, :2] @ calibrated + intrinsics[:2, 2:]
     return pixels
 
 
 def project(points: Floats, intrinsics: Floats, camera: CameraModel) -> Floats:
-    """Return where points in the camera frame (F, 3, P) are seen, (F, 2, P), in the units of the tracks.
-
-    A point at depth 0 of a perspective camera is NaN.
-    """
+    """Return where points (F, 3, P) of the camera frame are seen, in the tracks' units; NaN at depth 0."""
     flat = points[:, :2]
     if camera is CameraModel.PERSPECTIVE:
         depth = points[:, 2:]
@@ -166,11 +160,7 @@ class Intrinsics:
 
 
 def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intrinsics:
-    """Estimate K from the 3-D points of one frame and their picture.
-
-    `points`: (3, P) in any one coordinate system; columns that are not finite are ignored; `tracks`: (2, P)
-    pixels; `visible`: (P,) which of them were seen.
-    """
+    """Estimate K from the points (3, P) of one frame and their picture (2, P), where seen and finite."""
     used = visible & np.isfinite(points).all(axis=0) & np.isfinite(tracks).all(axis=0)
     X, x = np.asarray(points, dtype=float)[:, used], np.asarray(tracks, dtype=float)[:, used]
     if X.shape[1] < LEAST_POINTS:

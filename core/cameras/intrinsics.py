@@ -93,12 +93,11 @@ def resolve_intrinsics(
     source: str | Path | tuple[float, float, float, float],
     camera: CameraModel | None = None,
 ) -> Calibration:
-    """Return K from the source that the settings name.
+    """Return K from the source that the settings name, and where it is from.
 
-    `source`: "auto" (K of the sequence, else estimated from its ground-truth frame, else assumed), "estimate"
-    (assumed, as the start of an estimate by the tracks, see `core.reconstruction`), "gt" (estimated from the
-    ground-truth frame), "calibrated" (the identity), a file, or (fx, fy, cx, cy). Returns K (3, 3) and where
-    it is from.
+    "auto" is K of the sequence, else estimated from its ground-truth frame, else assumed; "estimate" is
+    assumed, as the start of an estimate by the tracks (`core.reconstruction`); "gt" is estimated from the
+    ground-truth frame, "calibrated" the identity; others are a file, or (fx, fy, cx, cy).
     """
     if (camera or sequence.camera) is CameraModel.ORTHOGONAL:
         return Calibration(orthogonal_intrinsics(sequence.observations), IntrinsicsOrigin("normalized"))

@@ -64,11 +64,10 @@ class MetricUpgrade(OneLine):
 def metric_upgrade(
     cameras: Floats, points: Floats, *, tracks: Floats, visible: Bools, intrinsics: Floats | None = None
 ) -> MetricUpgrade:
-    """Upgrade a projective reconstruction.
+    """Upgrade cameras (F, 3, 4), in the units of the tracks, and points (4, N), each of any scale and sign.
 
-    `cameras`: (F, 3, 4), in the units of the tracks; each of any scale and sign; `points`: (4, N)
-    homogeneous, each of any scale and sign; `tracks`, `visible`: (F, 2, N) and (F, N): what was measured, for
-    the reprojection errors and for cheirality; `intrinsics`: (3, 3) K of all views; None where unknown.
+    What was measured, (F, 2, N) and (F, N), is for reprojection errors and cheirality; K (3, 3) of all views
+    may be known.
     """
     tracks = np.where(visible[:, None], tracks, 0.0)
     _check_input(cameras, points)

@@ -174,13 +174,10 @@ def choose_hidden(
     hiding: str = "tracks",
     seed: tuple[int, ...] = (0,),
 ) -> Bools:
-    """Return which visible observations to hide from a run, to measure its error at them.
+    """Return which visible observations (F, P) to hide from a run, to measure its error at them.
 
     A frame keeps at least K + 3 of them, as many as its coefficients and offsets, and a point 2 K, which
     makes 4 K numbers for its 3 K; one that has no more keeps all it has.
-
-    `tracks`: (F, 2, P); `visible`: (F, P). Returns (F, P) true where an observation is to be hidden. Raises
-    InputError where none can be hidden.
     """
     wanted = max(round(share * int(visible.sum())), 1)
     in_frame, of_point = visible.sum(axis=1), visible.sum(axis=0)
@@ -416,11 +413,7 @@ def _standard_error(errors: Floats) -> Floats:
 
 
 def gather_curve(trials: Iterable[HoldoutTrial], parameter: str) -> HoldoutCurve:
-    """Gather the trials of a plan, or those that are done.
-
-    A sweep goes fold by fold, so that its first fold has all values that were tried. Of other trials those
-    values count that the fold with most of them has.
-    """
+    """Gather trials of a plan over the folds that have all values: as many as any fold has so far."""
     folds: dict[int, dict[float, HoldoutTrial]] = {}
     for trial in trials:
         folds.setdefault(trial.fold, {})[trial.value] = trial

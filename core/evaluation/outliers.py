@@ -110,8 +110,7 @@ class Outliers(OneLine):
 def find_outliers(residuals: Floats, *, threshold: float | None = None) -> Outliers:
     """Return the observations that do not fit a reconstruction, and the points that drift.
 
-    `residuals`: (F, P) distances of observations and reprojections, NaN where there is no observation. Raises
-    InputError where the residuals are not of this shape, or the threshold is not above 0.
+    `residuals` (F, P) are distances of observations and reprojections, NaN where there is no observation.
     """
     residuals = read_only(residuals)
     if residuals.ndim != 2:
@@ -147,10 +146,7 @@ def _drifting(exceeding: Bools, observed: Bools) -> tuple[DriftingPoint, ...]:
 
 @lru_cache(maxsize=4)
 def find_truth_outliers(truth: GroundTruth) -> Bools:
-    """Return which points of a ground truth are far from their neighbors, in which frames.
-
-    Returns (G, P), read-only.
-    """
+    """Return which points (G, P) of a ground truth are far from their neighbors, in which frames."""
     points = truth.points
     found = np.zeros(known_points(points).shape, dtype=bool)
     if len(points) >= LEAST_FRAMES:
@@ -178,11 +174,7 @@ def fall_sentence(error: float, without: float, outliers: int, points: int) -> s
 
 
 def median_shape(points: Floats) -> Floats:
-    """Return the median of the shapes, each moved onto the one with most known points.
-
-    `points`: (F, 3, P), NaN where a point is not known. Returns (3, P), in the axes of that frame; NaN for
-    points that are known in no frame.
-    """
+    """Return the median (3, P) of shapes (F, 3, P), NaN where unknown, moved onto the most complete one."""
     first = points[known_points(points).sum(axis=1).argmax()]
     return quantile_of_known(procrustes(points, np.broadcast_to(first, points.shape)).apply(points))
 
@@ -210,9 +202,9 @@ def _far_from_neighbors(points: Floats, mean: Floats) -> Bools:
 
 
 def bilinear_residuals(sequence: Sequence, iterate: Iterate) -> Floats:
-    """Return the distances of observations and of the bilinear solution, (F, P), NaN where not solved for.
+    """Return the distances (F, P) of observations and of the bilinear solution, NaN where not solved for.
 
-    Those of refined depths say nothing of wrong tracks: they lie on the observed rays, on wrong ones too.
+    Refined depths lie on the observed rays, on wrong ones too.
     """
     solved = iterate.best
     camera = iterate.settings.camera_of(sequence.camera)
@@ -225,10 +217,7 @@ def bilinear_residuals(sequence: Sequence, iterate: Iterate) -> Floats:
 def solve_hiding_outliers(
     sequence: Sequence, settings: Settings, *, rounds: int = ROUNDS
 ) -> Iterator[Iterate]:
-    """Yield the iterates of all rounds; the settings of the last one name what is hidden.
-
-    Raises InputError as `core.reconstruct` does.
-    """
+    """Yield the iterates of all rounds; the settings of the last one name what is hidden."""
     frames, points = sequence.visible.shape
     hidden = np.zeros((frames, points), dtype=bool)
     if settings.hide is not None:

@@ -29,10 +29,10 @@ MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is 
 
 
 def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
-    """Return the parameters to vary.
+    """Return the parameters to vary: those of the objective, and of a non-rigid problem the objective itself.
 
-    They are those of the objective, and of a non-rigid problem the objective itself. Of the weighted nuclear
-    norm that is the penalty's mu or xi (of explicit weights `SCALE`), the rank and eta.
+    Of the weighted nuclear norm they are the penalty's strength (of explicit weights `SCALE`), the rank and
+    eta.
     """
     if settings.objective == DEPTHS:
         return (*OF_DEPTHS, OBJECTIVE)

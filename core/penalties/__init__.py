@@ -56,11 +56,7 @@ PENALTIES: dict[str, type[Any]] = {
 
 
 def penalty_name(penalty: Penalty) -> str:
-    """Return the key of `PENALTIES`, or `EXPLICIT` for explicit weights.
-
-    Raises InputError where it is no penalty, or the table does not have it, so that no command and no file
-    could name it.
-    """
+    """Return the key of `PENALTIES` that files and commands name a penalty by, or `EXPLICIT`."""
     if isinstance(penalty, ExplicitWeights):
         return EXPLICIT
     kind = type(penalty)

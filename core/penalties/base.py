@@ -75,10 +75,7 @@ class LinearPenalty(OneLine):
 
 
 def extend_last(values: Floats, count: int) -> Floats:
-    """Return the first `count` of some values, the last one repeated where there are fewer.
-
-    `values`: (n,) at least one value.
-    """
+    """Return the first `count` of some values (n,), the last one repeated where there are fewer."""
     return np.pad(values[:count], (0, max(0, count - len(values))), mode="edge")
 
 

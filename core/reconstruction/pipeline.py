@@ -96,10 +96,7 @@ def focal_length(intrinsics: Floats) -> float:
 
 
 def robust_loss(settings: Settings, problem: Problem, factors: Factors, intrinsics: Floats) -> RobustLoss:
-    """Return the robust loss that the settings ask for; without a scale that of a point's residuals.
-
-    `intrinsics` are from calibrated tracks to those of the sequence.
-    """
+    """Return the robust loss of the settings; where they give no scale, of that of a point's residuals."""
     if settings.loss_scale is not None:
         return RobustLoss(settings.loss, settings.loss_scale / focal_length(intrinsics))
     squares = problem.data.squares(factors)[problem.features.visible]
@@ -109,10 +106,7 @@ def robust_loss(settings: Settings, problem: Problem, factors: Factors, intrinsi
 
 
 def continued_loss(start: Iterate, settings: Settings, problem: Problem, factors: Factors) -> Problem:
-    """Return the problem of a run that continues from an iterate, under the loss of the settings.
-
-    The scale that residuals gave is kept until what they depend on is changed.
-    """
+    """Return a continued run's problem under the loss of the settings, of a new scale only if it must be."""
     if settings.loss == "squared":
         return problem.with_robust(None)
     robust = start.best.problem.robust
@@ -196,10 +190,7 @@ class RunContext:
         return replace(self, tracks=searched, robust_tracks=self.tracks)
 
     def last_problem(self, problem: Problem, factors: Factors) -> Problem:
-        """Return the problem of the last phase, given that of the search and where it ended.
-
-        Under a robust loss that is another objective, of all observations.
-        """
+        """Return the problem of the last phase: under a robust loss another one, of all observations."""
         tracks = self.robust_tracks
         if tracks is None:
             return problem
@@ -299,10 +290,7 @@ def run_refinement(
 
 
 def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None = None) -> Iterator[Iterate]:
-    """Yield the run of a method that works on X itself; of two steps, the second starts from the cut.
-
-    `factors` are the point that the run continues from; without them it starts from the closed form.
-    """
+    """Yield the run of a method that works on X itself, from factors or its closed form, in two steps."""
     settings, title = context.settings, context.method.title
     first = context.method.first(dict(settings.options), max_iterations=settings.max_iterations)
     continued = factors is not None
@@ -418,8 +406,7 @@ class StartSearch(Generic[AnyProblem]):
         """Solve at rank 1 from factors, then add one column at a time up to the problem's rank.
 
         Return the last step, and the losses at the ends of all ranks. `rng` gives the random numbers of a
-        rank. `display` makes the point to show of the end of rank 2 and its loss, None where what was shown
-        stays.
+        rank. `display` makes the point to show of the end of rank 2, None where what was shown stays.
         """
         losses = []
         context = replace(self.context, full_rank=self.problem)
@@ -435,10 +422,7 @@ class StartSearch(Generic[AnyProblem]):
 
 
 def count_phases(starts: int, first: int) -> int:
-    """Return about how many phases a search has, when the first start takes `first` of them.
-
-    The second takes one, the last two.
-    """
+    """Return about how many phases a search has; its first start takes so many, the next one, the last 2."""
     sizes = [len(group) for group in start_groups(starts - UNSCREENED)]
     return first + (starts > 1) + 2 * (starts > 2) + sum(1 + min(SURVIVORS, size) for size in sizes)
 

@@ -236,10 +236,7 @@ class Iterate:
 
     @cached_property
     def robust_weights(self) -> Floats | None:
-        """(F, P) weights of the observations at `best`, 0 to 1, 0 where hidden.
-
-        None with least squares, and while a search has not come to the robust objective.
-        """
+        """(F, P) weights of the observations at `best`, 0 where hidden; None before a robust objective."""
         return observation_weights(self.best)
 
     @cached_property
@@ -272,11 +269,7 @@ class Iterate:
 
     @cached_property
     def alternatives(self) -> dict[str, Iterate]:
-        """Other solutions that a refined iterate holds, by name: none where it is not refined.
-
-        `BILINEAR_START` is what the refinement started from; the further ends of a refinement that has ended
-        have their numbers and names.
-        """
+        """Other solutions of a refined iterate: `BILINEAR_START`, and further ends by number and name."""
         if self.record.energy is None:
             return {}
         before = replace(self.record, energy=None)
@@ -316,10 +309,7 @@ def count_shift(last: HistoryEntry, first: HistoryEntry) -> tuple[int, float]:
 
 
 def shift_counts(iterate: Iterate, by: tuple[int, float]) -> Iterate:
-    """Return an iterate whose record counts on from those of an earlier stream.
-
-    `by`: iterations and seconds, see `count_shift`.
-    """
+    """Return an iterate whose record is so many iterations and seconds later, see `count_shift`."""
     record, (iteration, seconds) = iterate.record, by
     record = replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
     return replace(iterate, record=record)
@@ -447,10 +437,7 @@ def run_remarks(last: Iterate) -> list[str]:
 
 
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:
-    """Return the `meta` of a result: its input, its settings, and how to reproduce it.
-
-    `status` is "stopped" where the run had not ended.
-    """
+    """Return the `meta` of a result: its input, its settings, how it ended, and how to reproduce it."""
     status = last.status.value if last.status.finished else "stopped"
     known = None if last.provenance is None else last.provenance.flatten()
     made = shown_as(known or as_provenance(settings), settings)

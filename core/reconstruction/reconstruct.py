@@ -187,10 +187,7 @@ def _with_track_verdict(stream: Iterator[Iterate]) -> Iterator[Iterate]:
 
 
 def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
-    """Yield iterates that know the history of their stream; all of them share its entries.
-
-    What is refused names the file of the sequence, or the sequence without one.
-    """
+    """Yield iterates that share the history of their stream; what is refused names the sequence."""
     entries: list[HistoryEntry] = []
     name = sequence.name if sequence.source is None else str(sequence.source)
     try:
@@ -234,10 +231,7 @@ def _with_same_threads(iterates: Iterator[Iterate]) -> Iterator[Iterate]:
 def replay(
     sequence: Sequence, steps: Collection[SolveStep], *, start: Iterate | None = None
 ) -> Iterator[Iterate]:
-    """Yield the iterates of all steps, each step continuing from the last iterate of the one before.
-
-    Iterations and seconds are counted through all steps.
-    """
+    """Yield the iterates of all steps, counted through; each step continues from the end of that before."""
     if not steps:
         raise InputError("there is no step; a reconstruction needs at least one")
     for number, step in enumerate(steps, start=1):

@@ -152,10 +152,7 @@ def depth_options(settings: Settings, *, thorough: bool) -> DepthOptions:
 
 
 def can_follow(start: Iterate, settings: Settings) -> bool:
-    """Whether the shape of an iterate can be followed to other settings.
-
-    It passed the finest level, and only parameters of the depths are others.
-    """
+    """Whether a shape passed the finest level, and the settings differ in parameters of the depths alone."""
     if settings.objective != DEPTHS or settings.mirror is not None or start.record.energy is None:
         return False
     depth = start.depth  # of a session that was restored it is without what it was followed from
@@ -203,10 +200,7 @@ def _followed(start: Iterate, options: DepthOptions) -> Followed:
 def refine_end(
     point: Point, settings: Settings, intrinsics: Floats, watch: Callable[[], None] | None = None
 ) -> DepthStep:
-    """Return the last step of a refinement that follows a bilinear solution only.
-
-    `intrinsics`: (3, 3) from calibrated tracks to those of the sequence.
-    """
+    """Return the last step of a refinement that follows a bilinear solution only; see `depth_problem`."""
     problem = depth_problem(point, settings.noise, intrinsics)
     options = depth_options(settings, thorough=False)
     first = depth_point(problem, point.problem, point.factors)
@@ -223,8 +217,8 @@ def refine_end(
 def depth_problem(point: Point, noise: float | None, intrinsics: Floats) -> DepthProblem:
     """Return the tracks of a point as a problem of depths.
 
-    `noise`: standard deviation of a coordinate in the units of the sequence; None estimates it; `intrinsics`:
-    (3, 3) from calibrated tracks to those of the sequence.
+    `noise` of a coordinate is in the units of the sequence, None estimates it; `intrinsics` (3, 3) lead
+    there.
     """
     problem = point.problem
     assert isinstance(problem, NonRigidProblem)  # no other problem has rays
@@ -316,10 +310,7 @@ def _iterates(
     *,
     share: float,
 ) -> Iterator[Iterate]:
-    """Yield the iterates of a refinement, of whose steps each is of the part and of all points.
-
-    They are timed while they are computed.
-    """
+    """Yield the timed iterates of a refinement, of whose steps each is of the part and of all points."""
     record = end.record
     while True:
         began = time.perf_counter()

@@ -70,10 +70,7 @@ def log_loss(loss: float) -> float:
 
 
 def shaped(*shape: str | int, dtype: type = np.float64, finite: bool = False) -> dict[str, Any]:
-    """Return what a file holds of a field: letters are sizes that agree between arrays, as F of frames.
-
-    `finite`: whether no entry may be NaN, as those of hidden tracks, histories and std may.
-    """
+    """Return what a file holds of a field, `finite` without NaN; letters are sizes, as F of the frames."""
     return {"shape": shape, "dtype": dtype, "finite": finite}
 
 
@@ -274,10 +271,7 @@ class Result:
         return replace(self, meta=self.meta | {"upright": str(known)})
 
     def with_mesh(self) -> Result:
-        """Return the result with what is found in its shapes where it has neither edges nor faces.
-
-        See `core.data.connectivity`. A low-rank result without a metric view stays as it is.
-        """
+        """Return the result with what connects its points, where it has neither edges nor faces."""
         if self.edges is not None or self.faces is not None or not self.metric:
             return self
         found = _connectivity(self)

@@ -402,10 +402,9 @@ def gives_depths(method: str, problem: str) -> bool:
 
 
 def chosen_objective(given: Mapping[str, Any]) -> str:
-    """Return the objective that given parameters choose: that of the depths, unless they say otherwise.
+    """Return the objective that given parameters choose.
 
-    A parameter of the weighted nuclear norm alone chooses that one. Where there are some of both, those of
-    the norm are of the start.
+    It is that of the depths, unless there are parameters of the weighted nuclear norm and none of the depths.
     """
     if not gives_depths(given.get("method", REFINED_METHODS[0]), given.get("problem", "nonrigid")):
         return WNN
@@ -414,10 +413,9 @@ def chosen_objective(given: Mapping[str, Any]) -> str:
 
 
 def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[float, ...]:
-    """Return the weights that a penalty gives modes, over the one that it gives the largest; at most 100.
+    """Return the weights that a penalty gives modes, over that of the largest, or of the last; at most 100.
 
-    Where that is 0, they are over the last one. `values`: (N,) sqrt(lambda_k), the largest first; `smallest`:
-    the smallest movement that counts, at which the weights end.
+    `values` are sqrt(lambda_k) (N,), the largest first, of which those above `smallest` have weights.
     """
     count = max(1, int(np.count_nonzero(values > smallest)))
     if isinstance(penalty, ExplicitWeights):
@@ -429,10 +427,7 @@ def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[
 
 
 def frame_range(text: str) -> tuple[int, int]:
-    """Return the frames that a text such as "31-40" or "7" names.
-
-    `text`: one frame or the first and the last one, counted from 1.
-    """
+    """Return the first and the last frame, from 0, that a text such as "31-40" or "7" names, from 1."""
     found = re.fullmatch(r"\s*([0-9]+)\s*(?:[-\u2013]\s*([0-9]+)\s*)?", text)
     first, last = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
     if not 1 <= first <= last:

@@ -108,10 +108,7 @@ def find_verdicts(
     ends: Sequence[DepthEnd],
     std: Floats | None,
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts on a refined solution.
-
-    `std`: (F, 3, P) of the points; None where they are not known.
-    """
+    """Return the verdicts on a refined solution; the `std` of its points (F, 3, P) may be unknown."""
     found = [
         *_mirrored(alternatives, len(point.depths)),
         _parallax(point, alternatives),
@@ -139,11 +136,7 @@ def _sorted(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 
 def find_wrong_tracks(tracks: Floats, visible: Bools) -> Verdict | None:
-    """Return a verdict where many observations are gross outliers, which spoil a solution by least squares.
-
-    `tracks`: (F, 2, P) in any unit; `visible`: (F, P) whether a point is seen in a frame. Returns None where
-    there are few or none.
-    """
+    """Return a verdict where many observations (F, 2, P) are gross outliers, which spoil least squares."""
     some = slice(None, None, max(1, visible.size // MOST_EXAMINED))
     observed = max(int(visible[:, some].sum()), 1)
     share = float(find_gross_outliers(tracks[:, :, some], visible[:, some]).sum()) / observed
