@@ -365,13 +365,12 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
     lowest = [np.nan if record.best is None else record.best for record in records]
     meta = result_metadata(sequence, settings, last) | {"phases": RECORDS.write(phases_of(records))}
-    refined: dict[str, Any] = {}
+    more: dict[str, Any] = {}  # of the depths, or of a low-rank solution
     if energy is not None:
         meta["refinement"] = (geometry.refinement or {}) | {"energy": energy}
-        energies = [
-            (each.iteration, each.seconds, each.energy) for each in records if each.energy is not None
-        ]
-        refined = {
+        depths = [record for record in records if record.energy is not None]
+        energies = [(record.iteration, record.seconds, record.energy) for record in depths]
+        more = {
             "bilinear_B": own.B,
             "bilinear_C": own.C,
             "bilinear_weights": weights,
@@ -384,7 +383,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     tracks, camera = problem.tracks, settings.camera_of(sequence.camera)
     solved = geometry.projective
     if solved is not None:  # a low-rank solution is shown by cameras of its own
-        meta["low_rank"] = geometry.figures
+        meta["low_rank"], more = geometry.figures, vars(solved)
         pixels = to_pixels(tracks, last.intrinsics)
         tracks = np.where(problem.visible[:, None], from_pixels(pixels, geometry.intrinsics), 0.0)
         camera = CameraModel.PERSPECTIVE
@@ -406,12 +405,9 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         edges=sequence.edges,
         faces=sequence.faces,
         meta=meta,
-        cameras=None if solved is None else solved.cameras,
-        homogeneous=None if solved is None else solved.homogeneous,
-        norm=None if solved is None else solved.norm,
         std=geometry.std,
         robust_weights=observation_weights(last.best),
-        **refined,
+        **more,
     )
     if settings.upright is not None:
         result = result.with_upright(settings.upright)
@@ -438,7 +434,6 @@ def run_remarks(last: Iterate) -> list[str]:
 
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:
     """Return the `meta` of a result: its input, its settings, how it ended, and how to reproduce it."""
-    status = last.status.value if last.status.finished else "stopped"
     known = None if last.provenance is None else last.provenance.flatten()
     made = shown_as(known or as_provenance(settings), settings)
     steered: dict[str, Any] = {} if made.plain else {"steps": RECORDS.write(made.steps)}
@@ -447,34 +442,32 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
         steered["robust"] = RECORDS.write(robust)
     if made.start is not None:
         steered["start"] = str(made.start.resolve())
-    return {
-        "name": sequence.name,
-        "method": settings.method,
-        "settings": settings_to_dict(settings),
-        "preset": preset_name(settings),
-        "versions": versions(),
-        "source": str(sequence.source.resolve()) if sequence.source else None,
-        "digest": sequence.digest,
-        "content": sequence.content,
-        "provenance": sequence.provenance,
-        "units": sequence.units,
-        "truth_units": sequence.truth_units,
-        "truth_name": sequence.truth_name,
-        "image_size": sequence.image_size,
-        "frame_rate": sequence.frame_rate,
-        "video_frames": None if sequence.video_frames is None else sequence.video_frames.tolist(),
-        "video": None if sequence.video is None else str(sequence.video.absolute()),
-        "point_names": sequence.point_names,
-        "rotations": last.rotations,
-        "starts": RECORDS.write(last.starts),
-        "intrinsics": RECORDS.write(last.origin),
-        "remarks": run_remarks(last),
-        "verdicts": RECORDS.write(last.verdicts),
-        "status": status,
-        "phase": RECORDS.write(last.phase),
-        "seconds": last.record.seconds,
-        "iterations": last.record.iteration,
-        "reading": dict(sequence.reading),
-        "command": command_for(sequence, made),
-        "python": python_for(sequence, made),
-    } | steered
+    of_sequence = (
+        *("name", "digest", "content", "provenance", "units", "truth_units", "truth_name"),
+        *("image_size", "frame_rate", "point_names"),
+    )
+    return (
+        {name: getattr(sequence, name) for name in of_sequence}
+        | {
+            "method": settings.method,
+            "settings": settings_to_dict(settings),
+            "preset": preset_name(settings),
+            "versions": versions(),
+            "source": str(sequence.source.resolve()) if sequence.source else None,
+            "video_frames": None if sequence.video_frames is None else sequence.video_frames.tolist(),
+            "video": None if sequence.video is None else str(sequence.video.absolute()),
+            "rotations": last.rotations,
+            "starts": RECORDS.write(last.starts),
+            "intrinsics": RECORDS.write(last.origin),
+            "remarks": run_remarks(last),
+            "verdicts": RECORDS.write(last.verdicts),
+            "status": last.status.value if last.status.finished else "stopped",
+            "phase": RECORDS.write(last.phase),
+            "seconds": last.record.seconds,
+            "iterations": last.record.iteration,
+            "reading": dict(sequence.reading),
+            "command": command_for(sequence, made),
+            "python": python_for(sequence, made),
+        }
+        | steered
+    )

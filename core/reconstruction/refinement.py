@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..data.connectivity import do_nothing
 from ..depth import (
     FINE,
     Alternative,
@@ -198,7 +199,7 @@ def _followed(start: Iterate, options: DepthOptions) -> Followed:
 
 
 def refine_end(
-    point: Point, settings: Settings, intrinsics: Floats, watch: Callable[[], None] | None = None
+    point: Point, settings: Settings, intrinsics: Floats, watch: Callable[[], object] = do_nothing
 ) -> DepthStep:
     """Return the last step of a refinement that follows a bilinear solution only; see `depth_problem`."""
     problem = depth_problem(point, settings.noise, intrinsics)
@@ -209,8 +210,7 @@ def refine_end(
     with single_threaded():
         for _, step in steps:
             end = step
-            if watch is not None:
-                watch()
+            watch()
     return end
 
 

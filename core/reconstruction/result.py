@@ -132,11 +132,9 @@ class Result:
                 f"the ground truth is of frame {self.truth.frames.max()} (0-based); there are {len(self.B)}"
             )
         for name, value in arrays.items():
-            object.__setattr__(self, name, read_only(value, _ARRAYS[name].metadata["dtype"]))
-        for name in ("eta", "loss", "norm", "energy"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, float(value))
+            held = _ARRAYS[name].metadata
+            array = read_only(value, held["dtype"]) if held["shape"] else float(value)
+            object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
         size = f"{self.frame_count} frames, {self.point_count} points, rank {self.rank}"
@@ -308,8 +306,8 @@ class Result:
     @property
     def bilinear(self) -> tuple[Floats, Floats, Floats, Floats]:
         """B (F, K), C (3P, K), rotations (F, 3, 3) and translations (F, 3) that the loss is of."""
-        kept = self.bilinear_B, self.bilinear_C, self.bilinear_rotations, self.bilinear_translations
-        B, C, R, t = kept
+        B, C = self.bilinear_B, self.bilinear_C
+        R, t = self.bilinear_rotations, self.bilinear_translations
         if B is None or C is None or R is None or t is None:
             return self.B, self.C, self.rotations, self.translations
         return B, C, R, t

@@ -77,14 +77,10 @@ class Verdict(OneLine):
     action: str | None = None  # a key of `VERDICT_ACTIONS`: what the user can do. None where there is nothing
 
     def __post_init__(self) -> None:
-        if self.kind not in VERDICT_KINDS:
-            raise InputError(
-                f"the kind of a verdict is {self.kind!r}; accepted are {', '.join(VERDICT_KINDS)}"
-            )
-        if self.action is not None and self.action not in VERDICT_ACTIONS:
-            raise InputError(
-                f"the action of a verdict is {self.action!r}; accepted are {', '.join(VERDICT_ACTIONS)}"
-            )
+        for name, known in (("kind", VERDICT_KINDS), ("action", VERDICT_ACTIONS)):
+            value = getattr(self, name)
+            if value not in known and (name, value) != ("action", None):
+                raise InputError(f"the {name} of a verdict is {value!r}; accepted are {', '.join(known)}")
         object.__setattr__(self, "sentence", printable(self.sentence))
         if self.frames is None:
             return
