@@ -27,6 +27,7 @@ from ..foundation.linalg import nearest_rotation
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, read_only
 from .absolute_quadric import QuadricRoot, solve_quadric
+from .bundle_adjustment import Bundle
 from .calibration import camera_matrix
 
 LEAST_VIEWS = 3
@@ -41,20 +42,14 @@ LEAST_IN_FRONT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class MetricUpgrade(OneLine):
-    """A metric reconstruction: x_fj ~ K (R_f S_j + t_f), up to a similarity of the object frame."""
+class MetricUpgrade(Bundle, OneLine):
+    """A metric reconstruction, up to a similarity of the object frame, and how it was found."""
 
-    rotations: Floats  # (F, 3, 3)
-    translations: Floats  # (F, 3)
-    points: Floats  # (3, N)
-    intrinsics: Floats  # (3, 3), in the units of the tracks
     upgrade: Floats  # (4, 4) Q: K^-1 P Q ~ [R t], and the points are Q^-1 U
     assumed: str  # where K is from, in words
     constraint_rms: float  # of the entries of M M' / (tr(M M') / 3) - I, M the three columns of a camera
-    uncertainty: float  # of the worst determined direction of the upgrade, relative
     in_front: float  # share of the visible observations whose point is in front of its camera
-    projective_rms: float  # root mean square distance of tracks and reprojections, in the units of the tracks
-    metric_rms: float  # the same, of the metric reconstruction
+    metric_rms: float  # root mean square distance of tracks and reprojections, in the units of the tracks
 
     def __post_init__(self) -> None:
         for name in ("rotations", "translations", "points", "intrinsics", "upgrade"):
@@ -71,11 +66,11 @@ def metric_upgrade(
     """
     tracks = np.where(visible[:, None], tracks, 0.0)
     _check_input(cameras, points)
-    projective_rms = reprojection_rms(cameras @ points, tracks, visible)
+    rms = reprojection_rms(cameras @ points, tracks, visible)
     frame, assumed = _frame(tracks, visible, intrinsics)
     A, T, U = _condition(np.linalg.inv(frame) @ cameras, points)
     _check_perspective(A, U)
-    _check_parallax(frame @ A, U, projective_rms, tracks=tracks, visible=visible)
+    _check_parallax(frame @ A, U, rms, tracks=tracks, visible=visible)
     found = solve_quadric(A, focal_known=intrinsics is not None)
     _check_upgrade(found)
     K = frame @ np.diag([found.focal, found.focal, 1.0])
@@ -103,9 +98,7 @@ def metric_upgrade(
         upgrade=T @ Q,
         assumed=assumed,
         constraint_rms=found.rms,
-        uncertainty=found.uncertainty,
         in_front=in_front,
-        projective_rms=projective_rms,
         metric_rms=reprojection_rms(K @ Y, tracks, visible),
     )
 

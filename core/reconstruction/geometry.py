@@ -314,8 +314,7 @@ def metric_view(
             upgrade = metric_upgrade(P, homogeneous, tracks=tracks, visible=visible, intrinsics=K)
         except InputError:
             continue  # the figures of `geometry_of` hold the reason
-        start = Bundle(upgrade.rotations, upgrade.translations, upgrade.points, upgrade.intrinsics)
-        end = adjust_bundle(start, tracks, visible, focal_free=K is None, max_iterations=STEPS)
+        end = adjust_bundle(upgrade, tracks, visible, focal_free=K is None, max_iterations=STEPS)
         rms = reprojection_rms(end.intrinsics @ end.camera_points(), tracks, visible)
         assumed = (
             upgrade.assumed if K is not None else f"{upgrade.assumed}; adjusted to {end.intrinsics[0, 0]:.0f}"

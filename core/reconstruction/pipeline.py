@@ -163,20 +163,16 @@ class RunContext:
         """The method of the settings."""
         return METHODS[self.settings.method]
 
-    @property
-    def last_algorithm(self) -> Algorithm[Any]:
-        """The method's bilinear step, up to the tolerance of the settings."""
-        return self.bilinear_algorithm(self.settings.tolerance)
-
     def rng(self, stream: int) -> np.random.Generator:
         """Return the random numbers of one purpose."""
         return np.random.default_rng([self.settings.seed, stream])
 
-    def bilinear_algorithm(self, tolerance: float, most: int | None = None) -> Algorithm[Any]:
-        """Return the method's bilinear step, with at most so many iterations, or those of the settings."""
-        make = self.method.second if self.method.refined else self.method.first
-        limit = min(self.settings.max_iterations, most or self.settings.max_iterations)
-        return make(dict(self.settings.options), tolerance=tolerance, max_iterations=limit)
+    def bilinear_algorithm(self, tolerance: float | None = None, most: int | None = None) -> Algorithm[Any]:
+        """Return the method's bilinear step, to a tolerance, or that of the settings; likewise its limit."""
+        settings, make = self.settings, self.method.second if self.method.refined else self.method.first
+        limit = min(settings.max_iterations, most or settings.max_iterations)
+        reached = settings.tolerance if tolerance is None else tolerance
+        return make(dict(settings.options), tolerance=reached, max_iterations=limit)
 
     def without_gross_outliers(self) -> RunContext:
         """Return the context of the search: under a robust loss without gross outliers."""
@@ -280,11 +276,11 @@ def run_refinement(
     context: RunContext, problem: Problem, factors: Factors, name: str, *, complete: bool
 ) -> Iterator[Iterate]:
     """Yield the last phase of a search; `complete` is whether all of the observations were searched."""
-    final, algorithm = context.last_problem(problem, factors), context.last_algorithm
+    final, algorithm = context.last_problem(problem, factors), context.bilinear_algorithm()
     if complete:
         algorithm = algorithm.for_near_start(dict(context.settings.options))
     elif context.settings.objective == DEPTHS:  # the end is a start, of a part of the points
-        algorithm = context.bilinear_algorithm(context.settings.tolerance, 1)
+        algorithm = context.bilinear_algorithm(most=1)
     name = name if complete and final is problem else ""
     yield from run_last_phase(context, final, algorithm, factors, REFINE, name)
 
@@ -305,7 +301,7 @@ def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None
         return
     end = yield from run_phase(context, problem, first, factors, phase)
     name = CONTINUED if continued else "ADMM, refined"
-    yield from run_last_phase(context, problem, context.last_algorithm, end.factors, REFINE, name)
+    yield from run_last_phase(context, problem, context.bilinear_algorithm(), end.factors, REFINE, name)
 
 
 def run_continued(context: RunContext, problem: Problem, point: Factors, start: Iterate) -> Iterator[Iterate]:
@@ -320,7 +316,7 @@ def run_continued(context: RunContext, problem: Problem, point: Factors, start: 
         point, complete = found.factors, True
     if context.method.on_matrix:
         return run_on_matrix(context, problem, point)
-    algorithm = context.last_algorithm.for_changed_settings(complete=complete)
+    algorithm = context.bilinear_algorithm().for_changed_settings(complete=complete)
     return run_last_phase(context, problem, algorithm, point, REFINE, CONTINUED)
 
 
