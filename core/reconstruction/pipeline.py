@@ -96,7 +96,7 @@ def focal_length(intrinsics: Floats) -> float:
 
 
 def robust_loss(settings: Settings, problem: Problem, factors: Factors, intrinsics: Floats) -> RobustLoss:
-    """Return the robust loss of the settings; where they give no scale, of that of a point's residuals."""
+    """Return the robust loss of the settings, whose scale a point's residuals give where they do not."""
     if settings.loss_scale is not None:
         return RobustLoss(settings.loss, settings.loss_scale / focal_length(intrinsics))
     squares = problem.data.squares(factors)[problem.features.visible]
@@ -106,7 +106,7 @@ def robust_loss(settings: Settings, problem: Problem, factors: Factors, intrinsi
 
 
 def continued_loss(start: Iterate, settings: Settings, problem: Problem, factors: Factors) -> Problem:
-    """Return a continued run's problem under the loss of the settings, of a new scale only if it must be."""
+    """Return a continued run's problem under the settings' loss, with its scale where that still holds."""
     if settings.loss == "squared":
         return problem.with_robust(None)
     robust = start.best.problem.robust
@@ -418,7 +418,7 @@ class StartSearch(Generic[AnyProblem]):
 
 
 def count_phases(starts: int, first: int) -> int:
-    """Return about how many phases a search has; its first start takes so many, the next one, the last 2."""
+    """Return about how many phases a search has: so many of its first start, 1 of the next, 2 at the end."""
     sizes = [len(group) for group in start_groups(starts - UNSCREENED)]
     return first + (starts > 1) + 2 * (starts > 2) + sum(1 + min(SURVIVORS, size) for size in sizes)
 

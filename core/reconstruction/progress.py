@@ -236,7 +236,7 @@ class Iterate:
 
     @cached_property
     def robust_weights(self) -> Floats | None:
-        """(F, P) weights of the observations at `best`, 0 where hidden; None before a robust objective."""
+        """(F, P) weights of the observations at `best`, 0 where hidden; None without a robust objective."""
         return observation_weights(self.best)
 
     @cached_property

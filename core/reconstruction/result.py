@@ -486,10 +486,11 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
         if entry.metadata["finite"] and bad.any():
             raise InputError(f"{path}: {name} holds {arrays[name][bad][0]}; accepted are finite numbers")
     seen = arrays["tracks"].transpose(0, 2, 1)[arrays["visible"].astype(bool)]
-    if not (np.abs(seen) <= LARGEST_COORDINATE).all():
+    bad = ~(np.abs(seen) <= LARGEST_COORDINATE)
+    if bad.any():
         raise InputError(
-            f"{path}: tracks hold {seen[~(np.abs(seen) <= LARGEST_COORDINATE)][0]} where visible marks a "
-            f"point as seen; accepted are numbers up to {LARGEST_COORDINATE:g}"
+            f"{path}: tracks hold {seen[bad][0]} where visible marks a point as seen; "
+            f"accepted are numbers up to {LARGEST_COORDINATE:g}"
         )
     for name in ("tracks", "truth_points", "std"):
         if name in arrays and (np.abs(arrays[name]) > LARGEST_NUMBER).any():
@@ -508,8 +509,7 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
     except (KeyError, ValueError) as error:
         known = ", ".join(model.value for model in CameraModel)
         raise InputError(f"{path}: meta names no camera model; accepted are {known}") from error
-    for name in ("format", "version"):
-        del meta[name]
+    del meta["format"], meta["version"]
     own = {name: arrays[name] for name in _ARRAYS if name in arrays}
     if LOW_RANK.isdisjoint(own):  # their view may be no metric one
         checked_intrinsics(own["intrinsics"], f"{path}: intrinsics")

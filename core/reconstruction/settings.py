@@ -413,7 +413,7 @@ def chosen_objective(given: Mapping[str, Any]) -> str:
 
 
 def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[float, ...]:
-    """Return the weights that a penalty gives modes, over that of the largest, or of the last; at most 100.
+    """Return the weights that a penalty gives modes, over that of the largest, or the last if 0; at most 100.
 
     `values` are sqrt(lambda_k) (N,), the largest first, of which those above `smallest` have weights.
     """
@@ -427,7 +427,7 @@ def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[
 
 
 def frame_range(text: str) -> tuple[int, int]:
-    """Return the first and the last frame, from 0, that a text such as "31-40" or "7" names, from 1."""
+    """Return the first and last frame, counted from 0, that a text such as "31-40" or "7" names from 1."""
     found = re.fullmatch(r"\s*([0-9]+)\s*(?:[-\u2013]\s*([0-9]+)\s*)?", text)
     first, last = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
     if not 1 <= first <= last:

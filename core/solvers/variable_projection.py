@@ -237,7 +237,6 @@ def _eliminate_C(
         gradient = data.cameras.rotate_sums_back(sums)
         gradient[:rank] += 0.5 * weights[:, None] * B.T
         He = tuple(kept)
-        decrease = _relative_decrease(before.loss, loss) if before is not None else decrease
     return VariableProjectionState(
         problem=problem,
         factors=factors,
