@@ -183,7 +183,7 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_scr
 def test_all_is_as_large_as_preferred(tmp_path):
     kept = tmp_path / "config" / ORGANIZATION / f"{APPLICATION}.json"
     kept.parent.mkdir(parents=True)
-    kept.write_text('{"size": "150"}')
+    kept.write_text('{"size": 150}')
     picture = tmp_path / "window.png"
     words = ("--screenshot", str(picture), "--exit", "--size", "1000x700")
     done = run_application("sample:stretch/circle", *words, folder=tmp_path)
