@@ -141,7 +141,6 @@ class PanelUpdater(Throttle):
         super().run_after(PANEL_TURNS.next(wait))
 
     def _update(self) -> None:
-        """Show the present state, where it is not shown yet."""
         state, shown = self._resolve(), self._shown
         if shown is not _NOTHING and state == shown:
             return

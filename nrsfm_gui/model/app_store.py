@@ -234,7 +234,6 @@ class AppStore:
 
 
 def _settings_of(values: object) -> Settings | None:
-    """Return settings from the values that are stored of them, None where they cannot be read."""
     try:
         return settings_from_dict(values) if isinstance(values, dict) else None
     except InputError:

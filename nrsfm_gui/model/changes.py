@@ -109,7 +109,6 @@ def deferred_sentence(run: Settings, requested: Settings) -> str:
 
 
 def _sentence(names: tuple[str, ...], what: str) -> str:
-    """Return names and what is done about them, "" without names."""
     text = ", ".join(names)
     return f"{text[0].upper()}{text[1:]}: {what}" if text else ""
 

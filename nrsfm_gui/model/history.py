@@ -195,7 +195,6 @@ class History:
 
 
 def _finite(value: float) -> float:
-    """Return a value, clamped to be finite."""
     return min(max(value, -HIGHEST), HIGHEST) if value == value else HIGHEST
 
 

@@ -29,8 +29,6 @@ from nrsfm_gui.model.undo import UndoChange, UndoEntry, UndoStack, settings_chan
 _T = TypeVar("_T")
 
 OWN = "own"  # the shape of a run itself, not another solution that it holds
-
-
 INPUT = "a file of what is open"
 SOURCES = {"rotations": "the file of the rotations", "intrinsics": "the file of the intrinsics"}
 
@@ -453,18 +451,13 @@ class Session(QObject):
     def set_hidden(self, points: Iterable[int], *, undoable: bool = True) -> None:
         """Leave points out of the views."""
         hidden = frozenset(int(point) for point in points)
-        if undoable and hidden != self.hidden:
-            description = f"{len(hidden)} points left out" if hidden else "all points shown"
-            show = partial(self.set_hidden, undoable=False)
-            self.record_view_change("hidden points", description, self.hidden, hidden, show)
-        self._set("hidden", hidden)
+        description = f"{len(hidden)} points left out" if hidden else "all points shown"
+        self._change_view("hidden", hidden, "hidden points", description, undoable=undoable)
 
     def set_alignment(self, alignment: Alignment, *, undoable: bool = True) -> None:
         """Choose how the ground truth is laid over the estimate."""
-        if undoable and alignment != self.alignment:
-            show, description = partial(self.set_alignment, undoable=False), f"alignment {alignment.label()}"
-            self.record_view_change("alignment", description, self.alignment, alignment, show)
-        self._set("alignment", alignment)
+        description = f"alignment {alignment.label()}"
+        self._change_view("alignment", alignment, "alignment", description, undoable=undoable)
 
     def set_theme(self, theme: Theme) -> None:
         """Choose the colors."""
@@ -473,11 +466,8 @@ class Session(QObject):
 
     def set_appearance(self, appearance: Appearance, *, undoable: bool = True) -> None:
         """Choose layers, colors, trails, mesh and sizes."""
-        if undoable and appearance != self.appearance:
-            part, description = appearance_change(self.appearance, appearance)
-            show = partial(self.set_appearance, undoable=False)
-            self.record_view_change(part, description, self.appearance, appearance, show)
-        self._set("appearance", appearance)
+        part, description = appearance_change(self.appearance, appearance)
+        self._change_view("appearance", appearance, part, description, undoable=undoable)
 
     def change_appearance(self, *, undoable: bool = True, **changes: Any) -> None:
         """Choose some fields of the appearance."""
@@ -505,6 +495,13 @@ class Session(QObject):
             setattr(self, name, value)
             getattr(self, f"{name}_changed").emit(value)
 
+    def _change_view(self, name: str, value: object, part: str, description: str, *, undoable: bool) -> None:
+        """Set an attribute of what is seen, and let that be undone."""
+        before = getattr(self, name)
+        if undoable and value != before:
+            self.record_view_change(part, description, before, value, partial(self._set, name))
+        self._set(name, value)
+
     def _count_edit(self, *_: object) -> None:
         self.edits += 1
 
@@ -526,7 +523,6 @@ def preset_for(sequence: Sequence) -> Settings:
 
 
 def _with(runs: list[Run], run: Run) -> list[Run]:
-    """Return runs with one more in its place, if it is not there."""
     return sorted({*runs, run}, key=lambda other: other.number)
 
 

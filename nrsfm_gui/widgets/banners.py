@@ -114,7 +114,7 @@ MOST_LINES = 2  # of a note
 READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read: a note may follow it
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Message:
     """A sentence, and buttons with what each of them does."""
 
@@ -180,12 +180,12 @@ class MessageBar(QFrame):
 
     def warn(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence until it is closed; `action` is a (text, callback) or several."""
-        self._warning = self._merged(self._warning, Message(sentence, _as_actions(action)))
+        self._warning = _message(sentence, action, self._warning)
         self._show()
 
     def note(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence for a few seconds, after a warning that has not been read yet."""
-        self._note = self._merged(self._note, Message(sentence, _as_actions(action)))
+        self._note = _message(sentence, action, self._note)
         if self._warning is None:
             self._show()
         else:
@@ -238,12 +238,6 @@ class MessageBar(QFrame):
         """Keep a message that has to wait for a more urgent banner."""
         super().hideEvent(event)
         self._timer.stop()
-
-    def _merged(self, before: Message | None, message: Message) -> Message:
-        """Return a message; the same sentence keeps what it offered."""
-        if before is not None and before.sentence == message.sentence and not message.actions:
-            message.actions = before.actions
-        return message
 
     def _show(self) -> None:
         message = self.message
@@ -306,8 +300,10 @@ class MessageBar(QFrame):
             self._timer.start(max(READ_MILLISECONDS - int(self._on_view.elapsed()), 0))
 
 
-def _as_actions(action: Actions) -> tuple[Action, ...]:
-    """Return buttons as a tuple of pairs, where one pair was given too."""
+def _message(sentence: str, action: Actions, before: Message | None) -> Message:
+    """Return a message with one or several actions; the same sentence keeps what it offered."""
     if action and isinstance(action[0], str):
-        return (action,)
-    return action
+        action = (action,)
+    elif before is not None and before.sentence == sentence and not action:
+        action = before.actions
+    return Message(sentence, action)

@@ -151,7 +151,6 @@ class _Dialog(QFileDialog):
         return next(filter(os.path.isdir, self.selectedFiles()[:1]), "")
 
     def choose(self, folder: str) -> None:
-        """Return a folder."""
         self.fileSelected.emit(folder)
         self.done(QFileDialog.DialogCode.Accepted)
 

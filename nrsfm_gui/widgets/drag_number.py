@@ -93,14 +93,12 @@ class _Drags:
     _slider_and_pace: Callable[[], tuple[DragSlider, float]]  # a method: what is moved, its steps per pixel
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Begin a drag."""
         assert event is not None
         if event.button() is Qt.MouseButton.LeftButton:
             self._x = event.position().x()
             self._slider_and_pace()[0].begin()
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move by the movement of the mouse."""
         assert event is not None
         if self._x is not None:
             (slider, pace), x = self._slider_and_pace(), event.position().x()
@@ -108,7 +106,6 @@ class _Drags:
             self._x = x
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """End a drag."""
         assert event is not None
         if event.button() is Qt.MouseButton.LeftButton and self._x is not None:
             self._x = None

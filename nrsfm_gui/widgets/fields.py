@@ -56,8 +56,6 @@ NO_MARGINS = 0, 0, 0, 0
 
 # Ten presses of an arrow key are one decade, and every step is a round number.
 DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
-
-
 ENTRY_MARGIN, WIDEST_ENTRIES = 4, 620  # pixels around an entry of two lines, and of the list at most
 
 
@@ -233,9 +231,8 @@ class _ExplainedEntry(QStyledItemDelegate):
         style = option.widget.style() if option.widget is not None else None
         if style is not None:
             style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
-        state, roles = option.state, QPalette.ColorRole
-        chosen = bool(state & QStyle.StateFlag.State_Selected)
-        enabled = bool(state & QStyle.StateFlag.State_Enabled)
+        roles, enabled = QPalette.ColorRole, option.state & QStyle.StateFlag.State_Enabled
+        chosen = option.state & QStyle.StateFlag.State_Selected
         group = QPalette.ColorGroup.Normal if enabled else QPalette.ColorGroup.Disabled
         indent = ENTRY_MARGIN if not explanation else 3 * ENTRY_MARGIN
         area = option.rect.adjusted(indent, ENTRY_MARGIN, -ENTRY_MARGIN, -ENTRY_MARGIN)
@@ -396,12 +393,11 @@ class NumberField(QLineEdit):
         text = self.text().strip().replace(",", ".")
         if not text and self._optional:
             return None
-        kind = "a whole number" if self._integer else "a number"
         try:
             return int(text) if self._integer else float(text)
         except ValueError:
-            found = f"{text!r} is not {kind}" if text else f"empty; accepted is {kind}"
-            raise ValueError(found) from None
+            kind = "a whole number" if self._integer else "a number"
+            raise ValueError(f"{text!r} is not {kind}" if text else f"empty; accepted is {kind}") from None
 
     def step_by(self, steps: int) -> None:
         """Move the number by steps, as an arrow key does."""

@@ -36,7 +36,6 @@ class _SvgIconEngine(QIconEngine):
         self._name, self._role, self._disabled = name, role, disabled
 
     def paint(self, painter: QPainter | None, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
-        """Paint the icon in the middle of a rectangle."""
         assert painter is not None
         side = min(rect.width(), rect.height())
         area = QRectF(0.0, 0.0, side, side)
@@ -49,7 +48,6 @@ class _SvgIconEngine(QIconEngine):
         paint_icon(painter, self._name, area, color.name())
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """Return a picture of a size in pixels of the screen."""
         picture = QPixmap(size)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
@@ -58,7 +56,6 @@ class _SvgIconEngine(QIconEngine):
         return picture
 
     def clone(self) -> QIconEngine:
-        """Return a copy."""
         return _SvgIconEngine(self._name, self._role, self._disabled)
 
 

@@ -19,8 +19,7 @@ PADDING = 6  # pixels on each side
 LEAST_SHOWN = 6  # characters of an elided text: fewer are not readable
 MOST_LINES = 3
 WIDEST_TIP = 120  # letters that a tip may have in one line
-TIP_BEGINS = '<span style="white-space:pre-wrap">'  # of one that is escaped
-TIP_ENDS = "</span>"
+TIP_BEGINS, TIP_ENDS = '<span style="white-space:pre-wrap">', "</span>"  # of one that is escaped
 
 
 def plain_tip(text: str) -> str:

@@ -47,7 +47,6 @@ class _PixelItem(pg.GraphicsObject, metaclass=AbstractQt):
     def paint(
         self, painter: QPainter | None, option: QStyleOptionGraphicsItem | None, widget: QWidget | None = None
     ) -> None:
-        """Paint what may be seen."""
         assert painter is not None
         device = painter.device()
         assert device is not None

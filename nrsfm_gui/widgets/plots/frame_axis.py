@@ -158,7 +158,6 @@ class FramePicture(Themed):
         self.update()
 
     def _paint_line(self, painter: QPainter, area: QRectF) -> None:
-        """Draw a line at the frame that is shown."""
         x = self._axis.center(self._frame)
         painter.setPen(QPen(qcolor(self._theme.text), 1.0))
         painter.drawLine(QLineF(x, area.top(), x, area.bottom()))

@@ -117,15 +117,12 @@ class _SvgPaintEngine(QPaintEngine):
     # -- called by QPainter ---------------------------------------------------------------------------------
 
     def type(self) -> QPaintEngine.Type:
-        """Return the type of user-defined engines."""
         return QPaintEngine.Type.User
 
     def begin(self, device: QPaintDevice | None) -> bool:
-        """Return True: nothing has to be prepared."""
         return True
 
     def end(self) -> bool:
-        """Return True: nothing has to be prepared."""
         return True
 
     def updateState(self, state: QPaintEngineState) -> None:
@@ -147,7 +144,6 @@ class _SvgPaintEngine(QPaintEngine):
         self._clip = path
 
     def drawPath(self, path: QPainterPath) -> None:
-        """Write a path, filled and outlined."""
         self._write_path(path, filled=self._painter().brush().style() != Qt.BrushStyle.NoBrush)
 
     def drawPolygon(self, points: list[QPointF], mode: QPaintEngine.PolygonDrawMode) -> None:  # type: ignore[override]
@@ -164,7 +160,6 @@ class _SvgPaintEngine(QPaintEngine):
         self.drawPath(path)
 
     def drawTextItem(self, place: QPointF, item: QTextItem) -> None:
-        """Write text as a text element."""
         painter = self._painter()
         look = _font(item.font()) + _paint("fill", painter.pen().color())
         self._write(
@@ -173,7 +168,6 @@ class _SvgPaintEngine(QPaintEngine):
         )
 
     def drawPixmap(self, place: QRectF, pixmap: QPixmap, part: QRectF) -> None:
-        """Embed a picture."""
         picture = pixmap.copy(part.toAlignedRect())
         painter = self._painter()
         length = math.sqrt(abs(painter.transform().determinant()) * place.width() * place.height())
@@ -281,7 +275,6 @@ def _stroke(pen: QPen, scale: float) -> str:
 
 
 def _matrix(transform: QTransform) -> str:
-    """Return a transform as an attribute, empty for the identity."""
     if transform.isIdentity():
         return ""
     turned = (transform.m11(), transform.m12(), transform.m21(), transform.m22())
