@@ -17,8 +17,7 @@ from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 from core import Settings
 from core.foundation import DEPTHS, WNN, phase_text
-from nrsfm_gui.engine.mailbox import Change, MailboxContent
-from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
+from nrsfm_gui.engine.solver_thread import Change, MailboxContent, SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PANEL_TURNS
 from nrsfm_gui.model.changes import (
     deferred_sentence,
@@ -235,13 +234,9 @@ class RunControl(QObject):
         """
         session = self._session
         seen, moment = session.seen, session.moment
-        if (
-            self._closing
-            or not session.live
-            or run is None
-            or run is not session.shown
-            or run in self._threads
-        ):
+        if self._closing or not session.live or run is None:
+            return
+        if run is not session.shown or run in self._threads:
             return
         if seen is None or not seen.rotations_chosen or session.settings == self._ignored_settings:
             return
@@ -378,10 +373,6 @@ class _Gesture:
     before: Settings  # the settings at its start
     prefix: str = ""  # of the text of its tick
 
-    def includes(self, run: Run, keys: frozenset[str], rest: float) -> bool:
-        """Return whether another change, after so many seconds, belongs to the same gesture."""
-        return run is self.run and one_gesture(self.keys, keys, rest)
-
 
 class _TickRecorder:
     """Adds a tick to the history of a run where its settings changed: one tick per gesture."""
@@ -396,11 +387,13 @@ class _TickRecorder:
     def add(self, run: Run, change: Change) -> None:
         """Apply changed settings to a run, and add a tick or extend that of the present gesture."""
         keys, last = parameters(run.settings, change.settings), self._gesture
-        if last is not None and not change.restarts and last.includes(run, keys, change.rest):
+        if last is not None and last.run is not run:
+            last = None
+        if last is not None and not change.restarts and one_gesture(last.keys, keys, change.rest):
             run.history.extend_tick(change.iteration, last.prefix + named(last.before, change.settings))
             self._gesture = replace(last, keys=last.keys | keys)
         else:
-            prefix = last.prefix if last is not None and last.run is run and not last.keys else ""
+            prefix = last.prefix if last is not None and not last.keys else ""
             text = prefix + named(run.settings, change.settings)
             tick = run.history.tick(change.iteration, text, before=run.settings, restarts=change.restarts)
             run.snapshots.protect(tick.first - 1)
@@ -412,10 +405,9 @@ def searches_depths(run: Run) -> bool:
     """Return whether a run has not come to the shape that changes of its parameters are followed from."""
     if run.settings.objective != DEPTHS or not run.state.alive:
         return False
-    last = run.last
-    return (
-        last is None or last.record.energy is None or (last.depth is not None and last.depth.followed is None)
-    )
+    if run.last is None or run.last.record.energy is None:
+        return True
+    return run.last.depth is not None and run.last.depth.followed is None
 
 
 class TimeLeft:
