@@ -419,10 +419,6 @@ class TimeLeft:
     one: what will be right when that step is done. So it grows where nothing gets done. Phases differ in
     speed, so that this estimate jumps, too: what is shown approaches it at the rate 1 / SMOOTHING. Pauses are
     not counted.
-
-    >>> left = TimeLeft()
-    >>> left.update(100.0, 0.0), left.update(110.0, 0.25)
-    (None, 30.0)
     """
 
     def __init__(self) -> None:

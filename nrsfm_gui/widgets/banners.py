@@ -101,8 +101,7 @@ class Banners(QWidget):
             height = self._column.totalSizeHint().height()
         top = (area.height() - height) // 2 if central else area.height() - height - BUTTONS
         corner = QPoint((area.width() - width) // 2, max(top, 0))
-        origin = QPoint(0, 0) if self._below is parent else self._below.mapTo(parent, QPoint(0, 0))
-        self.setGeometry(origin.x() + corner.x(), origin.y() + corner.y(), width, height)
+        self.setGeometry(QRect(self._below.mapTo(parent, corner), QSize(width, height)))
         self.raise_()
 
 
@@ -125,10 +124,8 @@ class Message:
 class MessageBar(QFrame):
     """Shows a warning, then the newest note; a newer message of the same kind replaces the older one.
 
-    A note has no more than MOST_LINES: the rest of it is elided, and its tip and the log have all of it.
-
-    A warning stays until it is closed, or until it was read and a note waits. A note closes by itself. Each
-    can offer buttons ("Undo"). The log has all of them.
+    A warning stays until it is closed, or until it was read and a note waits. A note closes by itself, and is
+    elided after MOST_LINES: its tip has all of it. Each can offer buttons ("Undo").
     """
 
     changed = pyqtSignal()  # another message is on view

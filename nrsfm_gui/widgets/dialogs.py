@@ -29,10 +29,7 @@ def resize_within_screen(window: QWidget, size: QSize) -> None:
 
 
 def show_on_screen(dialog: QDialog) -> None:
-    """Show a dialog as high as its text needs, or as its screen allows.
-
-    Qt gives it two thirds of a small screen at most, and cuts lines that are wrapped.
-    """
+    """Show a dialog as high as its text needs: Qt cuts lines that are wrapped on a small screen."""
     if not dialog.isVisible():
         dialog.ensurePolished()
         resize_within_screen(dialog, dialog.sizeHint())

@@ -1,7 +1,6 @@
 """Numbers that are dragged: a scale, a slider over it, and a label that moves the slider.
 
-A drag emits every number on its way; arrow keys move by one step. With Shift a drag is coarse, with Ctrl it
-is fine; changing the key during a drag does not move the slider.
+With Shift a drag is coarse, with Ctrl it is fine; changing the key during a drag does not move the slider.
 """
 
 from __future__ import annotations

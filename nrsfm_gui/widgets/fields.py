@@ -187,10 +187,7 @@ def copy_text(text: str) -> None:
 
 
 class IgnoresWheel:
-    """Leaves the mouse wheel to the parent widget, which scrolls; comes first among the bases of a class.
-
-    The list that a combo box opens is a widget of its own and is scrolled by the wheel.
-    """
+    """Leaves the mouse wheel to the parent widget, which scrolls; comes first among the bases of a class."""
 
     def wheelEvent(self, event: QWheelEvent | None) -> None:
         """Change nothing, with the focus or without it."""

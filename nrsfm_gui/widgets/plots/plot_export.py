@@ -1,8 +1,7 @@
 """Export of figures for papers as PNG, SVG or PDF, and of images as PNG.
 
 A figure is painted by the widget that shows it, in the colors of `PAPER` and at a size in centimeters, so
-that text keeps the size in points that it has on the screen. `svg_generator` states why SVG has its own
-generator.
+that text keeps the size in points that it has on the screen.
 """
 
 from __future__ import annotations
@@ -45,13 +44,7 @@ KEY = 9.0  # side of the colored square next to a name, pixels
 
 @dataclass(frozen=True)
 class FigureSize:
-    """The size of a figure on paper.
-
-    Raises InputError where a value is not among those accepted.
-
-    >>> FigureSize(8.5, 5.0).height
-    5.0
-    """
+    """The size of a figure on paper. Raises InputError where a value is not among those accepted."""
 
     width: float = 16.0  # centimeters
     height: float = 9.0
@@ -270,10 +263,7 @@ def _paint(figure: Figure, device: QPaintDevice, page: QRectF) -> None:
 
 @contextmanager
 def _paper_colors(widget: QWidget) -> Iterator[None]:
-    """Give a widget and those inside it the colors of paper for an export.
-
-    Those that a style sheet has a rule for do not inherit a palette.
-    """
+    """Give a widget, and those inside that inherit no palette from it, the colors of paper for an export."""
     inside = [child for child in widget.findChildren(QWidget) if isinstance(child, Themed)]
     for each in (widget, *inside):
         each.setPalette(palette(PAPER))

@@ -220,10 +220,7 @@ class _SvgPaintEngine(QPaintEngine):
 
 
 def png_bytes(picture: QImage | QPixmap) -> bytes:
-    """Return the PNG file of a picture.
-
-    Qt's writers do not report a full disk, so Python writes the bytes that they make.
-    """
+    """Return the PNG file of a picture: Qt's writers report no full disk, so Python writes what they make."""
     content = QBuffer()
     content.open(QIODevice.OpenModeFlag.WriteOnly)
     picture.save(content, "PNG")
@@ -236,10 +233,7 @@ def _number(value: float) -> str:
 
 
 def _data(path: QPainterPath) -> str:
-    """Return the path data of a path, without the vertices of lines that are not seen.
-
-    A run of 50 000 iterations has a hundred vertices in every pixel.
-    """
+    """Return the data of a path, without vertices that are not seen: a long run has a hundred per pixel."""
     elements = [path.elementAt(k) for k in range(path.elementCount())]
     parts, x, y = [], math.inf, math.inf
     for element, following in zip_longest(elements, elements[1:]):

@@ -15,6 +15,7 @@ from nrsfm_gui.model.app_store import (
     RECENT_FILES,
     AppStore,
     SettingsFile,
+    StoredImport,
     usual_file,
 )
 from nrsfm_gui.model.preferences import Preferences
@@ -37,7 +38,10 @@ def test_what_was_set_comes_back(file, tmp_path):
     store.set_layout(QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})
     store.set_theme("light")
     store.set_writing_folder(tmp_path)
+    how = StoredImport({"visible": "none", "threshold": 0.5}, (900.0, 900.0, 640.0, 480.0), "auto")
+    store.set_imported(tmp_path / "a.npz", how)
     again = AppStore(file)
+    assert again.imported(tmp_path / "a.npz") == how and again.imported(tmp_path / "b.npz") is None
     assert (again.parameters("a"), again.parameters("b")) == (settings, None)
     assert again.layout() == (QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})
     assert (again.theme(), again.writing_folder()) == ("light", tmp_path)
@@ -94,7 +98,7 @@ def test_entries_that_cannot_be_read_count_as_absent(file, tmp_path):
     for entry in (1, {"rank": 0}, {"colour": 1}):
         SettingsFile(file).change({"sequences": {"a": entry}})
         assert store.parameters("a") is None, entry
-    for entry in ({"reading": {"bogus": 1}}, {"reading": {}, "intrinsics": 10**400}, {"reading": []}):
+    for entry in ({"reading": {"bogus": 1}}, {"reading": {}, "intrinsics": 10**400}, {"reading": []}, 3):
         SettingsFile(file).change({"imports": {str(path): entry}})
         assert store.imported(path) is None, entry
     store.set_layout(QByteArray(b"a"), QByteArray(b"b"), {})

@@ -63,9 +63,18 @@ def test_the_options_of_the_application_are_those_of_the_command_line():
     assert parse(["--preset", "recommended"]).settings == Settings()
 
 
+def test_the_options_of_reading_are_kept_apart_and_a_script_or_a_given_camera_is_not_asked():
+    arguments = parse(["a.npz", "--visible", "~seen", "--image-size", "640x480"])
+    assert arguments.reading == {"visible": "~seen", "size": "640x480"}
+    assert arguments.settings is None and arguments.asks
+    assert not parse(["a.npz", "--exit"]).asks
+    assert not parse(["a.npz", "--intrinsics", "900,900,640,480"]).asks
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
+        ("--image-size wide", "wide"),
         ("--size 12", "WIDTHxHEIGHT"),
         ("--size 10x10", "below 800x560"),
         ("--theme pink", "invalid choice"),
