@@ -3,8 +3,8 @@
 Names, units and notes are of files that are not trusted. Qt interprets what has tags as rich text, in labels
 and in tips, which shows pictures of other files: texts are labels without a format, and tips are escaped.
 
-`ElidedLabel` paints its text itself: a new text of a QLabel, and of superqt's QElidingLabel, requests a layout
-of the window. The latter has no accessible name, either, and takes 0.15 s to import.
+`ElidedLabel` paints its text itself: QLabel and superqt's QElidingLabel request a layout of the window for
+each new text. The latter has no accessible name, either, and takes 0.15 s to import.
 """
 
 from __future__ import annotations
