@@ -7,7 +7,18 @@ import pytest
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QContextMenuEvent, QMouseEvent, QWheelEvent
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication, QPushButton
+from PyQt6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QPushButton,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
+
+from nrsfm_gui.widgets.labels import ElidedLabel
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
 NO_KEY = Qt.KeyboardModifier.NoModifier
@@ -90,3 +101,41 @@ def files_of_at_most(count):
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def visible_in(window):
+    """Return the widgets of a window that can be seen, without those that are scrolled out of sight."""
+    return [
+        each
+        for each in window.findChildren(QWidget)
+        if each.isVisible() and each.window() is window and not each.visibleRegion().isEmpty()
+    ]
+
+
+def is_icon(button):
+    only = button.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonIconOnly
+    return only and not button.icon().isNull()
+
+
+def texts_of(widgets):
+    """Yield labels, buttons, choices and tabs with a text, and the pixels that it needs and has."""
+    for widget in widgets:
+        room = widget.contentsRect().width()
+        width = widget.fontMetrics().horizontalAdvance
+        if isinstance(widget, ElidedLabel):
+            yield widget, widget.full_text, width(widget.full_text), room
+        elif isinstance(widget, QLabel) and widget.text():
+            if widget.wordWrap():
+                yield widget, widget.text(), widget.heightForWidth(widget.width()), widget.height()
+            else:
+                yield widget, widget.text(), widget.sizeHint().width(), widget.width()
+        elif isinstance(widget, QToolButton) and is_icon(widget):
+            continue
+        elif isinstance(widget, QAbstractButton) and widget.text():
+            yield widget, widget.text(), width(widget.text().replace("&", "")), room
+        elif isinstance(widget, QComboBox):
+            yield widget, widget.currentText(), width(widget.currentText()) + 20, room
+        elif isinstance(widget, QTabBar):
+            for tab in range(widget.count()):
+                area = widget.tabRect(tab) & widget.rect()
+                yield widget, widget.tabText(tab), width(widget.tabText(tab)), area.width()
