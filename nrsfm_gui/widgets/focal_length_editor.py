@@ -56,9 +56,9 @@ class FocalLengthEditor(QWidget):
         self._sensor.set_value(SENSOR)
         self._sensor_label.setBuddy(self._sensor)
         layout = grid_layout(self, 6, 4)
-        for row, widgets in enumerate(((self._number, self._units), (self._sensor_label, self._sensor))):
-            for column, widget in enumerate(widgets):
-                layout.addWidget(widget, row, column)
+        for row, parts in enumerate(((self._number, self._units), (self._sensor_label, self._sensor))):
+            for column, part in enumerate(parts):
+                layout.addWidget(part, row, column)
                 layout.setColumnStretch(column, 1)
         self._number.edited.connect(self._on_edited)
         self._sensor.edited.connect(self._on_edited)
