@@ -439,9 +439,8 @@ class TimeLeft:
             self._left = None
             return None
         next_share = min(share + self._growth, 1.0)
-        plain = max(
-            self._grown_at / share - self._elapsed, self._elapsed * (1.0 - next_share) / next_share, 0.0
-        )
+        after_step = self._elapsed * (1.0 - next_share) / next_share
+        plain = max(self._grown_at / share - self._elapsed, after_step, 0.0)
         if self._left is None:
             self._left = plain
         else:

@@ -284,9 +284,7 @@ class SolverThread(QThread):
         else:
             return False
         with self._condition:
-            return self._condition.wait_for(
-                lambda: self._cancelled or self._pending is not None, timeout=pause
-            )
+            return self._condition.wait_for(lambda: self._cancelled or self._pending is not None, pause)
 
     def _redirected(self, stream: Iterator[Iterate], settings: Settings, rest: float) -> Iterator[Iterate]:
         """Return a stream from the current iterate under other settings, or the old one where refused."""

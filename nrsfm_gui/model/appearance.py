@@ -87,10 +87,9 @@ class Appearance:
         # Written so that NaN is refused, too.
         if self.limits is not None and not -float("inf") < self.limits[0] < self.limits[1] < float("inf"):
             raise InputError(f"limits are {self.limits}; the low end must be finite and below the high one")
-        if not 1 <= self.trail_frames <= MOST_TRAIL_FRAMES:
-            raise InputError(
-                f"trail_frames is {self.trail_frames}; accepted are 1 to {MOST_TRAIL_FRAMES} frames"
-            )
+        frames, most = self.trail_frames, MOST_TRAIL_FRAMES
+        if not 1 <= frames <= most:
+            raise InputError(f"trail_frames is {frames}; accepted are 1 to {most} frames")
         low, high = POINT_SIZES
         if not low <= self.point_size <= high:
             raise InputError(f"point_size is {self.point_size}; accepted are {low} to {high}")

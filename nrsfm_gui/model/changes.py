@@ -49,11 +49,8 @@ def differences(old: Settings, new: Settings) -> tuple[Difference, ...]:
             found += _weights(*pair, symbol="w", key=entry.name)
         else:
             words = NAMES.get(entry.name) or entry.name.replace("_", " ")
-            found.append(
-                Difference(
-                    entry.name, words, _format_value(entry.name, before), _format_value(entry.name, after)
-                )
-            )
+            texts = (_format_value(entry.name, value) for value in (before, after))
+            found.append(Difference(entry.name, words, *texts))
     return tuple(found)
 
 

@@ -297,12 +297,10 @@ class Session(QObject):
         self, sequences: Iterable[tuple[Sequence, Settings, list[Run], Run | None]]
     ) -> None:
         """Forget what is there for sequences with parameters and runs; `set_sequence` then shows one."""
-        self._kept = {
-            _key(sequence): _Kept(
-                sequence, settings, None, runs, shown, max((run.number for run in runs), default=0)
-            )
-            for sequence, settings, runs, shown in sequences
-        }
+        self._kept = {}
+        for sequence, settings, runs, shown in sequences:
+            made = max((run.number for run in runs), default=0)
+            self._kept[_key(sequence)] = _Kept(sequence, settings, None, runs, shown, made)
         self.sequence, self.runs, self.shown, self._made = None, [], None, 0
 
     def remove_sequence(self, sequence: Sequence) -> Callable[[], None]:

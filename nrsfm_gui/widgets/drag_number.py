@@ -79,9 +79,8 @@ def scale_of(described: Parameter) -> Scale:
     """Return the scale of a parameter that has a slider; a strength of 0 is its leftmost step."""
     assert described.slider is not None
     lowest, highest = described.slider
-    zero = (
-        described.logarithmic and not described.integer and described.least == 0 and not described.open_below
-    )
+    from_zero = described.least == 0 and not described.open_below
+    zero = described.logarithmic and not described.integer and from_zero
     return Scale(lowest, highest, described.logarithmic, zero=zero, integer=described.integer)
 
 

@@ -62,9 +62,8 @@ ENTRY_MARGIN, WIDEST_ENTRIES = 4, 620  # pixels around an entry of two lines, an
 def stepped(value: float, steps: int) -> float:
     """Return a positive number moved along 1, 1.25, 1.6, 2 ... by a number of steps."""
     exponent = math.floor(math.log10(value) + 1e-9)
-    nearest = min(
-        range(len(DECADE)), key=lambda k: abs(math.log10(DECADE[k]) - (math.log10(value) - exponent))
-    )
+    share = math.log10(value) - exponent
+    nearest = min(range(len(DECADE)), key=lambda k: abs(math.log10(DECADE[k]) - share))
     decades, k = divmod(nearest + steps, len(DECADE))
     return float(f"{DECADE[k]:g}e{exponent + decades}")
 
