@@ -26,9 +26,8 @@ NO_KEY = Qt.KeyboardModifier.NoModifier
 
 def button_of(parent, text):
     """Return the one button below a widget that has a text and is not hidden."""
-    (found,) = (
-        each for each in parent.findChildren(QPushButton) if each.text() == text and not each.isHidden()
-    )
+    buttons = (each for each in parent.findChildren(QPushButton) if not each.isHidden())
+    (found,) = (each for each in buttons if each.text() == text)
     return found
 
 

@@ -73,9 +73,8 @@ QSurfaceFormat.setDefaultFormat(_format)
 def pytest_configure(config):
     """Let pass what the offscreen platform says of itself; every other warning of Qt fails a test."""
     if os.environ.get("QT_QPA_PLATFORM") == "offscreen":
-        config.addinivalue_line(
-            "qt_log_ignore", r"This plugin does not support (propagateSizeHints|raise|grabbing)\b"
-        )
+        said = r"This plugin does not support (propagateSizeHints|raise|grabbing)\b"
+        config.addinivalue_line("qt_log_ignore", said)
 
 
 class PatientQtBot(QtBot):
@@ -555,9 +554,8 @@ def add_run(session, state, settings, *, noise=0.0):
 
     run = session.add_run(settings)
     run.last, run.state = state, RunState.FINISHED
-    run.history.extend(
-        HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, Phase(PhaseKind.REFINE)) for k in range(9)
-    )
+    phase = Phase(PhaseKind.REFINE)
+    run.history.extend(HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, phase) for k in range(9))
     session.report_run(run)
     return run
 
@@ -753,9 +751,8 @@ def solved_sweep(tmp_path_factory):
     root = tmp_path_factory.mktemp("sweep")
     write_challenge(root / "data", "balloon", paths=("circle",), frames=9, points=16, seed=3)
     quick = Settings(rotations="truth", objective="wnn", starts=1)
-    settings = [
-        quick.with_changes(rank=rank, eta=eta, seed=seed) for rank in RANKS for eta in ETAS for seed in SEEDS
-    ]
+    varied = itertools.product(RANKS, ETAS, SEEDS)
+    settings = [quick.with_changes(rank=rank, eta=eta, seed=seed) for rank, eta, seed in varied]
     sequences = find_sequences([str(root / "data" / "balloon")], cameras=("perspective",))
     folder = root / "runs"
     plan = plan_sweep(sequences, settings, folder)

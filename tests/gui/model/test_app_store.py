@@ -30,9 +30,8 @@ def test_what_was_set_comes_back(file, tmp_path):
     store = AppStore(file)
     assert store.layout() is None and store.theme() == ""
     assert store.writing_folder().is_absolute()
-    settings = Settings(
-        penalty=ExplicitWeights((0.0, 0.125, 3.0)), rank=3, rotations=Path("rotations.npz").absolute()
-    )
+    rotations = Path("rotations.npz").absolute()
+    settings = Settings(penalty=ExplicitWeights((0.0, 0.125, 3.0)), rank=3, rotations=rotations)
     store.set_parameters("a", settings)
     store.set_parameters("b", Settings())  # those are what a sequence begins with
     store.set_layout(QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})

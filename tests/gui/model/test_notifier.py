@@ -19,9 +19,7 @@ def sent(notifier):
     return sent
 
 
-def test_each_kind_of_message_is_a_signal_and_what_fails_a_warning_or_with_a_traceback_a_defect(
-    notifier, sent
-):
+def test_each_kind_of_message_is_a_signal_and_what_fails_a_warning_or_a_defect(notifier, sent):
     offer = ("Undo", list)
     notifier.show_status("Reading")
     notifier.inform("saved", action=offer)

@@ -72,9 +72,7 @@ def test_what_is_quickly_as_before_is_no_step():
     assert stack.undo() is None
 
 
-def test_changes_of_view_and_parameters_are_undone_in_their_order_and_leave_each_other_alone(
-    session, statuses
-):
+def test_changes_of_view_and_parameters_are_undone_in_their_order(session, statuses):
     settings = session.settings
     session.set_settings(changed(rank=4))
     layers = session.appearance.layers

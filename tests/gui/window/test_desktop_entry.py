@@ -161,9 +161,7 @@ def test_a_path_that_an_entry_cannot_have_is_refused(home, tmp_path, name):
 def test_without_the_programs_of_the_databases_the_sentence_names_them(home, recording, monkeypatch):
     monkeypatch.setenv("PATH", "")
     problems = install(home, recording("nrsfm-gui"))
-    assert [problem.split()[0] for problem in problems] == [
-        command for command, _folder, _package in DATABASES
-    ]
+    assert [problem.split()[0] for problem in problems] == [command for command, *_others in DATABASES]
     for problem, (_command, folder, package) in zip(problems, DATABASES, strict=True):
         assert f"(system package {package})" in problem
         assert str(home / folder) in problem

@@ -26,9 +26,7 @@ def window(qtbot, shared):
     return shared
 
 
-def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
-    qtbot, window, add_run, make_iterate, known, tmp_path
-):
+def test_panels_sequences_exports_and_runs_are_found(qtbot, window, add_run, make_iterate, known, tmp_path):
     (tmp_path / "mine.npz").touch()
     window.store.add_recent(tmp_path / "mine.npz")
     window.sequence_opening.entries = bundled_samples()

@@ -137,9 +137,7 @@ def test_every_file_that_a_sequence_consists_of_stays(qtbot, make_window, refusa
     assert "back_0001.png is a file of what is open" in refused
 
 
-def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
-    qtbot, opened, refusal_of, tmp_path
-):
+def test_a_session_is_saved_where_it_was_opened_and_no_result_replaced(qtbot, opened, refusal_of, tmp_path):
     window = opened
     path, result = tmp_path / "work.nrsfm", tmp_path / "result.npz"
     window.session_saver.save_to(path)
@@ -161,9 +159,7 @@ def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
 
 
 @pytest.mark.slow
-def test_a_script_refuses_its_input_as_its_output_before_it_solves(
-    run_script, source, tmp_path, monkeypatch, capsys
-):
+def test_a_script_refuses_its_input_as_output_at_once(run_script, source, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     before = source.read_bytes()
     for words, sentence in (

@@ -198,10 +198,8 @@ def test_headings_stand_over_their_numbers_and_name_the_metric(window):
     model = window.table.model()
     names = []
     for section in range(model.columnCount()):
-        role = Qt.ItemDataRole.TextAlignmentRole
-        assert model.headerData(section, Qt.Orientation.Horizontal, role) == model.data(
-            model.index(0, section), role
-        )
+        role, first = Qt.ItemDataRole.TextAlignmentRole, model.index(0, section)
+        assert model.headerData(section, Qt.Orientation.Horizontal, role) == model.data(first, role)
         tip = model.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
         names.append(model.columns[section].name)
         assert names[-1] in tip and len(tip) > len(names[-1]) + 20
@@ -265,9 +263,7 @@ def test_what_a_file_says_is_shown_as_it_is_and_never_too_long(qtbot, window, sw
 # -- beside the main window -------------------------------------------------------------------------------
 
 
-def test_a_sweep_is_opened_by_its_folder_or_file_and_its_runs_are_shown(
-    qtbot, main, open_sweep, swept, store
-):
+def test_a_sweep_is_opened_by_its_folder_or_file_and_shows_its_runs(qtbot, main, open_sweep, swept, store):
     session = main.session
     main.first_steps.begin()
     window = open_sweep(swept)
