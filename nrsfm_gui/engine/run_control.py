@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
@@ -98,10 +99,8 @@ class RunControl(QObject):
             run.state = RunState.PAUSED
         self._launch(run, thread)
         if other is not None:
-            self._session.notifier.show_status(
-                f"Run {sentence_name(run)} starts from nothing: "
-                f"run {sentence_name(other)} is of another method"
-            )
+            reason = f"run {sentence_name(other)} is of another method"
+            self._session.notifier.show_status(f"Run {sentence_name(run)} starts from nothing: {reason}")
         return run
 
     def set_paused(self, paused: bool) -> None:
@@ -148,12 +147,9 @@ class RunControl(QObject):
         settings = run.settings.shown_as(session.settings).with_changes(mirror=None)
         self.show(run, settings)
         if settings != before[1]:
-            entry = UndoEntry(
-                f"selection of run {sentence_name(run)}",
-                undo=lambda: self.show(*before),
-                redo=lambda: self.show(run, settings),
-            )
-            session.undo_stack.push(entry)
+            what = f"selection of run {sentence_name(run)}"
+            undo, redo = partial(self.show, *before), partial(self.show, run, settings)
+            session.undo_stack.push(UndoEntry(what, undo, redo))
 
     def show(self, run: Run | None, settings: Settings, moment: int | None = None) -> None:
         """Show a run, if it is still there, beside parameters that no run follows."""

@@ -165,11 +165,9 @@ class AppStore:
     def refused(self) -> tuple[str, ...]:
         """Return the names of what is stored but cannot be read, and counts as absent."""
         values = self._file.values()
-        return (
-            *([self._file.path.name] if self._file.damaged else []),
-            *from_values(values)[1],
-            *(key for key, kind in KINDS.items() if not isinstance(values.get(key, kind()), kind)),
-        )
+        file = [self._file.path.name] if self._file.damaged else []
+        others = (key for key, kind in KINDS.items() if not isinstance(values.get(key, kind()), kind))
+        return (*file, *from_values(values)[1], *others)
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove what `refused` has named."""

@@ -118,10 +118,10 @@ def _penalties(old: Penalty, new: Penalty) -> list[Difference]:
         key = "weights" if isinstance(new, ExplicitWeights) else "penalty"
         return [Difference(key, "penalty", old.short, new.short)]
     names = [entry.name for entry in fields(new)]  # type: ignore[arg-type]  # every penalty is a dataclass
-    pairs = {name: (getattr(old, name), getattr(new, name)) for name in names}
+    pairs = ((name, getattr(old, name), getattr(new, name)) for name in names)
     return [
         Difference(f"penalty {name}", name, format_number(before), format_number(after))
-        for name, (before, after) in pairs.items()
+        for name, before, after in pairs
         if before != after
     ]
 
@@ -136,10 +136,8 @@ def _weights(
     names = [f"{symbol}{k + 1}" for k in shown]
     if rest:
         names[-1] = f"{symbol}{changed[0] + 1} and {rest} more"
-    return [
-        Difference(key, name, format_number(old[k]), format_number(new[k]))
-        for name, k in zip(names, shown, strict=True)
-    ]
+    pairs = zip(names, shown, strict=True)
+    return [Difference(key, name, format_number(old[k]), format_number(new[k])) for name, k in pairs]
 
 
 def _options(old: Settings, new: Settings) -> list[Difference]:

@@ -60,14 +60,10 @@ class Run:
         if moment is None or not len(self.snapshots):
             return replace(self, history=self.history.until(len(self.history)), snapshots=Snapshots())
         index, iterate = self.snapshots.at(moment)
-        return replace(
-            self,
-            settings=iterate.settings,
-            state=RunState.STOPPED,
-            history=self.history.until(index + 1),
-            last=iterate,
-            snapshots=Snapshots(),
-        )
+        history, state = self.history.until(index + 1), RunState.STOPPED
+        past = replace(self, settings=iterate.settings, state=state, history=history, last=iterate)
+        past.snapshots = Snapshots()
+        return past
 
     @property
     def steered(self) -> bool:

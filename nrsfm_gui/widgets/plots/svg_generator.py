@@ -41,12 +41,8 @@ from PyQt6.QtSvg import QSvgGenerator
 
 CAPS = {Qt.PenCapStyle.FlatCap: "butt", Qt.PenCapStyle.SquareCap: "square", Qt.PenCapStyle.RoundCap: "round"}
 JOINS = {Qt.PenJoinStyle.BevelJoin: "bevel", Qt.PenJoinStyle.RoundJoin: "round"}
-LINE = QPainterPath.ElementType.LineToElement
-COMMANDS = {
-    QPainterPath.ElementType.MoveToElement: "M",
-    LINE: "L",
-    QPainterPath.ElementType.CurveToElement: "C",
-}
+KIND = QPainterPath.ElementType
+COMMANDS = {KIND.MoveToElement: "M", KIND.LineToElement: "L", KIND.CurveToElement: "C"}
 LEAST_CELL = 2.0  # units of the page, from which pixels of a picture are seen as cells
 CELL_PIXELS = 2  # that each unit of the page has then
 LEAST_STEP = 0.1  # pixels between two vertices of a line
@@ -234,7 +230,7 @@ def _data(path: QPainterPath) -> str:
     parts, x, y = [], math.inf, math.inf
     for element, following in zip_longest(elements, elements[1:]):
         unseen = abs(element.x - x) < LEAST_STEP and abs(element.y - y) < LEAST_STEP
-        inside = element.type == following.type == LINE if following is not None else False
+        inside = element.type == following.type == KIND.LineToElement if following is not None else False
         if not (unseen and inside):
             x, y = element.x, element.y
             # The further points of a curve follow it without a command.
