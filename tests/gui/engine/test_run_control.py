@@ -244,10 +244,8 @@ def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, finished, one_g
     session.set_settings(wnn(eta=0.08, rank=3))
     qtbot.waitUntil(lambda: live.state is RunState.FINISHED and live.settings == session.settings)
     first = len(live.history) - 10
-    assert [(tick.first, tick.text) for tick in live.history.ticks] == [
-        (0, "from run 1: eta 0.05 → 0.08"),
-        (first, "rank 6 → 3"),
-    ]
+    ticks = [(tick.first, tick.text) for tick in live.history.ticks]
+    assert ticks == [(0, "from run 1: eta 0.05 → 0.08"), (first, "rank 6 → 3")]
     assert live.history.ticks[0].before == wnn()
     assert live.snapshots.at(first - 1)[0] == first - 1
     assert session.runs == [run, live]

@@ -69,10 +69,8 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert window.session.shown is None
     assert listed(window) == []
     tree = window.sequences_panel.tree
-    assert [(row.sequence, row.open, len(row.runs)) for row in tree.rows] == [
-        (second, True, 0),
-        (first, False, 2),
-    ]
+    rows = [(row.sequence, row.open, len(row.runs)) for row in tree.rows]
+    assert rows == [(second, True, 0), (first, False, 2)]
     tree.left_requested.emit(first, runs[0].number)
     assert window.session.sequence is first and window.session.runs == runs
     assert window.session.shown is runs[0]

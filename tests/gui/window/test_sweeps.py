@@ -166,12 +166,9 @@ def test_the_axes_of_the_map_never_have_the_same_setting(window):
 
 def test_a_setting_that_begins_to_vary_fills_the_empty_axis(show, rows, swept, lines):
     whole = lines()
-    read = [json.loads(line)["settings"] for line in whole]
-    alike = [
-        line
-        for line, row in zip(whole, read, strict=True)
-        if (row["rank"], row["seed"]) == (read[0]["rank"], read[0]["seed"])
-    ]
+    settings = [json.loads(line)["settings"] for line in whole]
+    kinds = [(each["rank"], each["seed"]) for each in settings]
+    alike = [line for line, kind in zip(whole, kinds, strict=True) if kind == kinds[0]]
     (swept / "runs.jsonl").write_bytes(b"".join(alike))
     (swept / "plan.json").unlink()
     window = show(SweepWindow())
