@@ -68,16 +68,16 @@ def ask_for_path(
     dialog = _Dialog(parent, title, takes_folders=kind is PathKind.ANY)
     if kind is PathKind.ANY:
         dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    if filters:
+        dialog.setNameFilter(filters)
     if kind is PathKind.NEW_FILE:
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    else:
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    if filters:
-        dialog.setNameFilter(filters)
-    if kind is PathKind.NEW_FILE:  # known to the dialog, so that it confirms before a file is replaced
+        # Known to the dialog, so that it confirms before a file is replaced.
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(first_suffix(chosen)))
         dialog.setDefaultSuffix(first_suffix(dialog.selectedNameFilter()))
+    else:
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     if str(start):
         _begin_at(dialog, Path(start))
     dialog.fileSelected.connect(lambda name: then(Path(name)))
