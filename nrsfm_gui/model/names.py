@@ -39,8 +39,7 @@ def point_label(point: int, names: Collection[str] | None) -> str:
 
 
 # A line of the list of runs has space for about twenty letters.
-SHORT_METHODS = {name: method.title for name, method in METHODS.items()}
-SHORT_METHODS |= {
+SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
     "bilinear": "bilinear",
     "lm": "LM",
     "paper": "Algorithm 1",

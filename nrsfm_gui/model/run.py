@@ -60,9 +60,8 @@ class Run:
         if moment is None or not len(self.snapshots):
             return replace(self, history=self.history.until(len(self.history)), snapshots=Snapshots())
         index, iterate = self.snapshots.at(moment)
-        history, state = self.history.until(index + 1), RunState.STOPPED
-        past = replace(self, settings=iterate.settings, state=state, history=history, last=iterate)
-        past.snapshots = Snapshots()
+        past = replace(self, settings=iterate.settings, state=RunState.STOPPED, last=iterate)
+        past.history, past.snapshots = self.history.until(index + 1), Snapshots()
         return past
 
     @property
