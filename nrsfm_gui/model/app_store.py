@@ -26,8 +26,7 @@ from nrsfm_gui.model.preferences import Preferences, from_values
 ORGANIZATION = "nrsfm"
 APPLICATION = PROGRAM
 RECENT_FILES = 10
-MOST_IMPORTS = 100  # files whose import is remembered
-MOST_SEQUENCES = 100  # whose parameters are remembered
+MOST_REMEMBERED = 100  # files whose import is remembered, and sequences whose parameters are
 MOST_PIXELS = 99_999  # of a dock
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 4
@@ -108,11 +107,8 @@ class AppStore:
 
     def set_imported(self, path: Path, how: StoredImport) -> None:
         """Remember how a file was imported."""
-        name = str(path.absolute())
-        others = {key: value for key, value in self._file.value("imports", dict).items() if key != name}
-        newest = dict(list(others.items())[-MOST_IMPORTS + 1 :])
-        newest[name] = {**vars(how), "reading": dict(how.reading)}
-        self._set("imports", newest)
+        entry = {**vars(how), "reading": dict(how.reading)}
+        self._set_newest("imports", str(path.absolute()), entry)
 
     def recent_reports(self) -> list[Path]:
         """Return the reports opened last, newest first, without those that are gone."""
@@ -128,10 +124,7 @@ class AppStore:
 
     def set_parameters(self, content: str, settings: Settings) -> None:
         """Remember the parameters of a sequence, unless they are those that every sequence begins with."""
-        stored = {key: value for key, value in self._file.value("sequences", dict).items() if key != content}
-        if settings != Settings():
-            stored[content] = settings_to_dict(settings)
-        self._set("sequences", dict(list(stored.items())[-MOST_SEQUENCES:]))
+        self._set_newest("sequences", content, settings_to_dict(settings) if settings != Settings() else None)
 
     def presets(self) -> dict[str, Settings]:
         """Return the parameters that a person named, by their names."""
@@ -226,6 +219,13 @@ class AppStore:
         path = path.absolute()
         others = [other for other in self._paths(key) if other != path]
         self._set(key, [str(other) for other in [path, *others][:RECENT_FILES]])
+
+    def _set_newest(self, key: str, name: str, entry: dict[str, Any] | None) -> None:
+        """Store an entry as the newest of a dictionary, of which the oldest are forgotten; None removes it."""
+        entries = {other: each for other, each in self._file.value(key, dict).items() if other != name}
+        if entry is not None:
+            entries[name] = entry
+        self._set(key, dict(list(entries.items())[-MOST_REMEMBERED:]))
 
     def _set(self, name: str, value: object) -> None:
         self._file.change({name: value})

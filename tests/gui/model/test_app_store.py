@@ -11,7 +11,7 @@ from core import ExplicitWeights, Settings
 from nrsfm_gui.model.app_store import (
     LAYOUT_VERSION,
     MOST_BYTES,
-    MOST_SEQUENCES,
+    MOST_REMEMBERED,
     RECENT_FILES,
     AppStore,
     SettingsFile,
@@ -52,7 +52,7 @@ def test_what_was_set_comes_back(file, tmp_path):
 
 def test_parameters_are_of_the_sequences_that_were_open_last(file):
     store = AppStore(file)
-    stored = {str(k): {"rank": k + 7} for k in range(MOST_SEQUENCES)}
+    stored = {str(k): {"rank": k + 7} for k in range(MOST_REMEMBERED)}
     SettingsFile(file).change({"sequences": stored})
     store.set_parameters("more", Settings(rank=3))
     assert (store.parameters("0"), store.parameters("1")) == (None, Settings(rank=8))
