@@ -221,7 +221,7 @@ class AppStore:
         self._set(key, [str(other) for other in [path, *others][:RECENT_FILES]])
 
     def _set_newest(self, key: str, name: str, entry: dict[str, Any] | None) -> None:
-        """Store an entry as the newest of a dictionary, of which the oldest are forgotten; None removes it."""
+        """Store an entry as the newest of a dictionary, which forgets the oldest ones; None removes it."""
         entries = {other: each for other, each in self._file.value(key, dict).items() if other != name}
         if entry is not None:
             entries[name] = entry
