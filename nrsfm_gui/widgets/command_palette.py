@@ -278,7 +278,8 @@ class _EntryDelegate(QStyledItemDelegate):
         text = theme.muted if entry.reason else theme.text
         area = top.adjusted(0, 0, -QFontMetrics(option.font).horizontalAdvance(right) - 12, 0)
         mark = "✓ " if entry.checked else ""
-        self._letters(painter, area, mark, entry.title, found, (text, theme.accent))
+        letters = {place + len(mark) for place in found}
+        self._letters(painter, area, mark + entry.title, letters, (text, theme.accent))
         painter.setFont(_small(option.font))
         painter.setPen(QColor(theme.warning) if entry.reason else muted)
         line = entry.reason or entry.tip
@@ -287,19 +288,13 @@ class _EntryDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _letters(
-        self,
-        painter: QPainter,
-        area: QRect,
-        mark: str,
-        title: str,
-        found: frozenset[int],
-        colors: tuple[str, str],
+        self, painter: QPainter, area: QRect, text: str, found: Collection[int], colors: tuple[str, str]
     ) -> None:
-        """Draw a mark and a title, the letters that were found in bold and in the second color."""
+        """Draw a text, the letters that were found in bold and in the second color."""
         plain, bold = painter.font(), QFont(painter.font())
         bold.setBold(True)
         x = area.left()
-        for place, letter in enumerate(mark + title, -len(mark)):
+        for place, letter in enumerate(text):
             painter.setFont(bold if place in found else plain)
             painter.setPen(QColor(colors[place in found]))
             width = painter.fontMetrics().horizontalAdvance(letter)

@@ -13,6 +13,8 @@ from PyQt6.QtSvg import QSvgRenderer
 
 from core.foundation import asset_folder
 
+Role = QPalette.ColorRole
+
 
 @lru_cache(maxsize=256)
 def _drawing(name: str, color: str) -> QSvgRenderer:
@@ -31,7 +33,7 @@ def paint_icon(painter: QPainter, name: str, area: QRectF, color: str) -> None:
 class _SvgIconEngine(QIconEngine):
     """Draws an icon anew for each size and state."""
 
-    def __init__(self, name: str, role: QPalette.ColorRole, disabled: QPalette.ColorRole) -> None:
+    def __init__(self, name: str, role: Role, disabled: Role) -> None:
         super().__init__()
         self._name, self._role, self._disabled = name, role, disabled
 
@@ -59,11 +61,6 @@ class _SvgIconEngine(QIconEngine):
         return _SvgIconEngine(self._name, self._role, self._disabled)
 
 
-def icon(
-    name: str,
-    role: QPalette.ColorRole = QPalette.ColorRole.ButtonText,
-    *,
-    disabled: QPalette.ColorRole | None = None,
-) -> QIcon:
+def icon(name: str, role: Role = Role.ButtonText, *, disabled: Role | None = None) -> QIcon:
     """Return the icon of `assets/icons/NAME.svg` in the color of a role; where it is disabled, of another."""
     return QIcon(_SvgIconEngine(name, role, role if disabled is None else disabled))

@@ -46,6 +46,7 @@ COMMANDS = {KIND.MoveToElement: "M", KIND.LineToElement: "L", KIND.CurveToElemen
 LEAST_CELL = 2.0  # units of the page, from which pixels of a picture are seen as cells
 CELL_PIXELS = 2  # that each unit of the page has then
 LEAST_STEP = 0.1  # pixels between two vertices of a line
+Sides = tuple[float, float]
 CLIP_CHANGES = QPaintEngine.DirtyFlag.DirtyClipPath | QPaintEngine.DirtyFlag.DirtyClipRegion
 
 
@@ -57,13 +58,7 @@ class SvgGenerator(QSvgGenerator):
     """
 
     def __init__(
-        self,
-        size: QSize,
-        *,
-        resolution: int,
-        title: str,
-        name: str,
-        centimeters: tuple[float, float] | None = None,
+        self, size: QSize, *, resolution: int, title: str, name: str, centimeters: Sides | None = None
     ) -> None:
         super().__init__()
         self.setSize(size)
