@@ -39,7 +39,6 @@ def type_into(field, text):
 
 
 def choose(choice, key):
-    """Choose an entry of a list by its key."""
     choice.set_key(key)
     choice.chosen.emit(key)
 
@@ -85,7 +84,6 @@ def open_palette(qtbot, window):
 
 
 def entries_of(palette):
-    """Return what the list shows."""
     items = (palette.list.item(row) for row in range(palette.list.count()))
     return [item.data(Qt.ItemDataRole.UserRole)[0] for item in items]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from PyQt6.QtCore import QModelIndex, QRect, QSize, Qt, pyqtSignal
@@ -372,11 +373,9 @@ class NumberField(QLineEdit):
 
     def set_value(self, value: float | None) -> None:
         """Show a number, unless the text already has this value (the caret then stays)."""
-        try:
+        with suppress(ValueError):
             if self.text().strip() and self.value() == value:
                 return
-        except ValueError:
-            pass
         self.setText("" if value is None else str(int(value)) if self._integer else format_number(value))
 
     def drag_to(self, value: float | None) -> None:

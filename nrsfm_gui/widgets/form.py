@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,12 +202,10 @@ def _slider_of(field: NumberField, described: Parameter) -> DragSlider:
     slider.setAccessibleName(described.title)
 
     def follow(_text: str) -> None:
-        try:
+        with suppress(ValueError):
             number = field.value()
-        except ValueError:
-            return
-        if number is not None and math.isfinite(number):
-            slider.set_number(float(number))
+            if number is not None and math.isfinite(number):
+                slider.set_number(float(number))
 
     field.setFixedWidth(FIELD_CHARACTERS * field.fontMetrics().horizontalAdvance("0") + FIELD_MARGIN)
     field.textChanged.connect(follow)

@@ -94,14 +94,12 @@ class PatientQtBot(QtBot):
         return window
 
     def addWidget(self, widget):
-        """Close a widget after the test; return it."""
         super().addWidget(widget)
         return widget
 
 
 @pytest.fixture
 def qtbot(qapp, request):
-    """Return a `PatientQtBot`."""
     return PatientQtBot(request)
 
 
@@ -277,7 +275,6 @@ def logbook(qapp):
 
 @called_by_tests
 def legend_of(plot):
-    """Return the names above a plot of the loss."""
     text = QTextDocumentFragment.fromHtml(plot._names.text()).toPlainText()
     return [name.strip() for name in text.replace("\xa0", " ").split("━")[1:]]
 
@@ -323,8 +320,6 @@ def show(qtbot):
 
 
 class Paints(QObject):
-    """Counts how often a widget is painted."""
-
     def __init__(self, widget):
         super().__init__(widget)
         self.count = 0
@@ -381,7 +376,6 @@ make_known, make_stream, paints_of = map(called_by_tests, (known_case, Stream, P
 
 @pytest.fixture
 def store(tmp_path):
-    """Return settings of their own for a test."""
     from nrsfm_gui.model.app_store import AppStore
 
     return AppStore(tmp_path / "settings.json")
@@ -426,7 +420,6 @@ def same_style_of_file(qapp):
 
 @pytest.fixture(autouse=True)
 def same_style(qapp):
-    """Give the application back the style that it had before a test."""
     with kept_style(qapp):
         yield
 
@@ -449,7 +442,6 @@ def released_buttons(qapp):
 
 @pytest.fixture
 def session(qapp):
-    """Return a session without a sequence."""
     from nrsfm_gui.model.session import Session
 
     made = Session()
@@ -459,7 +451,6 @@ def session(qapp):
 
 @pytest.fixture
 def statuses(session):
-    """Return what the status bar is asked to show."""
     statuses = []
     session.notifier.status_changed.connect(statuses.append)
     return statuses
@@ -467,7 +458,6 @@ def statuses(session):
 
 @pytest.fixture
 def control(session):
-    """Return what starts and stops the runs of the session."""
     from nrsfm_gui.engine.run_control import RunControl
 
     made = RunControl(session)
@@ -488,7 +478,6 @@ def messages(session):
 
 @pytest.fixture
 def scene_view(show):
-    """Return a 3-D view that paints without OpenGL."""
     from nrsfm_gui.panels.view3d.scene_view import SceneView
 
     return show(SceneView(software=True), 640, 480)
@@ -496,7 +485,6 @@ def scene_view(show):
 
 @pytest.fixture
 def tracks_view(show):
-    """Return a 2-D view."""
     from nrsfm_gui.panels.view2d.tracks_view import TracksView
 
     return show(TracksView(), 640, 480)
@@ -504,7 +492,6 @@ def tracks_view(show):
 
 @pytest.fixture
 def display(session, scene_view, tracks_view):
-    """Return what draws the session in a 3-D and a 2-D view."""
     from nrsfm_gui.scene.display import Display
 
     made = Display(session, (scene_view, tracks_view))
@@ -514,7 +501,6 @@ def display(session, scene_view, tracks_view):
 
 @pytest.fixture
 def background(session, tracks_view):
-    """Return what shows pictures behind the tracks in the 2-D view."""
     from nrsfm_gui.panels.background.background_controller import BackgroundController
 
     made = BackgroundController(session, tracks_view, session)
@@ -652,7 +638,6 @@ def one_gesture(monkeypatch):
 
 @pytest.fixture
 def wait_for_comparison(qtbot):
-    """Wait for the picture of both runs that are compared."""
 
     def wait(session, display):
         def drawn():
@@ -771,7 +756,6 @@ def solved_sweep(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def rows(solved_sweep):
-    """Return the rows of its table."""
     from nrsfm_gui.text.sweep_rows import build_rows
 
     return build_rows(read_sweep(solved_sweep / "runs"))
@@ -786,7 +770,6 @@ def swept(solved_sweep, tmp_path):
 
 @pytest.fixture
 def lines(swept):
-    """Return a function that gives the lines of its runs."""
     return lambda: (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
 
 

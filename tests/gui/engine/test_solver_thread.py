@@ -30,7 +30,6 @@ def threads():
 
 
 def has_ended(thread):
-    """Wait for the end of a thread; return whether there was one."""
     return thread.wait(round(1000 * PATIENCE))
 
 

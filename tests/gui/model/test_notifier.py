@@ -12,7 +12,6 @@ def notifier():
 
 @pytest.fixture
 def sent(notifier):
-    """The list of what it sends."""
     sent = []
     for name in ("status_changed", "informed", "warned", "defect_found", "failed", "cleared"):
         getattr(notifier, name).connect(lambda *values, name=name: sent.append((name, *values)))

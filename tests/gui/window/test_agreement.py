@@ -50,7 +50,6 @@ def numbers(window):
 
 
 def row(window, run):
-    """Return the same of the line of a run."""
     shown = next(each for each in window.sequences_panel.tree.open.runs if each.number == run)
     return shown.error, shown.reprojection, shown.loss
 

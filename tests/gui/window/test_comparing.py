@@ -24,7 +24,6 @@ def shared(make_shared_window, make_iterate, add_run, known):
 
 @pytest.fixture
 def window(shared):
-    """Return that window, which compares nothing."""
     session = shared.session
     shared.compare_controller.stop()
     session.set_compare_mode("overlay")

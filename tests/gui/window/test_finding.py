@@ -18,7 +18,6 @@ def shared(make_shared_window, known):
 
 @pytest.fixture
 def window(qtbot, shared):
-    """Return the window of this file, active, with the settings of the preset."""
     qtbot.activate(shared)
     shared.session.set_live(False)
     shared.session.set_settings(Settings())

@@ -53,7 +53,6 @@ def is_asked(window):
 
 
 def dialog_of(qtbot, window):
-    """Return the dialog, once it is open."""
     qtbot.waitUntil(lambda: is_asked(window))
     return window.import_controller.dialog
 

@@ -92,7 +92,6 @@ class Monkey:
         self._cancelled = 0  # how often what holds it up was cancelled
 
     def play(self, seconds, wait):
-        """Play for some seconds, or until something breaks."""
         self.playing = True
         self._next()
         end = time.monotonic() + seconds

@@ -41,7 +41,6 @@ BRIEF = ("result .npz", "picture .png", "figure .pdf", "movie .gif", "session .n
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """A file of tracks."""
     path = tmp_path_factory.mktemp("input") / "input.npz"
     write_npz(simulate("balloon", frames=6, points=16, seed=3), path)
     return path

@@ -35,7 +35,6 @@ def second():
 
 @pytest.fixture
 def make_window(make_window):
-    """Make windows with a given stream of iterates."""
     return lambda stream: make_window(settings=LIGHT_WORK, work=stream)
 
 

@@ -39,7 +39,6 @@ def test_everything_fits_at_all_sizes(scale):
 
 
 def main():
-    """Print what is wrong in a window of every size."""
     from PyQt6.QtTest import QTest
 
     from core import Settings, simulate

@@ -20,7 +20,6 @@ from nrsfm_gui.text.table_text import LATEX, MARKDOWN
 
 @pytest.fixture
 def window(qtbot, show, rows):
-    """Return the window of the sweep, without the main one."""
     made = SweepWindow()
     made.set_rows(rows)
     show(made)
@@ -46,7 +45,6 @@ def open_sweep(qtbot, main):
 
 @pytest.fixture
 def rewrite(swept):
-    """Return a function that changes every line of the runs of a sweep."""
 
     def changed(change):
         file = swept / "runs.jsonl"

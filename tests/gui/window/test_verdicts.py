@@ -32,14 +32,12 @@ def sequence():
 
 @pytest.fixture(scope="module")
 def end(sequence):
-    """Return the last iterate of a refined run."""
     *_, last = iterate(sequence, SETTINGS)
     return last
 
 
 @pytest.fixture
 def show_run(make_window, sequence, end):
-    """Show a refined run with verdicts in a window."""
 
     def make(*verdicts):
         window = make_window()

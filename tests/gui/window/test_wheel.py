@@ -45,7 +45,6 @@ def value(field):
 
 
 def fields_of(top):
-    """Return all fields below a widget, of hidden rows too."""
     return [
         each
         for each in top.findChildren(QWidget)
