@@ -11,8 +11,8 @@
                 low do: energies tell more the finer the level is
     judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
                 (`alternatives`), and so are frames that are posed anew where the rotation jumps (`reposing`)
-    posed       where frames are few and the starts did not agree, random frames are posed anew (`reposing`),
-                and what is lower at the finest level is kept
+    posed       where frames are few and another end is nearly as low, random frames are posed anew
+                (`reposing`), and what is lower at the finest level is kept
     rigid       where parts move against each other, the lowest end goes on, and each point keeps fewer of its
                 edges from level to level; energies of different edges do not compare
 
@@ -93,7 +93,7 @@ GOOD = 0.005  # of the energy: a reflection that is lower by more is taken witho
 TIE_RANKED = 2e-3  # of the ranked energy: ends of starts that differ pass the finest levels
 FEWEST_POSED, FEW_FRAMES = 6, 25  # between which frames are posed anew
 AGREED = 3  # further starts that agree with the lowest: then it alone passes the finest levels
-ALL_AGREED = 4  # likewise: then no frames are posed anew
+CLOSE_ENDS = 0.03  # of the ranked energy: where the next end is higher by less, frames are posed anew
 POSED = 50, 80  # iterations, about, of a trial of either stage
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
 LEAST_LOWER = 0.05  # energy per frame by which a mirrored block has to be lower at the finest level
@@ -440,14 +440,19 @@ class _Search(OneLine):
         ranked = yield from self._rank(kept, TIE if thorough and not differ else np.inf)
         limit = ranked[0][0] + (TIE_RANKED if differ else 0.0) * abs(ranked[0][0])
         followed = [ranked[0], *(each for each in ranked[1:] if each[0] <= limit)]
-        self.planned += (len(followed) - 1) * _fine_work(full.shape)  # one was planned
-        self.done = max(self.done, self.planned - len(followed) * _fine_work(full.shape) - self._posing_work)
+        # One start by itself agrees with none.
+        close = len(starts) == 1 or (
+            len(ranked) > 1 and ranked[1][0] < ranked[0][0] + CLOSE_ENDS * abs(ranked[0][0])
+        )
+        posing = self._posing_work if close else 0.0
+        self.planned += posing - self._posing_work + (len(followed) - 1) * _fine_work(full.shape)
+        self.done = max(self.done, self.planned - len(followed) * _fine_work(full.shape) - posing)
         found: list[_FineEnd] = []
         for _, end, point in followed:
             found.append((yield from self._pass_fine_levels(end.name, point)))
         found.sort(key=lambda each: each.energy)
         found[0] = yield from self._judge(found[0])
-        if self._posed_anew and self._agreeing(ranked[0][1], ends) < max(1, min(ALL_AGREED, len(starts) - 1)):
+        if posing:
             found += yield from self._pose_frames(found[0])
             found.sort(key=lambda each: each.energy)
             if found[0].mirrored is None:
@@ -505,7 +510,7 @@ class _Search(OneLine):
 
     @property
     def _posed_anew(self) -> bool:
-        """Whether frames are posed anew where starts do not agree."""
+        """Whether frames are posed anew where two ends are close."""
         few = FEWEST_POSED <= len(self.part.tracks) <= FEW_FRAMES
         return few and self.options.thorough and self.options.coarse
 
