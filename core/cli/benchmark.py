@@ -27,8 +27,7 @@ from ..experiments.benchmark.results import (
 from ..experiments.benchmark.runs import MethodRun, run_benchmark
 from ..experiments.job_store import JobStore
 from ..experiments.report import ReportBlock, check_installed, render_markdown, write_frame
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable
+from ..foundation import InputError, check_replaceable
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
 from .command_line import INTERRUPTED, declare, explained

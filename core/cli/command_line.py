@@ -25,8 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..foundation.exceptions import InputError
-from ..foundation.version import VERSION
+from ..foundation import VERSION, InputError
 from ..stop_signals import SIGNALED, STOP_SIGNALS
 
 # Every command with its line in `nrsfm --help`; its module has the same name.

@@ -10,11 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..evaluation.metrics import ERROR_NAMES, METRICS, errors_of
-from ..foundation.exceptions import printable
-from ..foundation.phases import DEPTHS, phase_text
-from ..reconstruction.progress import Iterate
-from ..reconstruction.result import Result
-from ..reconstruction.verdicts import worth_of
+from ..foundation import DEPTHS, phase_text, printable
+from ..reconstruction import Iterate, Result, worth_of
 
 if TYPE_CHECKING:
     from ..experiments.jobs import JobsProgress

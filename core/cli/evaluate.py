@@ -9,14 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from ..cameras.rotations import checked_rotations
-from ..data.masks import known_points
-from ..data.sequence import CameraModel, GroundTruth
-from ..evaluation.alignment import Alignment, Kind, Mirror, Views
+from ..data import CameraModel, GroundTruth, known_points
+from ..evaluation import Alignment, Kind, Mirror, Views, fall_sentence, find_truth_outliers, optimality
 from ..evaluation.metrics import aligned_mm, errors_of, published_errors
-from ..evaluation.optimality import optimality
-from ..evaluation.outliers import fall_sentence, find_truth_outliers
-from ..foundation.exceptions import InputError
-from ..foundation.types import Floats
+from ..foundation import Floats, InputError
 from ..io.files.contents import load_arrays, naming, read_bytes, refusing_damage
 from ..io.files.variables import describe
 from ..reconstruction.result import Result, load_result

@@ -9,8 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_outputs, protecting
+from ..foundation import InputError, check_outputs, protecting
 from ..io.readers import named_path
 from ..io.writers import (
     ALIGNMENTS,

@@ -19,9 +19,8 @@ from ..evaluation.parameter_grid import (
     value_text,
 )
 from ..foundation.exceptions import InputError
-from ..reconstruction.progress import Iterate
+from ..reconstruction import Iterate, Settings
 from ..reconstruction.reconstruct import iterate_sequence
-from ..reconstruction.settings import Settings
 from .command_line import CheckedParser, check_stopped, declare, explained
 from .console import ProgressLine, as_json, print_lines, progress_text
 from .options import (

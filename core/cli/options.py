@@ -16,9 +16,7 @@ import numpy as np
 
 from ..cameras.calibration import from_four
 from ..data.sequence import CameraModel, Sequence
-from ..foundation.exceptions import InputError
-from ..foundation.parameters import Parameter, parameters_of
-from ..foundation.phases import DEPTHS
+from ..foundation import DEPTHS, InputError, Parameter, parameters_of
 from ..io.readers import (
     COORDINATES,
     ORDERS,

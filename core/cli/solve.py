@@ -17,10 +17,8 @@ from ..cameras.intrinsics import LARGEST_CALIBRATED
 from ..data.sequence import CameraModel, Sequence
 from ..evaluation import solve_hiding_outliers
 from ..evaluation.metrics import camera_truth, unscaled_errors
-from ..foundation.atomic import replacing
-from ..foundation.exceptions import InputError
+from ..foundation import InputError, phase_text, replacing
 from ..foundation.outputs import check_outputs, check_writable, protecting, saved_elsewhere
-from ..foundation.phases import phase_text
 from ..io.files.contents import naming
 from ..io.readers import recording_files
 from ..io.writers import WRITERS, export, writer_for

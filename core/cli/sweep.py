@@ -29,8 +29,7 @@ from ..experiments.sweep.filter import filtered
 from ..experiments.sweep.frame import TABLES, report_table, tabulate, write_tables
 from ..experiments.sweep.rows import is_sweep_folder, read_sweep, write_plan
 from ..experiments.sweep.runs import BestFirst, SweepJob, SweepPlan, find_sequences, measured_pace, plan_sweep
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable, make_folder, protecting
+from ..foundation import InputError, check_replaceable, make_folder, protecting
 from ..foundation.processes import processor_count
 from ..io.readers import recording_files
 from ..reconstruction.settings import Settings

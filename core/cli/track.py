@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from ..data.sequence import Sequence
-from ..foundation.exceptions import InputError
+from ..foundation import Floats, InputError
 from ..foundation.outputs import check_outputs, saved_elsewhere
-from ..foundation.types import Floats
 from ..io.readers import write_csv, write_npz
 from ..tracking import (
     CHECK,

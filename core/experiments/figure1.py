@@ -19,20 +19,12 @@ import numpy as np
 
 from ..cameras.calibration import project, project_low_rank
 from ..data.sequence import CameraModel, Sequence
-from ..foundation.exceptions import InputError
-from ..foundation.types import Floats
+from ..foundation import Floats, InputError
 from ..io.readers import read_sequence
 from ..penalties import NuclearNorm, Penalty, RampWeights, TruncatedNuclearNorm
-from ..problem.factors import Factors
-from ..problem.initialization import full_rank_start
-from ..problem.low_rank import LowRankProblem
+from ..problem import Factors, LowRankProblem, full_rank_start
 from ..reconstruction.low_rank_pipeline import measurement_norm
-from ..solvers.admm import ADMM
-from ..solvers.agd import AGD
-from ..solvers.irnn import IRNN
-from ..solvers.levenberg_marquardt import LevenbergMarquardt
-from ..solvers.solver import Algorithm, Snapshot, iterate
-from ..solvers.variable_projection import VariableProjection
+from ..solvers import ADMM, AGD, IRNN, Algorithm, LevenbergMarquardt, Snapshot, VariableProjection, iterate
 from ..synthetic import simulate
 from . import figures
 from .jobs import ExperimentJob, JobResult, job_key

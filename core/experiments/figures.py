@@ -8,9 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..foundation.atomic import replacing
-from ..foundation.exceptions import printable
-from ..foundation.types import Floats
+from ..foundation import Floats, printable, replacing
 from .report import check_installed
 
 Curves: TypeAlias = "Mapping[str, tuple[Floats, Floats]]"  # x (n,) and y (n,), by the name of the curve

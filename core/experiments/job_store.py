@@ -19,9 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundation.atomic import replacing
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_writable, make_folder
+from ..foundation import InputError, check_writable, make_folder, replacing
 from ..io.readers import load_arrays, parse_json, read_bytes
 
 try:

@@ -21,10 +21,9 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from ..foundation.exceptions import InputError, needs
+from ..foundation import PROGRAM, VERSION, InputError, needs
 from ..foundation.memory import PeakMemory, peak_megabytes
 from ..foundation.processes import ProcessDied, ProcessPool, signals_blocked
-from ..foundation.version import PROGRAM, VERSION
 from ..solvers.solver import single_threaded
 from .job_store import DIED, FAILED, TIME_LIMIT, JobStore
 

@@ -26,16 +26,13 @@ import numpy as np
 from ..cameras.factorization import estimate_rotations, fixed_rotation, flip_depth
 from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.metrics import FIXED_CAMERA_TOLERANCE, e3d_global
-from ..foundation.exceptions import InputError
+from ..foundation import Floats, InputError
 from ..foundation.linalg import nearest_rotation, rotation_angle
-from ..foundation.types import Floats
 from ..io.files.contents import read_bytes
 from ..io.readers import read_sequence
 from ..penalties import WeightedNuclearNorm
-from ..problem.closed_form import reference_singular_values
-from ..problem.nonrigid import NonRigidProblem
-from ..solvers.bmm import BMM, RBMM
-from ..solvers.solver import Snapshot, single_threaded, solve
+from ..problem import NonRigidProblem, reference_singular_values
+from ..solvers import BMM, RBMM, Snapshot, single_threaded, solve
 from .jobs import ExperimentJob, JobResult, job_key
 from .report import BulletList, Heading, Paragraph, ReportBlock, TableCell, table_of
 

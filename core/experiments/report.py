@@ -15,8 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ..foundation.atomic import replacing
-from ..foundation.exceptions import InputError, printable
+from ..foundation import InputError, printable, replacing
 
 if TYPE_CHECKING:
     import pandas as pd

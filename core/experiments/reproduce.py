@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..data.sequence import CameraModel
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable, make_folder, protecting
-from ..foundation.version import versions
+from ..foundation import InputError, check_replaceable, make_folder, protecting, versions
 from ..io.readers import recording_files
 from . import figures, tables
 from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences, figure_summary

@@ -42,24 +42,18 @@ from ..evaluation.metrics import (
     procrustes_at_reference,
     published_errors,
 )
-from ..foundation.exceptions import InputError
-from ..foundation.linalg import procrustes
-from ..foundation.types import Floats
+from ..foundation import Floats, InputError, procrustes
 from ..io.readers import SequenceEntry, list_sequences, read_sequence
 from ..io.readers.challenge import PREFIX
 from ..penalties import NuclearNorm, Penalty, WeightedNuclearNorm
+from ..problem import Problem, full_rank_start
 from ..problem.factors import Factors, center
-from ..problem.initialization import full_rank_start
-from ..problem.nonrigid import Problem
 from ..reconstruction.progress import Iterate, Point, finish
 from ..reconstruction.provenance import command_for, options_for, settings_to_dict
 from ..reconstruction.reconstruct import iterate_sequence
 from ..reconstruction.result import Result
 from ..reconstruction.settings import PRESETS, Settings
-from ..solvers.admm import ADMM
-from ..solvers.bmm import BMM, RBMM
-from ..solvers.solver import Algorithm, solve
-from ..solvers.variable_projection import VariableProjection
+from ..solvers import ADMM, BMM, RBMM, Algorithm, VariableProjection, solve
 from .jobs import ExperimentJob, JobResult, job_key
 from .mocap import BMM_TAU
 from .report import Heading, Paragraph, ReportBlock, ReportTable, TableCell, format_fixed

@@ -12,9 +12,7 @@ import numpy as np
 
 from ...foundation.processes import POLL_SECONDS
 from ...foundation.types import Floats
-from ...problem.factors import Factors
-from ...problem.initialization import full_rank_start
-from ...problem.nonrigid import Problem
+from ...problem import Factors, Problem, full_rank_start
 from ...problem.printed_form import jacobian, pack, residual_vector, unpack
 from ...solvers.admm import ADMM
 from ...solvers.agd import AGD

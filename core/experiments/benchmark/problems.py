@@ -15,15 +15,11 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...penalties import NuclearNorm, WeightedNuclearNorm
-from ...problem.factors import Factors
-from ...problem.initialization import rigid_start, with_rank
-from ...problem.low_rank import LowRankProblem
-from ...problem.nonrigid import NonRigidProblem, Problem
+from ...problem import Factors, LowRankProblem, NonRigidProblem, Problem, rigid_start, with_rank
 from ...reconstruction.low_rank_pipeline import measurement_norm
 from ...reconstruction.pipeline import prepare
 from ...reconstruction.settings import Settings
-from ...solvers.solver import Algorithm, Snapshot, solve
-from ...solvers.variable_projection import VariableProjection
+from ...solvers import Algorithm, Snapshot, VariableProjection, solve
 from ...synthetic import simulate
 
 BENCHMARK_ETA = 0.05

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
-from ...foundation.types import Bools, Floats
+from ...foundation import Bools, Floats, InputError
 from ...io.files.variables import shortened
 from .frame import FAILURE, MISSING, RunColumn, Sweep
 

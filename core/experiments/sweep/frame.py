@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...evaluation.metrics import ERROR_NAMES
-from ...foundation.atomic import replacing
-from ...foundation.exceptions import InputError, printable
-from ...foundation.types import Bools, Floats, Ints
+from ...foundation import Bools, Floats, InputError, Ints, printable, replacing
 from ..job_store import RESULTS, WITHOUT_RESULT
 from ..report import ReportTable, TableCell, format_significant, without_missing, write_frame
 

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...foundation.atomic import replacing
-from ...foundation.exceptions import InputError
+from ...foundation import InputError, replacing
 from ...io.readers import memory_limit, parse_json, read_bytes
-from ...reconstruction.provenance import settings_from_dict
+from ...reconstruction import Settings, settings_from_dict
 from ...reconstruction.result import LARGEST_NUMBER
-from ...reconstruction.settings import Settings
 from ..job_store import RUNS, WITHOUT_RESULT, read_lines
 from ..report import check_installed
 from .frame import RENAMED_SETTINGS, SEQUENCE_COLUMNS, Sweep

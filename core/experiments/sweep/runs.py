@@ -16,15 +16,11 @@ from typing import Any, NamedTuple
 from ...data.sequence import CameraModel, Sequence
 from ...evaluation.metrics import camera_truth, errors_of, published_errors
 from ...evaluation.optimality import optimality
-from ...foundation.exceptions import InputError
-from ...foundation.phases import DEPTHS
-from ...foundation.version import VERSION
+from ...foundation import DEPTHS, VERSION, InputError
 from ...io.readers import is_sequence_folder, list_sequences, read_sequence
 from ...io.readers.challenge import PREFIX, challenge_file
+from ...reconstruction import Result, Settings, reconstruct, save_result
 from ...reconstruction.provenance import settings_to_dict, solve_command, source_name
-from ...reconstruction.reconstruct import reconstruct
-from ...reconstruction.result import Result, save_result
-from ...reconstruction.settings import Settings
 from ..job_store import RESULTS
 from ..jobs import ExperimentJob, JobQueue, JobResult, ResultNotWritten, job_key
 from .frame import SEQUENCE_COLUMNS
