@@ -34,7 +34,6 @@ from .report import (
     ImageGallery,
     Paragraph,
     ReportBlock,
-    ReportImage,
     ReportTable,
     TableCell,
     format_fixed,
@@ -373,11 +372,9 @@ def figure_blocks(
             spent, losses = panel.curves[name].arrays["curve"]
             later = spent > 0  # on a logarithmic axis
             curves[name] = spent[later], np.log10(np.maximum(losses[later], LEAST_LOSS))
-        path = panel.picture(folder)
-        labels = "CPU seconds", "log$_{10}$ loss"
-        width = figures.draw_curves(path, {panel.title: curves}, labels, size=FIGURE_SIZE, powers=True)
-        caption = f"{panel.title}: log10 loss against time"
-        images.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
+        labels, caption = ("CPU seconds", "log$_{10}$ loss"), f"{panel.title}: log10 loss against time"
+        drawn = panel.picture(folder), {panel.title: curves}, labels, caption
+        images.append(figures.draw_curves(*drawn, size=FIGURE_SIZE, powers=True))
     verdicts = tuple(panel.verdict for panel in shown)
     blocks += [ImageGallery(tuple(images)), BulletList(verdicts), _curve_table(shown)]
     collapsed = [panel.title for panel in shown if panel.collapsed]
@@ -422,9 +419,8 @@ def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportB
         first = next(iter(panel.curves.values()))
         methods = [name for name in CURVE_METHODS if name in panel.curves]
         projected = {name: panel.curves[name].arrays["projected"] for name in methods}
-        path = panel.picture(folder, "-reprojections")
         title = f"{panel.name}, image {first.facts['image'] + 1}"
-        width = figures.draw_reprojections(path, first.arrays["observed"], projected, title=title)
         caption = f"{panel.title}: observed (red) and reprojected (green) points of one image"
-        images.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
+        drawn = panel.picture(folder, "-reprojections"), first.arrays["observed"], projected, caption
+        images.append(figures.draw_reprojections(*drawn, title=title))
     return [Heading("Reprojections", 3), ImageGallery(tuple(images))] if images else []

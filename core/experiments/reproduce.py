@@ -26,7 +26,6 @@ from .report import (
     ImageGallery,
     Paragraph,
     ReportBlock,
-    ReportImage,
     check_installed,
     write_frame,
     write_report,
@@ -47,10 +46,6 @@ EXPERIMENTS = {  # the title of the report, and what is computed
 CURVE_SECONDS = 10.0  # of CPU for a curve of Figure 1
 NUMBERS = "numbers.csv"
 PACKAGES = ("jinja2", "matplotlib", "pandas")  # of the extra `experiments`
-COMPARED_ROWS = {
-    CameraModel.ORTHOGONAL: ("R-BMM", "Ours-WNN", "Search-WNN"),
-    CameraModel.PERSPECTIVE: tables.PERSPECTIVE_WNN,
-}
 DRAWN_ERRORS = {  # the error of the shapes that are drawn, which `tables.aligned_estimate` has aligned
     CameraModel.ORTHOGONAL: "procrustes_mm_reference_mirror",
     CameraModel.PERSPECTIVE: "procrustes_mm_reference",
@@ -136,7 +131,7 @@ def _table_jobs(table_data: tables.TableData, what: str) -> list[tables.TableJob
     return [
         tables.TableJob(item, penalty)
         for item in table_data.items
-        if not appendix or item.camera is CameraModel.PERSPECTIVE
+        if not appendix or item.sequence.camera is CameraModel.PERSPECTIVE
         for penalty in tables.TABLE_PENALTIES
         if not appendix or penalty == "WNN"
     ]
@@ -224,13 +219,12 @@ def shape_blocks(
             errors = {row["method"]: row["errors"][DRAWN_ERRORS[camera]] for row in end.facts["rows"]}
             estimates = {
                 f"{method}: {errors[method]:.2f} mm": end.arrays[f"estimate {method}"]
-                for method in COMPARED_ROWS[camera]
+                for method in tables.TABLE_ROWS[camera, "WNN"]
             }
             name, path_name = job.item.object_name, job.item.path_name
             path = folder / f"shape-{camera.value}-{name}-{path_name}.png"
-            width = figures.draw_shapes(path, end.arrays["truth"], estimates)
             caption = f"{name} {path_name}, {camera.value}"
-            items.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
+            items.append(figures.draw_shapes(path, end.arrays["truth"], estimates, caption))
         if items:
             blocks += [Heading(camera.value, 3), ImageGallery(tuple(items))]
     return blocks

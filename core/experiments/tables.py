@@ -77,17 +77,17 @@ TABLE_PENALTIES: dict[str, Penalty] = {"NN": NuclearNorm(mu=1e-3), "WNN": Weight
 # The first-order method of every camera and penalty: its row, its name on the command line, itself. Its own
 # criteria end it; as in the paper it runs until it converges or stalls, up to the limit that it has.
 FIRST_ORDER: dict[tuple[CameraModel, str], tuple[str, str, Algorithm[Any]]] = {
-    (CameraModel.PERSPECTIVE, "NN"): ("ADMM-NN", "admm", ADMM()),
-    (CameraModel.PERSPECTIVE, "WNN"): ("ADMM-WNN", "admm", ADMM()),
     (CameraModel.ORTHOGONAL, "NN"): ("BMM", "bmm", BMM(tau=BMM_TAU, max_iterations=2000)),
     (CameraModel.ORTHOGONAL, "WNN"): ("R-BMM", "r-bmm", RBMM()),
+    (CameraModel.PERSPECTIVE, "NN"): ("ADMM-NN", "admm", ADMM()),
+    (CameraModel.PERSPECTIVE, "WNN"): ("ADMM-WNN", "admm", ADMM()),
 }
+# The methods of every camera and penalty, in the order of the tables.
 TABLE_ROWS = {
-    CameraModel.ORTHOGONAL: ("BMM", "Ours-NN", "Search-NN", "R-BMM", "Ours-WNN", "Search-WNN"),
-    CameraModel.PERSPECTIVE: ("ADMM-NN", "Ours-NN", "Search-NN", "ADMM-WNN", "Ours-WNN", "Search-WNN"),
+    (camera, penalty): (first, f"Ours-{penalty}", f"Search-{penalty}")
+    for (camera, penalty), (first, *_) in FIRST_ORDER.items()
 }
-ALL_METHODS = [*dict.fromkeys(name for pair in zip(*TABLE_ROWS.values(), strict=True) for name in pair)]
-PERSPECTIVE_WNN = TABLE_ROWS[CameraModel.PERSPECTIVE][3:]
+ALL_METHODS = ("BMM", "ADMM-NN", "Ours-NN", "Search-NN", "R-BMM", "ADMM-WNN", "Ours-WNN", "Search-WNN")
 LOSS_ROUNDING = 1e-9  # relative difference below which two losses are of one minimum, reached to rounding
 LOWER_LOSS = 1e-6  # relative difference from which one loss is called lower
 DASH = "–"
@@ -160,11 +160,6 @@ class TableSequence:
     path_name: str
     sequence: Sequence
     real: bool  # whether it is one that the paper's tables have
-
-    @property
-    def camera(self) -> CameraModel:
-        """Which camera it was seen by."""
-        return self.sequence.camera
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +240,7 @@ class TableJob(ExperimentJob):
     @property
     def label(self) -> str:
         """Object, path, camera and penalty."""
-        return f"{self.item.object_name} {self.item.path_name} {self.item.camera.value} {self.penalty}"
+        return f"{self.item.object_name} {self.item.path_name} {self.sequence.camera.value} {self.penalty}"
 
     @property
     def cost(self) -> float:
@@ -271,20 +266,12 @@ class TableJob(ExperimentJob):
         def add(name: str, candidate: Point, seconds: float, **more: Any) -> None:
             # Of the history only its length is asked for, and every end has its own.
             result = finish(self.sequence, self.settings, replace(last, best=candidate), [])
-            rows.append(
-                {
-                    "method": name,
-                    "loss": candidate.loss,
-                    "errors": _errors(result, self.sequence),
-                    "cpu_seconds": seconds,
-                    **more,
-                }
-            )
+            errors, loss = _errors(result, self.sequence), candidate.loss
+            rows.append({"method": name, "loss": loss, "errors": errors, "cpu_seconds": seconds, **more})
             arrays[f"estimate {name}"] = aligned_estimate(result)
 
         losses = [start.loss for start in last.starts]
-        ending: dict[str, Any] = {"status": last.status.value, "starts": losses}
-        add(f"Search-{self.penalty}", last.best, seconds, **ending)
+        add(f"Search-{self.penalty}", last.best, seconds, status=last.status.value, starts=losses)
         problem = last.best.problem
         name, _, algorithm = self._first_order
         cut, first_seconds, ending = _solved(problem, algorithm, center(full_rank_start(problem)))
@@ -387,28 +374,21 @@ def table_entries(jobs: Iterable[TableJob], results: Mapping[str, JobResult]) ->
 
     entries: list[dict[str, Any]] = []
     for job in jobs:
-        item = job.item
-        place: dict[str, Any] = {
-            "object": item.object_name,
-            "path": item.path_name,
-            "camera": item.camera.value,
-        }
-        place |= {"penalty": job.penalty, "real": item.real}
+        place = {"object": job.item.object_name, "path": job.item.path_name, "real": job.item.real}
+        place |= {"camera": job.sequence.camera.value, "penalty": job.penalty}
         found = {row["method"]: row for row in results[job.key].facts.get("rows", ())}
-        for method in (name for name in TABLE_ROWS[item.camera] if penalty_of(name) == job.penalty):
-            row = found.get(method, {"errors": {}})
-            numbers = {
-                "loss": row.get("loss"), "cpu_seconds": row.get("cpu_seconds"),
-                "before_cut": row.get("loss_before_cut") if method.startswith("ADMM") else None,
-            }  # fmt: skip
-            ending = {"status": row.get("status"), "command": job.command(method)}
-            entries.append(place | {"method": method} | numbers | row["errors"] | ending)
+        for method in TABLE_ROWS[job.sequence.camera, job.penalty]:
+            row = found.get(method, {})
+            numbers = {name: row.get(name) for name in ("loss", "cpu_seconds", "status")}
+            numbers["before_cut"] = row.get("loss_before_cut") if method.startswith("ADMM") else None
+            numbers |= row.get("errors", {})
+            entries.append({**place, "method": method, **numbers, "command": job.command(method)})
     table = pd.DataFrame(entries).astype(dict.fromkeys(("loss", "before_cut", "cpu_seconds"), float))
     table["log10_loss"] = log10(table["loss"])
     orders = {
         "object": in_printed_order(table["object"], published_tables().objects),
         "path": in_printed_order(table["path"], published_tables().paths),
-        "camera": [camera.value for camera in TABLE_ROWS],
+        "camera": [*dict.fromkeys(camera.value for camera, _ in TABLE_ROWS)],
         "method": ALL_METHODS,
     }
     for name, order in orders.items():
@@ -451,25 +431,23 @@ def methods_table(
         return []
     rows: list[tuple[str | TableCell, ...]] = []
     rules = []
-    for group in means.index.unique(first):
+    for group, part in means.groupby(level=first, observed=True):
         camera = CameraModel(group if first == "camera" else entries["camera"].iat[0])
-        part = means.loc[group]
-        penalty = ""
-        for method in part.index:
-            if penalty_of(method) != penalty:
-                rules.append(len(rows))
-            same = part[[penalty_of(name) == penalty_of(method) for name in part.index]]
-            start = "" if penalty else group, method
-            penalty = penalty_of(method)
-            rows.append((*start, *(_number_cell(part.at[method, name], same[name], digits) for name in part)))
-            printed = [
-                _published(entries, table, camera, method, dict(zip(by, (group, name), strict=True)))
-                for name in part
-            ]
-            if any(value is not None for value in printed):
-                texts = (DASH if value is None else format_fixed(value, digits) for value in printed)
-                start = "", TableCell(f"{method}, published", muted=True)
-                rows.append((*start, *(TableCell(text, muted=True) for text in texts)))
+        label = group
+        for _, same in part.droplevel(first).groupby(penalty_of, sort=False):
+            rules.append(len(rows))
+            for method, values in same.iterrows():
+                cells = (_number_cell(value, same[name], digits) for name, value in values.items())
+                rows.append((label, method, *cells))
+                label = ""
+                printed = [
+                    _published(entries, table, camera, method, dict(zip(by, (group, name), strict=True)))
+                    for name in same
+                ]
+                if any(value is not None for value in printed):
+                    texts = (DASH if value is None else format_fixed(value, digits) for value in printed)
+                    texts = (f"{method}, published", *texts)
+                    rows.append(("", *(TableCell(text, muted=True) for text in texts)))
     return [ReportTable(caption, (first, "method", *means), rows, labels=2, rules=rules)]
 
 
@@ -477,16 +455,15 @@ def _published(
     entries: pd.DataFrame, table: str, camera: CameraModel, method: str, place: dict[str, str]
 ) -> float | None:
     """Return a published number, None where there is none, or it is of other sequences than ours."""
-    name, path = place["object"], place.get("path")
-    of_object = (entries["object"] == name) & (entries["camera"] == camera.value)
-    known = entries[of_object & entries["real"] & entries["loss"].notna()]
-    if not table or known.empty:
+    name, path, tables = place["object"], place.get("path"), published_tables()
+    of_object = entries[(entries["object"] == name) & (entries["camera"] == camera.value)]
+    known = set(of_object["path"][of_object["real"] & of_object["loss"].notna()])
+    if not table or not known:
         return None
     if path is not None:
-        real = (known["path"] == path).any()
-        return published_tables().sequence(table, method, name, path) if real else None
-    same = set(known["path"]) == set(published_tables().paths) == set(entries[of_object]["path"])
-    return published_tables().average(table, camera, method, name) if same else None
+        return tables.sequence(table, method, name, path) if path in known else None
+    same = known == set(tables.paths) == set(of_object["path"])
+    return tables.average(table, camera, method, name) if same else None
 
 
 def _number_cell(value: float, column: pd.Series, digits: int) -> TableCell:
@@ -526,17 +503,12 @@ def comparison_table(entries: pd.DataFrame) -> ReportTable:
     """Return on how many sequences no method ends below the search, for every camera and penalty."""
     pairs = search_pairs(entries)
     rows = []
-    for camera, methods in TABLE_ROWS.items():
-        for method in methods:
-            part = pairs[(pairs["camera"] == camera.value) & (pairs["method"] == method)]
-            if len(part):
-                above = part[part["above"]]
-                places = ", ".join(f"{row.object} {row.path}" for row in above.itertuples())
-                below = int((part["loss_search"] < part["loss"] * (1 - LOWER_LOSS)).sum())
-                counts = str(len(part)), str(len(part) - len(above)), str(below)
-                rows.append(
-                    (camera.value, part["method_search"].iat[0], method, *counts, places or "nowhere")
-                )
+    for (camera, method), part in pairs.groupby(["camera", "method"], observed=True):
+        above = part[part["above"]]
+        places = ", ".join(f"{row.object} {row.path}" for row in above.itertuples())
+        below = int((part["loss_search"] < part["loss"] * (1 - LOWER_LOSS)).sum())
+        counts = str(len(part)), str(len(part) - len(above)), str(below)
+        rows.append((camera, part["method_search"].iat[0], method, *counts, places or "nowhere"))
     header = ("camera", "method", "against", "sequences", "not above", "lower", "where above")
     caption = (
         "On how many sequences the loss of one method is not above that of another (to rounding, "
@@ -549,18 +521,16 @@ def settings_blocks(jobs: list[TableJob], entries: pd.DataFrame) -> list[ReportB
     """Return the settings of every row of the tables, and how often its method ended in which way."""
     options = {}
     for job in jobs:
-        for method in TABLE_ROWS[job.sequence.camera]:
-            if penalty_of(method) == job.penalty:
-                settings = job.settings_of(method)
-                given = "" if settings is None else shlex.join(options_for(settings))
-                text = "from Python alone" if settings is None else f"`nrsfm solve … {given}`"
-                options[job.sequence.camera, method] = text
-    ends = entries.groupby(["camera", "method"], observed=True)["status"].value_counts()
+        for method in TABLE_ROWS[job.sequence.camera, job.penalty]:
+            settings = job.settings_of(method)
+            given = "" if settings is None else shlex.join(options_for(settings))
+            text = "from Python alone" if settings is None else f"`nrsfm solve … {given}`"
+            options[job.sequence.camera.value, method] = text
     rows = []
-    for camera, methods in TABLE_ROWS.items():
-        for method in [name for name in methods if (camera.value, name) in ends.index]:
-            counts = ", ".join(f"{status} {count}" for status, count in ends[camera.value, method].items())
-            rows.append((camera.value, method, options[camera, method], counts))
+    for place, ends in entries.groupby(["camera", "method"], observed=True)["status"]:
+        counts = ", ".join(f"{status} {count}" for status, count in ends.value_counts().items())
+        if counts:
+            rows.append((*place, options[place], counts))
     first = jobs[0].settings
     return [
         Heading("Settings"),
@@ -625,16 +595,12 @@ def seconds_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
 def appendix_blocks(entries: pd.DataFrame, table: str, *, complete: bool) -> list[ReportBlock]:
     """Return "tableA1" or "tableA2"; `complete` adds the other camera and penalty, which the paper omits."""
     number, digits, meaning, title = APPENDIX[table]
-    shown: list[tuple[CameraModel, SequenceOf[str], str]] = [
-        (CameraModel.PERSPECTIVE, PERSPECTIVE_WNN, table)
-    ]
-    if complete:
-        shown += [(camera, TABLE_ROWS[camera][:3], "") for camera in TABLE_ROWS]
-        shown += [(CameraModel.ORTHOGONAL, TABLE_ROWS[CameraModel.ORTHOGONAL][3:], "")]
+    paper = CameraModel.PERSPECTIVE, "WNN"
+    others = sorted(TABLE_ROWS.keys() - {paper}, key=lambda place: (place[1], place[0].value))
     blocks: list[ReportBlock] = [Heading(title)]
-    for camera, methods, printed in shown:
-        part = entries[(entries["camera"] == camera.value) & entries["method"].isin(methods)]
-        caption = f"{camera.value}, {penalty_of(methods[-1])}: {meaning}"
-        by = "object", "path"
-        blocks += methods_table(part, caption, number, digits=digits, by=by, table=printed)
+    for camera, penalty in (paper, *(others if complete else ())):
+        part = entries[(entries["camera"] == camera.value) & (entries["penalty"] == penalty)]
+        caption = f"{camera.value}, {penalty}: {meaning}"
+        printed = table if (camera, penalty) == paper else ""
+        blocks += methods_table(part, caption, number, digits=digits, by=("object", "path"), table=printed)
     return blocks

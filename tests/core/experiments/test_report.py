@@ -52,8 +52,8 @@ def test_on_every_sequence_the_search_ends_no_higher_than_any_other_method(repor
     assert losses.keys() == {
         ("balloon", path, camera.value, method)
         for path in ("circle", "zigzag")
-        for camera in TABLE_ROWS
-        for method in TABLE_ROWS[camera]
+        for (camera, _), methods in TABLE_ROWS.items()
+        for method in methods
     }
     for (*place, method), loss in losses.items():
         assert losses[*place, f"Search-{penalty_of(method)}"] <= loss * (1 + 1e-9)
@@ -141,16 +141,14 @@ def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
 @pytest.mark.slow
 def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(
-        figures, "draw_shapes", lambda path, truth, estimates: drawn.append((path, truth, estimates)) or 1
-    )
+    monkeypatch.setattr(figures, "draw_shapes", lambda *given: drawn.append(given))
     items = load_table_data(folder).items
     shape_jobs = [TableJob(item, "WNN") for item in items]
     with JobStore(report / "jobs") as store:
         found = load_job_results(store, shape_jobs)
     shape_blocks(shape_jobs, found, tmp_path)
     assert len(drawn) == 4
-    for _, truth, estimates in drawn:
+    for _, truth, estimates, _ in drawn:
         for title, estimate in estimates.items():
             distance = np.linalg.norm(estimate - truth, axis=0).mean()
             assert float(title.split()[-2]) == pytest.approx(distance, abs=6e-3), title
