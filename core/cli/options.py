@@ -306,14 +306,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         elif name == "hide":
             tip += " Or a file of such entries."
         defaults = {preset: getattr(settings, name) for preset, settings in PRESETS.items()}
-        groups[section].add_argument(
-            option_flag(name),
-            dest=name,
-            type=_type(described),
-            choices=described.choices or None,
-            metavar=_metavar(described),
-            help=f"{tip} {_defaults(defaults, described.absent)}",
-        )
+        _add_option(groups[section], described, f"{tip} {_defaults(defaults, described.absent)}")
     groups["Depths"].add_argument(
         "--mode-weights",
         metavar="W1,W2,...",
@@ -322,16 +315,21 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _type(described: Parameter) -> type[Any]:
-    return str if described.text or described.choices else int if described.integer else float
-
-
-def _metavar(described: Parameter) -> str | None:
-    if described.choices:
-        return None
-    if described.text:
-        return METAVARS[described.name]
-    return "N" if described.integer else "X"
+def _add_option(
+    group: argparse._ActionsContainer, described: Parameter, text: str, *, method: bool = False
+) -> None:
+    """Add the option of a parameter; what is an option of a `method` stays a text, which the method reads."""
+    plain = method or described.text or bool(described.choices)
+    kind = str if plain else int if described.integer else float
+    metavar = METAVARS.get(described.name, "N" if kind is int else "X")
+    group.add_argument(
+        option_flag(described.name),
+        dest=f"option_{described.name}" if method else described.name,
+        type=kind,
+        choices=described.choices or None,
+        metavar=None if described.choices else metavar,
+        help=text,
+    )
 
 
 def _intrinsics(text: str) -> str | tuple[float, ...]:
@@ -370,14 +368,8 @@ def _add_penalties(parser: argparse.ArgumentParser) -> None:
         help=f"{titles} (default by the preset, or by a method that accepts no other)",
     )
     for name, tables in _penalty_numbers().items():
-        described = next(iter(tables.values()))
-        group.add_argument(
-            option_flag(name),
-            dest=name,
-            type=_type(described),
-            metavar=_metavar(described),
-            help=f"{_meanings(tables)} {_defaults(_penalty_defaults(name, list(tables)))}",
-        )
+        text = f"{_meanings(tables)} {_defaults(_penalty_defaults(name, list(tables)))}"
+        _add_option(group, next(iter(tables.values())), text)
     group.add_argument(
         "--weights", metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
     )
@@ -437,13 +429,8 @@ def _add_method_options(parser: argparse.ArgumentParser) -> None:
         described = next(iter(tables.values()))
         accepted = "" if described.choices else f" Accepted: {described.accepted}."
         defaults = _defaults({method: METHODS[method].default(name) for method in tables})
-        group.add_argument(
-            option_flag(name),
-            dest=f"option_{name}",
-            choices=described.choices or None,
-            metavar=None if described.choices else "X",
-            help=f"{described.tip}{accepted} For {', '.join(tables)}. {defaults}",
-        )
+        text = f"{described.tip}{accepted} For {', '.join(tables)}. {defaults}"
+        _add_option(group, described, text, method=True)
 
 
 def _options_from(args: argparse.Namespace, method: str) -> tuple[tuple[str, Any], ...]:

@@ -95,28 +95,7 @@ class RecoveryJob(ExperimentJob):
     eta: float
     method: str
     seconds: float  # limit of CPU, up to the end of an iteration
-
-    @property
-    def label(self) -> str:
-        """Data, penalty, eta and method."""
-        return f"{self.item.name} {self.penalty} eta {self.eta:g} {self.method}"
-
-    @property
-    def cost(self) -> float:
-        """About the cost of a `TableJob` of that duration."""
-        return 5000.0 * self.seconds
-
-    @property
-    def key(self) -> str:
-        """Of tracks, penalty, method, time and version."""
-        penalty, rank = CURVE_PENALTIES[self.item.kind][self.penalty]
-        values = [repr(penalty), rank, self.eta, repr(CURVE_METHODS[self.method]), self.seconds, self.norm]
-        return job_key("matrix", self.item.sequence.content, {"values": values})
-
-    @cached_property
-    def norm(self) -> float:
-        """Return the norm of the measurement matrix, which the tracks are divided by."""
-        return measurement_norm(self.item.sequence.tracks, self.item.sequence.visible)
+    norm: float  # of the measurement matrix, which the tracks are divided by
 
     def problem(self) -> LowRankProblem:
         """Pose the problem, with weights for all singular values."""
@@ -232,10 +211,21 @@ def _rigid(sequence: Sequence) -> Sequence:
     return replace(sequence, tracks=tracks + noise, visible=sequence.visible, truth=None)
 
 
+def recovery_job(item: FigureSequence, penalty: str, eta: float, method: str, seconds: float) -> RecoveryJob:
+    """Return the job of a curve."""
+    norm = measurement_norm(item.sequence.tracks, item.sequence.visible)
+    formula, rank = CURVE_PENALTIES[item.kind][penalty]
+    values = [repr(formula), rank, eta, repr(CURVE_METHODS[method]), seconds, norm]
+    key = job_key("matrix", item.sequence.content, {"values": values})
+    label = f"{item.name} {penalty} eta {eta:g} {method}"
+    cost = 5000.0 * seconds  # about that of a `TableJob` of this duration
+    return RecoveryJob(key, label, cost, item, penalty, eta, method, seconds, norm)
+
+
 def figure_jobs(tracks: tuple[FigureSequence, ...], seconds: float) -> list[RecoveryJob]:
     """Return a job for every curve."""
     return [
-        RecoveryJob(item, penalty, eta, method, seconds)
+        recovery_job(item, penalty, eta, method, seconds)
         for item in tracks
         for penalty in CURVE_PENALTIES[item.kind]
         for eta in CURVE_ETAS

@@ -11,13 +11,14 @@ import hashlib
 import json
 import logging
 import time
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy.typing as npt
 
@@ -54,26 +55,20 @@ class ResultNotWritten(InputError):
     """
 
 
-class ExperimentJob(Protocol):
+@dataclass(frozen=True, eq=False)
+class ExperimentJob(ABC):
     """One piece of an experiment, computed in a process of its own; it must be picklable."""
 
-    @property
-    def label(self) -> str:
-        """What it computes, for the line of progress."""
-
-    @property
-    def cost(self) -> float:
-        """About how long it runs, relative to other jobs."""
-
-    @property
-    def key(self) -> str:
-        """A name that changes with the data, the settings and the version of the program."""
+    key: str  # a name that changes with the data, the settings and the version of the program
+    label: str  # what it computes, for the line of progress
+    cost: float  # about how long it runs, relative to other jobs
 
     @property
     def identity(self) -> dict[str, Any]:
         """Facts that are known before it runs, and kept even where it has no result."""
         return {"label": self.label}
 
+    @abstractmethod
     def run(self) -> JobResult:
         """Compute it.
 

@@ -5,10 +5,9 @@ Text may contain `code` and **strong** parts, as in Markdown.
 
 from __future__ import annotations
 
-import csv
 import html
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -212,20 +211,14 @@ def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
     return folder / REPORT_FILES[-1]
 
 
-def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collection[object]]) -> None:
-    """Write a table as csv: numbers with all digits, None as nothing, no text that would be computed."""
+def write_frame(path: Path, table: pd.DataFrame) -> None:
+    """Write a table as csv: numbers with all digits, nothing of what is missing, no text that is computed."""
+    safe = without_missing(table).map(formula_safe).rename(columns=formula_safe)
     with (
         replacing(path) as temporary,
         temporary.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream,
     ):
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([formula_safe(name) for name in header])
-        writer.writerows([formula_safe(value) for value in line] for line in lines)
-
-
-def write_frame(path: Path, table: pd.DataFrame) -> None:
-    """Write a DataFrame without its index as csv, as `write_csv_table` does."""
-    write_csv_table(path, [*table.columns], without_missing(table).itertuples(index=False))
+        safe.to_csv(stream, index=False, lineterminator="\n")
 
 
 def without_missing(table: pd.DataFrame) -> pd.DataFrame:

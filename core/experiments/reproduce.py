@@ -129,7 +129,7 @@ def _table_jobs(table_data: tables.TableData, what: str) -> list[tables.TableJob
     """Return a job for every sequence and penalty; Tables A.1 and A.2 are perspective and WNN only."""
     appendix = what in ("tableA1", "tableA2")
     return [
-        tables.TableJob(item, penalty)
+        tables.table_job(item, penalty)
         for item in table_data.items
         if not appendix or item.sequence.camera is CameraModel.PERSPECTIVE
         for penalty in tables.TABLE_PENALTIES

@@ -231,32 +231,12 @@ class TableJob(ExperimentJob):
 
     item: TableSequence
     penalty: str
+    settings: Settings  # the paper's, with the program's default method
 
     @property
     def sequence(self) -> Sequence:
         """What is solved."""
         return self.item.sequence
-
-    @property
-    def label(self) -> str:
-        """Object, path, camera and penalty."""
-        return f"{self.item.object_name} {self.item.path_name} {self.sequence.camera.value} {self.penalty}"
-
-    @property
-    def cost(self) -> float:
-        """Observations times the iteration limit of the first-order method."""
-        return 1e-3 * self.sequence.visible.size * self._first_order[2].max_iterations
-
-    @property
-    def settings(self) -> Settings:
-        """The paper's settings, with the program's default method."""
-        return PRESETS["paper"].with_changes(method="bilinear", penalty=TABLE_PENALTIES[self.penalty])
-
-    @property
-    def key(self) -> str:
-        """Of tracks, truth, settings and version."""
-        values = settings_to_dict(self.settings) | {"first-order": repr(self._first_order)}
-        return job_key("sequence", self.sequence.content, values)
 
     def run(self) -> JobResult:
         """Solve by every method, and measure every solution."""
@@ -273,7 +253,7 @@ class TableJob(ExperimentJob):
         losses = [start.loss for start in last.starts]
         add(f"Search-{self.penalty}", last.best, seconds, status=last.status.value, starts=losses)
         problem = last.best.problem
-        name, _, algorithm = self._first_order
+        name, _, algorithm = FIRST_ORDER[self.sequence.camera, self.penalty]
         cut, first_seconds, ending = _solved(problem, algorithm, center(full_rank_start(problem)))
         add(name, cut, first_seconds, **ending)
         polish = VariableProjection(
@@ -298,7 +278,7 @@ class TableJob(ExperimentJob):
         """Return the settings that end where a row does; None for refining BMM, which has none."""
         if row == f"Search-{self.penalty}":
             return self.settings
-        _, method, algorithm = self._first_order
+        _, method, algorithm = FIRST_ORDER[self.sequence.camera, self.penalty]
         if row == f"Ours-{self.penalty}":
             if method != "admm":
                 return None
@@ -311,10 +291,6 @@ class TableJob(ExperimentJob):
             changes["options"] = (("tau", BMM_TAU),)
         return self.settings.with_changes(**changes)
 
-    @property
-    def _first_order(self) -> tuple[str, str, Algorithm[Any]]:
-        return FIRST_ORDER[self.sequence.camera, self.penalty]
-
     def _search(self) -> tuple[Iterate, float, float]:
         """Return the last iterate, and the CPU seconds of choosing rotations and of the search itself."""
         choosing, searching, before = 0.0, 0.0, time.process_time()
@@ -326,6 +302,17 @@ class TableJob(ExperimentJob):
                 choosing += now - before
             before = now
         return last, choosing, searching
+
+
+def table_job(item: TableSequence, penalty: str) -> TableJob:
+    """Return the job of a sequence under a penalty."""
+    sequence, first_order = item.sequence, FIRST_ORDER[item.sequence.camera, penalty]
+    settings = PRESETS["paper"].with_changes(method="bilinear", penalty=TABLE_PENALTIES[penalty])
+    values = settings_to_dict(settings) | {"first-order": repr(first_order)}
+    key = job_key("sequence", sequence.content, values)
+    label = f"{item.object_name} {item.path_name} {sequence.camera.value} {penalty}"
+    cost = 1e-3 * sequence.visible.size * first_order[2].max_iterations
+    return TableJob(key, label, cost, item, penalty, settings)
 
 
 def _solved(
@@ -446,8 +433,8 @@ def methods_table(
                 ]
                 if any(value is not None for value in printed):
                     texts = (DASH if value is None else format_fixed(value, digits) for value in printed)
-                    texts = (f"{method}, published", *texts)
-                    rows.append(("", *(TableCell(text, muted=True) for text in texts)))
+                    line = f"{method}, published", *texts
+                    rows.append(("", *(TableCell(text, muted=True) for text in line)))
     return [ReportTable(caption, (first, "method", *means), rows, labels=2, rules=rules)]
 
 

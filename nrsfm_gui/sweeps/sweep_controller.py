@@ -184,15 +184,13 @@ class SweepController(QObject):
 
     def save_table(self, path: Path) -> None:
         """Write the rows of the table as csv, as they are sorted and filtered."""
-        from core.experiments.report import write_csv_table
-        from nrsfm_gui.text.sweep_rows import csv_cells
+        from core.experiments.report import write_frame
+        from nrsfm_gui.text.sweep_rows import table_of
 
         window = self.window
         if window is not None and window.rows is not None:
-            rows, order = window.rows, window.order
-            header = [column.name for column in rows.columns]
-            cells = csv_cells(rows, rows.columns, order)
-            self._write(path, lambda: write_csv_table(path, header, cells))
+            table = table_of(window.rows, window.rows.columns, window.order)
+            self._write(path, lambda: write_frame(path, table))
 
     def ask_for_figure(self) -> None:
         """Ask for a file, and write the heat map."""

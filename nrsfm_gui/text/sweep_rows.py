@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from core.experiments.sweep.frame import FAILURE, FIRST_NUMBERS, NUMBERS, STATUS
 from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHORT_DIGITS, MOST_DIGITS = 3, 17  # significant digits of a setting that is written as it is; of any number
 DECIMALS = {"mm": 3, "px": 3, "s": 1, "MB": 0}  # of a column in a unit
@@ -218,18 +221,17 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
-def csv_cells(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints) -> Iterator[tuple[Any, ...]]:
-    """Return the cells of the rows `order` (N,) with all digits of their numbers, None of what is missing."""
-    part = rows.sweep.runs.iloc[order][[column.name for column in columns]]
-    cells: Iterator[tuple[Any, ...]] = without_missing(part).itertuples(index=False, name=None)
-    return cells
+def table_of(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints) -> pd.DataFrame:
+    """Return some columns of the rows `order` (N,)."""
+    return rows.sweep.runs.iloc[order][[column.name for column in columns]]
 
 
 def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form: str) -> str:
     """Return rows as a table in a text, with the headings of the window. `order`: (N,) the rows."""
     header = tuple(column.heading for column in columns)
     if form == TABS:
-        return tabbed_text([header, *csv_cells(rows, columns, order)])
+        cells = without_missing(table_of(rows, columns, order))
+        return tabbed_text([header, *cells.itertuples(index=False, name=None)])
     lines = [[column.text(row).replace(MINUS, "-") for column in columns] for row in order]
     alignment = "".join("r" if column.is_number else "l" for column in columns)
     return rendered(ReportTable("", header, lines, alignment=alignment), form)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..figures import Curves
-from ..report import Paragraph, ReportBlock, format_significant, table_of, write_csv_table
+from ..report import Paragraph, ReportBlock, format_significant, table_of, write_frame
 from .methods import BENCHMARK_METHODS
 from .problems import CASE_FIELDS, BenchmarkCase
 from .runs import ENDED_EARLY, MethodRun
@@ -160,13 +160,15 @@ def excess_panels(runs: Iterable[MethodRun]) -> dict[str, Curves]:
 
 def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
     """Write one line per point of every curve: the loss at rank K, and what the method itself minimizes."""
+    import pandas as pd
+
     header = [*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"]
     lines = [
         [*(getattr(run.case, name) for name in CASE_COLUMNS), run.method, *astuple(each)]
         for run in runs
         for each in run.curve
     ]
-    write_csv_table(path, header, lines)
+    write_frame(path, pd.DataFrame(lines, columns=header))
 
 
 def growth_table(parameter: str, runs: list[MethodRun]) -> pd.DataFrame | None:

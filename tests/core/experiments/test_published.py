@@ -11,12 +11,12 @@ from core.experiments.mocap import PUBLISHED_E3D, mocap_blocks, mocap_jobs
 from core.experiments.report import render_markdown
 from core.experiments.tables import (
     TableData,
-    TableJob,
     TableSequence,
     load_table_data,
     loss_blocks,
     published_tables,
     table_entries,
+    table_job,
 )
 from core.synthetic import PATHS
 
@@ -57,7 +57,7 @@ def test_the_challenges_own_sequences_have_the_published_numbers_next_to_them(tm
     data = load_table_data(tmp_path)
     assert data.real and len(data.items) == 2 * len(PATHS)
     tables = published_tables()
-    jobs = [TableJob(item, "WNN") for item in data.items]
+    jobs = [table_job(item, "WNN") for item in data.items]
     results = {}
     for job in (each for each in jobs if each.sequence.camera is PERSPECTIVE):
         place = tables.paths.index(job.item.path_name)

@@ -8,6 +8,7 @@ import shutil
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
@@ -25,10 +26,10 @@ from core.experiments.report import (
     TableCell,
     render_html,
     render_markdown,
-    write_csv_table,
+    write_frame,
 )
 from core.experiments.reproduce import shape_blocks
-from core.experiments.tables import PUBLISHED_ERRATA, TABLE_ROWS, TableJob, load_table_data, penalty_of
+from core.experiments.tables import PUBLISHED_ERRATA, TABLE_ROWS, load_table_data, penalty_of, table_job
 
 ORTHOGONAL = CameraModel.ORTHOGONAL
 
@@ -143,7 +144,7 @@ def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, 
     drawn = []
     monkeypatch.setattr(figures, "draw_shapes", lambda *given: drawn.append(given))
     items = load_table_data(folder).items
-    shape_jobs = [TableJob(item, "WNN") for item in items]
+    shape_jobs = [table_job(item, "WNN") for item in items]
     with JobStore(report / "jobs") as store:
         found = load_job_results(store, shape_jobs)
     shape_blocks(shape_jobs, found, tmp_path)
@@ -270,7 +271,7 @@ def test_a_reader_of_markdown_finds_no_markup_in_names(name):
 
 def test_texts_that_a_spreadsheet_would_compute_are_texts_in_csv(tmp_path):
     formulas = ["=1+1", "+cmd|' /C calc'!A0", "-cmd", "@SUM(A1)", "\t=1", "\r=1"]
-    write_csv_table(tmp_path / "a.csv", ["=x", "n"], [[text, -1.5] for text in [*formulas, "name"]])
+    write_frame(tmp_path / "a.csv", pd.DataFrame({"=x": [*formulas, "name"], "n": -1.5}))
     with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))
     assert rows[0] == ["'=x", "n"] and all(row[1] == "-1.5" for row in rows[1:])
