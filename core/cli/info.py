@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+from collections.abc import Sequence as SequenceOf
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from ..io.readers import (
     list_sequences,
     resolve,
 )
+from .command_line import declare
 from .console import print_lines
 from .options import add_frame_base, add_reading_options, reading_from
 
@@ -39,15 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "is the one that intrinsics are estimated from, counted as gt_frame_N counts. Of a file it also "
         "shows what each array is taken for, and what was guessed or left out; the options change it."
     )
-    parser.add_argument(
-        "path",
-        type=Path,
-        metavar="PATH",
-        help="a Challenge object's folder, a folder of files, one above, or a file",
-    )
+    path = "PATH: a Challenge object's folder, a folder of files, one above, or a file"
+    declare(parser, path, path=Path)
     add_frame_base(parser)
     add_reading_options(parser)
-    parser.add_argument("--json", action="store_true", help="print a JSON list in place of the table")
+    declare(parser, "--json: print a JSON list in place of the table")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -64,13 +62,7 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps([_values(entry, args.frame_base) | understood for entry in entries], indent=2))
         return
     rows = [_row(entry, args.frame_base) for entry in entries if not entry.problem]
-    widths = [max(len(row[column]) for row in [HEADER, *rows]) for column in range(len(HEADER))]
-    for row in [HEADER, *rows]:
-        cells = [
-            cell.rjust(width) if name in NUMERIC else cell.ljust(width)
-            for name, cell, width in zip(HEADER, row, widths, strict=True)
-        ]
-        print_lines("  ".join(cells).rstrip())
+    print_lines(*_aligned([HEADER, *rows], [name in NUMERIC for name in HEADER]))
     objects = len({entry.object_name for entry in entries if not entry.problem})
     print(f"\n{len(rows)} sequence{'s' * (len(rows) != 1)} of {objects} object{'s' * (objects != 1)}")
     for entry in entries:
@@ -78,6 +70,18 @@ def run(args: argparse.Namespace) -> None:
             print_lines(f"cannot be read: {entry.problem}")
     if contents is not None:
         print_lines("", *_lines(contents))
+
+
+def _aligned(rows: SequenceOf[SequenceOf[str]], numeric: SequenceOf[bool]) -> list[str]:
+    """Return rows of cells as lines, two spaces between columns, of which some are numeric."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _contents(args: argparse.Namespace) -> FileContents | None:
@@ -120,9 +124,7 @@ def _lines(contents: FileContents) -> list[str]:
     assert sequence is not None  # a file that cannot be read has been refused
     arrays = contents.arrays[:MOST_ARRAYS]
     rows = [(entry.role, printable_name(entry.name), entry.size, entry.dtype) for entry in arrays]
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
-    lines = [f"read as {contents.producer}:"]
-    lines += ["  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [f"read as {contents.producer}:", *(f"  {line}" for line in _aligned(rows, [False] * 4))]
     more = len(contents.arrays) - len(rows)
     lines += [f"  and {more} more"] if more else []
     lines += [f"camera: {_camera(sequence)}"]

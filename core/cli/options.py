@@ -191,11 +191,17 @@ METAVARS |= dict.fromkeys(SOURCES, "SOURCE")
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
     """Add --preset and an option for everything that it gives."""
     defaults = "; ".join(f"{preset} for {problem}" for problem, preset in DEFAULT_PRESETS.items())
-    parser.add_argument("--preset", choices=list(PRESETS), help=f"default: {defaults}")
-    parser.add_argument("--problem", choices=list(PROBLEMS), help=f"{explained(PROBLEMS)} (default nonrigid)")
     methods = {name: method.meaning for name, method in METHODS.items()}
-    parser.add_argument(
-        "--method", choices=list(METHODS), help=f"{explained(methods)} (default by the preset)"
+    declare(
+        parser,
+        f"""
+        --preset: default: {defaults}
+        --problem: {explained(PROBLEMS)} (default nonrigid)
+        --method: {explained(methods)} (default by the preset)
+        """,
+        preset=list(PRESETS),
+        problem=list(PROBLEMS),
+        method=list(METHODS),
     )
     _add_settings(parser)
     _add_penalties(parser)
@@ -307,11 +313,12 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
             tip += " Or a file of such entries."
         defaults = {preset: getattr(settings, name) for preset, settings in PRESETS.items()}
         _add_option(groups[section], described, f"{tip} {_defaults(defaults, described.absent)}")
-    groups["Depths"].add_argument(
-        "--mode-weights",
-        metavar="W1,W2,...",
-        help="Weights of the singular values of the deviations from the mean shape, non-decreasing, the last "
-        "one of all that follow. Default 1.",
+    declare(
+        groups["Depths"],
+        """
+        --mode-weights W1,W2,...: Weights of the singular values of the deviations from the mean shape,
+            non-decreasing, the last one of all that follow. Default 1.
+        """,
     )
 
 
@@ -362,17 +369,12 @@ def _add_penalties(parser: argparse.ArgumentParser) -> None:
     """Add --penalty, one option for every number of any penalty, and --weights."""
     group = parser.add_argument_group("penalty on the singular values")
     titles = explained({name: f"{kind.title}, {kind.formula}" for name, kind in PENALTIES.items()})
-    group.add_argument(
-        "--penalty",
-        choices=list(PENALTIES),
-        help=f"{titles} (default by the preset, or by a method that accepts no other)",
-    )
+    text = f"--penalty: {titles} (default by the preset, or by a method that accepts no other)"
+    declare(group, text, penalty=list(PENALTIES))
     for name, tables in _penalty_numbers().items():
         text = f"{_meanings(tables)} {_defaults(_penalty_defaults(name, list(tables)))}"
         _add_option(group, next(iter(tables.values())), text)
-    group.add_argument(
-        "--weights", metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
-    )
+    declare(group, "--weights A1,A2,...: the weights themselves, non-decreasing; sets K", weights=str)
 
 
 def _penalty_numbers() -> dict[str, dict[str, Parameter]]:

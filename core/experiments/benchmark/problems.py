@@ -8,7 +8,7 @@ frame, projected into the same cameras; tracks divided by their norm, eta 0.05, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -92,11 +92,10 @@ CASE_FIELDS = {"F": "frames", "P": "points", "K": "rank"}
 
 def growth_cases() -> dict[str, list[BenchmarkCase]]:
     """Return the problems along every parameter, by parameter."""
-    found: dict[str, list[BenchmarkCase]] = {}
-    for parameter, values in GROWTH_SIZES.items():
-        changes: list[dict[str, Any]] = [{CASE_FIELDS[parameter]: value} for value in values]
-        found[parameter] = [replace(BASE_CASE, **change) for change in changes]
-    return found
+    return {
+        parameter: [BenchmarkCase(**asdict(BASE_CASE) | {CASE_FIELDS[parameter]: value}) for value in values]
+        for parameter, values in GROWTH_SIZES.items()
+    }
 
 
 def solve_incrementally(problem: NonRigidProblem, method: Algorithm[Any]) -> tuple[Factors, Snapshot[Any]]:
