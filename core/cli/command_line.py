@@ -56,10 +56,7 @@ OUTPUT, ERRORS = 1, 2
 
 
 class CheckedParser(argparse.ArgumentParser):
-    """A parser that refuses whole numbers that no array can count, and `--` as the value of an option.
-
-    It refuses with one sentence, as everything else does, in which arguments are escaped and shortened.
-    """
+    """A parser that refuses numbers that no array can count, and `--` as a value, with one sentence."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -124,8 +124,7 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
     """Read the true shapes S (F, 3, P) of all frames; the reference frame stays the result's own.
 
     Returns the shapes; where the file has the true rotations R (F, 3, 3), the shapes R S in the camera's
-    coordinates up to the translation; and all cameras, with the true ones where it has R and t (F, 3). Raises
-    InputError where the file has no S, a shape is not the result's, or R or t are no cameras.
+    coordinates up to the translation; and all cameras, with the true ones where it has R and t (F, 3).
     """
     with refusing_damage(path):
         arrays = load_arrays(read_bytes(path), path)

@@ -67,10 +67,7 @@ def add_arguments(parser: CheckedParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Reconstruct, solve the series, and print the table with what it recommends, also of a part of it.
-
-    Raises KeyboardInterrupt where the command is stopped, after the table.
-    """
+    """Reconstruct, solve the series, and print the table with what it recommends, also of a part of it."""
     if args.over is not None and args.preset is args.objective is None:
         args.objective = objective_to_vary(args.over, given_options(args))
     (sequence, _files), settings = chosen_sequence(args), settings_from(args)

@@ -171,11 +171,7 @@ def _thin_curve(seconds: Floats, losses: Floats) -> Floats:
 
 
 def figure_sequences(folder: Path | None) -> tuple[FigureSequence, ...]:
-    """Read the real sequences of a folder, or simulate a rigid and two non-rigid ones where there is none.
-
-    `folder`: where the real sequences are; None simulates. Raises InputError where the folder has none of
-    them, or one is broken.
-    """
+    """Read the real sequences of a folder; without one, simulate a rigid and two non-rigid ones."""
     if folder is None:
         return _simulated()
     results = [
@@ -324,10 +320,7 @@ def figure_summary(shown: list[FigurePanel]) -> str:
 def figure_blocks(
     tracks: tuple[FigureSequence, ...], shown: list[FigurePanel], seconds: float, folder: Path, *, real: bool
 ) -> list[ReportBlock]:
-    """Return the section of the report, and write its pictures into `folder`.
-
-    `real`: whether the sequences are the paper's own.
-    """
+    """Return the section of the report, and write its pictures into `folder`."""
     what = "; ".join(
         f"{item.name}: {item.sequence.frame_count} × {item.sequence.point_count}, "
         f"{100 * item.sequence.visible.mean():.1f} % observed"

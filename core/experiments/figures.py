@@ -47,10 +47,7 @@ def _write(figure: Any, path: Path, caption: str) -> ReportImage:
 
 
 def draw_shapes(path: Path, truth: Floats, estimates: Mapping[str, Floats], caption: str) -> ReportImage:
-    """Draw estimates (3, P), aligned, in blue and the truth (3, P) in red, side by side.
-
-    The view is along the direction in which the truth is thinnest, turned a little.
-    """
+    """Draw aligned estimates (3, P) blue, the truth (3, P) red, along the direction where that is thin."""
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
     known = np.isfinite(truth).all(axis=0)
@@ -116,11 +113,9 @@ def draw_curves(
 ) -> ReportImage:
     """Draw curves on logarithmic axes, a panel for each problem.
 
-    `panels`: by title: the curves (n,) and (n,) by name; `labels`: of the axes; `titles`: those of the curves
-    by name, in their order, for one legend below all panels, None for one in each panel; `across`: panels in
-    a row; `size`: inches of a panel; `powers`: whether y are logarithms already; `ticks`: whether the axis of
-    x has the numbers of the points. Raises InputError where matplotlib is not installed or the file cannot be
-    written.
+    `panels`: curves by title; `labels`: of the axes; `titles`: those of the curves by name, for one legend
+    below all panels, None for one in each; `across`: panels in a row; `size`: inches of a panel; `powers`:
+    whether y are logarithms already; `ticks`: whether the axis of x has the numbers of the points.
     """
     across = min(len(panels), across)
     down = -(-len(panels) // across)

@@ -142,6 +142,10 @@ class JobStore:
             return False
         return not known.arrays or self.load_arrays(key) is not None
 
+    def is_done(self, key: str, *, retry: bool) -> bool:
+        """Return whether a job has ended; where it is to be retried, whether with a result."""
+        return self.has_result(key) if retry else key in self
+
     def load_row(self, key: str) -> dict[str, Any] | None:
         """Return the facts of a job that has ended, None of any other."""
         known = self._places.get(key)

@@ -91,8 +91,7 @@ def bmm_rows(path: Path, *, methods: Collection[str] = MOCAP_METHODS) -> list[di
     """Return the rows of one sequence: each method on estimated and, where there are any, true rotations.
 
     Errors of rotations are in degrees; they and the e3D in the coordinates of the object are None where the
-    camera is fixed. Raises InputError where the file has another name than those of `PUBLISHED_E3D`, or no
-    true shapes of all frames.
+    camera is fixed.
     """
     if path.stem not in PUBLISHED_E3D:
         raise InputError(f"{path}: is none of the published sequences {', '.join(PUBLISHED_E3D)}")
@@ -127,11 +126,7 @@ def bmm_rows(path: Path, *, methods: Collection[str] = MOCAP_METHODS) -> list[di
 
 
 def load_mocap(path: Path) -> MocapSequence:
-    """Read a sequence, with the camera of its tracks: its own, or the one fixed camera that explains them.
-
-    Raises InputError where the file has no true shapes of all frames, or no one camera makes its tracks of
-    them.
-    """
+    """Read a sequence, with the camera of its tracks: its own, or the one fixed camera that explains them."""
     sequence = read_sequence(path, camera=CameraModel.ORTHOGONAL)
     truth = sequence.truth
     if truth is None or len(truth.frames) != sequence.frame_count or not np.isfinite(truth.points).all():
@@ -151,10 +146,7 @@ def load_mocap(path: Path) -> MocapSequence:
 
 
 def rotation_error(rotations: Floats, true: Floats) -> float:
-    """Return the mean angle in degrees between rotations (F, 3, 3), after one turn of the object.
-
-    Rotations are known up to the reflection of depth, and the better one counts.
-    """
+    """Return the mean angle in degrees between rotations (F, 3, 3), up to one turn and reflected depth."""
     errors = []
     for candidate in (rotations, flip_depth(rotations)):
         turn = nearest_rotation((candidate.transpose(0, 2, 1) @ true).sum(axis=0))

@@ -72,10 +72,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table whose first `labels` columns are text; the others are numbers, aligned on the right.
-
-    `alignment` has an "l" or "r" for every column where text and numbers come in another order.
-    """
+    """A table whose first `labels` columns are text, on the left; `alignment` has another l or r for each."""
 
     kind: ClassVar[str] = "table"
     caption: str

@@ -66,10 +66,9 @@ def reproduce_experiment(
 ) -> Path:
     """Run an experiment, or continue one that was stopped, and write its report.
 
-    `data`: the Challenge's folder, or one in its layout; None chooses the bundled simulated objects; `real`:
-    the folder of Figure 1's sequences and of motion capture; None chooses the folder `real` next
-    to `data`, or simulated sequences for Figure 1; `processes`: how many jobs at a time. Raises InputError
-    where something needed is not installed, the data is broken or absent, or the folder cannot be written.
+    `data`: a folder in the Challenge's layout, None for the bundled simulated objects; `real`: the folder of
+    Figure 1's sequences and of motion capture, None for the folder `real` next to `data`, or simulated
+    sequences for Figure 1; `processes`: how many jobs at a time.
     """
     check_installed(*PACKAGES)
     if not 0 < seconds < float("inf"):

@@ -181,11 +181,7 @@ class TableData:
 
 
 def load_table_data(folder: Path | None, *, frame_base: int = 1) -> TableData:
-    """Read the sequences of a folder in the Challenge's layout, or the bundled samples.
-
-    `folder`: the folder; None for the bundled samples. Raises InputError where there are none, one is broken
-    or has no ground truth, or several are of one object and path.
-    """
+    """Read the sequences of a folder in the Challenge's layout; None chooses the bundled samples."""
     entries = list_sequences(PREFIX if folder is None else folder, frame_base=frame_base)
     items: dict[tuple[str, str, CameraModel], TableSequence] = {}
     for entry in entries:
@@ -343,13 +339,10 @@ def _errors(result: Result, sequence: Sequence) -> dict[str, float]:
 
 
 def aligned_estimate(result: Result) -> Floats:
-    """Return the estimate of the truth's reference frame, (3, P), moved onto it by a similarity.
-
-    An orthogonal camera cannot distinguish a shape from its mirror image, so that it may be mirrored there.
-    """
+    """Return the estimate of the truth's reference frame, (3, P), moved onto it by a similarity."""
     truth = result.truth
     assert truth is not None
-    mirror = result.camera is CameraModel.ORTHOGONAL
+    mirror = result.camera is CameraModel.ORTHOGONAL  # which cannot distinguish a shape from its mirror image
     source, target = result.points[truth.reference], truth.at(truth.reference)
     assert target is not None  # GroundTruth checks that its reference is one of its frames
     return procrustes(source, target, reflection=mirror).apply(source)

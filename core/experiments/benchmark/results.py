@@ -135,10 +135,7 @@ def _log10(value: float) -> str:
 
 
 def excess_panels(runs: Iterable[MethodRun]) -> dict[str, Curves]:
-    """Return CPU seconds and the relative excess over the best loss so far, by problem and method.
-
-    Both are large enough to be drawn.
-    """
+    """Return CPU seconds and the relative excess over the best loss so far, by problem and method."""
     groups: dict[str, list[MethodRun]] = {}
     for run in runs:
         groups.setdefault(f"{run.case.problem}, {run.case.size}, K = {run.case.rank}", []).append(run)

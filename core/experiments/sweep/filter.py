@@ -90,8 +90,8 @@ def filtered(sweep: Sweep, pattern: str) -> Sweep:
 def find_column(sweep: Sweep, name: str) -> RunColumn | None:
     """Return a column by its heading, its name or words of its heading, also a setting that all runs share.
 
-    `name`: the unit, capitals, hyphens and underscores do not matter. Returns None where there is none; of
-    several with these words the one with the shortest heading.
+    The unit, capitals, hyphens and underscores do not matter; of several with these words the one with the
+    shortest heading.
     """
     wanted = _plain(name)
     if not wanted:

@@ -144,10 +144,7 @@ class Sweep:
 
     @cached_property
     def varied(self) -> tuple[str, ...]:
-        """The columns of sequences and settings that have more than one value, or will have.
-
-        Where the program or a sequence was changed between runs, `version` and `data` are among them.
-        """
+        """The columns of sequences and settings that have or will have several values, and `changed`."""
         names = (*SEQUENCE_COLUMNS[:-1], *self.settings)
         varied = [name for name in names if name in self.swept or self.runs[name].nunique(dropna=False) > 1]
         return (*varied, *self.changed)
