@@ -75,10 +75,10 @@ def reproduce_experiment(
         raise InputError(f"seconds is {seconds:g}; accepted is a positive number")
     with recording_files() as files:
         without = what in ("figure1", "mocap")
-        table_data = None if without else tables.load_table_data(data, frame_base=frame_base)
+        items = [] if without else tables.load_table_data(data, frame_base=frame_base)
         real_folder = _real_folder(data, real)
         tracks = figure_sequences(real_folder) if what in ("figure1", "all") else ()
-    table_jobs = [] if table_data is None else _table_jobs(table_data, what)
+    table_jobs = _table_jobs(items, what)
     curve_jobs = figure_jobs(tracks, seconds)
     mocap = mocap_jobs(real_folder) if what in ("mocap", "all") else []
     if what == "mocap" and not mocap:
@@ -93,7 +93,7 @@ def reproduce_experiment(
         pictures = make_folder(output / "pictures")
         body: list[ReportBlock] = []
         summary: list[str] = []
-        if table_data is not None:
+        if items:
             entries = tables.table_entries(table_jobs, results)
             solved = entries[entries["loss"].notna()]
             write_frame(output / NUMBERS, solved[[*tables.WRITTEN_ENTRIES]])
@@ -110,7 +110,8 @@ def reproduce_experiment(
         body += _failure_blocks(failures)
         if what != "mocap":
             body += [Heading("The published numbers"), BulletList(tables.PUBLISHED_ERRATA)]
-        opening = _opening_blocks(title, table_data, command, summary)
+        origin = "bundled simulated objects" if data is None else str(data)
+        opening = _opening_blocks(title, items, origin, command, summary)
         return write_report([*opening, *body], title, output)
 
 
@@ -124,12 +125,12 @@ def _real_folder(data: Path | None, real: Path | None) -> Path | None:
     return neighbor if neighbor is not None and neighbor.is_dir() else None
 
 
-def _table_jobs(table_data: tables.TableData, what: str) -> list[tables.TableJob]:
+def _table_jobs(items: list[tables.TableSequence], what: str) -> list[tables.TableJob]:
     """Return a job for every sequence and penalty; Tables A.1 and A.2 are perspective and WNN only."""
     appendix = what in ("tableA1", "tableA2")
     return [
         tables.table_job(item, penalty)
-        for item in table_data.items
+        for item in items
         if not appendix or item.sequence.camera is CameraModel.PERSPECTIVE
         for penalty in tables.TABLE_PENALTIES
         if not appendix or penalty == "WNN"
@@ -159,7 +160,7 @@ def _table_blocks(
 
 
 def _opening_blocks(
-    title: str, table_data: tables.TableData | None, command: str, summary: list[str]
+    title: str, items: list[tables.TableSequence], origin: str, command: str, summary: list[str]
 ) -> list[ReportBlock]:
     """Return the top of the report: its title, when and with what it was made, and a summary."""
     all_versions = versions() | {name: version(name) for name in PACKAGES}
@@ -172,13 +173,15 @@ def _opening_blocks(
         ),
         CodeBlock(command),
     ]
-    if table_data is not None and not table_data.real:
-        some = any(item.real for item in table_data.items)
-        subject = "Some of these sequences are" if some else "These sequences are"
+    real = {item.real for item in items}
+    if False in real:
+        subject = "Some of these sequences are" if True in real else "These sequences are"
+        published = tables.published_tables().objects
+        objects = tables.in_printed_order((item.object_name for item in items), published)
         blocks.append(
             Paragraph(
-                f"**Substitutes.** {subject} not the NRSfM Challenge's: they are {table_data.origin} "
-                f"({', '.join(table_data.objects)}). The paper's numbers are of other data and "
+                f"**Substitutes.** {subject} not the NRSfM Challenge's: they are {origin} "
+                f"({', '.join(objects)}). The paper's numbers are of other data and "
                 "are not shown; what can be compared is how the methods rank.",
                 highlighted=True,
             )

@@ -162,25 +162,7 @@ class TableSequence:
     real: bool  # whether it is one that the paper's tables have
 
 
-@dataclass(frozen=True, eq=False)
-class TableData:
-    """The sequences of a report."""
-
-    origin: str  # where the sequences are from
-    items: tuple[TableSequence, ...]
-
-    @property
-    def real(self) -> bool:
-        """Whether all of them are the Challenge's own."""
-        return all(item.real for item in self.items)
-
-    @property
-    def objects(self) -> list[str]:
-        """The objects in the paper's order, then others by name."""
-        return in_printed_order((item.object_name for item in self.items), published_tables().objects)
-
-
-def load_table_data(folder: Path | None, *, frame_base: int = 1) -> TableData:
+def load_table_data(folder: Path | None, *, frame_base: int = 1) -> list[TableSequence]:
     """Read the sequences of a folder in the Challenge's layout; None chooses the bundled samples."""
     entries = list_sequences(PREFIX if folder is None else folder, frame_base=frame_base)
     items: dict[tuple[str, str, CameraModel], TableSequence] = {}
@@ -204,8 +186,7 @@ def load_table_data(folder: Path | None, *, frame_base: int = 1) -> TableData:
             f"{folder}: holds no sequence of the Challenge's layout, <object>/sequence/{{orthogonal,"
             "perspective}/<path>.txt"
         )
-    origin = "bundled simulated objects" if folder is None else str(folder)
-    return TableData(origin, tuple(items.values()))
+    return [*items.values()]
 
 
 def _is_published(entry: SequenceEntry) -> bool:
@@ -216,9 +197,8 @@ def _is_published(entry: SequenceEntry) -> bool:
     tables = published_tables()
     if entry.object_name not in tables.objects or entry.path_name not in tables.paths:
         return False
-    number = None if entry.truth_frame is None else entry.truth_frame + 1
-    wanted = tables.truth_frames[entry.object_name]
-    return entry.truth_frames == 1 and number is not None and number in (wanted, wanted + 1)
+    number = tables.truth_frames[entry.object_name]  # counted from 0 or from 1
+    return entry.truth_frames == 1 and entry.truth_frame in (number - 1, number)
 
 
 @dataclass(frozen=True, eq=False)

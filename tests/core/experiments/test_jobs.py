@@ -219,7 +219,7 @@ def test_what_a_link_in_the_place_of_a_result_leads_to_is_left_as_it_is(tmp_path
 
 
 def test_keys_follow_data_and_settings(folder):
-    items = load_table_data(folder).items
+    items = load_table_data(folder)
     curves = FigureSequence("a", "rigid", items[0].sequence)
     jobs = [
         table_job(items[0], "NN"),

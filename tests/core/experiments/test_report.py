@@ -143,8 +143,7 @@ def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
 def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(figures, "draw_shapes", lambda *given: drawn.append(given))
-    items = load_table_data(folder).items
-    shape_jobs = [table_job(item, "WNN") for item in items]
+    shape_jobs = [table_job(item, "WNN") for item in load_table_data(folder)]
     with JobStore(report / "jobs") as store:
         found = load_job_results(store, shape_jobs)
     shape_blocks(shape_jobs, found, tmp_path)
