@@ -92,15 +92,14 @@ def run(args: argparse.Namespace) -> int:
     if not args.seconds > 0:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
     check_installed("jinja2", "pandas")
-    line = ProgressLine(sys.stderr)
     what = "growth" if args.growth else "comparison"
     files = [] if args.output is None else [args.output / name for name in FILES[what]]
-    try:
-        check_replaceable(files)
-        with nullcontext() if args.output is None else JobStore(args.output) as store:
-            return (_growth if args.growth else _comparison)(args, line, store, files)
-    finally:
-        line.clear()
+    check_replaceable(files)
+    with (
+        ProgressLine(sys.stderr) as line,
+        nullcontext() if args.output is None else JobStore(args.output) as store,
+    ):
+        return (_growth if args.growth else _comparison)(args, line, store, files)
 
 
 def _comparison(

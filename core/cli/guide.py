@@ -82,12 +82,11 @@ def run(args: argparse.Namespace) -> None:
     plan = HoldoutPlan(
         name, values, share=args.share, folds=args.folds, hiding=args.hiding, seed=settings.seed
     )
-    line = ProgressLine(sys.stderr, shown=not args.quiet)
     trials: list[HoldoutTrial] = []
     try:
-        _solve(sequence, settings, plan, line, trials)
+        with ProgressLine(sys.stderr, shown=not args.quiet) as line:
+            _solve(sequence, settings, plan, line, trials)
     finally:
-        line.clear()
         if trials:
             figures = _figures(trials, plan, sequence)
             print_lines(*([as_json(figures)] if args.json else _lines(figures)))

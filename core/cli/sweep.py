@@ -205,7 +205,6 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     make_folder(args.output)
     if not args.no_results:
         make_folder(args.output / RESULTS)
-    line = ProgressLine(sys.stderr)
     with JobStore(args.output) as store, ExitStack() as at_end:
         cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
         processes, ahead = args.jobs or processor_count(), 0
@@ -220,27 +219,25 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
             line.write(workers + jobs_progress_text(now))
 
         try:
-            run_jobs(
-                plan.jobs,
-                store,
-                processes=processes,
-                cluster=cluster,
-                timeout=args.timeout,
-                retry=args.retry is not None,
-                queue=lambda jobs: _queue(jobs, plan, store, args.order),
-                ahead=ahead,
-                progress=show,
-            )
+            with ProgressLine(sys.stderr) as line:
+                run_jobs(
+                    plan.jobs,
+                    store,
+                    processes=processes,
+                    cluster=cluster,
+                    timeout=args.timeout,
+                    retry=args.retry is not None,
+                    queue=lambda jobs: _queue(jobs, plan, store, args.order),
+                    ahead=ahead,
+                    progress=show,
+                )
         except KeyboardInterrupt:
-            line.clear()
             print_lines(f"nrsfm sweep: stopped; {_kept(plan, store, args)}", stream=sys.stderr)
             return INTERRUPTED
         except InputError as error:
             gone = cluster is not None and not cluster.connected
             reason = f"the scheduler {args.scheduler} has ended" if gone else str(error)
             raise InputError(f"{reason}; {_kept(plan, store, args)}") from error
-        finally:
-            line.clear()
         lost = sum(not store.has_result(job.key) for job in plan.jobs)
     sweep = read_sweep(args.output)
     written = ", ".join(map(str, write_tables(sweep)))

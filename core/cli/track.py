@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Generator
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
@@ -80,21 +79,30 @@ def run(args: argparse.Namespace) -> int:
     given = ("points", "region", "mask", "check", "start", "end", "step")
     following = track_video(video, **{name: getattr(args, name) for name in given})
     began = time.monotonic()
-    tracked, interrupted = _Tracked(), False
+    last: TrackingStep | None = None
+    sequence: Sequence | None = None  # at the end
+    interrupted = False
     try:
-        _drain(following, tracked, ProgressLine(sys.stderr, shown=not args.quiet))
-        sequence = _keep(tracked, write, args.output)
+        with ProgressLine(sys.stderr, shown=not args.quiet) as line, closing(following):
+            try:
+                while True:
+                    last = next(following)
+                    line.show(partial(_progress_text, last))
+                    check_stopped()
+            except StopIteration as end:
+                sequence = end.value
+        sequence = _keep(sequence, write, args.output)
     except KeyboardInterrupt:  # the first signal, also one that arrives while the tracks are being written
         interrupted = True
-        if tracked.sequence is None and tracked.last is not None:
+        if sequence is None and last is not None:
             with suppress(InputError):  # of too few frames
-                tracked.sequence = tracked.last.sequence()
-        if tracked.sequence is None:
+                sequence = last.sequence()
+        if sequence is None:
             raise
-        sequence = _keep(tracked, write, args.output)
+        sequence = _keep(sequence, write, args.output)
     if not args.quiet:
-        assert tracked.last is not None
-        notes = [*tracked.last.remarks(sequence), *filter(None, [plugin_warning()])]
+        assert last is not None
+        notes = [*last.remarks(sequence), *filter(None, [plugin_warning()])]
         lines = [
             f"{sequence.frame_count} frames, {sequence.point_count} points, {sequence.visible.mean():.0%} "
             f"visible, {time.monotonic() - began:.1f} s",
@@ -108,17 +116,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-@dataclass
-class _Tracked:
-    """What was followed, at any moment."""
-
-    last: TrackingStep | None = None
-    sequence: Sequence | None = None  # at the end
-
-
-def _keep(tracked: _Tracked, write: Callable[[Sequence, Path], object], path: Path) -> Sequence:
+def _keep(sequence: Sequence | None, write: Callable[[Sequence, Path], object], path: Path) -> Sequence:
     """Write the tracks, elsewhere where they cannot be written to their file."""
-    sequence = tracked.sequence
     assert sequence is not None
     try:
         write(sequence, path)
@@ -127,19 +126,6 @@ def _keep(tracked: _Tracked, write: Callable[[Sequence, Path], object], path: Pa
             refusal, "sequence", path.suffix, lambda other: write(sequence, other)
         ) from None
     return sequence
-
-
-def _drain(following: Generator[TrackingStep, None, Sequence], tracked: _Tracked, line: ProgressLine) -> None:
-    try:
-        while True:
-            tracked.last = next(following)
-            line.show(partial(_progress_text, tracked.last))
-            check_stopped()
-    except StopIteration as end:
-        tracked.sequence = end.value
-    finally:
-        following.close()
-        line.clear()
 
 
 def _progress_text(step: TrackingStep, elapsed: float) -> str:
