@@ -187,19 +187,7 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
 
 
 @pytest.mark.slow
-def test_runs_that_are_in_the_store_are_not_measured_again(tmp_path):
-    with JobStore(tmp_path) as store:
-        first, second = run_benchmark([CASE], ["bilinear", "lm"], 5.0, store=store)
-    with JobStore(tmp_path) as store:
-        again = list(run_benchmark([CASE], ["lm", "bilinear"], 5.0, store=store))
-        assert len(store.path.read_text().splitlines()) == 2
-    for before, after in zip((second, first), again, strict=True):
-        assert after.curve == before.curve and after.status == before.status and after.case == CASE
-        assert (after.peak_mb, after.process_mb) == (before.peak_mb, before.process_mb)
-
-
-@pytest.mark.slow
-def test_a_run_that_failed_is_measured_again(tmp_path, monkeypatch):
+def test_of_runs_that_are_in_the_store_only_those_that_failed_are_measured_again(tmp_path, monkeypatch):
     def die(*_arguments, **_options):
         raise ProcessDied(-9)
 
@@ -207,11 +195,14 @@ def test_a_run_that_failed_is_measured_again(tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr("core.experiments.benchmark.runs.call_in_process", die)
             (failed,) = run_benchmark([CASE], ["bilinear"], 5.0, store=store)
-        (again,) = run_benchmark([CASE], ["bilinear"], 5.0, store=store)
-        (known,) = run_benchmark([CASE], ["bilinear"], 5.0, store=store)
-        assert len(store.path.read_text().splitlines()) == 2
-    assert failed.failed and not again.failed
-    assert known.curve == again.curve
+        first, second = run_benchmark([CASE], ["bilinear", "lm"], 5.0, store=store)
+    assert failed.failed and not first.failed
+    with JobStore(tmp_path) as store:
+        again = list(run_benchmark([CASE], ["lm", "bilinear"], 5.0, store=store))
+        assert len(store.path.read_text().splitlines()) == 3
+    for before, after in zip((second, first), again, strict=True):
+        assert after.curve == before.curve and after.status == before.status and after.case == CASE
+        assert (after.peak_mb, after.process_mb) == (before.peak_mb, before.process_mb)
 
 
 def read(path):

@@ -180,12 +180,3 @@ def test_a_map_is_copied_as_a_table(rows):
     for form, strong in ((MARKDOWN, "**"), (LATEX, r"\textbf{")):
         text = map_text(state, form)
         assert state.title in text and strong in text and "eta = 0.05" in text
-
-
-def test_the_best_run_of_a_map_is_the_one_with_the_least_number_of_those_that_count(rows):
-    kept = np.ones(len(rows), dtype=bool)
-    errors = rows.column("procrustes_mm").numbers
-    for _ in range(3):
-        best = build_map(rows, kept, "procrustes_mm", "eta", "rank", "mean").best
-        assert errors[best] == np.nanmin(errors[kept])
-        kept[best] = False
