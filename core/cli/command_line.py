@@ -139,13 +139,15 @@ class _CommandParser(CheckedParser):
             self._command = None
 
 
-def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> None:
+def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> argparse._ActionsContainer:
     """Add the arguments that a table lists: on each line the names and what is given, a colon, and the help.
 
-    A line that is indented further goes on with the help. `kinds`: by the name of an argument its type, its
-    choices as a list, its default, of which it has the type, or what argparse calls these as a dict. One
-    without any of these and without a word for what is given is true where it is there.
+    A line that is indented further goes on with the help; a title in brackets begins a group, and the last
+    one is returned. `kinds`: by the name of an argument its type, its choices as a list, its default, of
+    which it has the type, or what argparse calls these as a dict. One without any of these and without a word
+    for what is given is true where it is there.
     """
+    group = parser
     lines: list[str] = []
     for line in inspect.cleandoc(table).splitlines():
         if line.startswith(" "):
@@ -153,6 +155,9 @@ def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> Non
         else:
             lines.append(line)
     for line in lines:
+        if line.startswith("["):
+            group = parser.add_argument_group(line.strip("[]"))
+            continue
         head, _, text = line.partition(": ")
         *names, last = head.split()
         given: dict[str, Any] = {"help": text or None}
@@ -172,7 +177,8 @@ def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> Non
             given |= {"type": type(kind), "default": kind}
         elif "metavar" not in given:
             given["action"] = "store_true"
-        parser.add_argument(*(names or [name]), **given)
+        group.add_argument(*(names or [name]), **given)
+    return group
 
 
 def explained(choices: Mapping[str, str]) -> str:

@@ -21,16 +21,9 @@ from ..evaluation.parameter_grid import (
 from ..foundation.exceptions import InputError
 from ..reconstruction import Iterate, Settings
 from ..reconstruction.reconstruct import iterate_sequence
+from . import options
 from .command_line import CheckedParser, check_stopped, declare, explained
 from .console import ProgressLine, as_json, print_lines, progress_text
-from .options import (
-    FREQUENT,
-    add_sequence_options,
-    add_settings_options,
-    chosen_sequence,
-    given_options,
-    settings_from,
-)
 
 
 def add_arguments(parser: CheckedParser) -> None:
@@ -41,13 +34,13 @@ def add_arguments(parser: CheckedParser) -> None:
         "parameter and the other options choose the objective. That of the depths is minimized in every "
         "solve, from the bilinear solution alone."
     )
-    parser.shorten_help("SEQUENCE", (*FREQUENT, "over", "values", "hiding", "folds", "json", "quiet"))
-    add_sequence_options(parser)
-    add_settings_options(parser)
-    group = parser.add_argument_group("guidance")
+    parser.shorten_help("SEQUENCE", (*options.FREQUENT, "over", "values", "hiding", "folds", "json", "quiet"))
+    options.add_sequence_options(parser)
+    options.add_settings_options(parser)
     declare(
-        group,
+        parser,
         f"""
+        [guidance]
         --over NAME: the parameter: of the depths isometry, smallest_movement, noise, neighbors; of the
             weighted nuclear norm xi or mu of the penalty, scale of explicit weights, rank, eta; or objective
             (default: the first one of the objective)
@@ -69,8 +62,8 @@ def add_arguments(parser: CheckedParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Reconstruct, solve the series, and print the table with what it recommends, also of a part of it."""
     if args.over is not None and args.preset is args.objective is None:
-        args.objective = objective_to_vary(args.over, given_options(args))
-    (sequence, _files), settings = chosen_sequence(args), settings_from(args)
+        args.objective = objective_to_vary(args.over, options.given_options(args))
+    (sequence, _files), settings = options.chosen_sequence(args), options.settings_from(args)
     offered = parameters_of(settings, sequence.camera)
     name = offered[0] if args.over is None else args.over
     if name not in offered:

@@ -81,25 +81,23 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
 
 
-# Of each reading option: how its value is written, and what it means.
+LAID_OUT = ", ".join(name for name, reader in READERS.items() if "layout" in reader.options)
+# Of each reading option how its value is written, a colon, and what it means.
 READING_HELP = {
-    "camera": ("", "which of an object's cameras, or the camera model of a file that does not hold it"),
+    "camera": ": which of an object's cameras, or the camera model of a file that does not hold it",
     "layout": (
-        "NAME",
-        f"layout of arrays ({', '.join(name for name, one in READERS.items() if 'layout' in one.options)}) "
-        "that fit several or none; the table is in `nrsfm formats`",
+        f" NAME: layout of arrays ({LAID_OUT}) that fit several or none; the table is in `nrsfm formats`"
     ),
-    "tracks": ("NAME", "the array that holds the tracks"),
+    "tracks": " NAME: the array that holds the tracks",
     "visible": (
-        "NAME",
-        "the array that is 1 where a point is seen; ~NAME: where it is hidden; none: no such array",
+        " NAME: the array that is 1 where a point is seen; ~NAME: where it is hidden; none: no such array"
     ),
-    "threshold": ("T", "of an array of scores: a point is seen from T on"),
-    "order": ("", "axes of the tracks: frames first (tnxy), or points first (ntxy)"),
-    "xy": ("", "coordinates of a point: x first, or y first"),
-    "size": ("WxH", "width and height of the picture in pixels"),
-    "individual": ("NAME", "one of several animals, people or videos in the file"),
-    "columns": ("A=B,...", "columns of a table: frame=..,point=..,x=..,y=.., and visible=.."),
+    "threshold": " T: of an array of scores: a point is seen from T on",
+    "order": ": axes of the tracks: frames first (tnxy), or points first (ntxy)",
+    "xy": ": coordinates of a point: x first, or y first",
+    "size": " WxH: width and height of the picture in pixels",
+    "individual": " NAME: one of several animals, people or videos in the file",
+    "columns": " A=B,...: columns of a table: frame=..,point=..,x=..,y=.., and visible=..",
 }
 
 
@@ -112,16 +110,10 @@ def add_reading_options(
     """Add an option for every reading option of `read_sequence`."""
     choices = {"camera": [model.value for model in CameraModel], "order": ORDERS, "xy": COORDINATES}
     group = parser.add_argument_group("how the file is read (nrsfm info FILE shows how it is understood)")
-    for name, (metavar, text) in READING_HELP.items():
-        if name in without:
-            continue
-        group.add_argument(
-            (renamed or {}).get(name, f"--{name}"),
-            dest=f"reading_{name}",
-            choices=choices.get(name),
-            metavar=metavar or None,
-            help=text,
-        )
+    for name in [name for name in READING_HELP if name not in without]:
+        flag = (renamed or {}).get(name, f"--{name}")
+        kind = {"dest": f"reading_{name}", "choices": choices.get(name)}
+        declare(group, flag + READING_HELP[name], **{flag.strip("-").replace("-", "_"): kind})
 
 
 def reading_from(args: argparse.Namespace) -> dict[str, Any]:

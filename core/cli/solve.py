@@ -27,17 +27,9 @@ from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
 from ..reconstruction.result import Result
 from ..reconstruction.settings import Settings
+from . import options
 from .command_line import INTERRUPTED, CheckedParser, check_stopped, declare
 from .console import ProgressLine, as_json, as_lines, print_lines, progress_text, summary_of
-from .options import (
-    FREQUENT,
-    RefusingParser,
-    add_sequence_options,
-    add_settings_options,
-    chosen_sequence,
-    objective_sentence,
-    settings_from,
-)
 
 
 def add_arguments(parser: CheckedParser) -> None:
@@ -45,9 +37,11 @@ def add_arguments(parser: CheckedParser) -> None:
     parser.description = (
         "Reconstruct a sequence. A preset gives the defaults that the other options override."
     )
-    parser.shorten_help("SEQUENCE -o OUT", (*FREQUENT, "end", "outliers", "start", "output", "json", "quiet"))
-    add_sequence_options(parser)
-    add_settings_options(parser)
+    parser.shorten_help(
+        "SEQUENCE -o OUT", (*options.FREQUENT, "end", "outliers", "start", "output", "json", "quiet")
+    )
+    options.add_sequence_options(parser)
+    options.add_settings_options(parser)
     group = parser.add_argument_group("steering")
     _add_iterates(group)
     declare(
@@ -95,18 +89,18 @@ def _add_iterates(parser: argparse._ActionsContainer) -> None:
 
 
 def _step(args: argparse.Namespace) -> SolveStep:
-    return SolveStep(settings_from(args), args.iterates, args.end)
+    return SolveStep(options.settings_from(args), args.iterates, args.end)
 
 
 def _parsed(text: str) -> argparse.Namespace:
-    parser = RefusingParser("--then", "options of settings, --iterates and --end")
-    add_settings_options(parser)
+    parser = options.RefusingParser("--then", "options of settings, --iterates and --end")
+    options.add_settings_options(parser)
     _add_iterates(parser)
     try:
-        options = shlex.split(text)
+        words = shlex.split(text)
     except ValueError as error:
         raise InputError(f"--then is {text!r}, which cannot be split into words ({error})") from error
-    return parser.parse_args(options)
+    return parser.parse_args(words)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -119,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(outputs, {})  # before anything is read
     with recording_files() as hiding:
         steps = steps_from(args)
-    sequence, files = chosen_sequence(args)
+    sequence, files = options.chosen_sequence(args)
     inputs = _inputs(args, steps, files, hiding)
     check_outputs(outputs, inputs)
     _warn_of_pixels(sequence, steps[0].settings)
@@ -206,7 +200,7 @@ def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:
 def _objectives(args: argparse.Namespace, steps: tuple[SolveStep, ...]) -> list[str]:
     """Return what each step minimizes, and why."""
     given = (args, *map(_parsed, args.then))
-    said = [objective_sentence(own, step.settings) for own, step in zip(given, steps, strict=True)]
+    said = [options.objective_sentence(own, step.settings) for own, step in zip(given, steps, strict=True)]
     return [said[0], *(f"then {each}" for each in said[1:])]
 
 

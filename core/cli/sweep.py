@@ -33,20 +33,9 @@ from ..foundation import InputError, check_replaceable, make_folder, protecting
 from ..foundation.processes import processor_count
 from ..io.readers import recording_files
 from ..reconstruction.settings import Settings
+from . import options
 from .command_line import INTERRUPTED, CheckedParser, declare, explained
 from .console import ProgressLine, duration_text, jobs_progress_text, print_lines
-from .options import (
-    FREQUENT,
-    RefusingParser,
-    add_frame_base,
-    add_reading_options,
-    add_settings_options,
-    drop_foreign_options,
-    is_whole_option,
-    option_flag,
-    reading_from,
-    settings_from,
-)
 
 ORDERS = {
     "longest-first": "runs that are expected to be long begin",
@@ -81,20 +70,14 @@ def add_arguments(parser: CheckedParser) -> None:
     parser.description, parser.epilog = DESCRIPTION, ON_MANY_MACHINES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter  # keeps the lines of both
     own = ("data", "output", "object", "set", "seeds", "jobs", "backend", "scheduler", "table", "by")
-    parser.shorten_help("DATA [DATA ...] -o DIR", (*FREQUENT, *own, "camera", "where"))
-    declare(
+    parser.shorten_help("DATA [DATA ...] -o DIR", (*options.FREQUENT, *own, "camera", "where"))
+    tables = declare(
         parser,
-        """
+        f"""
         DATA: folders or files of sequences, sample: for the bundled ones; with --table alone, the folder of a
             sweep
         -o --output DIR: the folder of the sweep
-        """,
-        data={"nargs": "+"},
-        output=Path,
-    )
-    declare(
-        parser.add_argument_group("what is varied"),
-        """
+        [what is varied]
         --object A,B: objects (default: all of the data)
         --camera A,B: perspective, orthogonal (default: all of the data)
         --path A,B: camera paths (default: all of the data)
@@ -102,12 +85,7 @@ def add_arguments(parser: CheckedParser) -> None:
             log:FIRST:LAST:COUNT, lin:FIRST:LAST:COUNT, [A,B] for a value with commas; all combinations are
             run, a number that a penalty or method does not have left out
         --seeds FIRST:END: seeds, END not among them: 0:5 are 0 to 4
-        """,
-        set={"nargs": "+", "action": "extend", "default": []},
-    )
-    declare(
-        parser.add_argument_group("how it is run"),
-        f"""
+        [how it is run]
         --jobs N: processes at a time (default: one per processor)
         --timeout SECONDS: end a run that takes longer
         --retry: run again what failed, died or was ended by --timeout
@@ -115,32 +93,25 @@ def add_arguments(parser: CheckedParser) -> None:
         --no-results: keep the numbers of the runs only
         --backend: default %(default)s
         --scheduler ADDRESS: of Dask: HOST:PORT, or its JSON file
+        [tables]
+        --table NUMBER: print the mean of a number: procrustes_mm (or mean_mm), loss, iterations, seconds, ...
+        --by A,B: settings: the last over the columns, the others down the rows
+        --where FILTER: only of some runs, as the filter of the window: "rank=2,4 eta>0.05 converged"
         """,
+        data={"nargs": "+"},
+        output=Path,
+        set={"nargs": "+", "action": "extend", "default": []},
         jobs=int,
         timeout=float,
         retry=["failed"],
         order={"choices": list(ORDERS), "default": "longest-first"},
         backend={"choices": BACKENDS, "default": "processes"},
     )
-    tables = parser.add_argument_group("tables")
-    declare(
-        tables,
-        """
-        --table NUMBER: print the mean of a number: procrustes_mm (or mean_mm), loss, iterations, seconds, ...
-        --by A,B: settings: the last over the columns, the others down the rows
-        --where FILTER: only of some runs, as the filter of the window: "rank=2,4 eta>0.05 converged"
-        """,
-    )
-    declare(
-        tables.add_mutually_exclusive_group(),
-        """
-        --markdown: as Markdown (the default)
-        --latex: as LaTeX
-        """,
-    )
-    add_frame_base(parser)
-    add_reading_options(parser, renamed={"order": "--axes"}, without=("camera",))
-    add_settings_options(parser)
+    forms = tables.add_mutually_exclusive_group()
+    declare(forms, "--markdown: as Markdown (the default)\n--latex: as LaTeX")
+    options.add_frame_base(parser)
+    options.add_reading_options(parser, renamed={"order": "--axes"}, without=("camera",))
+    options.add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -258,7 +229,7 @@ def plan_from(args: argparse.Namespace) -> SweepPlan:
     """Return the runs that the options ask for. Raises InputError where one is refused."""
     settings = list(dict.fromkeys(_combinations(args)))
     cameras = _names(args.camera)
-    reading = reading_from(args) | ({"camera": cameras[0]} if len(cameras) == 1 else {})
+    reading = options.reading_from(args) | ({"camera": cameras[0]} if len(cameras) == 1 else {})
     sequences = find_sequences(
         args.data, objects=_names(args.object), cameras=cameras, paths=_names(args.path), reading=reading
     )
@@ -286,7 +257,8 @@ def _combinations(args: argparse.Namespace) -> Iterator[Settings]:
         raise InputError(f"--set and --seeds give {count} combinations; accepted are {MOST_RUNS}")
     names = [values[0][0] for values in varied.values()]
     for chosen in itertools.product(*varied.values()):
-        yield settings_from(drop_foreign_options(argparse.Namespace(**vars(args) | dict(chosen)), names))
+        given = argparse.Namespace(**vars(args) | dict(chosen))
+        yield options.settings_from(options.drop_foreign_options(given, names))
 
 
 def _varied(text: str, args: argparse.Namespace) -> tuple[str, list[tuple[str, Any]]]:
@@ -295,16 +267,17 @@ def _varied(text: str, args: argparse.Namespace) -> tuple[str, list[tuple[str, A
     name = name.strip().replace("-", "_")
     if not equals or not name:
         raise InputError(f"--set has {text!r}; accepted are NAME=VALUES, such as rank=2,4,6")
-    parser = RefusingParser("--set", "NAME=VALUES with the options of settings")
-    add_settings_options(parser)
+    parser = options.RefusingParser("--set", "NAME=VALUES with the options of settings")
+    options.add_settings_options(parser)
     empty = vars(parser.parse_args([]))
     values: list[tuple[str, Any]] = []
-    for value in parse_values(listed, whole=is_whole_option(name)):
-        parsed = vars(parser.parse_args([f"{option_flag(name)}={value}"]))
+    flag = options.option_flag(name)
+    for value in parse_values(listed, whole=options.is_whole_option(name)):
+        parsed = vars(parser.parse_args([f"{flag}={value}"]))
         values += [(attribute, given) for attribute, given in parsed.items() if given != empty[attribute]]
     for attribute in {attribute for attribute, _ in values}:
         if getattr(args, attribute) is not None:
-            raise InputError(f"{option_flag(name)} is given together with --set {name}=...; accepted is one")
+            raise InputError(f"{flag} is given together with --set {name}=...; accepted is one")
     return name, values
 
 
