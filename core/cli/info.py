@@ -11,15 +11,7 @@ from pathlib import Path
 
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import LONGEST_SENTENCE, InputError, printable_name
-from ..io.readers import (
-    FileContents,
-    SequenceEntry,
-    entry_of,
-    inspect_file,
-    is_sequence_folder,
-    list_sequences,
-    resolve,
-)
+from ..io import readers
 from .command_line import declare
 from .console import print_lines
 from .options import add_frame_base, add_reading_options, reading_from
@@ -52,9 +44,9 @@ def run(args: argparse.Namespace) -> None:
     """Print the table, or the list. Raises InputError where nothing can be read."""
     contents = _contents(args)
     if contents is None or contents.sequence is None or contents.states_all:
-        entries = list_sequences(args.path, frame_base=args.frame_base)
+        entries = readers.list_sequences(args.path, frame_base=args.frame_base)
     else:
-        entries = (entry_of(contents.sequence),)
+        entries = (readers.entry_of(contents.sequence),)
     if all(entry.problem for entry in entries):
         raise InputError(entries[0].problem)
     if args.json:
@@ -84,21 +76,21 @@ def _aligned(rows: SequenceOf[SequenceOf[str]], numeric: SequenceOf[bool]) -> li
     ]
 
 
-def _contents(args: argparse.Namespace) -> FileContents | None:
+def _contents(args: argparse.Namespace) -> readers.FileContents | None:
     """Return how a file is understood, None for a folder of sequences, which has no reading options."""
     reading = reading_from(args)
-    path = args.path if str(args.path) == ALL_SAMPLES else resolve(args.path)
-    if str(path) == ALL_SAMPLES or (path.is_dir() and not is_sequence_folder(path)):
+    path = args.path if str(args.path) == ALL_SAMPLES else readers.resolve(args.path)
+    if str(path) == ALL_SAMPLES or (path.is_dir() and not readers.is_sequence_folder(path)):
         for name in reading.keys() - {"frame_base"}:
             raise InputError(f"--{name} says how a file is read; {path} is a folder of sequences")
         return None
-    contents = inspect_file(path, **reading)
+    contents = readers.inspect_file(path, **reading)
     if contents.problem:
         raise InputError(contents.problem)
     return contents
 
 
-def _understood(contents: FileContents) -> dict[str, object]:
+def _understood(contents: readers.FileContents) -> dict[str, object]:
     sequence = contents.sequence
     assert sequence is not None  # a file that cannot be read has been refused
     matrix = sequence.intrinsics
@@ -119,7 +111,7 @@ def _understood(contents: FileContents) -> dict[str, object]:
     }
 
 
-def _lines(contents: FileContents) -> list[str]:
+def _lines(contents: readers.FileContents) -> list[str]:
     sequence = contents.sequence
     assert sequence is not None  # a file that cannot be read has been refused
     arrays = contents.arrays[:MOST_ARRAYS]
@@ -146,7 +138,7 @@ def _camera(sequence: Sequence) -> str:
     return f"{name}, focal length unknown" if sequence.camera is CameraModel.PERSPECTIVE else name
 
 
-def _row(entry: SequenceEntry, frame_base: int) -> tuple[str, ...]:
+def _row(entry: readers.SequenceEntry, frame_base: int) -> tuple[str, ...]:
     values = _values(entry, frame_base)
     truth = "-"
     if entry.truth_frame is not None:
@@ -164,7 +156,7 @@ def _row(entry: SequenceEntry, frame_base: int) -> tuple[str, ...]:
     )
 
 
-def _values(entry: SequenceEntry, frame_base: int) -> dict[str, object]:
+def _values(entry: readers.SequenceEntry, frame_base: int) -> dict[str, object]:
     return {
         "object": entry.object_name,
         "camera": entry.camera.value if entry.camera else None,

@@ -17,18 +17,7 @@ import numpy as np
 from ..cameras.calibration import from_four
 from ..data.sequence import CameraModel, Sequence
 from ..foundation import DEPTHS, InputError, Parameter, parameters_of
-from ..io.readers import (
-    COORDINATES,
-    ORDERS,
-    READERS,
-    ReadingOptions,
-    SequenceEntry,
-    is_sequence_folder,
-    list_sequences,
-    read_bytes,
-    read_sequence,
-    recording_files,
-)
+from ..io import readers
 from ..penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from ..problem import LOSSES
 from ..reconstruction.settings import (
@@ -73,7 +62,8 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     declare(
         parser,
         f"""
-        SEQUENCE: a file ({", ".join(READERS)}), a Challenge object's folder, or sample:NAME for a bundled one
+        SEQUENCE: a file ({", ".join(readers.READERS)}), a Challenge object's folder, or sample:NAME for a
+            bundled one
         --path NAME: which of an object's camera paths: circle, flyby, ...
         """,
     )
@@ -81,7 +71,7 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
 
 
-LAID_OUT = ", ".join(name for name, reader in READERS.items() if "layout" in reader.options)
+LAID_OUT = ", ".join(name for name, reader in readers.READERS.items() if "layout" in reader.options)
 # Of each reading option how its value is written, a colon, and what it means.
 READING_HELP = {
     "camera": ": which of an object's cameras, or the camera model of a file that does not hold it",
@@ -108,7 +98,8 @@ def add_reading_options(
     without: Collection[str] = (),
 ) -> None:
     """Add an option for every reading option of `read_sequence`."""
-    choices = {"camera": [model.value for model in CameraModel], "order": ORDERS, "xy": COORDINATES}
+    models = [model.value for model in CameraModel]
+    choices = {"camera": models, "order": readers.ORDERS, "xy": readers.COORDINATES}
     group = parser.add_argument_group("how the file is read (nrsfm info FILE shows how it is understood)")
     for name in [name for name in READING_HELP if name not in without]:
         flag = (renamed or {}).get(name, f"--{name}")
@@ -120,7 +111,7 @@ def reading_from(args: argparse.Namespace) -> dict[str, Any]:
     """Return the reading options that were given, as `read_sequence` and `inspect_file` accept them."""
     given: dict[str, Any] = {name: getattr(args, f"reading_{name}", None) for name in READING_HELP}
     given["frame_base"] = getattr(args, "frame_base", 1)
-    return ReadingOptions(**given).given()
+    return readers.ReadingOptions(**given).given()
 
 
 def add_frame_base(parser: argparse.ArgumentParser) -> None:
@@ -135,16 +126,16 @@ def add_frame_base(parser: argparse.ArgumentParser) -> None:
 def chosen_sequence(args: argparse.Namespace) -> tuple[Sequence, list[Path]]:
     """Read the one sequence that the options name; return it with all files that it consists of."""
     reading, path = reading_from(args), Path(args.sequence)
-    if path.is_dir() and not is_sequence_folder(path):
+    if path.is_dir() and not readers.is_sequence_folder(path):
         path = _only_one(path, CameraModel(reading["camera"]) if "camera" in reading else None, args)
-    with recording_files() as files:
-        sequence = read_sequence(path, **reading)
+    with readers.recording_files() as files:
+        sequence = readers.read_sequence(path, **reading)
     return sequence, files if sequence.video is None else [*files, sequence.video]
 
 
 def _only_one(folder: Path, camera: CameraModel | None, args: argparse.Namespace) -> Path:
     """Return the file of the one sequence in a folder that the options leave; perspective unless asked."""
-    found = list_sequences(folder, frame_base=args.frame_base)
+    found = readers.list_sequences(folder, frame_base=args.frame_base)
     left = [entry for entry in found if args.path in (None, entry.path_name)]
     if camera is None and any(entry.camera is CameraModel.PERSPECTIVE for entry in left):
         camera = CameraModel.PERSPECTIVE
@@ -155,7 +146,7 @@ def _only_one(folder: Path, camera: CameraModel | None, args: argparse.Namespace
     raise InputError(f"{folder} {problem}: {', '.join(_choices(left or list(found)))}")
 
 
-def _choices(entries: list[SequenceEntry]) -> list[str]:
+def _choices(entries: list[readers.SequenceEntry]) -> list[str]:
     """Return the ways to choose: objects where there are several, else files, else camera and path."""
     objects = list(dict.fromkeys(entry.object_name for entry in entries))
     if len(objects) > 1:
@@ -349,7 +340,7 @@ def _hidden(text: str) -> str:
     if not os.path.isfile(text):  # False, unlike that of a Path, for a text that is too long for a path
         return text
     try:
-        return read_bytes(Path(text)).decode("utf-8")
+        return readers.read_bytes(Path(text)).decode("utf-8")
     except ValueError as error:  # InputError is one, too
         raise InputError(f"--hide is {text!r}, a file that cannot be read as text ({error})") from error
 

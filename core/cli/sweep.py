@@ -14,16 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..experiments import jobs
 from ..experiments.job_store import RESULTS, JobStore
-from ..experiments.jobs import (
-    IN_FLIGHT,
-    Cluster,
-    ExperimentJob,
-    JobQueue,
-    JobsProgress,
-    connect_to_dask,
-    run_jobs,
-)
 from ..experiments.report import check_installed, render_latex, render_markdown
 from ..experiments.sweep.filter import filtered
 from ..experiments.sweep.frame import TABLES, report_table, tabulate, write_tables
@@ -177,28 +169,28 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     if not args.no_results:
         make_folder(args.output / RESULTS)
     with JobStore(args.output) as store, ExitStack() as at_end:
-        cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
+        cluster = at_end.enter_context(jobs.connect_to_dask(args.scheduler)) if args.scheduler else None
         processes, ahead = args.jobs or processor_count(), 0
         if cluster is not None and args.order != "best-first":  # whose choices wait for what is known by then
-            ahead = max(IN_FLIGHT, 2 * cluster.threads)
+            ahead = max(jobs.IN_FLIGHT, 2 * cluster.threads)
         write_plan(args.output, len({job.key for job in plan.jobs} | store.keys), plan.swept)
         for text in _plan_lines(plan, store, args, cluster or processes):
             print(text, flush=True)
 
-        def show(now: JobsProgress) -> None:
+        def show(now: jobs.JobsProgress) -> None:
             workers = "" if cluster is None else f"{_workers_text(cluster)}  "
             line.write(workers + jobs_progress_text(now))
 
         try:
             with ProgressLine(sys.stderr) as line:
-                run_jobs(
+                jobs.run_jobs(
                     plan.jobs,
                     store,
                     processes=processes,
                     cluster=cluster,
                     timeout=args.timeout,
                     retry=args.retry is not None,
-                    queue=lambda jobs: _queue(jobs, plan, store, args.order),
+                    queue=lambda waiting: _queue(waiting, plan, store, args.order),
                     ahead=ahead,
                     progress=show,
                 )
@@ -282,7 +274,7 @@ def _varied(text: str, args: argparse.Namespace) -> tuple[str, list[tuple[str, A
 
 
 def _plan_lines(
-    plan: SweepPlan, store: JobStore, args: argparse.Namespace, workers: Cluster | int
+    plan: SweepPlan, store: JobStore, args: argparse.Namespace, workers: jobs.Cluster | int
 ) -> list[str]:
     """Return what is going to be run, and about how long it takes."""
     waiting = [job for job in plan.jobs if not store.is_done(job.key, retry=args.retry is not None)]
@@ -306,19 +298,19 @@ def _plan_lines(
     return [text, *(f"{number} runs are left out: {reason}" for reason, number in plan.refused)]
 
 
-def _workers_text(cluster: Cluster) -> str:
+def _workers_text(cluster: jobs.Cluster) -> str:
     return f"{cluster.workers} worker{'s' if cluster.workers != 1 else ''}"
 
 
-def _queue(jobs: list[ExperimentJob], plan: SweepPlan, store: JobStore, order: str) -> JobQueue:
+def _queue(waiting: list[jobs.ExperimentJob], plan: SweepPlan, store: JobStore, order: str) -> jobs.JobQueue:
     if order == "longest-first":
-        return JobQueue(jobs)
+        return jobs.JobQueue(waiting)
     ended: list[tuple[SweepJob, dict[str, Any]]] = []
     for job in plan.jobs:
         row = store.load_row(job.key) if store.has_result(job.key) else None
         if row is not None:
             ended.append((job, row["metrics"]))
-    return BestFirst(jobs, ended)
+    return BestFirst(waiting, ended)
 
 
 def parse_values(text: str, *, whole: bool = False) -> tuple[str, ...]:

@@ -12,20 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import tracking
 from ..data.sequence import Sequence
 from ..foundation import Floats, InputError
 from ..foundation.outputs import check_outputs, saved_elsewhere
 from ..io.readers import write_csv, write_npz
-from ..tracking import (
-    CHECK,
-    POINTS,
-    TrackingStep,
-    plugin_warning,
-    rectangle,
-    sample_videos,
-    track_video,
-    video_path,
-)
 from .command_line import INTERRUPTED, check_stopped, declare
 from .console import ProgressLine, print_lines
 
@@ -34,7 +25,7 @@ WRITTEN = {".npz": write_npz, ".csv": write_csv}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `track VIDEO -o TRACKS`."""
-    samples = ", ".join(f"sample:{name}" for name in sample_videos()) or "sample:NAME"
+    samples = ", ".join(f"sample:{name}" for name in tracking.sample_videos()) or "sample:NAME"
     parser.description = (
         "Follow points through a video: corners are followed by Lucas-Kanade and checked against their first "
         "patch; new ones begin where others end. Ctrl-C keeps what has been followed so far."
@@ -58,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         """,
         video=Path,
         output={"type": Path, "required": True},
-        points=POINTS,
+        points=tracking.POINTS,
         region=_region,
         mask=Path,
-        check=CHECK,
+        check=tracking.CHECK,
         start=1,
         end=int,
         step=1,
@@ -73,13 +64,13 @@ def run(args: argparse.Namespace) -> int:
     write = WRITTEN.get(args.output.suffix.lower())
     if write is None:
         raise InputError(f"-o {args.output}: unknown suffix; accepted are {', '.join(WRITTEN)}")
-    video = video_path(args.video)
+    video = tracking.video_path(args.video)
     masks = {} if args.mask is None else {args.mask: "the mask"}
     check_outputs([("-o", args.output)], {video: "the video", **masks})
     given = ("points", "region", "mask", "check", "start", "end", "step")
-    following = track_video(video, **{name: getattr(args, name) for name in given})
+    following = tracking.track_video(video, **{name: getattr(args, name) for name in given})
     began = time.monotonic()
-    last: TrackingStep | None = None
+    last: tracking.TrackingStep | None = None
     sequence: Sequence | None = None  # at the end
     interrupted = False
     try:
@@ -102,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         sequence = _keep(sequence, write, args.output)
     if not args.quiet:
         assert last is not None
-        notes = [*last.remarks(sequence), *filter(None, [plugin_warning()])]
+        notes = [*last.remarks(sequence), *filter(None, [tracking.plugin_warning()])]
         lines = [
             f"{sequence.frame_count} frames, {sequence.point_count} points, {sequence.visible.mean():.0%} "
             f"visible, {time.monotonic() - began:.1f} s",
@@ -128,7 +119,7 @@ def _keep(sequence: Sequence | None, write: Callable[[Sequence, Path], object], 
     return sequence
 
 
-def _progress_text(step: TrackingStep, elapsed: float) -> str:
+def _progress_text(step: tracking.TrackingStep, elapsed: float) -> str:
     """Return the line: share, time left, frame, and how many points are followed."""
     left = elapsed * (step.total - step.done) / step.done
     return (
@@ -143,7 +134,7 @@ def _region(text: str) -> Floats:
     except ValueError:
         numbers = []
     if len(numbers) == 4:
-        return rectangle(*numbers)
+        return tracking.rectangle(*numbers)
     if len(numbers) < 6 or len(numbers) % 2:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no region; accepted are X,Y,W,H, or X,Y of three or more corners"

@@ -26,19 +26,8 @@ from ..problem import Factors, LowRankProblem, full_rank_start
 from ..reconstruction.low_rank_pipeline import measurement_norm
 from ..solvers import ADMM, AGD, IRNN, Algorithm, LevenbergMarquardt, Snapshot, VariableProjection, iterate
 from ..synthetic import simulate
-from . import figures
+from . import figures, report
 from .jobs import ExperimentJob, JobResult, job_key
-from .report import (
-    BulletList,
-    Heading,
-    ImageGallery,
-    Paragraph,
-    ReportBlock,
-    ReportTable,
-    TableCell,
-    format_fixed,
-    table_of,
-)
 
 CURVE_ETAS = (0.05, 0.95)
 # Section 5.2: penalty, and the rank r of the bilinear form. The truncated and the weighted nuclear norm have
@@ -319,24 +308,24 @@ def figure_summary(shown: list[FigurePanel]) -> str:
 
 def figure_blocks(
     tracks: tuple[FigureSequence, ...], shown: list[FigurePanel], seconds: float, folder: Path, *, real: bool
-) -> list[ReportBlock]:
+) -> list[report.ReportBlock]:
     """Return the section of the report, and write its pictures into `folder`."""
     what = "; ".join(
         f"{item.name}: {item.sequence.frame_count} × {item.sequence.point_count}, "
         f"{100 * item.sequence.visible.mean():.1f} % observed"
         for item in tracks
     )
-    blocks: list[ReportBlock] = [Heading("Figure 1: low-rank matrix recovery with pOSE errors")]
+    blocks: list[report.ReportBlock] = [report.Heading("Figure 1: low-rank matrix recovery with pOSE errors")]
     if not real:
         blocks.append(
-            Paragraph(
+            report.Paragraph(
                 "**Substitutes.** These sequences are simulated; the paper's are not here. Nothing in this "
                 "section can be compared with the paper's curves.",
                 highlighted=True,
             )
         )
     blocks.append(
-        Paragraph(
+        report.Paragraph(
             f"Frames × points: {what}. Every method starts from the closed form (the bilinear ones from its "
             f"best cut to rank r), minimizes the same objective, all singular values counted, and has "
             f"{seconds:g} CPU seconds (of one thread; the last iteration is finished). Tracks are divided by "
@@ -347,7 +336,7 @@ def figure_blocks(
     )
     if real:
         missing = [name for name in REAL_SEQUENCES if name not in {item.name for item in tracks}]
-        blocks.append(Paragraph(f"Not available, and left out: {', '.join(['Heart', *missing])}."))
+        blocks.append(report.Paragraph(f"Not available, and left out: {', '.join(['Heart', *missing])}."))
     images = []
     for panel in shown:
         curves = {}
@@ -359,27 +348,27 @@ def figure_blocks(
         drawn = panel.picture(folder), {panel.title: curves}, labels, caption
         images.append(figures.draw_curves(*drawn, size=FIGURE_SIZE, powers=True))
     verdicts = tuple(panel.verdict for panel in shown)
-    blocks += [ImageGallery(tuple(images)), BulletList(verdicts), _curve_table(shown)]
+    blocks += [report.ImageGallery(tuple(images)), report.BulletList(verdicts), _curve_table(shown)]
     collapsed = [panel.title for panel in shown if panel.collapsed]
     if collapsed:
-        blocks.append(Paragraph(DEPTH_LOST.format("; ".join(collapsed)), highlighted=True))
+        blocks.append(report.Paragraph(DEPTH_LOST.format("; ".join(collapsed)), highlighted=True))
     return [*blocks, *_reprojection_blocks(shown, folder)]
 
 
-def _curve_table(shown: list[FigurePanel]) -> ReportTable:
-    lines: list[dict[str, str | TableCell]] = []
+def _curve_table(shown: list[FigurePanel]) -> report.ReportTable:
+    lines: list[dict[str, str | report.TableCell]] = []
     for panel in shown:
         best = np.nanmin([panel.lowest(method) for method in CURVE_METHODS]) if panel.curves else math.nan
         place = {"data": panel.name, "penalty": panel.penalty, "η": f"{panel.eta:g}"}
         for method in CURVE_METHODS:
             end, lowest = panel.curves.get(method), panel.lowest(method)
             numbers = "log10 loss", "CPU s", "iterations", "end", "RMS, px"
-            cells: dict[str, str | TableCell] = dict.fromkeys(numbers, "–")
+            cells: dict[str, str | report.TableCell] = dict.fromkeys(numbers, "–")
             if end is not None:
                 facts = end.facts
                 strong = bool(lowest <= best * (1 + LOSS_TOLERANCE))
                 cells = {
-                    "log10 loss": TableCell(format_fixed(math.log10(lowest), 8), strong=strong),
+                    "log10 loss": report.TableCell(report.format_fixed(math.log10(lowest), 8), strong=strong),
                     "CPU s": f"{facts['cpu_seconds']:.2f}",
                     "iterations": f"{facts['iterations']}",
                     "end": facts["ended"],
@@ -390,10 +379,10 @@ def _curve_table(shown: list[FigurePanel]) -> ReportTable:
         "The lowest loss that each method reached, lowest in bold; the reprojection error is that of its "
         "last matrix, cut to rank r."
     )
-    return table_of(caption, lines, labels=4, group=3)
+    return report.table_of(caption, lines, labels=4, group=3)
 
 
-def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportBlock]:
+def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[report.ReportBlock]:
     """Return pictures of one image of every data set: near-perspective, under the second penalty."""
     images = []
     for panel in shown:
@@ -406,4 +395,4 @@ def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportB
         caption = f"{panel.title}: observed (red) and reprojected (green) points of one image"
         drawn = panel.picture(folder, "-reprojections"), first.arrays["observed"], projected, caption
         images.append(figures.draw_reprojections(*drawn, title=title))
-    return [Heading("Reprojections", 3), ImageGallery(tuple(images))] if images else []
+    return [report.Heading("Reprojections", 3), report.ImageGallery(tuple(images))] if images else []

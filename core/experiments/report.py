@@ -257,9 +257,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["inline"] = _inline
-    environment.filters["markdown"] = _markdown
-    environment.filters["markdown_cell"] = _markdown_cell
+    environment.filters |= {"inline": _inline, "markdown": _markdown, "markdown_cell": _markdown_cell}
     return environment
 
 

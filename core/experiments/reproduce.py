@@ -13,23 +13,11 @@ from typing import TYPE_CHECKING
 from ..data.sequence import CameraModel
 from ..foundation import InputError, check_replaceable, make_folder, protecting, versions
 from ..io.readers import recording_files
-from . import figures, tables
+from . import figures, report, tables
 from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences, figure_summary
 from .job_store import JobStore
 from .jobs import ExperimentJob, JobResult, JobsProgress, load_job_results, run_jobs
 from .mocap import PUBLISHED_E3D, mocap_blocks, mocap_jobs
-from .report import (
-    REPORT_FILES,
-    BulletList,
-    CodeBlock,
-    Heading,
-    ImageGallery,
-    Paragraph,
-    ReportBlock,
-    check_installed,
-    write_frame,
-    write_report,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +58,7 @@ def reproduce_experiment(
     Figure 1's sequences and of motion capture, None for the folder `real` next to `data`, or simulated
     sequences for Figure 1; `processes`: how many jobs at a time.
     """
-    check_installed(*PACKAGES)
+    report.check_installed(*PACKAGES)
     if not 0 < seconds < float("inf"):
         raise InputError(f"seconds is {seconds:g}; accepted is a positive number")
     with recording_files() as files:
@@ -86,17 +74,17 @@ def reproduce_experiment(
         raise InputError(f"there is no motion capture; --real is a folder with one of mocap/{names}")
     jobs: list[ExperimentJob] = [*table_jobs, *curve_jobs, *mocap]
     with protecting(dict.fromkeys([*files, *(job.path for job in mocap)], "a file of the data")):
-        check_replaceable(output / name for name in (*REPORT_FILES, NUMBERS))
+        check_replaceable(output / name for name in (*report.REPORT_FILES, NUMBERS))
         with JobStore(output / "jobs") as store:
             run_jobs(jobs, store, processes=processes, progress=progress)
             results = load_job_results(store, jobs)
         pictures = make_folder(output / "pictures")
-        body: list[ReportBlock] = []
+        body: list[report.ReportBlock] = []
         summary: list[str] = []
         if items:
             entries = tables.table_entries(table_jobs, results)
             solved = entries[entries["loss"].notna()]
-            write_frame(output / NUMBERS, solved[[*tables.WRITTEN_ENTRIES]])
+            report.write_frame(output / NUMBERS, solved[[*tables.WRITTEN_ENTRIES]])
             summary.append(tables.tables_summary(entries))
             body += _table_blocks(what, entries, table_jobs, results, pictures)
         if tracks:
@@ -109,10 +97,10 @@ def reproduce_experiment(
         title = f"{EXPERIMENTS[what][0]}, run again"
         body += _failure_blocks(failures)
         if what != "mocap":
-            body += [Heading("The published numbers"), BulletList(tables.PUBLISHED_ERRATA)]
+            body += [report.Heading("The published numbers"), report.BulletList(tables.PUBLISHED_ERRATA)]
         origin = "bundled simulated objects" if data is None else str(data)
         opening = _opening_blocks(title, items, origin, command, summary)
-        return write_report([*opening, *body], title, output)
+        return report.write_report([*opening, *body], title, output)
 
 
 def _real_folder(data: Path | None, real: Path | None) -> Path | None:
@@ -143,9 +131,9 @@ def _table_blocks(
     jobs: list[tables.TableJob],
     results: Mapping[str, JobResult],
     pictures: Path,
-) -> list[ReportBlock]:
+) -> list[report.ReportBlock]:
     complete = what == "all"
-    blocks: list[ReportBlock] = [Heading("Lowest losses"), tables.comparison_table(entries)]
+    blocks: list[report.ReportBlock] = [report.Heading("Lowest losses"), tables.comparison_table(entries)]
     if complete or what == "table1":
         blocks += tables.loss_blocks(entries)
     if complete or what == "table2":
@@ -161,17 +149,17 @@ def _table_blocks(
 
 def _opening_blocks(
     title: str, items: list[tables.TableSequence], origin: str, command: str, summary: list[str]
-) -> list[ReportBlock]:
+) -> list[report.ReportBlock]:
     """Return the top of the report: its title, when and with what it was made, and a summary."""
     all_versions = versions() | {name: version(name) for name in PACKAGES}
-    blocks: list[ReportBlock] = [
-        Heading(title, 1),
-        Paragraph(
+    blocks: list[report.ReportBlock] = [
+        report.Heading(title, 1),
+        report.Paragraph(
             f"The experiments of {tables.published_tables().source}, run again. Made on "
             f"{time.strftime('%Y-%m-%d %H:%M')} on {machine_name()}, one BLAS thread per process; "
             f"{', '.join(' '.join(each) for each in all_versions.items())}."
         ),
-        CodeBlock(command),
+        report.CodeBlock(command),
     ]
     real = {item.real for item in items}
     if False in real:
@@ -179,14 +167,14 @@ def _opening_blocks(
         published = tables.published_tables().objects
         objects = tables.in_printed_order((item.object_name for item in items), published)
         blocks.append(
-            Paragraph(
+            report.Paragraph(
                 f"**Substitutes.** {subject} not the NRSfM Challenge's: they are {origin} "
                 f"({', '.join(objects)}). The paper's numbers are of other data and "
                 "are not shown; what can be compared is how the methods rank.",
                 highlighted=True,
             )
         )
-    return [*blocks, BulletList(tuple(summary))]
+    return [*blocks, report.BulletList(tuple(summary))]
 
 
 def machine_name() -> str:
@@ -202,11 +190,11 @@ def machine_name() -> str:
 
 def shape_blocks(
     jobs: list[tables.TableJob], results: Mapping[str, JobResult], folder: Path
-) -> list[ReportBlock]:
+) -> list[report.ReportBlock]:
     """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
-    blocks: list[ReportBlock] = [
-        Heading("3-D comparisons"),
-        Paragraph(
+    blocks: list[report.ReportBlock] = [
+        report.Heading("3-D comparisons"),
+        report.Paragraph(
             "The ground-truth frame of every sequence, weighted nuclear norm: estimate blue, moved onto the "
             "truth, red, by one similarity (orthogonal cameras: mirror images allowed), and the mean "
             "distance that is left."
@@ -228,11 +216,11 @@ def shape_blocks(
             caption = f"{name} {path_name}, {camera.value}"
             items.append(figures.draw_shapes(path, end.arrays["truth"], estimates, caption))
         if items:
-            blocks += [Heading(camera.value, 3), ImageGallery(tuple(items))]
+            blocks += [report.Heading(camera.value, 3), report.ImageGallery(tuple(items))]
     return blocks
 
 
-def _failure_blocks(failures: Mapping[str, str]) -> list[ReportBlock]:
+def _failure_blocks(failures: Mapping[str, str]) -> list[report.ReportBlock]:
     """Return what could not be computed, and why."""
     labels: dict[str, list[str]] = {}
     for label, problem in failures.items():
@@ -241,4 +229,4 @@ def _failure_blocks(failures: Mapping[str, str]) -> list[ReportBlock]:
         f"{first}{f' and {len(others)} more' if others else ''}: {problem}"
         for problem, (first, *others) in labels.items()
     ]
-    return [Heading("Not computed"), BulletList(tuple(lines))] if lines else []
+    return [report.Heading("Not computed"), report.BulletList(tuple(lines))] if lines else []

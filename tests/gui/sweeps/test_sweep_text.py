@@ -10,17 +10,7 @@ from core.experiments.sweep.filter import apply_filter as core_filter
 from core.experiments.sweep.filter import find_column
 from core.experiments.sweep.frame import REDUCTIONS as CORE_REDUCTIONS
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
-from nrsfm_gui.text.sweep_rows import (
-    common_settings,
-    count_text,
-    filter_example,
-    number_format,
-    number_text,
-    run_details,
-    run_title,
-    runs_text,
-    setting_texts,
-)
+from nrsfm_gui.text.sweep_rows import number_format, number_text, setting_texts
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -31,21 +21,21 @@ def apply_filter(rows, pattern):
 
 
 def test_columns_are_what_varied_then_numbers_then_how_runs_ended(rows):
-    assert count_text(rows, 8) == "8 runs · 1 without a result"
-    assert count_text(rows, 3) == "3 shown · 8 runs · 1 without a result"
+    assert rows.count_text(8) == "8 runs · 1 without a result"
+    assert rows.count_text(3) == "3 shown · 8 runs · 1 without a result"
     names = [column.name for column in rows.columns]
     assert names[:4] == ["rank", "eta", "seed", "procrustes_mm"] and names[-2:] == ["status", "error"]
     assert find_column(rows.sweep, "3-d error").name == "procrustes_mm" and rows.failed.sum() == 1
-    assert "penalty wnn" in common_settings(rows) and "rank" not in common_settings(rows)
+    assert "penalty wnn" in rows.common_settings() and "rank" not in rows.common_settings()
 
 
 def test_a_failed_run_has_its_sentence_and_no_numbers(rows):
     failed = int(np.flatnonzero(rows.failed)[0])
-    assert run_details(rows, failed, kept=False).startswith("failed: LinAlgError: <b>the matrix</b>")
+    assert rows.run_details(failed, kept=False).startswith("failed: LinAlgError: <b>the matrix</b>")
     assert rows.column("procrustes_mm").text(failed) == "–"
     good = int(np.flatnonzero(~rows.failed)[0])
-    assert "its result was not kept" in run_details(rows, good, kept=False)
-    assert "mm" in run_details(rows, good, kept=True) and "kept" not in run_details(rows, good, kept=True)
+    assert "its result was not kept" in rows.run_details(good, kept=False)
+    assert "mm" in rows.run_details(good, kept=True) and "kept" not in rows.run_details(good, kept=True)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +76,7 @@ def test_what_a_filter_does_not_understand_is_named(rows, pattern, problem):
 
 
 def test_the_example_of_a_filter_keeps_runs_of_the_sweep(rows):
-    example = filter_example(rows)
+    example = rows.filter_example()
     assert example.startswith("rank=") and "3-D error<" in example and example.endswith("converged")
     found = apply_filter(rows, example)
     assert found.problem == "" and 0 < found.kept.sum() < len(rows)
@@ -94,11 +84,11 @@ def test_the_example_of_a_filter_keeps_runs_of_the_sweep(rows):
 
 def test_tables_are_copied_with_all_digits(rows):
     order = np.arange(len(rows))[::-1]
-    read = list(csv.DictReader(io.StringIO(runs_text(rows, rows.columns, order, TABS)), delimiter="\t"))
+    read = list(csv.DictReader(io.StringIO(rows.text(rows.columns, order, TABS)), delimiter="\t"))
     assert [float(row["eta"]) for row in read] == [rows.sweep.row(k)["eta"] for k in order]
     errors = [rows.sweep.row(k)["procrustes_mm"] for k in order]
     assert [row["3-D error (mm)"] for row in read] == ["" if e is None else str(e) for e in errors]
-    assert "<b>" not in runs_text(rows, rows.columns, order, MARKDOWN)
+    assert "<b>" not in rows.text(rows.columns, order, MARKDOWN)
 
 
 def test_the_map_has_the_reduction_of_every_cell_and_finds_its_best_run(rows):
@@ -114,7 +104,7 @@ def test_the_map_has_the_reduction_of_every_cell_and_finds_its_best_run(rows):
     for (row, column), runs in found.members.items():
         best = found.best_run(row, column)
         assert best in runs and errors[best] == np.nanmin(errors[runs]) == found.values[row, column]
-        assert found.cell_of(best) == (row, column) and run_title(rows, best) in found.tip(row, column)
+        assert found.cell_of(best) == (row, column) and rows.run_title(best) in found.tip(row, column)
     assert "without a result: 1" in found.tip(1, 1) and "2 runs" in found.tip(0, 0)
 
 
@@ -161,7 +151,7 @@ def test_settings_are_short_and_differ_where_they_do(values, texts):
 def test_copied_tables_have_numbers_on_the_right_and_text_on_the_left(rows):
     columns = [rows.column(name) for name in ("rank", "log10_loss", "status")]
     order = np.arange(len(rows))
-    markdown, latex = (runs_text(rows, columns, order, form) for form in (MARKDOWN, LATEX))
+    markdown, latex = (rows.text(columns, order, form) for form in (MARKDOWN, LATEX))
     lines = markdown.splitlines()
     assert lines[:2] == ["| rank | log10 loss | status |", "| ---: | ---: | :--- |"] and len(lines) == 10
     assert (

@@ -14,7 +14,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.sweeps import sweep_controller
 from nrsfm_gui.sweeps.sweep_window import ALL_FAILED, NO_MATCH, STILL_EMPTY, SweepWindow
-from nrsfm_gui.text.sweep_rows import build_rows, run_title
+from nrsfm_gui.text.sweep_rows import build_rows
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN
 
 
@@ -129,7 +129,7 @@ def test_no_run_is_chosen_until_a_row_or_cell_is_and_both_mean_the_same_run(qtbo
         (selected,) = window.table.selectionModel().selectedRows()
         assert window.order[selected.row()] == window.chosen
         assert window.map._cell == window.map.state.cell_of(window.chosen)
-        assert window._run_title.full_text == f"{run_title(window.rows, window.chosen)} (Enter shows it)"
+        assert window._run_title.full_text == f"{window.rows.run_title(window.chosen)} (Enter shows it)"
     assert all(len(frame.getData()[0]) == 5 for frame in window.map._frames)
     window.filter.setText("rank=2")
     qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
@@ -278,7 +278,7 @@ def test_a_sweep_is_opened_by_its_folder_or_file_and_shows_its_runs(qtbot, main,
     row = window.rows.sweep.row(2)
     assert session.shown.last.settings.eta == row["eta"] == session.settings.eta
     assert session.shown.title == "rank 1, eta 0.2, seed 0"
-    assert window._run_title.full_text == run_title(window.rows, 2)  # without "(Enter shows it)"
+    assert window._run_title.full_text == window.rows.run_title(2)  # without "(Enter shows it)"
     assert load_result(swept / row["result"]).loss == session.shown.history.records[-1].loss
     assert swept in store.recent() and all(path.suffix != ".npz" for path in store.recent())
     assert main.first_steps.bar.isHidden()  # over a run that was opened
