@@ -127,15 +127,11 @@ class PublishedTables:
     tableA1: Mapping[str, Mapping[str, tuple[float, ...]]]  # method, object: log10 loss of every path
     tableA2: Mapping[str, Mapping[str, tuple[float, ...]]]  # method, object: mm of every path
 
-    def average(self, table: str, camera: CameraModel, method: str, name: str) -> float | None:
-        """Return what "table1" or "table2" prints for an object, or None where it has no such cell."""
-        values = getattr(self, table)[camera.value].get(method)
-        return values[self.objects.index(name)] if values and name in self.objects else None
-
-    def sequence(self, table: str, method: str, name: str, path: str) -> float | None:
-        """Return what "tableA1" or "tableA2" prints for a perspective sequence, or None."""
-        values = getattr(self, table).get(method, {}).get(name)
-        return values[self.paths.index(path)] if values and path in self.paths else None
+    def find(self, table: str, first: str, second: str, place: str) -> float | None:
+        """Return what a table prints for an object or a path, None where it has no such cell."""
+        values = getattr(self, table).get(first, {}).get(second)
+        places = self.paths if table in APPENDIX else self.objects
+        return values[places.index(place)] if values and place in places else None
 
 
 @cache
@@ -421,9 +417,9 @@ def _published(
     if not table or not known:
         return None
     if path is not None:
-        return tables.sequence(table, method, name, path) if path in known else None
+        return tables.find(table, method, name, path) if path in known else None
     same = known == set(tables.paths) == set(of_object["path"])
-    return tables.average(table, camera, method, name) if same else None
+    return tables.find(table, camera.value, method, name) if same else None
 
 
 def _number_cell(value: float, column: pd.Series, digits: int) -> TableCell:
