@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -72,10 +72,11 @@ class RunColumn:
     values: tuple[Any, ...] | None  # of a setting, each once, in their order; None of numbers
     codes: Ints | None  # (R,) the value of every row
 
-    @cached_property
-    def labels(self) -> tuple[str, ...] | None:
-        """The values as text."""
-        return None if self.values is None else tuple(map(cell_text, self.values))
+    def matching(self, accepted: Callable[[str], bool]) -> Bools | None:
+        """Return the rows whose value as text is accepted, None of a column of numbers."""
+        if self.values is None or self.codes is None:
+            return None
+        return np.array([accepted(cell_text(value)) for value in self.values], dtype=bool)[self.codes]
 
 
 @dataclass(frozen=True, eq=False)
