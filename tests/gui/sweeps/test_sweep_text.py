@@ -6,18 +6,13 @@ import io
 import numpy as np
 import pytest
 
-from core.experiments.sweep.filter import apply_filter as core_filter
-from core.experiments.sweep.filter import find_column
+from core.experiments.sweep.filter import apply_filter, find_column
 from core.experiments.sweep.frame import REDUCTIONS as CORE_REDUCTIONS
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
 from nrsfm_gui.text.sweep_rows import number_format, number_text, setting_texts
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS
 
 pytestmark = pytest.mark.usefixtures("qapp")
-
-
-def apply_filter(rows, pattern):
-    return core_filter(rows.sweep, pattern)
 
 
 def test_columns_are_what_varied_then_numbers_then_how_runs_ended(rows):
@@ -49,16 +44,16 @@ def test_a_failed_run_has_its_sentence_and_no_numbers(rows):
     ],
 )  # fmt: skip
 def test_a_filter_keeps_the_runs_that_have_all_its_words(rows, pattern, count):
-    assert apply_filter(rows, pattern).kept.sum() == count
+    assert apply_filter(rows.sweep, pattern).kept.sum() == count
 
 
 def test_a_number_equals_a_value_to_its_digits_unless_one_is_that_value(rows):
     error = rows.column("procrustes_mm").numbers
     best = int(np.nanargmin(error))
     for digits in (2, 3, 5):
-        kept = apply_filter(rows, f"error={error[best]:.{digits}g}").kept
+        kept = apply_filter(rows.sweep, f"error={error[best]:.{digits}g}").kept
         assert kept[best] and all(f"{e:.{digits}g}" == f"{error[best]:.{digits}g}" for e in error[kept])
-    assert apply_filter(rows, "eta=0.05").kept.sum() == 4
+    assert apply_filter(rows.sweep, "eta=0.05").kept.sum() == 4
 
 
 @pytest.mark.parametrize(
@@ -72,13 +67,13 @@ def test_a_number_equals_a_value_to_its_digits_unless_one_is_that_value(rows):
     ],
 )  # fmt: skip
 def test_what_a_filter_does_not_understand_is_named(rows, pattern, problem):
-    assert apply_filter(rows, pattern).problem == problem
+    assert apply_filter(rows.sweep, pattern).problem == problem
 
 
 def test_the_example_of_a_filter_keeps_runs_of_the_sweep(rows):
     example = rows.filter_example()
     assert example.startswith("rank=") and "3-D error<" in example and example.endswith("converged")
-    found = apply_filter(rows, example)
+    found = apply_filter(rows.sweep, example)
     assert found.problem == "" and 0 < found.kept.sum() < len(rows)
 
 
