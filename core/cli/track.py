@@ -17,6 +17,7 @@ from ..data.sequence import Sequence
 from ..foundation import Floats, InputError
 from ..foundation.outputs import check_outputs, saved_elsewhere
 from ..io.readers import write_csv, write_npz
+from ..tracking.region import rectangle
 from .command_line import INTERRUPTED, check_stopped, declare
 from .console import ProgressLine, print_lines
 
@@ -134,7 +135,7 @@ def _region(text: str) -> Floats:
     except ValueError:
         numbers = []
     if len(numbers) == 4:
-        return tracking.rectangle(*numbers)
+        return rectangle(*numbers)
     if len(numbers) < 6 or len(numbers) % 2:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no region; accepted are X,Y,W,H, or X,Y of three or more corners"
