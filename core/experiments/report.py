@@ -5,12 +5,14 @@ Text may contain `code` and **strong** parts, as in Markdown.
 
 from __future__ import annotations
 
+import csv
 import html
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -210,12 +212,13 @@ def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
 
 def write_frame(path: Path, table: pd.DataFrame) -> None:
     """Write a table as csv: numbers with all digits, nothing of what is missing, no text that is computed."""
-    safe = without_missing(table).map(formula_safe).rename(columns=formula_safe)
+    lines = without_missing(table).itertuples(index=False, name=None)
     with (
         replacing(path) as temporary,
         temporary.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream,
     ):
-        safe.to_csv(stream, index=False, lineterminator="\n")
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerows(map(formula_safe, line) for line in chain([table.columns], lines))
 
 
 def without_missing(table: pd.DataFrame) -> pd.DataFrame:

@@ -248,11 +248,13 @@ def test_a_reader_of_markdown_finds_no_markup_in_names(name):
     assert not re.search(r"<(a|img|!--)", page)
 
 
-def test_texts_that_a_spreadsheet_would_compute_are_texts_in_csv(tmp_path):
+def test_csv_has_whole_numbers_as_they_are_and_no_text_that_a_spreadsheet_would_compute(tmp_path):
     formulas = ["=1+1", "+cmd|' /C calc'!A0", "-cmd", "@SUM(A1)", "\t=1", "\r=1"]
-    write_frame(tmp_path / "a.csv", pd.DataFrame({"=x": [*formulas, "name"], "n": -1.5}))
+    whole = pd.array([None, *range(6)], "Int64")
+    write_frame(tmp_path / "a.csv", pd.DataFrame({"=x": [*formulas, "name"], "n": -1.5, "k": whole}))
     with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))
-    assert rows[0] == ["'=x", "n"] and all(row[1] == "-1.5" for row in rows[1:])
+    assert rows[0] == ["'=x", "n", "k"] and all(row[1] == "-1.5" for row in rows[1:])
+    assert [row[2] for row in rows[1:]] == ["", *"012345"]
     assert [row[0][0] for row in rows[1:-1]] == ["'"] * len(formulas)
     assert rows[-1][0] == "name"
