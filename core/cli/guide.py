@@ -9,15 +9,8 @@ from functools import partial
 from typing import Any
 
 from ..data.sequence import Sequence
+from ..evaluation import parameter_grid
 from ..evaluation.cross_validation import FOLDS, HIDING, SHARE, HoldoutPlan, HoldoutTrial, gather_curve, sweep
-from ..evaluation.parameter_grid import (
-    OBJECTIVE,
-    objective_to_vary,
-    parameters_of,
-    parse_value,
-    suggest_values,
-    value_text,
-)
 from ..foundation.exceptions import InputError
 from ..reconstruction import Iterate, Settings
 from ..reconstruction.reconstruct import iterate_sequence
@@ -62,16 +55,16 @@ def add_arguments(parser: CheckedParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Reconstruct, solve the series, and print the table with what it recommends, also of a part of it."""
     if args.over is not None and args.preset is args.objective is None:
-        args.objective = objective_to_vary(args.over, options.given_options(args))
+        args.objective = parameter_grid.objective_to_vary(args.over, options.given_options(args))
     (sequence, _files), settings = options.chosen_sequence(args), options.settings_from(args)
-    offered = parameters_of(settings, sequence.camera)
+    offered = parameter_grid.parameters_of(settings, sequence.camera)
     name = offered[0] if args.over is None else args.over
     if name not in offered:
         raise InputError(f"--over is {name!r}; accepted here are {', '.join(offered)}")
     if args.values:
-        values = tuple(parse_value(name, text) for text in args.values.split(","))
+        values = tuple(parameter_grid.parse_value(name, text) for text in args.values.split(","))
     else:
-        values = suggest_values(sequence, settings, name)
+        values = parameter_grid.suggest_values(sequence, settings, name)
     plan = HoldoutPlan(
         name, values, share=args.share, folds=args.folds, hiding=args.hiding, seed=settings.seed
     )
@@ -132,7 +125,9 @@ def _figures(trials: list[HoldoutTrial], plan: HoldoutPlan, sequence: Sequence) 
 
 def _printed(parameter: str, value: float) -> float | str:
     """Return a value as JSON has it: a number, or the word that a number stands for."""
-    return value_text(parameter, value) if parameter == OBJECTIVE else float(value)
+    return (
+        parameter_grid.value_text(parameter, value) if parameter == parameter_grid.OBJECTIVE else float(value)
+    )
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:

@@ -35,13 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.sequence import CameraModel, Sequence
-from ..evaluation.metrics import (
-    ERROR_NAMES,
-    camera_truth,
-    errors_of,
-    procrustes_at_reference,
-    published_errors,
-)
+from ..evaluation import metrics
 from ..foundation import Floats, InputError, procrustes
 from ..io.readers import SequenceEntry, list_sequences, read_sequence
 from ..io.readers.challenge import PREFIX
@@ -305,8 +299,8 @@ def _solved(
 
 def _errors(result: Result, sequence: Sequence) -> dict[str, float]:
     """Return all errors that the truth allows, those of all frames only where it has more than one."""
-    errors = errors_of(result) | published_errors(result, camera_truth(sequence))
-    mirrored = procrustes_at_reference(result, reflection=True)
+    errors = metrics.errors_of(result) | metrics.published_errors(result, metrics.camera_truth(sequence))
+    mirrored = metrics.procrustes_at_reference(result, reflection=True)
     assert mirrored is not None and sequence.truth is not None  # `load_table_data` has refused others
     errors["procrustes_mm_reference_mirror"] = mirrored
     if len(sequence.truth.frames) == 1:
@@ -531,7 +525,7 @@ def error_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
         ),
     ]
     for name, digits in ERROR_DIGITS.items():
-        _, unit, meaning = ERROR_NAMES[name]
+        _, unit, meaning = metrics.ERROR_NAMES[name]
         unit = "px, or mm for orthogonal cameras" if unit == "px" else unit
         caption = f"`{name}`{', ' * bool(unit)}{unit}: {meaning}"
         printed = "table2" if name == "procrustes_mm_reference" else ""
