@@ -10,8 +10,6 @@ until the mouse zooms; it follows again when another run becomes the current one
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
@@ -27,6 +25,7 @@ from nrsfm_gui.panels.loss.attempts import Attempt, AttemptsTable
 from nrsfm_gui.panels.loss.best_line import objectives, steps
 from nrsfm_gui.panels.loss.loss_curves import (
     LossCurves,
+    LossState,
     ResidualCurves,
     RightCurve,
     RightValues,
@@ -67,17 +66,6 @@ TIP = (
 )
 EMPTY = "The loss appears here while a run goes on"
 HOLD_OUT = '<a href="hold out">Hold out 5 %</a> of the observations: the error at them is measured'
-
-
-@dataclass(frozen=True)
-class RunDetails:
-    """What belongs to the curve in front."""
-
-    attempts: tuple[Attempt, ...] = ()
-    until: int | None = None  # the last record of the line, -1 for none, None for that of the history
-    trying: bool = False  # whether the run goes on
-    trace: ErrorTrace | None = None
-    can_hold_out: bool = False  # whether there is neither a truth nor any observation that is held out
 
 
 class LossHeader(QWidget):
@@ -137,7 +125,7 @@ class LossPlot(Themed, QWidget):
         self.setMinimumSize(240, 150)
         self._mode, self._axis = BEST, "iterations"
         self._zoomed = self._all = False
-        self._details = RunDetails()
+        self._state = LossState()
         self._table_wanted: bool | None = None  # None until it was chosen: where there is room
         plot = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
         self.plot_widget = with_tip(plot, "Loss over iterations or seconds", TIP)
@@ -150,11 +138,10 @@ class LossPlot(Themed, QWidget):
         self.change_chosen, self.moment_requested = self._ticks.chosen, self._cursor.requested
         box = self._plot.getViewBox()
         box.setDefaultPadding(PADDING)
-        box.sigRangeChanged.connect(self._place_marks)
-        box.sigRangeChanged.connect(lambda *_: self._show_names())
-        box.sigResized.connect(lambda _box: self._apply_range())
-        box.sigResized.connect(self._place_marks)
-        box.sigResized.connect(lambda _box: self._name_values())
+        for function in (self._place_marks, self._show_names):
+            box.sigRangeChanged.connect(lambda *_, function=function: function())
+        for function in (self._apply_range, self._place_marks, self._name_values):
+            box.sigResized.connect(lambda _box, function=function: function())
         box.sigRangeChangedManually.connect(lambda _axes: self._set_zoomed(True))
         self._empty = EmptyLabel(EMPTY, self.plot_widget)
         self._residuals = ResidualCurves(self._plot)
@@ -200,32 +187,17 @@ class LossPlot(Themed, QWidget):
         title = str(self.plot_widget.accessibleName())
         return StackedFigure(title, self, lambda: [(self.plot_widget, 0)], self._seen_names)
 
-    def set_histories(
-        self,
-        histories: dict[int, History],
-        current: int | None,
-        names: Mapping[int, str] | None = None,
-        *,
-        compared: int | None = None,
-    ) -> None:
-        """Show histories by the number of their run; `current` is drawn in front.
-
-        `names` of the runs are for the legend. With a `compared` run all others but the current are faint.
-        """
-        front = self._curves.front
-        self._curves.set_histories(histories, current, compared, names or {})
+    def set_state(self, state: LossState) -> None:
+        """Show a state; the range follows again where another run comes to the front."""
+        front, self._state = self._curves.front, state
+        self._curves.set_state(state)
         if self._curves.front is not front:
             self._curves.marked = None
             self._zoomed = False
-        self.refresh()
-
-    def set_details(self, details: RunDetails) -> None:
-        """Set what belongs to the current run; `refresh` shows it."""
-        self._details = details
-        self._curves.until, self._curves.trying = details.until, details.trying
-        self._table.set_attempts(details.attempts)
-        self._hold_out.setVisible(details.can_hold_out)
+        self._table.set_attempts(state.attempts)
+        self._hold_out.setVisible(state.can_hold_out)
         self._show_table()
+        self.refresh()
 
     def set_moment(self, record: int | None) -> None:
         """Set the shown record of the current run, None for the newest; the axis is of its stage."""
@@ -342,7 +314,7 @@ class LossPlot(Themed, QWidget):
         self._names.setVisible(bool(shown))
 
     def _show_table(self) -> None:
-        there = len(self._details.attempts) > 1
+        there = len(self._state.attempts) > 1
         wanted = self.width() >= NARROW if self._table_wanted is None else self._table_wanted
         shown = there and wanted
         self.header.attempts.setVisible(there)
@@ -376,10 +348,10 @@ class LossPlot(Themed, QWidget):
         self._residuals.show(shown, self._curves.x(shown))
 
     def _right_values(self) -> RightValues | None:
-        history, trace = self._curves.front, self._details.trace
+        history, trace = self._curves.front, self._state.trace
         return None if history is None or trace is None else _errors(history, self._curves.x(history), trace)
 
-    def _place_marks(self, *_: object) -> None:
+    def _place_marks(self) -> None:
         history = self._curves.front
         x = self._curves.x(history)
         everything = self._curves.everything
@@ -413,7 +385,7 @@ class LossPlot(Themed, QWidget):
                 parts.append(f"residuals {record.primal:.1e}, {record.dual:.1e}")
             self.header.set_reading(" · ".join(parts))
         else:
-            parts, trace = [value] if np.isfinite(history.lowest[index]) else [], self._details.trace
+            parts, trace = [value] if np.isfinite(history.lowest[index]) else [], self._state.trace
             if trace is not None and parts:
                 near, error = trace.nearest(index)
                 if len(set(objectives(history, np.array([near, index])))) == 1:

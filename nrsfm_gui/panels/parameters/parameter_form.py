@@ -232,13 +232,11 @@ class ParameterForm(EditorGroup):
         self.forms["preset"].set_tip("preset", f"{TIPS['preset']}\n{tip}")
         folded: dict[str, list[str]] = {name: [] for name in FOLDED}
         for each in changes_of(settings):
-            folded.get(self.sections.section_of(self._form_of(each.key)), []).append(each.name)
+            row = "penalty" if each.key == "weights" else each.key.rpartition(" ")[2]
+            form = next((form for form in self._all_forms if row in form), None)
+            folded.get(self.sections.section_of(form), []).append(each.name)
         self.sections.set_changes(folded)
         self.folded_changed.emit(", ".join(name for names in folded.values() for name in names))
-
-    def _form_of(self, key: str) -> Form | None:
-        name = "penalty" if key == "weights" else key.rpartition(" ")[2]
-        return next((form for form in self._all_forms if name in form), None)
 
     def entries(self) -> Iterator[tuple[str, Form]]:
         """Return the rows that the present problem, method and penalty have, with their forms."""

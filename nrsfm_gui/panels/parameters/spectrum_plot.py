@@ -391,16 +391,19 @@ class SpectrumPlot(Themed, QWidget):
                 f"Of mode {target.index + 1} and all smaller ones." if others else self._words.handle
             )
         else:
-            count, more = target.index + 1, target.kind == "more"
-            modes = self._state.objective == DEPTHS
-            self._set_hint(self._mode_hint(count) if modes else self._rank_hint(count, more=more))
+            self._set_hint(self._click_hint(target.index + 1, more=target.kind == "more"))
 
     def _is_of_others(self, handle: int) -> bool:
         """Return whether a weight is of all smaller modes, too."""
         return self._state.objective == DEPTHS and handle + 1 == len(self.weights)
 
-    def _rank_hint(self, count: int, *, more: bool) -> str:
-        """Return what a click into the bar of a singular value does."""
+    def _click_hint(self, count: int, *, more: bool) -> str:
+        """Return what a click into the bar of a singular value or a mode does, or behind the last one."""
+        if self._state.objective == DEPTHS:
+            if count not in (self._kept, len(self.weights)):
+                return f"Click to suppress the modes behind {count}."
+            suppressed = self._kept < len(self.weights)
+            return "Click to give the others back." if suppressed else "None is suppressed."
         if more:
             return f"Click to add one: rank {count}."
         if count < len(self.weights):
@@ -408,12 +411,6 @@ class SpectrumPlot(Themed, QWidget):
         if count == 1:
             return "The only one is kept."
         return f"All {count} are kept. Click in a bar to the left to keep fewer."
-
-    def _mode_hint(self, count: int) -> str:
-        """Return what a click into the bar of a mode does."""
-        if count not in (self._kept, len(self.weights)):
-            return f"Click to suppress the modes behind {count}."
-        return "Click to give the others back." if self._kept < len(self.weights) else "None is suppressed."
 
     def _on_handle_pressed(self) -> None:
         self._base = self._weights = self.weights
