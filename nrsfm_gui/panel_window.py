@@ -30,8 +30,7 @@ from nrsfm_gui.panels.parameters.parameters_controller import ParametersControll
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
 from nrsfm_gui.panels.points.selection_controller import HideController, SelectionController
-from nrsfm_gui.panels.sequences.runs_controller import RunsController
-from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
+from nrsfm_gui.panels.sequences.sequences_controller import RunsController, SequencesController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.panels.timeline.worst_frame import WorstFrame

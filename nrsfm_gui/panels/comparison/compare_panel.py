@@ -26,6 +26,7 @@ from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import Themed
+from nrsfm_gui.widgets.tables import prepare_tree
 
 MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
 TIPS = {
@@ -136,14 +137,10 @@ class CompareTable(Themed, QTreeWidget):
         self.setAccessibleName("What differs between the two runs")
         self.setColumnCount(3)
         self.setRootIsDecorated(False)
-        self.setUniformRowHeights(True)
         self.setAlternatingRowColors(True)
         self.setSelectionMode(QTreeWidget.SelectionMode.NoSelection)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        header = self.header()
-        assert header is not None
-        header.setStretchLastSection(False)
+        header = prepare_tree(self)
         header.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # runs often begin alike
         for column in range(3):
             modes = QHeaderView.ResizeMode

@@ -122,7 +122,7 @@ class GuidancePlot(Themed, QWidget):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
         self._now.setData(INTERACTIVE_ONLY, True)
-        self._empty = EmptyLabel("", self.plot_widget, margin=16)
+        self.empty = EmptyLabel("", self.plot_widget, margin=16)  # what is seen without a curve
         filled(QVBoxLayout(self), self.plot_widget)
         self._follow_theme()
 
@@ -131,10 +131,6 @@ class GuidancePlot(Themed, QWidget):
         """The plot, for export."""
         missing = "run Guidance first"
         return PlotFigure(self.plot_widget, self, lambda: "" if self._curves is not None else missing)
-
-    def set_empty(self, sentence: str) -> None:
-        """Set the text that is shown without a curve."""
-        self._empty.setText(sentence)
 
     def set_curves(self, curves: GuidanceCurves | None, present: float | None) -> None:
         """Draw curves, or none, and mark the value that the parameter has now."""
@@ -170,7 +166,7 @@ class GuidancePlot(Themed, QWidget):
 
     def _draw(self) -> None:
         curves = self._curves
-        self._empty.setVisible(curves is None)
+        self.empty.setVisible(curves is None)
         axes = map(self._plot.getAxis, ("left", "right", "bottom"))
         for item in (*self._items, *axes):
             item.setVisible(curves is not None)
@@ -330,7 +326,7 @@ class GuidancePanel(QWidget):
         if state.suggested is not None and not self._touched:
             for field, value in zip((self._low, self._high, self._count), state.suggested, strict=True):
                 field.set_value(value)
-        self.plot.set_empty(EMPTY if state.available else f"{EMPTY} {NOT_YET}")
+        self.plot.empty.setText(EMPTY if state.available else f"{EMPTY} {NOT_YET}")
         self.plot.set_curves(state.curves, state.present)
         self._use.setVisible(state.curves is not None)
         self._use.setEnabled(state.usable)
@@ -404,22 +400,17 @@ class GuidancePanel(QWidget):
         except ValueError:
             return ()
         assert low is not None and high is not None and count is not None  # no field here is optional
-        if not (np.isfinite([low, high]).all() and 0 < low < high and 2 <= count <= MOST_VALUES):
-            return ()
-        if by_one and high - low >= MOST_VALUES:
+        valid = np.isfinite([low, high]).all() and 0 < low < high and 2 <= count <= MOST_VALUES
+        if not valid or (by_one and high - low >= MOST_VALUES):
             return ()
         return values_in_range(self.parameter, low, high, int(count))
 
     def _show_situation(self) -> None:
         values, computing = self._values(), self._state.progress is not None
         self._compute.setEnabled(self._state.available and bool(values))
-        if not self._state.available:
-            tip = NOT_YET
-        elif not values:
-            tip = f"The range must ascend from above 0, with 2 to {MOST_VALUES} values"
-        else:
-            tip = f"Solve for {len(values)} values; the window stays free"
-        self._compute.setToolTip(tip)
+        wrong = f"The range must ascend from above 0, with 2 to {MOST_VALUES} values"
+        ready = f"Solve for {len(values)} values; the window stays free" if values else wrong
+        self._compute.setToolTip(ready if self._state.available else NOT_YET)
         for field in (self._low, self._high, self._count, self._parameter, self._hiding):
             field.setEnabled(not computing)
         self._count.setEnabled(not computing and self.parameter != "rank")

@@ -281,15 +281,12 @@ class IterationCursor(QObject):
         self.line.hide()
         plot.addItem(self.line, ignoreBounds=True)
 
-    def show(self, x: Floats, moment: int | None) -> None:
-        """Place the line at a record of x (N,), with None at the newest; hide it without records."""
+    def show(self, x: Floats, moment: int | None, text: str) -> None:
+        """Place line and text at a record of x (N,), with None at the newest; hide them without records."""
         self._x, self._moment = x, moment
         self.line.setVisible(len(x) > 0)
         if not self.line.moving:
             self._place()
-
-    def set_text(self, text: str) -> None:
-        """Show a text next to the line."""
         self.line.label.setFormat(text)
         self.line.label.setVisible(bool(text))  # without text its ground would cut the line
 

@@ -123,7 +123,6 @@ class LossPlot(Themed, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMinimumSize(240, 150)
-        self._mode, self._axis = BEST, "iterations"
         self._zoomed = self._all = False
         self._state = LossState()
         self._table_wanted: bool | None = None  # None until it was chosen: where there is room
@@ -155,8 +154,8 @@ class LossPlot(Themed, QWidget):
         self._hold_out.linkActivated.connect(lambda _link: self.hold_out_requested.emit())
         self._hold_out.hide()
         self.header = LossHeader()
-        self.header.mode.currentTextChanged.connect(self.set_mode)
-        self.header.axis.currentTextChanged.connect(self.set_axis)
+        for choice in (self.header.mode, self.header.axis):
+            choice.currentTextChanged.connect(lambda _text: self._set_axes())
         self.header.fit.clicked.connect(lambda _checked: self._set_zoomed(False))
         self.header.residuals.clicked.connect(self.refresh)
         self.header.attempts.clicked.connect(self._on_attempts_requested)
@@ -177,7 +176,7 @@ class LossPlot(Themed, QWidget):
         self.plot_widget.scene().sigMouseMoved.connect(self._on_mouse_moved)
         self.plot_widget.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         self._follow_theme()
-        self.set_mode(BEST)
+        self._set_axes()
 
     # -- setters --------------------------------------------------------------------------------------------
 
@@ -233,13 +232,7 @@ class LossPlot(Themed, QWidget):
 
     def set_mode(self, mode: str) -> None:
         """Show the lowest loss so far, or everything; one of `MODES`."""
-        self._mode = mode
-        self._set_axes()
-
-    def set_axis(self, axis: str) -> None:
-        """Count iterations or seconds along the horizontal axis, where everything is shown."""
-        self._axis = axis
-        self._set_axes()
+        self.header.mode.setCurrentText(mode)
 
     def set_all(self, on: bool) -> None:
         """Show and follow all runs, or the run in front alone."""
@@ -258,11 +251,9 @@ class LossPlot(Themed, QWidget):
     # -- drawing --------------------------------------------------------------------------------------------
 
     def _set_axes(self) -> None:
-        everything = self._mode == EVERYTHING
-        self.header.mode.setCurrentText(self._mode)
-        self.header.axis.setCurrentText(self._axis)
+        everything = self.header.mode.currentText() == EVERYTHING
         self.header.axis.setVisible(everything)
-        seconds = not everything or self._axis == "seconds"
+        seconds = not everything or self.header.axis.currentText() == "seconds"
         self._plot.setLabel("bottom", AXES["seconds" if seconds else "iterations"])
         self._curves.set_axes(everything=everything, seconds=seconds)
         self._zoomed = False
@@ -327,7 +318,6 @@ class LossPlot(Themed, QWidget):
 
     def _show_cursor(self) -> None:
         history, moment = self._curves.front, self._curves.moment
-        self._cursor.show(self._curves.x(history), moment)
         text = ""
         if history is not None and moment is not None:
             last, seen = history.records[-1], history.records[min(moment, len(history) - 1)]
@@ -335,7 +325,7 @@ class LossPlot(Themed, QWidget):
                 text = f"iteration {seen.iteration} of {last.iteration}"
             else:
                 text = f"{duration(seen.seconds)} of {duration(last.seconds)}"
-        self._cursor.set_text(text)
+        self._cursor.show(self._curves.x(history), moment, text)
         self.header.set_moment(text, newest=moment is None)
 
     def _show_residuals(self) -> None:

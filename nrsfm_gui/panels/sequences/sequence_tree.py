@@ -30,6 +30,7 @@ from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
+from nrsfm_gui.widgets.tables import prepare_tree
 
 COLUMNS = {CameraModel.PERSPECTIVE: 1, CameraModel.ORTHOGONAL: 2}
 LETTERS = {CameraModel.PERSPECTIVE: "P", CameraModel.ORTHOGONAL: "O"}
@@ -430,19 +431,15 @@ class SequenceTree(Themed, QTreeWidget):
         for camera, column in COLUMNS.items():
             head.setToolTip(column, f"{camera.value} camera")
             head.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)
-        header = self.header()
-        assert header is not None  # a tree has one
-        header.setStretchLastSection(False)
+        header = prepare_tree(self)
         header.setMinimumSectionSize(28)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column in COLUMNS.values():
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             header.resizeSection(column, CELL_WIDTH)
         self.setIndentation(INDENTATION)
-        self.setUniformRowHeights(True)
         self.setExpandsOnDoubleClick(False)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemClicked.connect(self._on_item_clicked)
         self.itemDoubleClicked.connect(self._on_item_double_clicked)
         self.currentItemChanged.connect(self._on_current_item_changed)

@@ -71,7 +71,7 @@ def computed(panel):
 
 
 def test_an_empty_panel_shows_what_it_does_and_what_is_missing(panel):
-    text = panel.plot._empty.text
+    text = panel.plot.empty.text
     assert "without ground truth" in text() and "run one first" in text()
     assert not panel._compute.isEnabled() and not panel._use.isVisibleTo(panel)
     panel.set_state(READY)
