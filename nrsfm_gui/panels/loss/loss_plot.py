@@ -32,7 +32,7 @@ from nrsfm_gui.panels.loss.loss_curves import (
     below_names,
     name_axis,
 )
-from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks, SpanMarks
+from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, StageMarks
 from nrsfm_gui.scene.run_errors import TRUTH, ErrorTrace
 from nrsfm_gui.scene.summaries import duration, measure, objective_text
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
@@ -130,8 +130,7 @@ class LossPlot(Themed, QWidget):
         self.plot_widget = with_tip(plot, "Loss over iterations or seconds", TIP)
         self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
-        self._phases, self._spans = PhaseMarks(self._plot), SpanMarks(self._plot)
-        self._curves = LossCurves(self._plot)
+        self._stages, self._curves = StageMarks(self._plot), LossCurves(self._plot)
         self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)
         self._reading = CurveReading(self._plot)
         self.change_chosen, self.moment_requested = self._ticks.chosen, self._cursor.requested
@@ -241,7 +240,7 @@ class LossPlot(Themed, QWidget):
 
     def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self.plot_widget, theme)
-        marks = (self._ticks, self._cursor, self._reading, self._phases, self._spans)
+        marks = (self._ticks, self._cursor, self._reading, self._stages)
         for part in (self._curves, self._residuals, self._right, *marks):
             part.set_colors(theme)
         self._name_values()
@@ -344,9 +343,7 @@ class LossPlot(Themed, QWidget):
     def _place_marks(self) -> None:
         history = self._curves.front
         x = self._curves.x(history)
-        everything = self._curves.everything
-        self._phases.place(history if everything else None, x)
-        self._spans.place(history, x, self._curves.stage, named=not everything)
+        self._stages.place(history, x, self._curves.stage, everything=self._curves.everything)
         self._ticks.show(history, x, self._curves.places)  # those of other stages are of the range
 
     def _on_attempts_requested(self, shown: bool) -> None:

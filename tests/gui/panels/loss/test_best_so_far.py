@@ -139,10 +139,10 @@ def test_the_default_shows_the_line_of_the_final_objective_over_seconds(
     qtbot.wait(30)
     blue = near(best_plot.plot_widget.grab().toImage(), DARK.accent)
     assert np.ptp(np.flatnonzero(blue.any(axis=1))) > 0.4 * box.height()
-    assert [name.toPlainText() for name in best_plot._spans.names.shown] == ["fine levels", "rotations"]
-    assert best_plot._spans._ticks.xvals == pytest.approx([0.3, 0.7, 0.9, 1.2])
-    assert best_plot._spans._shade.opts["x0"] == pytest.approx([1.5, 0.0])  # what is not on the axis
-    assert not best_plot._phases.names.shown
+    assert [name.toPlainText() for name in best_plot._stages.names] == ["fine levels", "rotations"]
+    assert best_plot._stages.ticks.xvals == pytest.approx([0.3, 0.7, 0.9, 1.2])
+    assert best_plot._stages.shade.opts["x0"] == pytest.approx([1.5, 0.0])  # what is not on the axis
+    assert not best_plot._stages.lines.isVisible()
 
 
 def test_what_is_tried_now_is_a_thin_curve_while_the_run_goes_on(best_plot, searched):

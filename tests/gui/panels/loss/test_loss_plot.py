@@ -270,7 +270,7 @@ def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, pl
     plot.plot_widget.grab()
     box = item.getViewBox()
     assert left.labelText == "energy (nats)" and left.label.boundingRect().width() < box.height()
-    names = [text.sceneBoundingRect() for text in plot._phases.names.shown]
+    names = [text.sceneBoundingRect() for text in plot._stages.names]
     at = np.array([0, 20, 30])
     highest = [
         box.mapViewToScene(QPointF(x, y)).y() for x, y in zip(at, plot._curves.places(at), strict=True)
@@ -425,11 +425,11 @@ def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, it
     for width in (260, 640, 1500):
         plot.resize(width, 300)
         qtbot.wait(10)
-        shown = plot._phases.names.shown
+        shown = plot._stages.names
         boxes = [text.mapRectToScene(text.boundingRect()) for text in shown]
         places = sorted((box.left(), box.right()) for box in boxes)
         assert all(right <= left for (_, right), (left, _) in itertools.pairwise(places))
         assert places[-1][1] <= item.getViewBox().sceneBoundingRect().right() + 1
-        assert len(plot._phases._lines.xvals) == 14 + 3 + 1
+        assert len(plot._stages.lines.xvals) == 14 + 3 + 1
         words = {text.toPlainText() for text in shown}
         assert any(word.startswith("rota") for word in words) and "refine" in words
