@@ -252,7 +252,6 @@ class SpectrumPlot(Themed, QWidget):
         self._empty.setText(words.empty)
         self.canvas.setToolTip(words.tip)
         self.canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{words.tip.replace(chr(10), ' ')}</p>")
-        self.canvas.set_columns(words.labels, grows=objective == WNN)
         lowest, highest = (-1.0, 2.0) if objective == DEPTHS else (-3.0, 1.0)
         self._left, self._right = LogScale(-1.0, 1.0), LogScale(lowest, highest, zero=True)
         self._rest()
@@ -321,7 +320,6 @@ class SpectrumPlot(Themed, QWidget):
         self._by.setVisible(not empty and self._state.objective == DEPTHS)
         self._fit_scales(weights)
         self._draw()
-        self.canvas.show_columns()
 
     def _draw(self) -> None:
         bars, smallest, level = np.zeros(0), self._state.smallest, None
@@ -337,6 +335,9 @@ class SpectrumPlot(Themed, QWidget):
                 level=level,
                 meaning="smallest movement" if self.canvas.height() >= ROOMY else "",
                 barrier=self._barrier,
+                ticks={"left": self._left.ticks(), "right": self._right.ticks()},
+                labels=self._words.labels,
+                grows=self._state.objective == WNN,
             )
         )
 
@@ -356,14 +357,12 @@ class SpectrumPlot(Themed, QWidget):
                 values = np.append(values[values > smallest / BELOW], smallest)
             wanted = decades_of(values, zero=False, margin=0.1 if modes else 0.3, least=1.0)
             self._left = self._left if self._left.holds(wanted, 0.5 if modes else 2.0) else wanted
-            self.canvas.set_ticks("left", self._left.ticks())
         if weights.size and self.canvas.dragged_handle is None:
             margin, least = (0.0, 1.0) if modes else (WEIGHT_MARGIN, WEIGHT_SPAN)
             wanted = decades_of(weights, zero=True, margin=margin, least=least)
             inside = self._right.low <= wanted.low and wanted.high <= self._right.high
             if not (inside if modes else self._right.holds(wanted)):
                 self._right = wanted
-            self.canvas.set_ticks("right", self._right.ticks())
 
     def _name(self, handle: int) -> str:
         """Return the symbol of a weight: "a2", or of the last one of the modes "w6…"."""
