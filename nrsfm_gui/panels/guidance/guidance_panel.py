@@ -278,7 +278,7 @@ class GuidancePanel(QWidget):
         self._count = _field("number of values", tip)
         for field in (self._low, self._high, self._count):
             field.edited.connect(self._on_range_edited)
-        self._compute = push_button("Compute", "Solve for all values; the window stays free", self._request)
+        self._compute = push_button("Compute", "", self._request)
         self._cancel = push_button("Cancel", "Stop, and keep the results so far", self.cancel_requested.emit)
         self._use = push_button("Use it", USE_TIP, self.use_requested.emit)
         self._truth = QCheckBox("Truth")
@@ -292,7 +292,28 @@ class GuidancePanel(QWidget):
         self._progress.setTextVisible(False)
         self._left = PlainLabel(role="muted")
         self._line = ClampedLabel()
-        self._build()
+        self.header = QWidget()
+        bar = filled(QHBoxLayout(self.header), margins=(8, 2, 4, 2))
+        for choice in (self._parameter, self._hiding):
+            choice.setMinimumWidth(LEAST_CHOICE_WIDTH)
+            bar.addWidget(choice, 1)
+        bar.addWidget(self._cancel)
+        bar.addWidget(self._compute)
+        self._range: list[QWidget] = []  # what is hidden where values are words
+        for text, field in (("from", self._low), ("to", self._high), ("values", self._count)):
+            label = PlainLabel(text, role="muted")
+            label.setBuddy(field)
+            self._range += [label, field]
+        self._words = PlainLabel(f"values {' and '.join(SETTINGS[OBJECTIVE].choices)}", role="muted")
+        self._top = QStackedWidget()  # the range, or how far it is
+        for parts in (
+            (*self._range, self._words, None, self._truth, self._use), (self._progress, self._left)
+        ):  # fmt: skip
+            row = QWidget()
+            filled(QHBoxLayout(row), *parts, grows=self._progress, spacing=6, margins=(8, 2, 8, 2))
+            self._top.addWidget(row)
+        self._top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        filled(QVBoxLayout(self), self._top, self._line, self.plot, grows=self.plot, spacing=0)
         self.setMinimumSize(240, 150)
         self.set_state(self._state)
 
@@ -347,32 +368,6 @@ class GuidancePanel(QWidget):
             self._left.setText(words)
         self._show_situation()
 
-    # -- making ---------------------------------------------------------------------------------------------
-
-    def _build(self) -> None:
-        self.header = QWidget()
-        bar = filled(QHBoxLayout(self.header), margins=(8, 2, 4, 2))
-        for choice in (self._parameter, self._hiding):
-            choice.setMinimumWidth(LEAST_CHOICE_WIDTH)
-            bar.addWidget(choice, 1)
-        bar.addWidget(self._cancel)
-        bar.addWidget(self._compute)
-        self._range: list[QWidget] = []  # what is hidden where values are words
-        for text, field in (("from", self._low), ("to", self._high), ("values", self._count)):
-            label = PlainLabel(text, role="muted")
-            label.setBuddy(field)
-            self._range += [label, field]
-        self._words = PlainLabel(f"values {' and '.join(SETTINGS[OBJECTIVE].choices)}", role="muted")
-        self._top = QStackedWidget()  # the range, or how far it is
-        for parts in (
-            (*self._range, self._words, None, self._truth, self._use), (self._progress, self._left)
-        ):  # fmt: skip
-            row = QWidget()
-            filled(QHBoxLayout(row), *parts, grows=self._progress, spacing=6, margins=(8, 2, 8, 2))
-            self._top.addWidget(row)
-        self._top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        filled(QVBoxLayout(self), self._top, self._line, self.plot, grows=self.plot, spacing=0)
-
     # -- what happens in it ---------------------------------------------------------------------------------
 
     def _on_parameter_chosen(self, parameter: str) -> None:
@@ -424,7 +419,6 @@ def _field(name: str, tip: str) -> NumberField:
     field = with_tip(NumberField(integer=integer), name, tip)
     field.setFixedWidth(COUNT_WIDTH if integer else FIELD_WIDTH)
     field.setAlignment(Qt.AlignmentFlag.AlignLeft)
-    field.setObjectName(f"guidance {name}")
     return field
 
 
