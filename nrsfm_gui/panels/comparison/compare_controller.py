@@ -250,7 +250,7 @@ class CompareController(QObject):
         first, second = session.shown, session.compared
         side = self.on and session.compare_mode == "side" and together is not None
         if self.on and scene is not None:
-            self._panel.set_summary(describe_distance(together, scene.frame))
+            self._panel.summary.set_full_text(describe_distance(together, scene.frame))
         if not side or together is None or scene is None or first is None or second is None:
             self._stage.show_two(None)
             return

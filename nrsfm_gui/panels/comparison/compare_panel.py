@@ -81,7 +81,7 @@ class ComparePanel(Themed, QFrame):
             chosen = partial(self.mode_chosen.emit, mode)
             self._modes[mode] = _button(title, TIPS[mode], chosen, checkable=True)
             group.addButton(self._modes[mode])
-        self._summary = ElidedLabel()
+        self.summary = ElidedLabel()  # the distance between the two runs
         tip = "List the parameters and numbers in which the two runs differ"
         self._more = _button("What differs", tip, checkable=True)
         self._more.setArrowType(Qt.ArrowType.RightArrow)
@@ -93,7 +93,7 @@ class ComparePanel(Themed, QFrame):
         runs = filled(QHBoxLayout(), *pair, None, *self._modes.values(), spacing=4)
         runs.addSpacing(8)
         runs.addWidget(close)
-        below = filled(QHBoxLayout(), self._summary, self._more, grows=self._summary)
+        below = filled(QHBoxLayout(), self.summary, self._more, grows=self.summary)
         filled(QVBoxLayout(self), runs, below, spacing=1, margins=(10, 3, 6, 3))
         self.set_mode("overlay")
         self._follow_theme()
@@ -114,10 +114,6 @@ class ComparePanel(Themed, QFrame):
     def set_mode(self, mode: str) -> None:
         """Show the way of comparing, a key of MODES. Emits nothing."""
         self._modes[mode].setChecked(True)
-
-    def set_summary(self, text: str) -> None:
-        """Show the distance between the two runs."""
-        self._summary.set_full_text(text)
 
     def _apply_theme(self, theme: Theme) -> None:
         for label, color in zip(self._swatches, (theme.estimate, theme.other), strict=True):

@@ -155,7 +155,7 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
 class ParameterForm(EditorGroup):
     """An editor for every setting."""
 
-    folded_changed = pyqtSignal(str)  # the names of what is folded and not as in the preset
+    folded_changed = pyqtSignal(str)  # what is folded and not as in the preset, in words; "" for nothing
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -231,7 +231,8 @@ class ParameterForm(EditorGroup):
             form = next((form for form in self._all_forms if row in form), None)
             folded.get(self.sections.section_of(form), []).append(each.name)
         self.sections.set_changes(folded)
-        self.folded_changed.emit(", ".join(name for names in folded.values() for name in names))
+        names = ", ".join(name for names in folded.values() for name in names)
+        self.folded_changed.emit(f"Changed: {names}" if names else "")
 
     def entries(self) -> Iterator[tuple[str, Form]]:
         """Return the rows that the present problem, method and penalty have, with their forms."""

@@ -67,10 +67,6 @@ class DifferenceBar(QFrame):
         """Return a height that has room for the button, also where it is hidden."""
         return QSize(super().sizeHint().width(), self.use.sizeHint().height() + 2 * LINE_MARGIN)
 
-    def set_folded(self, names: str) -> None:
-        """Name what is changed in the sections that may be closed."""
-        self.changed.set_full_text(f"Changed: {names}" if names else "")
-
     def set_difference(self, number: int, names: str) -> None:
         """Name what differs from a run: "rank, xi"; "" for nothing."""
         self._number = number
@@ -123,7 +119,7 @@ class ParametersPanel(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.differs = DifferenceBar(self)  # below what scrolls
-        form.folded_changed.connect(self.differs.set_folded)
+        form.folded_changed.connect(self.differs.changed.set_full_text)
         self.run_parameters_requested = self.differs.requested
         self.set_settings(self.settings)
 

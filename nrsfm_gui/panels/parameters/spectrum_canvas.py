@@ -77,7 +77,6 @@ class SpectrumCanvas(PlainPlot):
         ("Escape", "leave the plot"),
     )
     target_changed = pyqtSignal(object)  # what is under the mouse changed
-    handle_pressed = pyqtSignal()
     # The pressed handle was moved to a height, 0 to 1; whether the others are moved as well.
     handle_dragged = pyqtSignal(float, bool)
     handle_released = pyqtSignal()  # the handle was released
@@ -281,7 +280,6 @@ class SpectrumCanvas(PlainPlot):
             self._y, self._share = event.position().y(), float(self.picture.shares[self.dragged_handle])
             self._show_cursor()
             self.mark(self.dragged_handle)
-            self.handle_pressed.emit()
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
         """Drag the pressed handle, or update the target under the mouse."""

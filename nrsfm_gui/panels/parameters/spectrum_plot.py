@@ -206,7 +206,7 @@ class SpectrumPlot(Themed, QWidget):
         super().__init__(parent)
         self._singular: Floats | None = None  # (N,) of the reconstruction
         self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
-        self._base: tuple[float, ...] = ()  # and had when the drag began
+        self._base: tuple[float, ...] | None = None  # that they had when a drag began
         self._moves_others = False
         self._barrier: int | None = None  # the handle that stopped another one
         self.canvas = SpectrumCanvas()
@@ -223,7 +223,6 @@ class SpectrumPlot(Themed, QWidget):
         self._limit = Debounce(self._end_limit, SENTENCE_MILLISECONDS, self)
         canvas = self.canvas
         canvas.target_changed.connect(self._on_target_changed)
-        canvas.handle_pressed.connect(self._on_handle_pressed)
         canvas.handle_dragged.connect(self._on_handle_dragged)
         canvas.handle_released.connect(self._on_handle_released)
         # How many basis shapes or modes are kept; and which weight (0-based) is to follow the rule again.
@@ -411,20 +410,18 @@ class SpectrumPlot(Themed, QWidget):
             return "The only one is kept."
         return f"All {count} are kept. Click in a bar to the left to keep fewer."
 
-    def _on_handle_pressed(self) -> None:
-        self._base = self._weights = self.weights
-        self._moves_others = False
-
     def _on_handle_dragged(self, share: float, move_others: bool) -> None:
         handle = self.canvas.dragged_handle
         if handle is None:
             return
-        if move_others != self._moves_others:  # what was moved so far stays
-            self._moves_others, self._base = move_others, self._weights
+        if self._base is None or move_others != self._moves_others:  # what was moved so far stays
+            self._moves_others, self._base = move_others, self.weights
+            self._weights = self._base
         weight = min(self._right.value(share), self._words.scale.highest)
         self._move(handle, weight, self._base, move_others=move_others)
 
     def _on_handle_released(self) -> None:
+        self._base = None
         self._show()  # the scale may have to follow now
         if self.hint == ALONG:  # where nothing is under the mouse, no other hint follows
             self._rest()

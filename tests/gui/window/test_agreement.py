@@ -185,7 +185,7 @@ def compare_disagreements(window, energies):
     shown = (session.shown, session.seen), (session.compared, session.seen_compared)
     one, two = (laid_over_truth(iterate.geometry.points, run.sequence) for run, iterate in shown)
     apart = min(relative_distance(sign * two, one) for sign in (1, -1))
-    words = window.compare_panel._summary.full_text
+    words = window.compare_panel.summary.full_text
     if not words.startswith(f"{percent_of(apart, 1.0)} of the object apart · mean distance "):
         wrong.append(f"compare {words}, recomputed {apart}")
     table = window.compare_controller._stage.table._rows
@@ -250,7 +250,7 @@ def come_to_rest(qtbot, window):
 
     qtbot.waitUntil(known)
     if session.compared is not None:
-        qtbot.waitUntil(lambda: "apart" in window.compare_panel._summary.full_text)
+        qtbot.waitUntil(lambda: "apart" in window.compare_panel.summary.full_text)
     session.notifier.show_status("")
     window.display.refresh()
     window.status_controller.flush()

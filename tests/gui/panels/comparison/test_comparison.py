@@ -64,7 +64,7 @@ def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison
     wait_for_comparison(parts.session, parts.display)
     points = [expected_points(parts, run) for run in parts.session.runs[1:]]
     mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
-    reported = parts.compare_panel._summary.full_text
+    reported = parts.compare_panel.summary.full_text
     apart = percent_of(relative_distance(points[0], points[1]), 1.0)
     assert reported.startswith(f"{apart} of the object apart · mean distance {mean:.2f} mm, in this frame ")
     assert reported.endswith("per-frame similarity")
