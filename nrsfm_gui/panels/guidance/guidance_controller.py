@@ -242,7 +242,9 @@ class GuidanceController(QObject):
         names = tuple(parameters_of(settings, camera))
         chosen = self._panel.parameter if self._panel.parameter in names else names[0]
         varied = chosen if series is None else series.plan.parameter
-        noise = self._present_noise() if "noise" in (chosen, varied) else 1.0
+        if "noise" in (chosen, varied) and self._noise is None and session.sequence is not None:
+            self._noise = present_noise(session.sequence)
+        noise = self._noise or 1.0
         now = parameter_value(settings, varied) if varied in names and varied != SCALE else None
         sentence, usable = self._sentence(names)
         return GuidanceState(
@@ -256,13 +258,6 @@ class GuidanceController(QObject):
             usable=usable,
             warning=bool(self._refusal),
         )
-
-    def _present_noise(self) -> float:
-        """Return the noise of the tracks, estimated once; there is a sequence."""
-        if self._noise is None:
-            sequence = self._session.sequence
-            self._noise = 1.0 if sequence is None else present_noise(sequence)
-        return self._noise
 
     def _sentence(self, names: tuple[str, ...]) -> tuple[str, bool]:
         """Return what the curve recommends, and whether it is still of these parameters."""

@@ -254,18 +254,16 @@ class SpectrumCanvas(PlainPlot):
         column = min(round(place.x()) - 1, count)  # that of one more is wider where there are many
         if not 0 <= column < count + self.picture.grows or place.y() > 1 or count == 0:
             return None
-        near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(self.picture.shares)]
-        distances = {k: self._distance(position, k) for k in near}
+        shares = self.picture.shares
+        near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(shares)]
+        apart = {k: position - self.pixel(k + 1, float(shares[k])) for k in near}
+        distances = {k: math.hypot(each.x(), each.y()) for k, each in apart.items()}
         closest = min(distances, key=lambda k: distances[k], default=None)
         if closest is not None and distances[closest] <= REACH:
             return Target("handle", closest)
         if column == count:
             return Target("more", column) if place.y() < GHOST_HEIGHT else None
         return Target("bar", column) if place.y() < LOW else None
-
-    def _distance(self, position: QPointF, k: int) -> float:
-        apart = position - self.pixel(k + 1, float(self.picture.shares[k]))
-        return float((apart.x() ** 2 + apart.y() ** 2) ** 0.5)
 
     # -- mouse ----------------------------------------------------------------------------------------------
 
