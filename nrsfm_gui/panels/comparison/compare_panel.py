@@ -98,8 +98,6 @@ class ComparePanel(Themed, QFrame):
         self.set_mode("overlay")
         self._follow_theme()
 
-    # -- setters --------------------------------------------------------------------------------------------
-
     def set_runs(self, first: str, others: Mapping[str, str], second: str) -> None:
         """Name the run that is shown, and offer the others by key and name."""
         self._first.setText(_short(first))

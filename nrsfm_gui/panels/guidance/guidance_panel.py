@@ -58,8 +58,7 @@ TITLES = {
 }
 STRENGTHS = ("xi", "mu", "scale")  # more of these is a stronger penalty
 MEANINGS = {
-    "xi": "the strength of the penalty",
-    "mu": "the strength of the penalty",
+    **dict.fromkeys(("xi", "mu"), "the strength of the penalty"),
     "scale": "a factor on all explicit weights",
     **{name: SETTINGS[name].tip for name in TITLES if name in SETTINGS},
 }
@@ -316,8 +315,6 @@ class GuidancePanel(QWidget):
         filled(QVBoxLayout(self), self._top, self._line, self.plot, grows=self.plot, spacing=0)
         self.setMinimumSize(240, 150)
         self.set_state(self._state)
-
-    # -- setters --------------------------------------------------------------------------------------------
 
     @property
     def parameter(self) -> str:

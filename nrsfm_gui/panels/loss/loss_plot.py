@@ -74,7 +74,6 @@ class LossHeader(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.reading = ElidedLabel(role="muted")
-        self._moment = ""
         self.newest = tool_button("Newest", "go back to the newest iteration, and to its parameters (Esc)")
         tip = "the lowest loss of the final objective, or all that was tried"
         self.mode = with_tip(ComboBox(), "What the loss plot shows", tip)
@@ -92,17 +91,6 @@ class LossHeader(QWidget):
         for button in buttons:
             button.setCheckable(button in (self.attempts, self.residuals))
             button.hide()
-
-    def set_reading(self, text: str) -> None:
-        """Show the value under the mouse; "" shows the shown moment."""
-        self.reading.set_full_text(text or self._moment)
-
-    def set_moment(self, text: str, *, newest: bool) -> None:
-        """Show which moment is shown, and the button to the newest one."""
-        if self.reading.full_text in ("", self._moment):
-            self.reading.set_full_text(text)
-        self._moment = text
-        self.newest.setVisible(not newest)
 
 
 class LossPlot(Themed, QWidget):
@@ -125,6 +113,7 @@ class LossPlot(Themed, QWidget):
         self.setMinimumSize(240, 150)
         self._zoomed = self._all = False
         self._state = LossState()
+        self._moment = ""  # that is shown, in words; the header has it while nothing is under the mouse
         self._table_wanted: bool | None = None  # None until it was chosen: where there is room
         plot = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
         self.plot_widget = with_tip(plot, "Loss over iterations or seconds", TIP)
@@ -176,8 +165,6 @@ class LossPlot(Themed, QWidget):
         self.plot_widget.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         self._follow_theme()
         self._set_axes()
-
-    # -- setters --------------------------------------------------------------------------------------------
 
     @property
     def figure(self) -> StackedFigure:
@@ -325,7 +312,10 @@ class LossPlot(Themed, QWidget):
             else:
                 text = f"{duration(seen.seconds)} of {duration(last.seconds)}"
         self._cursor.show(self._curves.x(history), moment, text)
-        self.header.set_moment(text, newest=moment is None)
+        if self.header.reading.full_text in ("", self._moment):
+            self.header.reading.set_full_text(text)
+        self._moment = text
+        self.header.newest.setVisible(moment is not None)
 
     def _show_residuals(self) -> None:
         """Draw the residuals of the current run, if it has some and they are switched on."""
@@ -370,7 +360,7 @@ class LossPlot(Themed, QWidget):
             parts = [text, phase, spent]
             if record.primal is not None:
                 parts.append(f"residuals {record.primal:.1e}, {record.dual:.1e}")
-            self.header.set_reading(" · ".join(parts))
+            self.header.reading.set_full_text(" · ".join(parts))
         else:
             parts, trace = [value] if np.isfinite(history.lowest[index]) else [], self._state.trace
             if trace is not None and parts:
@@ -379,11 +369,11 @@ class LossPlot(Themed, QWidget):
                     parts.append(measure(error, trace.unit))
             text = f"{spent}: {' · '.join(parts) or NOT_YET}"
             tried = objective_text(record.value, record.objective, DIGITS)
-            self.header.set_reading(f"{text} · {record.phase.attempt or phase}, {tried}")
+            self.header.reading.set_full_text(f"{text} · {record.phase.attempt or phase}, {tried}")
         self._reading.show(float(x[index]), float(self._curves.places(np.array([index]))[0]), text)
 
     def _clear_reading(self) -> None:
-        self.header.set_reading("")
+        self.header.reading.set_full_text(self._moment)
         self._reading.hide()
 
     def _on_mouse_clicked(self, click: MouseClickEvent) -> None:

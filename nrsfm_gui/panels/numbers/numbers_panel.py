@@ -114,11 +114,8 @@ class _Verdicts(QWidget):
             if verdict.action is None:
                 continue
             meaning = VERDICT_ACTIONS[verdict.action]
-            button = push_button(
-                verdict.action.capitalize(),
-                f"{meaning[0].upper()}{meaning[1:]}",
-                partial(self.chosen.emit, verdict),
-            )
+            tip, choose = f"{meaning[0].upper()}{meaning[1:]}", partial(self.chosen.emit, verdict)
+            button = push_button(verdict.action.capitalize(), tip, choose)
             self._grid.addWidget(button, row, 1, Qt.AlignmentFlag.AlignTop)
         self.setVisible(bool(verdicts))
 

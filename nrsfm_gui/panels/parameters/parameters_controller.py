@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from PyQt6.QtCore import QObject
 
@@ -214,13 +215,8 @@ class ParametersController(QObject):
                 control.cancel()
             control.show(shown, settings, moment)
 
-        session.undo_stack.push(
-            UndoEntry(
-                f"preset {name}",
-                undo=lambda: show(source, before, moment),
-                redo=lambda: show(run, settings, None),
-            )
-        )
+        undo, redo = partial(show, source, before, moment), partial(show, run, settings, None)
+        session.undo_stack.push(UndoEntry(f"preset {name}", undo=undo, redo=redo))
         sentence = f"Run {sentence_name(run)} is of this preset; run {sentence_name(source)} stays as it was."
         if self._announced:
             session.notifier.show_status(sentence)

@@ -279,13 +279,9 @@ class ParametersPanel(QScrollArea):
 
     def _read(self) -> Settings | None:
         """Read every field and show each refusal below it. None where there is one."""
-        chosen = self._form.objective.key
-        low_rank = chosen == LOWRANK
-        changes: dict[str, Any] = {
-            "problem": "lowrank" if low_rank else "nonrigid",
-            "objective": WNN if low_rank else chosen,
-            "method": self._form.method.method,
-        }
+        key, method = self._form.objective.key, self._form.method.method
+        problem, objective = ("lowrank", WNN) if key == LOWRANK else ("nonrigid", key)
+        changes: dict[str, Any] = {"problem": problem, "objective": objective, "method": method}
         refusals: list[str] = []
         for name, editor in self._form.editors.items():
             sentence = ""

@@ -270,8 +270,6 @@ class SpectrumPlot(Themed, QWidget):
         """The weights at the handles, (K,)."""
         return self._weights or self._state.run_weights
 
-    # -- setters --------------------------------------------------------------------------------------------
-
     def set_state(self, state: SpectrumState) -> None:
         """Show singular values and weights; a handle that is being dragged stays under the mouse."""
         if state.objective != self._state.objective:

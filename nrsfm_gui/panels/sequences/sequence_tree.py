@@ -100,8 +100,6 @@ class SequenceTree(Themed, QTreeWidget):
         self.title_changed = row.title_edited
         self._follow_theme()
 
-    # -- setters --------------------------------------------------------------------------------------------
-
     def set_entries(self, entries: Collection[SequenceEntry]) -> None:
         """List these sequences; those of the session stay."""
         self._entries = tuple(entries)

@@ -85,10 +85,8 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, p
     assert parts.display.scene.other is None
     shown = second._scene
     np.testing.assert_allclose(shown.estimate, expected_points(parts, parts.session.runs[1])[0].T, atol=1e-9)
-    assert [label.text() for label in parts.compare_splitter._titles] == [
-        "3 bilinear, rank 5",
-        "2 bilinear, rank 4",
-    ]
+    titles = [label.text() for label in parts.compare_splitter._titles]
+    assert titles == ["3 bilinear, rank 5", "2 bilinear, rank 4"]
     assert abs(second.width() - first.width()) <= 2
     assert min(view.buttons.geometry().left() for view in (first, second)) >= 0
     first.set_axis_preset("top")

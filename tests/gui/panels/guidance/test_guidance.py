@@ -27,14 +27,8 @@ from nrsfm_gui.panels.guidance.guidance_panel import (
 )
 from nrsfm_gui.widgets.style import apply_theme
 
-SETTINGS = Settings(
-    starts=1,
-    rank=2,
-    penalty=WeightedNuclearNorm(xi=0.5),
-    rotations="truth",
-    objective="wnn",
-    max_iterations=12,
-)
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=12)
+SETTINGS = QUICK.with_changes(penalty=WeightedNuclearNorm(xi=0.5))
 
 
 @pytest.fixture

@@ -94,11 +94,8 @@ def test_a_history_holds_the_energies_of_the_refinement_and_where_phases_end():
     made = refined_history()
     np.testing.assert_allclose(made.values[[19, 20, 29, 30, 39]], [0.05, -2.0, -2.9, 7.0, 6.1])
     assert np.flatnonzero(made.level_ends).tolist() == [19, 29]
-    assert [(stage.name, first, last) for stage, first, last in made.stage_spans] == [
-        ("WNN", 0, 19),
-        ("fine levels", 20, 29),
-        ("fine levels", 30, 39),
-    ]
+    found = [(stage.name, first, last) for stage, first, last in made.stage_spans]
+    assert found == [("WNN", 0, 19), ("fine levels", 20, 29), ("fine levels", 30, 39)]
     assert len(made.until(20).stage_spans) == 1 and len(made.until(21).stage_spans) == 2
 
 
@@ -190,11 +187,8 @@ def moved_history():
 @pytest.mark.parametrize("mode", [BEST, "Everything"])
 def test_a_change_of_the_parameters_begins_a_stage_with_a_scale_of_its_own(qtbot, plot, item, left, mode):
     made = moved_history()
-    assert [(stage.change, first, last) for stage, first, last in made.stage_spans] == [
-        (0, 0, 2),
-        (1, 3, 7),
-        (2, 8, 9),
-    ]
+    found = [(stage.change, first, last) for stage, first, last in made.stage_spans]
+    assert found == [(0, 0, 2), (1, 3, 7), (2, 8, 9)]
     plot.set_mode(mode)
     plot.resize(900, 300)
     plot.set_state(LossState({1: made}, 1))
