@@ -400,9 +400,10 @@ class GuidancePanel(QWidget):
     def _show_situation(self) -> None:
         values, computing = self._values(), self._state.progress is not None
         self._compute.setEnabled(self._state.available and bool(values))
-        wrong = f"The range must ascend from above 0, with 2 to {MOST_VALUES} values"
-        ready = f"Solve for {len(values)} values; the window stays free" if values else wrong
-        self._compute.setToolTip(ready if self._state.available else NOT_YET)
+        tip = f"Solve for {len(values)} values; the window stays free"
+        if not values:
+            tip = f"The range must ascend from above 0, with 2 to {MOST_VALUES} values"
+        self._compute.setToolTip(tip if self._state.available else NOT_YET)
         for field in (self._low, self._high, self._count, self._parameter, self._hiding):
             field.setEnabled(not computing)
         self._count.setEnabled(not computing and self.parameter != "rank")

@@ -48,7 +48,7 @@ class SpectrumPicture:
     level: float | None = None  # height of a line across the bars
     meaning: str = ""  # of this line
     barrier: int | None = None  # the handle that stopped another one
-    ticks: Mapping[str, list[tuple[float, str]]] = field(default_factory=dict)  # of both vertical axes
+    ticks: Mapping[str, list[tuple[float, str]]] = field(default_factory=dict)  # heights, texts by axis
     labels: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # of the axes, short and in full
     grows: bool = True  # whether there is a place for one more; else the last column is of all others, too
 
