@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -71,10 +71,9 @@ class _CompareView(Protocol):
 class CompareState:
     """What the panel and the table of two runs show."""
 
-    first: str  # the names of the runs
-    second: str
-    key: str  # of the second, see `_key`
-    others: tuple[tuple[str, str], ...]  # keys and names of what may replace it
+    names: tuple[str, str]  # of the runs
+    others: Mapping[str, str]  # keys and names of what may be the second one
+    key: str  # of the second one, see `_key`
     rows: tuple[CompareRow, ...]
     listing: bool  # whether the table is asked for
 
@@ -214,26 +213,20 @@ class CompareController(QObject):
         first, second = session.shown, session.compared
         if first is None or second is None:
             return None
-        known = display.errors.incumbent, display.compared_incumbent
-        others = (
-            (_key(run, solution), numbered_title(run, solution))
+        solution, known = session.compared_solution, (display.errors.incumbent, display.compared_incumbent)
+        others = {
+            _key(run, other): numbered_title(run, other)
             for run in reversed(session.runs)
-            for solution in (OWN, *(() if run.last is None else run.last.alternatives))
-            if run is not first or solution != OWN
-        )
-        return CompareState(
-            first=numbered_title(first),
-            second=numbered_title(second, session.compared_solution),
-            key=_key(second, session.compared_solution),
-            others=tuple(others),
-            rows=tuple(compare_rows(first, second, known)),
-            listing=self._listing,
-        )
+            for other in (OWN, *(() if run.last is None else run.last.alternatives))
+            if run is not first or other != OWN
+        }
+        names, key = (numbered_title(first), numbered_title(second, solution)), _key(second, solution)
+        return CompareState(names, others, key, tuple(compare_rows(first, second, known)), self._listing)
 
     def _apply(self, state: CompareState | None) -> None:
         if state is not None:
-            self._panel.set_runs(state.first, dict(state.others), state.key)
-            self._stage.table.set_rows(state.first, state.second, list(state.rows))
+            self._panel.set_runs(state.names[0], state.others, state.key)
+            self._stage.table.set_rows(state.names, state.rows)
         self._stage.show_table(state is not None and state.listing)
 
     def _on_scene_shown(self) -> None:

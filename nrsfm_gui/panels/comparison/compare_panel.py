@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -141,12 +141,12 @@ class CompareTable(Themed, QTreeWidget):
             header.setSectionResizeMode(column, modes.Stretch if column else modes.ResizeToContents)
         self._follow_theme()
 
-    def set_rows(self, first: str, second: str, rows: Collection[CompareRow]) -> None:
+    def set_rows(self, names: tuple[str, str], rows: tuple[CompareRow, ...]) -> None:
         """Show lines, with the names of the runs above them."""
-        rows, heads = tuple(rows), self.headerItem()
-        self.setHeaderLabels(["", first, second])
+        heads = self.headerItem()
+        self.setHeaderLabels(["", *names])
         assert heads is not None  # it has labels
-        for column, name in enumerate((first, second), start=1):
+        for column, name in enumerate(names, start=1):
             heads.setToolTip(column, plain_tip(name))
         if rows == self._rows:
             return
