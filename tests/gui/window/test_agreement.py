@@ -111,7 +111,7 @@ def curve_disagreement(window, found, value):
         return None
     x, y = item.getData() if item.isVisible() else (None, None)
     x, y = (np.zeros(0) if each is None else each for each in (x, y))
-    ends_here = found.newest and curves._current == found.run
+    ends_here = found.newest and curves._state.shown == found.run
     if not ends_here and not curve.history.settled[found.record]:  # its parameters were passed on the way
         return None
     if ends_here and len(x) and x[-1] > record.seconds + ROUNDING:

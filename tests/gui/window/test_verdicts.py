@@ -134,7 +134,7 @@ def test_an_end_is_as_far_and_as_high_in_compare_as_in_the_summary_of_the_comman
     window.compare_controller.compare_solution(name)
     window.display.refresh()
     apart = percent_of(ends[1]["distance"], 1.0)
-    assert window.compare_panel._summary.full_text.startswith(f"{apart} of the object apart · ")
+    assert window.compare_panel.summary.full_text.startswith(f"{apart} of the object apart · ")
     rows = {row.name: (row.first, row.second) for row in window.compare_controller._resolve().rows}
     assert rows["above the lowest end"] == (NONE, f"{ends[1]['excess']:.2g}")
     window.compare_controller.compare_solution(BILINEAR_START)
