@@ -277,8 +277,7 @@ class GuidanceController(QObject):
             words += " The depths are not the objective now."
         elif not usable:
             words += f" {MEANINGS[name].capitalize()} is another number now."
-        elif name != SCALE and with_parameter(series.settings, name, best) != with_parameter(
-            session.settings, name, best
-        ):
-            words += " Other parameters have changed since."
+        elif name != SCALE:
+            then, now = (with_parameter(each, name, best) for each in (series.settings, session.settings))
+            words += " Other parameters have changed since." if then != now else ""
         return words, usable

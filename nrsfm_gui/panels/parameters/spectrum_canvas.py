@@ -35,6 +35,7 @@ TICK_LINES, AXIS = 1.3, 30  # lines from a tick to the next at least; pixels of 
 ROOMY, TALL = 180, 270
 STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
 CHOICES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+KEYS = {*STEPS, *CHOICES, Qt.Key.Key_Escape}
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,15 +301,12 @@ class SpectrumCanvas(PlainPlot):
         assert event is not None
         if event.button() is not Qt.MouseButton.LeftButton:
             return
+        target = self.target
         if self.dragged_handle is not None:
             self.dragged_handle = None
             self.handle_released.emit()
-        elif (
-            self.target is not None
-            and self.target.kind != "handle"
-            and self.target == self.target_at(event.position())
-        ):
-            self.bar_clicked.emit(self.target.index + 1)
+        elif target is not None and target.kind != "handle" and target == self.target_at(event.position()):
+            self.bar_clicked.emit(target.index + 1)
         self._update_target(event.position(), again=True)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
@@ -358,12 +356,8 @@ class SpectrumCanvas(PlainPlot):
 
     def event(self, event: QEvent | None) -> bool:
         """Accept the arrow keys, which would otherwise step through the frames."""
-        if (
-            isinstance(event, QKeyEvent)
-            and event.type() is QEvent.Type.ShortcutOverride
-            and len(self.picture.shares)
-            and (event.key() in STEPS or event.key() in CHOICES or event.key() == Qt.Key.Key_Escape)
-        ):
+        override = event is not None and event.type() is QEvent.Type.ShortcutOverride
+        if override and isinstance(event, QKeyEvent) and event.key() in KEYS and len(self.picture.shares):
             event.accept()
             return True
         return bool(super().event(event))
@@ -378,9 +372,8 @@ class SpectrumCanvas(PlainPlot):
             self.mark(min(max(handle, 0), count - 1) if count else None)
         elif key in STEPS:
             percent = 10.0 if keys & Qt.KeyboardModifier.ShiftModifier else 1.0
-            self.weight_step_requested.emit(
-                STEPS[key] * percent, bool(keys & Qt.KeyboardModifier.ControlModifier)
-            )
+            move_others = bool(keys & Qt.KeyboardModifier.ControlModifier)
+            self.weight_step_requested.emit(STEPS[key] * percent, move_others)
         elif key == Qt.Key.Key_Escape:
             self.clearFocus()
         else:
