@@ -41,20 +41,19 @@ class LossController(QObject):
             self._resolve, plot.set_state, self, milliseconds=2 * READING_MILLISECONDS
         )
         self.updater.follow(
-            session.runs_changed, session.shown_changed, session.compared_changed, session.run_changed,
-            session.settings_changed, session.alignment_changed, display.errors.traces.changed,
+            session.runs_changed, session.shown_changed, session.run_changed, session.settings_changed,
+            session.alignment_changed, display.errors.traces.changed,
         )  # fmt: skip
         # The line ends where all numbers are of, at any moment.
         display.errors.incumbent_changed.connect(lambda _incumbent: self.updater.run())
         display.refreshed.connect(self.updater.flush)
         session.moment_changed.connect(plot.set_moment)
-        session.compared_changed.connect(self._on_compared_changed)
+        session.compared_changed.connect(lambda _run: self.updater.run())
         plot.moment_requested.connect(self.show_record)
         plot.change_chosen.connect(self.show_before_change)
         plot.hold_out_requested.connect(self.hold_out)
         plot.scale_chosen.connect(self.set_logarithmic)
         session.appearance_changed.connect(lambda appearance: plot.set_logarithmic(appearance.log_loss))
-        self._comparing = False
 
     # -- what is asked for ----------------------------------------------------------------------------------
 
@@ -174,13 +173,6 @@ class LossController(QObject):
         self._session.change_appearance(log_loss=on)
 
     # -- what the session has come to -----------------------------------------------------------------------
-
-    def _on_compared_changed(self, run: Run | None) -> None:
-        """Show both curves where comparing begins, and one where it ends."""
-        if self._comparing != (run is not None):
-            self._comparing = run is not None
-            self.updater.run()
-            self._plot.set_all(self._comparing)
 
     def _resolve(self) -> LossState:
         session, errors = self._session, self._display.errors

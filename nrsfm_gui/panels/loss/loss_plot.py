@@ -173,9 +173,11 @@ class LossPlot(Themed, QWidget):
         return StackedFigure(title, self, lambda: [(self.plot_widget, 0)], self._seen_names)
 
     def set_state(self, state: LossState) -> None:
-        """Show a state; the range follows again where another run comes to the front."""
-        front, self._state = self._curves.front, state
+        """Show a state; the range follows again where another run comes to the front or is compared."""
+        front, before, self._state = self._curves.front, self._state, state
         self._curves.set_state(state)
+        if (before.compared is None) != (state.compared is None):
+            self._all, self._zoomed = state.compared is not None, False
         if self._curves.front is not front:
             self._curves.marked = None
             self._zoomed = False
