@@ -215,7 +215,7 @@ def relaxing(
         energy = options.energy(problem, level, point)
         for snapshot in iterate(energy, LBFGS(level.iterations, level.tolerance), point):
             last = snapshot
-            if snapshot.progress.iteration % every == 0:
+            if snapshot.progress.iteration and snapshot.progress.iteration % every == 0:
                 yield
         point = energy.point(last.state.x)
     return point, last.progress.loss

@@ -8,7 +8,6 @@ value with a sentence (`Status.DIVERGED`), never an exception.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
@@ -121,7 +120,7 @@ class Snapshot(OneLine, Generic[State]):
 def _blas() -> threadpoolctl.ThreadpoolController:
     import scipy.linalg  # noqa: F401 - its BLAS is one of its own, and limits hold for what is loaded
 
-    return threadpoolctl.ThreadpoolController()
+    return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 
 _threads = 1
@@ -138,29 +137,19 @@ def set_solver_threads(count: int) -> None:
     _threads = count
 
 
-class _Pinned(threading.local):
-    inside = False  # `single_threaded`
-
-
-_pinned = _Pinned()
-
-
 @contextmanager
 def single_threaded() -> Iterator[None]:
     """Context manager that pins BLAS to one thread, or to the number given to `set_solver_threads`.
 
-    One thread is 5 to 28 times faster at the usual sizes. To pin takes as long as some small steps, so that
-    inside of another one nothing is done.
+    One thread is 5 to 28 times faster at the usual sizes. To set a limit takes as long as some small steps:
+    it is set only where BLAS has another number of threads. The limit is one of the process: another Python
+    thread may put it back within a block, and each step of a solver begins a block of its own.
     """
-    if _pinned.inside:
+    if all(each.num_threads == _threads for each in _blas().lib_controllers):
         yield
-        return
-    _pinned.inside = True
-    try:
-        with _blas().limit(limits=_threads, user_api="blas"):
+    else:
+        with _blas().limit(limits=_threads):
             yield
-    finally:
-        _pinned.inside = False
 
 
 def iterate(

@@ -1,6 +1,7 @@
 """Preferences: kept, given to what they concern at once, and no obstacle to anything else."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -147,12 +148,30 @@ def test_a_file_may_need_as_much_memory_as_is_preferred(preferences, monkeypatch
 
 def test_the_solver_uses_as_many_threads_as_are_preferred():
     def limits():
-        return {each.num_threads for each in _blas().lib_controllers if each.user_api == "blas"}
+        return {each.num_threads for each in _blas().lib_controllers}
 
+    before = limits()
     with single_threaded():
         assert limits() == {1}
+        set_solver_threads(2)
+        with single_threaded():
+            assert limits() == {2}
+        assert limits() == {1}
+    assert limits() == before
+
+
+def test_a_step_has_its_threads_after_another_thread_has_put_back_its_own():
+    inner, outer = single_threaded(), single_threaded()
     set_solver_threads(2)
-    with single_threaded():
-        assert limits() == {2}
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(outer.__enter__).result()
+        inner.__enter__()
+        pool.submit(outer.__exit__, None, None, None).result()
+        with single_threaded():
+            assert {each.num_threads for each in _blas().lib_controllers} == {2}
+        inner.__exit__(None, None, None)
+
+
+def test_a_number_of_threads_that_is_none_is_refused():
     with pytest.raises(InputError, match="threads are 0"):
         set_solver_threads(0)
