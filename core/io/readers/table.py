@@ -22,7 +22,7 @@ from .arrays.npy import interpret_npy, is_npy, load_npy
 from .arrays.npz import interpret_npz, load_npz
 from .arrays.pickles import interpret_pickle, is_pickle, load_pickle
 from .geometry import markers, scenes
-from .keypoints import mediapipe, openpose, sleap
+from .keypoints import json_poses, sleap
 from .reader import Reader, ReaderPlugin, find_plugins
 from .tables.csv import LoadedTable, interpret_csv, is_csv, load_csv, load_poses
 from .tables.deeplabcut import FRAME, table_of_frame
@@ -56,16 +56,6 @@ def _interpret_text(file: LoadedFile, options: ReadingOptions) -> Parts:
     return parts_of(file, options)
 
 
-def _load_json(path: Path, content: bytes) -> LoadedFile:
-    return openpose.load_folder(path) if path.is_dir() else mediapipe.load_landmarks(path, content)
-
-
-def _interpret_json(file: LoadedFile, options: ReadingOptions) -> Parts:
-    return (
-        openpose.read_folder(file, options) if file.path.is_dir() else mediapipe.read_landmarks(file, options)
-    )
-
-
 _READERS = (  # in the order in which first bytes are tried
     Reader(
         ".npz", "NumPy arrays", interpret_npz, load_npz, is_zip, self_contained=True, options=ARRAY_OPTIONS
@@ -94,10 +84,10 @@ _READERS = (  # in the order in which first bytes are tried
     Reader(
         ".json",
         "Keypoints (OpenPose, MediaPipe)",
-        _interpret_json,
-        _load_json,
+        json_poses.read_poses,
+        json_poses.load_poses,
         options=("tracks", "threshold", "size", "individual"),
-        folder=openpose.is_folder,
+        folder=json_poses.is_folder_of_openpose,
         listed=False,
     ),
     Reader(".slp", "Project of SLEAP", _interpret_mat, _load_mat, options=("threshold", "individual")),

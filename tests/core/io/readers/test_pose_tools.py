@@ -9,7 +9,7 @@ import pytest
 
 from core import CameraModel, InputError, list_sequences, read_sequence
 from core.io.readers import inspect_file
-from core.io.readers.keypoints import openpose
+from core.io.readers.keypoints import json_poses
 
 FRAMES, POINTS = 7, 25
 RANDOM = np.random.default_rng(5)
@@ -311,7 +311,7 @@ def test_a_folder_of_openpose_is_bounded_in_bytes_memory_and_time(tmp_path, monk
     with pytest.raises(InputError, match=r"clip: its 60 frames have 0 MB; accepted are up to 0 MB"):
         read_sequence(folder)
     monkeypatch.delenv("NRSFM_FILE_MEMORY")
-    monkeypatch.setattr(openpose, "_MOST_COMPARED", 60_000)
+    monkeypatch.setattr(json_poses, "_MOST_COMPARED", 60_000)
     with pytest.raises(InputError, match="shows 360 people up to frame 12, too many to be joined"):
         read_sequence(folder)
 

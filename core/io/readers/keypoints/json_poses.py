@@ -1,4 +1,6 @@
-"""The folder that OpenPose writes: `NAME_000000000012_keypoints.json`, one file per frame, counted from 0.
+"""Keypoints as JSON: the folder of OpenPose, the landmarks of MediaPipe.
+
+OpenPose writes one file per frame, `NAME_000000000012_keypoints.json`, counted from 0:
 
     {"people": [{"person_id": [-1], "pose_keypoints_2d": [x0, y0, c0, x1, y1, c1, ...],
                  "face_keypoints_2d": [...], "hand_left_keypoints_2d": [...], ...}]}
@@ -6,6 +8,13 @@
 A keypoint of confidence 0 is missing. A person of one frame is joined to the one of the frames before that
 agrees best: each keypoint that both show counts 1 less its distance in sizes of the person, so that a
 fragment of a few keypoints does not take the place of a body. Where OpenPose tracks, person_id joins.
+
+Of MediaPipe there is a list of frames, each a list of landmarks, x and y relative to the picture:
+
+    [[{"x": 0.47, "y": 0.52, "z": -0.1, "visibility": 0.99}, ...], ...]
+
+A frame may also be an object with the landmarks of one person under "landmarks", "pose_landmarks" or such,
+and is null or empty where nobody is seen. The frames may stand under "frames".
 """
 
 from __future__ import annotations
@@ -23,7 +32,15 @@ from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
 from ...files.contents import check_file, naming, parse_json, read_bytes
 from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts
-from .poses import SKELETONS_OF_OPENPOSE, chosen_individual, gaps_in, keypoints
+from .poses import (
+    HALF,
+    SKELETONS_OF_MEDIAPIPE,
+    SKELETONS_OF_OPENPOSE,
+    chosen_individual,
+    gaps_in,
+    in_pixels,
+    keypoints,
+)
 
 _Frame = list[tuple[int, dict[str, Floats]]]  # identity and keypoints by kind, of each person
 _Person = dict[int, dict[str, Floats]]  # keypoints by kind, of each frame
@@ -36,12 +53,25 @@ _OF_PERSON = 1_000  # bytes besides the keypoints, in each frame
 _NUMBERED = re.compile(r"(.*?)_?(\d{1,15})_keypoints\.json", re.ASCII | re.IGNORECASE)
 
 
-def is_folder(path: Path) -> bool:
+def load_poses(path: Path, content: bytes) -> LoadedFile:
+    """Return the keypoints of each person of a folder of OpenPose, or the landmarks of MediaPipe."""
+    return _load_folder(path) if path.is_dir() else _load_landmarks(path, content)
+
+
+def read_poses(file: LoadedFile, options: ReadingOptions) -> Parts:
+    """Return the keypoints of one person."""
+    return _read_folder(file, options) if file.path.is_dir() else _read_landmarks(file, options)
+
+
+# -- OpenPose ------------------------------------------------------------------------------------------------
+
+
+def is_folder_of_openpose(path: Path) -> bool:
     """Return whether a folder holds such files."""
     return path.is_dir() and next(path.glob(PATTERN), None) is not None
 
 
-def load_folder(path: Path) -> LoadedFile:
+def _load_folder(path: Path) -> LoadedFile:
     """Return the keypoints of each person, (F, P, 3) with the confidence last."""
     files, stored = _frames_of(path)
     names = list(dict.fromkeys(_parts_of_name(file)[0] for file in files))
@@ -186,7 +216,7 @@ def _stacked(arrays: dict[int, Floats], frames: int, points: int, files: list[Pa
     return stacked
 
 
-def read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
+def _read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the keypoints of one person: the one that is asked for, else the one that is seen best."""
     people = file.individuals
     if not people:
@@ -225,3 +255,74 @@ def read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
         roles={_name(index + 1, kind): "tracks"},
         reading={"individual": people[index], "tracks": kind},
     )
+
+
+# -- MediaPipe -----------------------------------------------------------------------------------------------
+
+ACCEPTED = (
+    "accepted is a list of frames of MediaPipe, each a list of landmarks with x, y and visibility, or the "
+    "folder of OpenPose's files"
+)
+
+
+def _load_landmarks(path: Path, content: bytes) -> LoadedFile:
+    """Return landmarks (F, P, 2) and visibility (F, P), NaN in frames without any."""
+    value = parse_json(content)
+    if isinstance(value, dict) and "people" in value:
+        raise InputError("is one frame of OpenPose; accepted is the folder of all its frames")
+    if isinstance(value, dict):
+        lists = [item for key, item in value.items() if "frame" in key or "landmarks" in key]
+        value = next((item for item in lists if isinstance(item, list)), None)
+    if not isinstance(value, list) or not value:
+        raise InputError(f"holds no frames; {ACCEPTED}")
+    frames = [_landmarks(frame, number) for number, frame in enumerate(value, 1)]
+    points = max(len(frame) for frame in frames)
+    Allowance(len(content)).use_array((len(frames), points, 3), 8)
+    stacked = np.full((len(frames), points, 3), np.nan)
+    for number, frame in enumerate(frames):
+        if frame and len(frame) != points:
+            raise InputError(f"frame {number + 1} has {len(frame)} landmarks; others have {points}")
+        if frame:
+            stacked[number] = frame
+    variables: dict[str, Any] = {"landmarks": stacked[..., :2]}
+    if np.isfinite(stacked[..., 2]).any():
+        variables["visibility"] = stacked[..., 2]
+    return LoadedFile(path, content, variables)
+
+
+def _landmarks(frame: Any, number: int) -> list[tuple[float, float, float]]:
+    """Return x, y and visibility, NaN for none, of the landmarks of a frame."""
+    if isinstance(frame, dict):
+        frame = next((item for key, item in frame.items() if "landmarks" in key), None)
+    try:
+        return [
+            (float(item["x"]), float(item["y"]), float(item.get("visibility", np.nan)))
+            for item in frame or []
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        raise InputError(f"frame {number} holds other than landmarks; {ACCEPTED}") from None
+
+
+def _read_landmarks(file: LoadedFile, options: ReadingOptions) -> Parts:
+    """Return landmarks in pixels, visible from a visibility on."""
+    landmarks, visibility = file.variables["landmarks"], file.variables.get("visibility")
+    least = HALF if options.threshold is None else options.threshold
+    seen = np.isfinite(landmarks).all(axis=2)
+    roles, notes, reading = {"landmarks": "tracks"}, [], {}
+    if visibility is not None:
+        seen &= visibility > least
+        roles["visibility"] = "visibility"
+        reading["threshold"] = f"{least:g}"
+        notes.append(f"a point is visible above a visibility of {least:g} (threshold)")
+    names, edges = SKELETONS_OF_MEDIAPIPE.get(landmarks.shape[1], (None, None))
+    parts = keypoints(
+        landmarks,
+        seen,
+        "MediaPipe",
+        edges=edges,
+        point_names=names,
+        provenance="; ".join(notes),
+        roles=roles,
+        reading=reading,
+    )
+    return in_pixels(parts, options)
