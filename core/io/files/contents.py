@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -340,9 +340,9 @@ class _Listing:
     def __init__(self, stream: BinaryIO, most: int, path: Path) -> None:
         self._stream, self._most, self._path = stream, most, path
         self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
-        self.read = self._checked
+        self.read = self._read_checked
 
-    def _checked(self, size: int = -1, /) -> bytes:
+    def _read_checked(self, size: int = -1, /) -> bytes:
         """Return the next bytes, where they are not too many, and list not too many parts."""
         if size > _LONGEST_LIST:
             raise InputError(
@@ -362,15 +362,6 @@ class _Listing:
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Return the bytes of a part of an archive; no more of them are unpacked than it states."""
-    with _open_member(archive, member) as stream:
-        content = stream.read(member.file_size)
-    if len(content) != member.file_size:
-        raise zipfile.BadZipFile("a part has not the size that it states")
-    return content
-
-
-def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
-    """Return a stream of a part, whose `read(size)` unpacks no more."""
     if member.flag_bits & _ENCRYPTED:
         raise InputError(f"{shortened(member.filename)} is encrypted; accepted are parts that are not")
     if member.compress_type not in _METHODS:
@@ -378,37 +369,25 @@ def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]
             f"{shortened(member.filename)} is compressed by method {member.compress_type}; accepted are "
             "stored and deflate"
         )
-    return archive.open(member)
+    with archive.open(member) as stream:
+        content = stream.read(member.file_size)
+    if len(content) != member.file_size:
+        raise zipfile.BadZipFile("a part has not the size that it states")
+    return content
 
 
 def parse_array(content: bytes) -> npt.NDArray[Any]:
     """Return the array of the bytes of a `.npy`."""
     stream = io.BytesIO(content)
-    header = _read_header(stream)
-    return _filled(header, content, stream.tell())
-
-
-_Header = tuple[tuple[int, ...], bool, np.dtype[Any]]  # shape, whether in the order of Fortran, type
-
-
-def _read_header(stream: IO[bytes]) -> _Header:
-    """Return the header of a `.npy`; the stream is behind it."""
     try:
-        version = np.lib.format.read_magic(stream)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
+        first = np.lib.format.read_magic(stream) == (1, 0)
+        read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
         shape, fortran, kind = read(stream)
     except Exception as error:  # a damaged header raises syntax, token, value, type and memory errors
         raise ValueError(reason(error)) from None
+    place = stream.tell()
     if kind.hasobject:
-        raise PythonObjectsError(stream.tell())
-    return shape, fortran, kind
-
-
-def _filled(header: _Header, content: bytes, place: int = 0) -> npt.NDArray[Any]:
-    """Return the array of a header and of the bytes from a place on."""
-    shape, fortran, kind = header
+        raise PythonObjectsError(place)
     size, there = math.prod(shape) * kind.itemsize, len(content) - place
     if size != there or min(shape, default=0) < 0:
         sides = shortened(" x ".join(map(str, shape)))
@@ -455,10 +434,8 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
             for member in archive.infolist():
                 name = member.filename.removesuffix(".npy")
                 try:
-                    with _open_member(archive, member) as stream:
-                        header = _read_header(stream)
-                        array = _filled(header, stream.read(member.file_size))
-                except PythonObjectsError:  # the objects are not even unpacked
+                    array = parse_array(read_member(archive, member))
+                except PythonObjectsError:
                     continue
                 except InputError:
                     raise
