@@ -15,7 +15,6 @@ import math
 import os
 import re
 import struct
-import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -392,22 +391,7 @@ def parse_array(content: bytes) -> npt.NDArray[Any]:
     if size != there or min(shape, default=0) < 0:
         sides = shortened(" x ".join(map(str, shape)))
         raise ValueError(f"an array of {sides} needs {shortened(str(size))} bytes, and there are {there}")
-    array = np.frombuffer(content, kind, offset=place)
-    _check_characters(array)
-    return array.reshape(shape, order="F" if fortran else "C")
-
-
-def _check_characters(array: npt.NDArray[Any]) -> None:
-    """Refuse text of numbers beyond the last character, at which Python fails at some later place."""
-    if array.dtype.names is not None:
-        for name in array.dtype.names:
-            _check_characters(array[name])
-    elif array.dtype.kind == "U" and array.dtype.itemsize:
-        codes = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
-        if codes.max(initial=0) > sys.maxunicode:
-            raise ValueError(
-                f"its text has the character {codes.max():#x}; the last one is {sys.maxunicode:#x}"
-            )
+    return np.frombuffer(content, kind, offset=place).reshape(shape, order="F" if fortran else "C")
 
 
 class PythonObjectsError(ValueError):

@@ -12,7 +12,6 @@ it is loaded or when it reads, disables its reader and nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -104,29 +103,23 @@ def _failure(error: BaseException) -> str:
 def _guarded(reader: Reader, name: str) -> Reader:
     """Return a reader whose own errors are of the files that it reads, and of no other."""
 
-    def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
-        def read(*arguments: Any) -> Any:
+    def guarded(function: Callable[..., Any], *, denies: bool = False) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
             try:
                 return function(*arguments)
-            except InputError:
-                raise
             except (Exception, SystemExit) as error:
+                if denies:
+                    return False
+                if isinstance(error, InputError):
+                    raise
                 raise InputError(f"the reader {name} of another package fails ({_failure(error)})") from error
 
-        return read
-
-    def denying(function: Callable[..., bool]) -> Callable[..., bool]:
-        def applies(*arguments: Any) -> bool:
-            with suppress(Exception, SystemExit):
-                return bool(function(*arguments))
-            return False
-
-        return applies
+        return call
 
     return replace(
         reader,
-        load=refusing(reader.load),
-        interpret=refusing(reader.interpret),
-        recognizes=denying(reader.recognizes),
-        folder=denying(reader.folder),
+        load=guarded(reader.load),
+        interpret=guarded(reader.interpret),
+        recognizes=guarded(reader.recognizes, denies=True),
+        folder=guarded(reader.folder, denies=True),
     )

@@ -15,9 +15,8 @@ from ...foundation.exceptions import InputError
 from ..files.contents import is_zip, parse_matrix, read_bytes, refusing_damage
 from ..files.reading_options import ReadingOptions
 from ..files.variables import LoadedFile, Parts
-from .arrays.hdf5 import is_hdf5
 from .arrays.layouts import parts_of
-from .arrays.mat import is_mat, load_variables
+from .arrays.mat import is_hdf5, is_mat, load_variables
 from .arrays.npy import interpret_npy, is_npy, load_npy
 from .arrays.npz import interpret_npz, load_npz
 from .arrays.pickles import interpret_pickle, is_pickle, load_pickle

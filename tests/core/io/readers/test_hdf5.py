@@ -6,11 +6,11 @@ import pytest
 from programs import run_python
 
 from core import InputError
-from core.io.readers.arrays import hdf5
+from core.io.readers.arrays.mat import load_variables
 
 
 def load(path):
-    return hdf5.load_hdf5(path.read_bytes(), path)
+    return load_variables(path.read_bytes(), path)
 
 
 def external_link(file, secret):
