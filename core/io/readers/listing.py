@@ -13,7 +13,7 @@ from ..files.allowance import memory_limit
 from ..files.contents import check_file, parse_mask, read_bytes, sequence_name
 from ..files.reading_options import ReadingOptions
 from .arrays.known_layouts import CAMERA_FILE
-from .arrays.npy import tracks_of_mask
+from .arrays.saved_arrays import tracks_of_mask
 from .challenge import (
     EDGES,
     FACES,

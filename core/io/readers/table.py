@@ -17,9 +17,8 @@ from ..files.reading_options import ReadingOptions
 from ..files.variables import LoadedFile, Parts
 from .arrays.layouts import parts_of
 from .arrays.mat import is_hdf5, is_mat, load_variables
-from .arrays.npy import interpret_npy, is_npy, load_npy
 from .arrays.npz import interpret_npz, load_npz
-from .arrays.pickles import interpret_pickle, is_pickle, load_pickle
+from .arrays.saved_arrays import interpret_npy, interpret_pickle, is_npy, is_pickle, load_npy, load_pickle
 from .geometry import markers, scenes
 from .keypoints import json_poses, sleap
 from .reader import Reader, ReaderPlugin, find_plugins

@@ -22,7 +22,7 @@ from ....foundation.exceptions import InputError
 from ....foundation.types import Bools
 from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts, Variables, is_array
-from ..arrays.pickles import unpickle
+from ..arrays.saved_arrays import unpickle
 from ..keypoints.poses import CUTOFF, chosen_individual, keypoints
 from .delimited import Table
 
