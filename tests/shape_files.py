@@ -3,6 +3,7 @@
 import base64
 import json
 import struct
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -103,6 +104,19 @@ def shape_at(tree, buffer, seconds):
     for weight, target in zip(now, primitive["targets"], strict=True):
         shape = shape + weight * array(tree, buffer, target["POSITION"]).astype(float)
     return shape
+
+
+def page_data(path):
+    """Return what the script of a page reads."""
+    text = path.read_text(encoding="utf-8")
+    return json.loads(text.split('<script type="application/json" id="data">')[1].split("</script>")[0])
+
+
+def unpacked(text, frames):
+    """Decode numbers (F, N) of a page as `core.io.writers.page` describes them."""
+    planes = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8).astype(np.uint16)
+    low, high = planes.reshape(2, -1)
+    return np.cumsum((low | high << 8).reshape(frames, -1), axis=0, dtype=np.uint16)
 
 
 def drawn_as(result, drawn):

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from patience import PATIENCE
-from shape_files import mirrored, with_moved_truth
+from shape_files import mirrored, page_data, unpacked, with_moved_truth
 
 from core import ExportOptions, InputError, export, shape_page
 from core.io.writers.options import aligned_shapes
@@ -22,6 +22,7 @@ from core.io.writers.scene import compare
 
 EXECUTABLE = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SIZE = (900, 640)
+FRAME, PLAYING = "document.documentElement.dataset.frame", "play.getAttribute('aria-label')"
 
 
 class Browser:
@@ -111,13 +112,20 @@ class Browser:
             assert time.monotonic() < end, condition
             time.sleep(0.02)
 
-    def picture(self):
-        """Return the view as (H, W, 3)."""
+    def screenshot(self):
+        """Return the window as (H, W, 3)."""
         image = pytest.importorskip("PIL.Image")
         text = self.do("Page.captureScreenshot", format="png")["data"]
-        whole = np.asarray(image.open(io.BytesIO(base64.b64decode(text))).convert("RGB"), dtype=int)
-        box = self.run("(({x,y,width,height}) => [x,y,width,height])(view.getBoundingClientRect())")
-        x, y, width, height = map(round, box)
+        return np.asarray(image.open(io.BytesIO(base64.b64decode(text))).convert("RGB"), dtype=int)
+
+    def box(self):
+        """Return x, y, width and height of the view."""
+        return self.run("(({x,y,width,height}) => [x,y,width,height])(view.getBoundingClientRect())")
+
+    def picture(self):
+        """Return the view as (H, W, 3)."""
+        x, y, width, height = map(round, self.box())
+        whole = self.screenshot()
         return whole[y + 3 : y + height - 3, x + 3 : x + width - 3]  # without the frame of the focus
 
     def press(self, key, **more):
@@ -211,10 +219,10 @@ def test_the_shape_is_drawn_in_color_and_nothing_is_loaded_or_complained_of(open
 
 def test_every_frame_has_its_own_picture(opened):
     browser = opened(frame=1)
-    assert browser.run("document.documentElement.dataset.frame") == "1"
+    assert browser.run(FRAME) == "1"
     before = browser.picture()
     browser.press("ArrowRight")
-    assert browser.run("document.documentElement.dataset.frame") == "2"
+    assert browser.run(FRAME) == "2"
     after = browser.picture()
     assert (np.abs(after - before).max(axis=2) > 40).mean() > 1e-3
     browser.press("ArrowLeft")
@@ -227,34 +235,29 @@ def test_every_frame_has_its_own_picture(opened):
 
 def test_it_plays_at_the_frame_rate_and_stops(opened):
     browser = opened(frame=None, options={"fps": 50})
-    browser.wait("document.documentElement.dataset.frame !== '1'")
-    assert browser.run("play.getAttribute('aria-label')") == "Pause"
+    browser.wait(f"{FRAME} !== '1'")
+    assert browser.run(PLAYING) == "Pause"
     browser.press(" ")
-    stopped = browser.run("document.documentElement.dataset.frame")
+    stopped = browser.run(FRAME)
     time.sleep(0.1)
     browser.draw()
-    assert browser.run("document.documentElement.dataset.frame") == stopped
+    assert browser.run(FRAME) == stopped
     browser.run("play.click()")
-    browser.wait(f"document.documentElement.dataset.frame !== '{stopped}'")
+    browser.wait(f"{FRAME} !== '{stopped}'")
 
 
-def test_it_stands_still_for_who_wants_less_motion(opened):
-    browser = opened(frame=None, still=True)
-    assert browser.run("play.getAttribute('aria-label')") == "Play"
-
-
-def test_the_slider_chooses_a_frame(opened):
+def test_it_stands_still_for_who_wants_less_motion_or_chooses_a_frame(opened):
+    assert opened(frame=None, still=True).run(PLAYING) == "Play"
     browser = opened(frame=None)
     browser.run("slider.value = 4; slider.dispatchEvent(new Event('input'))")
-    assert browser.run("document.documentElement.dataset.frame") == "4"
-    assert browser.run("play.getAttribute('aria-label')") == "Play"
+    assert browser.run(FRAME) == "4"
+    assert browser.run(PLAYING) == "Play"
 
 
 def test_the_mouse_turns_moves_and_zooms(opened):
     browser = opened()
-    x, y = browser.run(
-        "(box => [box.x + box.width / 2, box.y + box.height / 2])(view.getBoundingClientRect())"
-    )
+    left, top, width, height = browser.box()
+    x, y = left + width / 2, top + height / 2
     before = pictures = browser.picture()
     for shift in (0, 8):
         browser.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1, modifiers=shift)
@@ -275,9 +278,8 @@ def test_the_mouse_turns_moves_and_zooms(opened):
 
 def test_two_fingers_zoom(opened):
     browser = opened()
-    x, y = browser.run(
-        "(box => [box.x + box.width / 2, box.y + box.height / 2])(view.getBoundingClientRect())"
-    )
+    left, top, width, height = browser.box()
+    x, y = left + width / 2, top + height / 2
     small = lively(browser.picture())
 
     def touch(kind, apart):
@@ -402,7 +404,7 @@ def test_help_lists_the_keys(opened):
     browser.press("?")
     assert browser.run("help.open") and "play or pause" in browser.run("help.innerText")
     browser.press("ArrowRight")
-    assert browser.run("document.documentElement.dataset.frame") == "2"  # keys are those of the dialog
+    assert browser.run(FRAME) == "2"  # keys are those of the dialog
 
 
 def test_names_are_text_whatever_is_in_them(opened, small_result, browser):
@@ -434,17 +436,11 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(small_result, browser, 
     browser.do("Page.navigate", url=f"file://{host}")
     browser.wait("document.readyState === 'complete' && frames.length === 1")
     end = time.monotonic() + PATIENCE
-    while lively(whole_page(browser)) < 0.01:
+    while lively(browser.screenshot()) < 0.01:
         assert time.monotonic() < end
         time.sleep(0.05)
     complaints, _loaded = browser.problems()
     assert not complaints
-
-
-def whole_page(browser):
-    image = pytest.importorskip("PIL.Image")
-    text = browser.do("Page.captureScreenshot", format="png")["data"]
-    return np.asarray(image.open(io.BytesIO(base64.b64decode(text))).convert("RGB"), dtype=int)
 
 
 def test_a_notebook_does_not_get_more_than_it_can_draw(small_result, monkeypatch):
@@ -455,29 +451,19 @@ def test_a_notebook_does_not_get_more_than_it_can_draw(small_result, monkeypatch
 
 
 def test_positions_in_the_page_are_exact_to_sixteen_bits(small_result, tmp_path):
-    """Decoded here as the module describes it, y up."""
-    import zlib
-
     (path,) = export(small_result, tmp_path / "a.html", coordinates="object")
-    text = path.read_text(encoding="utf-8")
-    data = json.loads(text.split('<script type="application/json" id="data">')[1].split("</script>")[0])
-
-    def unpack(packed, width):
-        planes = np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8).astype(np.uint16)
-        low, high = planes.reshape(2, -1)
-        return np.cumsum((low | high << 8).reshape(-1, width), axis=0, dtype=np.uint16)
-
-    steps = unpack(data["shape"], 21).reshape(5, 7, 3)
+    data = page_data(path)
+    steps = unpacked(data["shape"], 5).reshape(5, 7, 3)
     assert steps.max() <= 65534
     got = steps * data["step"] + data["corner"]
     shapes = aligned_shapes(small_result, ExportOptions(coordinates="object"))
     expected = shapes.transpose(0, 2, 1) * [1.0, -1.0, -1.0]
     assert np.abs(got - expected).max() <= 0.51 * data["step"]
     assert data["step"] < 2e-5 * np.ptp(expected)
-    over = unpack(data["truth"], 21).reshape(5, 7, 3)
+    over = unpacked(data["truth"], 5).reshape(5, 7, 3)
     known = np.isfinite(compare(small_result, ExportOptions(coordinates="object")).points).all(axis=1)
     assert np.array_equal((over < 65535).all(axis=2), known)
-    assert np.array_equal(unpack(data["visible"], 7), small_result.visible)
+    assert np.array_equal(unpacked(data["visible"], 5), small_result.visible)
 
 
 def test_what_a_page_cannot_show_is_refused(small_result, tmp_path):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import csv
-import json
 import re
-import zlib
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from shape_files import array, read_gltf, read_ply, shape_at
+from shape_files import array, page_data, read_gltf, read_ply, shape_at, unpacked
 
 from core import CameraModel, ExportOptions, GroundTruth, InputError, export, load_result
 from core.foundation import rotation_from_vector
@@ -80,11 +78,8 @@ def first_frame(path):
         row = re.search(r'def Points "estimate".*?1: \[(.*?)\]', text, re.DOTALL)[1]
         return np.array(re.findall(r"[-+.\de]+", row), dtype=float).reshape(-1, 3)
     if path.suffix == ".html":
-        data = json.loads(text.split('id="data">')[1].split("</script>")[0])
-        planes = np.frombuffer(zlib.decompress(base64.b64decode(data["shape"])), np.uint8).astype(np.uint16)
-        low, high = planes.reshape(2, -1)
-        steps = (low | high << 8).reshape(FRAMES, -1, 3)[0]
-        return steps * data["step"] + data["corner"]
+        data = page_data(path)
+        return unpacked(data["shape"], FRAMES)[0].reshape(-1, 3) * data["step"] + data["corner"]
     if path.suffix == ".ply":
         return read_ply(path)["vertex"][:, :3]
     if path.suffix == ".obj":
