@@ -1,4 +1,4 @@
-"""Readers with defects, each of which the harness has to find."""
+"""A reader with defects, each of which the harness has to find."""
 
 from __future__ import annotations
 
@@ -9,55 +9,7 @@ from pathlib import Path
 
 from core import InputError
 
-MARK = b"!?"  # what readers here do not stand
-
-
-def sound(path: Path, options: tuple[str, ...]) -> str:
-    """Refuse what has the mark."""
-    if MARK in path.read_bytes():
-        raise InputError(f"{path}: holds a mark; accepted is none")
-    return "read"
-
-
-def raises(path: Path, options: tuple[str, ...]) -> str:
-    """Raise what is no error of the program's own."""
-    if MARK in path.read_bytes():
-        raise KeyError("a mark")
-    return "read"
-
-
-def dies(path: Path, options: tuple[str, ...]) -> str:
-    """End the process."""
-    if MARK in path.read_bytes():
-        os.kill(os.getpid(), signal.SIGSEGV)
-    return "read"
-
-
-def leaves(path: Path, options: tuple[str, ...]) -> str:
-    """End the process without a signal."""
-    if MARK in path.read_bytes():
-        os._exit(3)
-    return "read"
-
-
-def hangs(path: Path, options: tuple[str, ...]) -> str:
-    """Compute without end."""
-    while MARK in path.read_bytes():
-        pass
-    return "read"
-
-
-def takes_memory(path: Path, options: tuple[str, ...]) -> str:
-    """Fill memory that the size of the file does not explain."""
-    return str(len(bytearray(80_000_000) if MARK in path.read_bytes() else b""))
-
-
-def asks_for_all_memory(path: Path, options: tuple[str, ...]) -> str:
-    """Say in a sentence that there was no memory, because the size was not checked."""
-    try:
-        return str(len(bytearray(10**15) if MARK in path.read_bytes() else b""))
-    except MemoryError as error:
-        raise InputError(f"{path}: cannot be read") from error
+MARK = b"!?"  # what the reader does not stand
 
 
 class LongError(InputError):
@@ -67,22 +19,35 @@ class LongError(InputError):
         return " ".join(["word"] * 120)
 
 
-def speaks_long(path: Path, options: tuple[str, ...]) -> str:
-    """Refuse in five lines."""
-    if MARK in path.read_bytes():
-        raise LongError
-    return "read"
-
-
-def shows_bytes(path: Path, options: tuple[str, ...]) -> str:
-    """Show what the file holds as it is."""
-    return "\x1b[31m" if MARK in path.read_bytes() else "read"
-
-
-def warns(path: Path, options: tuple[str, ...]) -> str:
-    """Let a library warn."""
-    if MARK in path.read_bytes():
-        warnings.warn("overflow", RuntimeWarning, stacklevel=1)
+def read(path: Path, options: tuple[str, ...]) -> str:
+    """Show the defect that the options name, where the file has the mark."""
+    if MARK not in path.read_bytes():
+        return "read"
+    match options:
+        case ["sound"]:
+            raise InputError(f"{path}: holds a mark; accepted is none")
+        case ["raises"]:
+            raise KeyError("a mark")
+        case ["dies"]:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case ["leaves"]:
+            os._exit(3)
+        case ["hangs"]:
+            while True:
+                pass
+        case ["takes memory"]:  # that the size of the file does not explain
+            return str(len(bytearray(80_000_000)))
+        case ["asks for all memory"]:  # because the size was not checked
+            try:
+                return str(len(bytearray(10**15)))
+            except MemoryError as error:
+                raise InputError(f"{path}: cannot be read") from error
+        case ["speaks long"]:
+            raise LongError
+        case ["shows bytes"]:
+            return "\x1b[31m"
+        case ["warns"]:
+            warnings.warn("overflow", RuntimeWarning, stacklevel=1)
     return "read"
 
 

@@ -21,17 +21,17 @@ from workers import READ, REFUSED, Case, Outcome, Worker
 import core
 
 DEFECTS = {
-    planted.raises: "exception KeyError",
-    planted.dies: "crash SIGSEGV",
-    planted.leaves: "crash with exit code 3",
-    planted.hangs: "hang",
-    planted.takes_memory: "memory",
-    planted.asks_for_all_memory: "MemoryError as a sentence",
-    planted.speaks_long: "long sentence",
-    planted.shows_bytes: "unprintable",
-    planted.warns: "warning RuntimeWarning",
+    "raises": "exception KeyError",
+    "dies": "crash SIGSEGV",
+    "leaves": "crash with exit code 3",
+    "hangs": "hang",
+    "takes memory": "memory",
+    "asks for all memory": "MemoryError as a sentence",
+    "speaks long": "long sentence",
+    "shows bytes": "unprintable",
+    "warns": "warning RuntimeWarning",
 }
-WITHOUT_PLACE = (planted.leaves, planted.takes_memory, planted.shows_bytes)
+WITHOUT_PLACE = ("leaves", "takes memory", "shows bytes")
 
 
 @pytest.fixture(scope="module")
@@ -43,24 +43,24 @@ def worker():
     forkserver._forkserver._stop()  # which multiprocessing keeps, and began for the first call
 
 
-def case(read, tmp_path, content):
+def case(defect, tmp_path, content):
     path = tmp_path / "a.txt"
-    return Case(read, path, path, content)
+    return Case(planted.read, path, path, content, (defect,))
 
 
-@pytest.mark.parametrize("read", DEFECTS, ids=lambda read: read.__name__)
-def test_a_planted_defect_is_found(worker, tmp_path, read):
-    outcome = worker.run(case(read, tmp_path, b"one line\nand !?\nanother"))
-    assert outcome.is_finding and outcome.kind == DEFECTS[read]
-    if read not in WITHOUT_PLACE:
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_planted_defect_is_found(worker, tmp_path, defect):
+    outcome = worker.run(case(defect, tmp_path, b"one line\nand !?\nanother"))
+    assert outcome.is_finding and outcome.kind == DEFECTS[defect]
+    if defect not in WITHOUT_PLACE:
         file, line = outcome.place.split(":")
         assert file == "tests/fuzz/planted.py"
-        assert int(line) in {at for *_, at in read.__code__.co_lines()}
-    assert worker.run(case(read, tmp_path, b"nothing")).kind == READ  # also after the process has died
+        assert int(line) in {at for *_, at in planted.read.__code__.co_lines()}
+    assert worker.run(case(defect, tmp_path, b"nothing")).kind == READ  # also after the process has died
 
 
 def test_a_sentence_is_no_finding(worker, tmp_path):
-    outcome = worker.run(case(planted.sound, tmp_path, b"a!?"))
+    outcome = worker.run(case("sound", tmp_path, b"a!?"))
     assert outcome.kind == REFUSED and not outcome.is_finding
     assert outcome.sentence == "/a.txt: holds a mark; accepted is none"
 
@@ -78,7 +78,7 @@ def test_one_of_many_files_of_a_folder_is_damaged(worker, tmp_path):
 def test_findings_of_one_cause_are_one_file_and_all_inputs_are_counted(worker, tmp_path):
     report = Report()
     for number in range(3):
-        of = case(planted.raises, tmp_path, b"%d!?" % number)
+        of = case("raises", tmp_path, b"%d!?" % number)
         report.add("mesh", f"--input {number}", of, worker.run(of))
     report.add("mesh", "--input 3", of, Outcome(READ, seconds=1.5))
     (finding,) = report.findings.values()

@@ -17,23 +17,6 @@ from core.io.files.variables import size_of
 from core.io.readers.arrays.mat import load_variables
 
 FILE = Path("a.mat")
-TEXT = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01"
-DOUBLE, INT32, UINT32, BYTES, MATRIX = 9, 5, 6, 1, 14
-NUMBERS = 6
-
-
-def element(kind, content, order="<"):
-    return struct.pack(f"{order}II", kind, len(content)) + content + bytes(-len(content) % 8)
-
-
-def matrix(of_class, shape, *parts, name=b"W", order="<"):
-    head = element(UINT32, struct.pack(f"{order}II", of_class, 0), order)
-    head += element(INT32, struct.pack(f"{order}{len(shape)}i", *shape), order)
-    return element(MATRIX, head + element(BYTES, name, order) + b"".join(parts), order)
-
-
-def doubles(*values, order="<"):
-    return element(DOUBLE, struct.pack(f"{order}{len(values)}d", *values), order)
 
 
 def as_scipy_reads(value):
@@ -64,8 +47,7 @@ def check_same(ours, theirs):
 
 
 @pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")
-@pytest.mark.parametrize("options", [{}, {"do_compression": True}, {"format": "4"}])
-def test_what_scipy_writes_is_read_as_scipy_reads_it(options):
+def test_what_scipy_writes_is_read_as_scipy_reads_it():
     rng = np.random.default_rng(0)
     cells = np.empty((2, 3), dtype=object)
     for place in np.ndindex(cells.shape):
@@ -82,13 +64,12 @@ def test_what_scipy_writes_is_read_as_scipy_reads_it(options):
         "text": "nothing to read",
         "sparse": scipy.sparse.random(5, 4, 0.5, "csc", random_state=0),
         "empty": np.zeros((0, 3)),
+        "cells": cells,
+        "struct": {"a": np.eye(3), "in": {"b": cells}},
+        "structs": structs,
     }
-    if "format" not in options:  # version 4 has no others
-        for kind in (np.int8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float32):
-            variables[np.dtype(kind).name] = rng.integers(0, 100, (2, 3, 4)).astype(kind)
-        variables |= {"cells": cells, "struct": {"a": np.eye(3), "in": {"b": cells}}, "structs": structs}
     content = io.BytesIO()
-    scipy.io.savemat(content, variables, **options)
+    scipy.io.savemat(content, variables)
     content.seek(0)
     theirs = {
         name: as_scipy_reads(value) for name, value in scipy.io.loadmat(content).items() if name[0] != "_"
@@ -96,16 +77,11 @@ def test_what_scipy_writes_is_read_as_scipy_reads_it(options):
     check_same(load_variables(content.getvalue(), FILE), {k: v for k, v in theirs.items() if v is not None})
 
 
-def test_numbers_of_the_other_order_are_the_same():
-    values = (1.0, -2.5, 3e300, 4.0, 5.0, 6.0)
-    ours = load_variables(
-        TEXT[:-2] + b"\1\0MI" + matrix(NUMBERS, (2, 3), doubles(*values, order=">"), order=">"), FILE
-    )
-    np.testing.assert_array_equal(ours["W"], np.reshape(values, (2, 3), order="F"))
-    assert ours["W"].dtype.isnative
+def test_numbers_of_the_other_order_become_native():
     header = struct.pack(">5i", 1000, 2, 3, 0, 2) + b"W\0"
-    ours = load_variables(header + struct.pack(">6d", *values), FILE)
-    np.testing.assert_array_equal(ours["W"], np.reshape(values, (2, 3), order="F"))
+    ours = load_variables(header + struct.pack(">6d", 1, -2.5, 3e300, 4, 5, 6), FILE)
+    np.testing.assert_array_equal(ours["W"], [[1, 3e300, 5], [-2.5, 4, 6]])
+    assert ours["W"].dtype.isnative
 
 
 def test_what_is_too_large_beside_the_tracks_is_marked_and_alone_is_refused(monkeypatch):
