@@ -26,16 +26,6 @@ from ..files.variables import LoadedFile, Parts
 GROUP = "nrsfm.readers"
 
 
-def _never(_: object) -> bool:
-    """Plain text has no first bytes to be recognized by, and a folder is no sequence of most formats."""
-    return False
-
-
-def _load_nothing(path: Path, content: bytes) -> LoadedFile:
-    """Leave all of a file to `interpret`."""
-    return LoadedFile(path, content, {})
-
-
 @dataclass(frozen=True)
 class Reader(OneLine):
     """One file format.
@@ -47,11 +37,11 @@ class Reader(OneLine):
     suffix: str
     label: str  # in a file dialog
     interpret: Callable[[LoadedFile, ReadingOptions], Parts | Sequence]
-    load: Callable[[Path, bytes], LoadedFile] = _load_nothing
-    recognizes: Callable[[bytes], bool] = _never  # whether bytes are of this format, whatever the suffix
+    load: Callable[[Path, bytes], LoadedFile] = lambda path, content: LoadedFile(path, content, {})
+    recognizes: Callable[[bytes], bool] = lambda _: False  # whether the first bytes are of this format
     self_contained: bool = False  # whether no other file (visibility, truth, camera) is read with it
     options: tuple[str, ...] = ()  # reading options that it accepts besides the camera
-    folder: Callable[[Path], bool] = _never  # whether a folder is one sequence of this format
+    folder: Callable[[Path], bool] = lambda _: False  # whether a folder is one sequence of this format
     listed: bool = True  # whether a folder lists files of the suffix; many texts are no tracks
 
 

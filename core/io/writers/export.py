@@ -47,11 +47,6 @@ class Writer(OneLine):
     purpose: str = ""  # what it is for, as a phrase
 
 
-def _write_npz(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write all of the result; the options do not apply."""
-    return [save_result(result, path)]
-
-
 def _write_mat(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write the same as variables of MATLAB's level 5; `meta` is JSON text for `jsondecode`.
 
@@ -71,7 +66,7 @@ WRITERS: dict[str, Writer] = {
         Writer(
             ".npz",
             "Result of this program, NumPy arrays",
-            _write_npz,
+            lambda result, path, options: [save_result(result, path)],
             purpose="to open it here again, and for Python",
         ),
         Writer(".mat", "Result as MATLAB variables", _write_mat, purpose="for MATLAB and Octave"),

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ...foundation.exceptions import InputError, needs
-from ...foundation.types import Floats
 from ...reconstruction.result import Result
 from .options import ExportOptions, aligned_shapes
 
@@ -62,7 +61,9 @@ def shapes_figure(result: Result, frames: int | Collection[int] = 5) -> Any:
     upright = aligned_shapes(meshed, ExportOptions())[chosen]
     drawn = [np.stack([x - x.mean(), z.mean() - z, y - y.mean()]) for x, y, z in upright]
     radius = 1.05 * max(float(np.abs(each).max()) for each in drawn)
-    azimuth = _widest(np.concatenate(drawn, axis=1)[:2]) - 90.0 + ASIDE
+    flat = np.concatenate(drawn, axis=1)[:2]
+    across = np.linalg.eigh(flat @ flat.T)[1][:, 1]  # where they are widest
+    azimuth = float(np.degrees(np.arctan(across[1] / (across[0] or 1e-12)))) - 90.0 + ASIDE
     figure = Figure(figsize=(SIDE * len(drawn), SIDE), layout="constrained")
     size = float(np.clip(600.0 / result.point_count, 1.0, 12.0))
     for place, (frame, points) in enumerate(zip(chosen, drawn, strict=True)):
@@ -76,9 +77,3 @@ def shapes_figure(result: Result, frames: int | Collection[int] = 5) -> Any:
         axes.set_axis_off()
         axes.set_title(f"frame {frame + 1}", fontsize=9, y=0.98)
     return figure
-
-
-def _widest(places: Floats) -> float:
-    """Return the angle in degrees, -90 to 90, of the main axis of places (2, N) with the mean 0."""
-    vectors = np.linalg.eigh(places @ places.T)[1]
-    return float(np.degrees(np.arctan(vectors[1, 1] / (vectors[0, 1] or 1e-12))))

@@ -37,7 +37,10 @@ def write_obj(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write one frame, or a numbered file for every frame."""
     if options.frames == "stacked":
         raise InputError(f"{path}: OBJ cannot hold all frames in one file; write numbered files, or a .ply")
-    elements = _obj_elements(result)
+    drawn, items = elements_of(result)
+    letter = {"faces": "f", "edges": "l", "points": "p"}[drawn]
+    rows = items.T if drawn == "points" else items
+    elements = [" ".join([letter, *map(str, row)]) for row in (rows + 1).tolist()]  # the same in all frames
 
     def write_one(file: Path, frame: int, points: Floats) -> None:
         lines = [f"# frame {frame + 1} of {result.frame_count}", f"o frame_{frame + 1}"]
@@ -45,15 +48,6 @@ def write_obj(result: Result, path: Path, options: ExportOptions) -> list[Path]:
         file.write_text("\n".join([*lines, *elements]) + "\n", encoding="ascii")
 
     return write_each(result, path, options, write_one)
-
-
-def _obj_elements(result: Result) -> list[str]:
-    """Return the lines that are the same in all frames."""
-    drawn, items = elements_of(result)
-    if drawn == "points":
-        items = items.T
-    letter = {"faces": "f", "edges": "l", "points": "p"}[drawn]
-    return [" ".join([letter, *map(str, row)]) for row in (items + 1).tolist()]
 
 
 # -- PLY -----------------------------------------------------------------------------------------------------

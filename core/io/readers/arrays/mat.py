@@ -92,11 +92,8 @@ def _plain(value: Any) -> Any:
     if value.dtype.kind != "O":
         return None
     items = [_plain(each) for each in value.ravel(order="F")]
-    return items[0] if len(items) == 1 and isinstance(items[0], dict) and _is_struct(value) else items
-
-
-def _is_struct(value: Any) -> bool:
-    return hasattr(value.flat[0], "_fieldnames")
+    is_struct = len(items) == 1 and isinstance(items[0], dict) and hasattr(value.flat[0], "_fieldnames")
+    return items[0] if is_struct else items
 
 
 # -- HDF5 ----------------------------------------------------------------------------------------------------

@@ -75,7 +75,10 @@ def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
     for key, (kinds, size, convert) in _OPTIONAL.items():
         if key in arrays:
             others[key] = convert(_get(arrays, key, kinds, size))
-    return Sequence(tracks, visible, truth=_truth(arrays), companion=_companion(arrays), **others)
+    if "companion_tracks" in arrays:
+        companion = (_get(arrays, f"companion_{key}", _REAL) for key in ("tracks", "visible"))
+        others["companion"] = Observations(*companion)
+    return Sequence(tracks, visible, truth=_truth(arrays), **others)
 
 
 def _get(arrays: Mapping[str, Any], key: str, kinds: str = "", size: int = 0) -> npt.NDArray[Any]:
@@ -100,12 +103,6 @@ def _truth(arrays: Mapping[str, Any]) -> GroundTruth | None:
         raise InputError(f"truth_frames has shape {frames.shape}; accepted is (frames,)")
     reference = int(_get(arrays, "truth_reference", _WHOLE, 1).item())
     return GroundTruth(frames, _get(arrays, "truth_points", _REAL), reference)
-
-
-def _companion(arrays: Mapping[str, Any]) -> Observations | None:
-    if "companion_tracks" not in arrays:
-        return None
-    return Observations(_get(arrays, "companion_tracks", _REAL), _get(arrays, "companion_visible", _REAL))
 
 
 # The other entries by their names, which are those of the fields: kinds and count of numbers, conversion.

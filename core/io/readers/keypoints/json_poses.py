@@ -92,7 +92,11 @@ def _load_folder(path: Path) -> LoadedFile:
             if arrays:
                 points = max(len(array) for array in arrays.values())
                 allowance.use_array((len(files), points, 3), FLOAT)
-                variables[_name(number, kind)] = _stacked(arrays, len(files), points, files)
+                stacked = np.zeros((len(files), points, 3))  # all zero in frames without the person
+                for frame, array in arrays.items():
+                    _check_points(len(array), points, files[frame])
+                    stacked[frame] = array
+                variables[_name(number, kind)] = stacked
     individuals = tuple(f"person {number}" for number in range(1, len(people) + 1))
     return LoadedFile(path, b"", variables, individuals)
 
@@ -205,15 +209,6 @@ def _agreement(before: Floats, now: Floats) -> Floats:
         apart = np.hypot(before[:, :, 0] - person[:, 0], before[:, :, 1] - person[:, 1])
         agreement[:, column] = np.where(both, 1.0 - apart / sizes[:, None], 0.0).sum(axis=1)
     return np.maximum(np.nan_to_num(agreement), 0.0)
-
-
-def _stacked(arrays: dict[int, Floats], frames: int, points: int, files: list[Path]) -> Floats:
-    """Return keypoints (F, P, 3), all zero in frames without the person."""
-    stacked = np.zeros((frames, points, 3))
-    for frame, array in arrays.items():
-        _check_points(len(array), points, files[frame])
-        stacked[frame] = array
-    return stacked
 
 
 def _read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:

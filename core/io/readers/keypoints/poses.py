@@ -69,7 +69,10 @@ def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
     Tracks are taken for relative ones where nearly all lie between 0 and 1 and none is far outside.
     """
     places = parts.tracks.transpose(0, 2, 1)[parts.seen]
-    if options.camera_model is CameraModel.ORTHOGONAL or not _is_relative(places):
+    outside = not places.size or places.min() < -1 or places.max() > 2 or np.ptp(places) == 0
+    if options.camera_model is CameraModel.ORTHOGONAL or outside:
+        return parts
+    if ((places >= 0) & (places <= 1)).all(axis=1).mean() < _INSIDE:
         return parts
     size = options.image_size
     if size is None:
@@ -79,12 +82,6 @@ def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
         )
     reading = {**parts.reading, "size": f"{size[0]}x{size[1]}"}
     return replace(times_size(parts, size), camera=CameraModel.PERSPECTIVE, reading=reading)
-
-
-def _is_relative(places: Floats) -> bool:
-    if not places.size or places.min() < -1 or places.max() > 2:
-        return False
-    return bool(((places >= 0) & (places <= 1)).all(axis=1).mean() >= _INSIDE and np.ptp(places) > 0)
 
 
 # -- body models: the names of their keypoints, and which are connected in chains ----------------------------
