@@ -142,7 +142,7 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
             raise InputError(f"{path}: holds no sequence; {accepted_folders()}")
         return tuple(entries)
     item = challenge_file(path)
-    return (_entry(path)[0] if item is None else _challenge_entry(item, frame_base),)
+    return tuple(_entries([path]) if item is None else [_challenge_entry(item, frame_base)])
 
 
 def _entries_of_files(folder: Path, depth: int) -> list[SequenceEntry]:
@@ -168,18 +168,16 @@ def _entries_of_files(folder: Path, depth: int) -> list[SequenceEntry]:
 
 def _entries(files: list[Path]) -> list[SequenceEntry]:
     """Return the entries of files in one folder, without the camera's file where a sequence uses it."""
-    read = [_entry(item) for item in files]
-    used = any(uses_camera_file for _, uses_camera_file in read)
-    return [entry for entry, _ in read if not (used and entry.file.name == CAMERA_FILE)]
-
-
-def _entry(path: Path) -> tuple[SequenceEntry, bool]:
-    """Return the entry of a file, and whether its sequence has K from the camera's file in its folder."""
-    try:
-        sequence = read_file(path, ReadingOptions())
-    except InputError as error:
-        return SequenceEntry(sequence_name(path), None, "", path.absolute(), problem=str(error)), False
-    return entry_of(sequence), CAMERA_FILE in sequence.provenance
+    entries, used = [], False
+    for path in files:
+        try:
+            sequence = read_file(path, ReadingOptions())
+            entries.append(entry_of(sequence))
+            used |= CAMERA_FILE in sequence.provenance
+        except InputError as error:
+            name = sequence_name(path)
+            entries.append(SequenceEntry(name, None, "", path.absolute(), problem=str(error)))
+    return [entry for entry in entries if not (used and entry.file.name == CAMERA_FILE)]
 
 
 def _challenge_entry(item: ChallengeFile, frame_base: int) -> SequenceEntry:

@@ -153,13 +153,11 @@ class _Asset:
         """Append an array (N,), (N, 2) or (N, 3) as an accessor and return its index."""
         component = UNSIGNED if values.dtype.kind in "iu" else FLOAT
         stored = np.ascontiguousarray(values, dtype="<u4" if component == UNSIGNED else "<f4")
-        view: dict[str, Any] = {"buffer": 0, "byteOffset": len(self.buffer), "byteLength": stored.nbytes}
+        view = self.add_bytes(stored.tobytes())
         if use is not None:
-            view["target"] = use
-        self.buffer += stored.tobytes()  # every item is 4 bytes wide, so that all views are aligned
-        self.tree["bufferViews"].append(view)
+            self.tree["bufferViews"][view]["target"] = use
         accessor: dict[str, Any] = {
-            "bufferView": len(self.tree["bufferViews"]) - 1,
+            "bufferView": view,
             "componentType": component,
             "count": len(stored),
             "type": kind,
@@ -171,7 +169,7 @@ class _Asset:
         return len(self.tree["accessors"]) - 1
 
     def add_bytes(self, content: bytes) -> int:
-        """Append a file, and return the index of its buffer view."""
+        """Append bytes as a buffer view, aligned to 4, and return its index."""
         view = {"buffer": 0, "byteOffset": len(self.buffer), "byteLength": len(content)}
         self.tree["bufferViews"].append(view)
         self.buffer += content + bytes(-len(content) % 4)
@@ -181,25 +179,20 @@ class _Asset:
         """Return the `.gltf` file, its buffer inside as base64."""
         data = base64.b64encode(self.buffer).decode("ascii")
         uri = f"data:application/octet-stream;base64,{data}"
-        tree = self.tree | {"buffers": [{"byteLength": len(self.buffer), "uri": uri}]}
-        return json.dumps(tree, allow_nan=False, separators=(",", ":")).encode("utf-8")
+        return self._document(uri=uri)
 
     def binary(self) -> bytes:
         """Return the `.glb` file: a header, the tree padded by spaces, the buffer as it is (4-byte items)."""
-        tree = self.tree | {"buffers": [{"byteLength": len(self.buffer)}]}
-        head = json.dumps(tree, allow_nan=False, separators=(",", ":")).encode("utf-8")
+        head = self._document()
         head += b" " * (-len(head) % 4)
         body = bytes(self.buffer)
-        total = 12 + 8 + len(head) + 8 + len(body)
-        return b"".join(
-            (
-                struct.pack("<4sII", b"glTF", 2, total),
-                struct.pack("<I4s", len(head), b"JSON"),
-                head,
-                struct.pack("<I4s", len(body), b"BIN\0"),
-                body,
-            )
-        )
+        file = struct.pack("<4sII", b"glTF", 2, 12 + 8 + len(head) + 8 + len(body))
+        file += struct.pack("<I4s", len(head), b"JSON") + head
+        return file + struct.pack("<I4s", len(body), b"BIN\0") + body
+
+    def _document(self, **where: str) -> bytes:
+        tree = self.tree | {"buffers": [{"byteLength": len(self.buffer), **where}]}
+        return json.dumps(tree, allow_nan=False, separators=(",", ":")).encode("utf-8")
 
 
 def _build(

@@ -35,7 +35,7 @@ from ....foundation.types import Floats
 from ...files.allowance import Allowance
 from ...files.contents import check_text, naming, read_bytes, reason
 from ...files.reading_options import ReadingOptions
-from ...files.variables import LoadedFile, Parts, in_one_camera
+from ...files.variables import LoadedFile, Parts, Variables, in_one_camera
 
 _Complex = npt.NDArray[np.complex128]
 
@@ -73,13 +73,19 @@ def is_colmap_folder(path: Path) -> bool:
 
 def load_scene(path: Path, content: bytes) -> LoadedFile:
     """Return tracks (F, P, 2), NaN where a point is not seen, and K of a model."""
-    if path.is_dir():
-        tracks, intrinsics, size, notes = _load_colmap(path)
-    else:
-        tracks, intrinsics, notes = _load_bundle(content)
-        size = None
-    variables = {"tracks": tracks, "K": intrinsics, "notes": np.array(notes)}
-    return LoadedFile(path, content, variables | ({} if size is None else {"size": np.array(size)}))
+    return LoadedFile(path, content, _load_colmap(path) if path.is_dir() else _load_bundle(content))
+
+
+def _in_one_camera(tracks: Floats, straight: Floats, matrices: Floats, notes: list[str]) -> Variables:
+    """Return tracks in one camera, and the remarks on them, in `straight` with their distortion undone."""
+    moved, intrinsics, note = in_one_camera(straight.transpose(0, 2, 1), matrices)
+    notes = [*notes, note] if note else notes
+    if not np.array_equal(straight, tracks, equal_nan=True):
+        shift = np.hypot(*np.moveaxis(tracks - straight, -1, 0))
+        notes += [f"the distortion of the cameras is undone, by up to {np.nanmax(shift, initial=0):.3g} px"]
+        if lost := int(np.count_nonzero(np.isfinite(tracks[..., 0]) & np.isnan(shift))):
+            notes += [f"{lost} observations that it cannot be undone for are taken as not seen"]
+    return {"tracks": moved.transpose(0, 2, 1), "K": intrinsics, "notes": np.array(notes)}
 
 
 def _empty(frames: int, points: int, stored: int) -> Floats:
@@ -87,8 +93,7 @@ def _empty(frames: int, points: int, stored: int) -> Floats:
     return np.full((frames, points, 2), np.nan)
 
 
-def _load_bundle(content: bytes) -> tuple[Floats, Floats, list[str]]:
-    """Return tracks, K and the remarks of a file of Bundler."""
+def _load_bundle(content: bytes) -> Variables:
     check_text(content)
     lines = [line for line in content.decode("latin-1").splitlines() if line.strip() and line[0] != "#"]
     try:
@@ -123,14 +128,10 @@ def _load_bundle(content: bytes) -> tuple[Floats, Floats, list[str]]:
     except (ValueError, IndexError, OverflowError) as error:
         raise InputError(f"is no file of Bundler that can be read ({reason(error)})") from None
     matrices = np.array([np.diag([f, f, 1.0]) for f in focal])
-    moved, intrinsics, note = in_one_camera(straight.transpose(0, 2, 1), matrices)
-    notes = ["K is diag(f, f, 1), from the middle of the picture", note]
-    notes += _undistorted_note(tracks, straight)
-    return moved.transpose(0, 2, 1), intrinsics, list(filter(None, notes))
+    return _in_one_camera(tracks, straight, matrices, ["K is diag(f, f, 1), from the middle of the picture"])
 
 
-def _load_colmap(folder: Path) -> tuple[Floats, Floats, tuple[int, int], list[str]]:
-    """Return tracks, K, size of the picture and remarks of a folder of COLMAP."""
+def _load_colmap(folder: Path) -> Variables:
     if not (folder / "images.txt").is_file():
         raise InputError(
             "holds a binary model of COLMAP; accepted is text: colmap model_converter --input_path A "
@@ -162,21 +163,9 @@ def _load_colmap(folder: Path) -> tuple[Floats, Floats, tuple[int, int], list[st
             except ValueError as error:
                 raise InputError(f"is no text model of COLMAP that can be read ({reason(error)})") from None
             straight[frame] = focal * ideal + middle
-    moved, intrinsics, note = in_one_camera(straight.transpose(0, 2, 1), matrices)
     unknown = sorted({model[0] for model in used} - set(_DISTORTION))
-    notes = [note, *(f"the distortion of its {model} camera is not removed" for model in unknown)]
-    notes += _undistorted_note(tracks, straight)
-    return moved.transpose(0, 2, 1), intrinsics, size, list(filter(None, notes))
-
-
-def _undistorted_note(seen: Floats, straight: Floats) -> list[str]:
-    """Return the sentences on tracks whose distortion is undone; none where there was no distortion."""
-    if np.array_equal(straight, seen, equal_nan=True):
-        return []
-    shift = np.hypot(*np.moveaxis(seen - straight, -1, 0))
-    lost = int(np.count_nonzero(np.isfinite(seen[..., 0]) & np.isnan(shift)))
-    notes = [f"the distortion of the cameras is undone, by up to {np.nanmax(shift, initial=0):.3g} px"]
-    return notes + [f"{lost} observations that it cannot be undone for are taken as not seen"] * bool(lost)
+    notes = [f"the distortion of its {model} camera is not removed" for model in unknown]
+    return _in_one_camera(tracks, straight, matrices, notes) | {"size": np.array(size)}
 
 
 def undistorted(points: Floats, model: str, values: Floats) -> Floats:
