@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refuses
 from scipy.io import savemat
 
 from core import InputError, list_sequences, read_sequence
@@ -35,13 +35,6 @@ def mask(*hidden):
     for rows in hidden:
         matrix[rows] = 0
     return matrix
-
-
-def refuses(path, sentence, **options):
-    with pytest.raises(InputError) as refused:
-        read_sequence(path, **options)
-    said = str(refused.value)
-    assert re.search(sentence, said) is not None and "\n" not in said, said
 
 
 # -- an object of the Challenge: files in place of its own and beside them, and what is asked for ------------

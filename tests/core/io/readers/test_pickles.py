@@ -10,8 +10,9 @@ import subprocess
 
 import numpy as np
 import pytest
+from refusals import refuses
 
-from core import CameraModel, InputError, inspect_file, list_sequences, read_sequence
+from core import CameraModel, inspect_file, list_sequences, read_sequence
 
 F, P = 12, 9
 RNG = np.random.default_rng(8)
@@ -59,8 +60,7 @@ def test_the_mask_in_a_file_next_to_it_is_read(tmp_path, tracks, mask, first, va
     assert found.clear
     np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
     np.testing.assert_array_equal(found.sequence.visible, SEEN)
-    with pytest.raises(InputError, match=f"is the visibility of {tracks}.npy; open that file"):
-        read_sequence(tmp_path / f"{mask}.npy")
+    refuses(tmp_path / f"{mask}.npy", f"is the visibility of {tracks}.npy; open that file")
     assert [entry.file.name for entry in list_sequences(tmp_path)] == [f"{tracks}.npy"]
 
 
@@ -85,8 +85,7 @@ def test_the_depth_of_spatial_tracker_is_not_read(tmp_path):
 )
 def test_an_array_that_is_no_tracks_is_refused(tmp_path, array, sentence):
     np.save(tmp_path / "cloth.npy", array)
-    with pytest.raises(InputError, match=sentence):
-        read_sequence(tmp_path / "cloth.npy")
+    refuses(tmp_path / "cloth.npy", sentence)
 
 
 # -- pickles -------------------------------------------------------------------------------------------------
@@ -115,8 +114,7 @@ def tapvid():
 
 def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path):
     file = save(tmp_path, tapvid())
-    with pytest.raises(InputError, match=r"holds 2 individuals: dogs, breakdance; choose one"):
-        read_sequence(file)
+    refuses(file, r"holds 2 individuals: dogs, breakdance; choose one")
     assert inspect_file(file).individuals == ("dogs", "breakdance")
     found = inspect_file(file, individual="dogs")
     assert found.producer == "TAP-Vid" and found.clear
@@ -126,8 +124,7 @@ def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path):
     assert found.sequence.reading == {"individual": "dogs"}
     again = read_sequence(file, **found.reading)
     np.testing.assert_array_equal(again.tracks, found.sequence.tracks)
-    with pytest.raises(InputError, match="there is no individual 'cats'; there are dogs, breakdance"):
-        read_sequence(file, individual="cats")
+    refuses(file, "there is no individual 'cats'; there are dogs, breakdance", individual="cats")
 
 
 def test_videos_of_a_list_are_numbered_and_a_single_one_needs_no_name(tmp_path):
@@ -135,8 +132,11 @@ def test_videos_of_a_list_are_numbered_and_a_single_one_needs_no_name(tmp_path):
     assert inspect_file(file).individuals == ("0", "1")
     assert read_sequence(file, individual="1").frame_count == 8
     assert read_sequence(save(tmp_path, {"dogs": tapvid()["dogs"]})).frame_count == F
-    with pytest.raises(InputError, match="individual is 'dogs'; the file holds only one video"):
-        read_sequence(save(tmp_path, tapvid()["dogs"]), individual="dogs")
+    refuses(
+        save(tmp_path, tapvid()["dogs"]),
+        "individual is 'dogs'; the file holds only one video",
+        individual="dogs",
+    )
 
 
 def test_an_array_alone_and_a_dict_that_numpy_saved_are_read(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from refusals import refuses
 from scipy.io import savemat
 
 from core import (
@@ -135,10 +136,7 @@ def test_rows_of_points_are_not_taken_for_rows_of_frames(tmp_path, stacked):
     tracks = 300 * np.random.default_rng(1).random((1, 2, 7)) + [[[400], [0]]] + steps
     by_point = tracks.transpose(1, 2, 0) if stacked else tracks.transpose(2, 1, 0)
     np.savez(tmp_path / "a.npz", W=by_point.reshape(14, 20))
-    with pytest.raises(
-        InputError, match=r"W \(14 x 20\) is smooth along the axis of its points.*--order ntxy"
-    ):
-        read_sequence(tmp_path / "a.npz")
+    refuses(tmp_path / "a.npz", r"W \(14 x 20\) is smooth along the axis of its points.*--order ntxy")
     assert_equal(read_sequence(tmp_path / "a.npz", order="ntxy").tracks, tracks)
     assert read_sequence(tmp_path / "a.npz", order="tnxy").tracks.shape == (7, 2, 20)
 

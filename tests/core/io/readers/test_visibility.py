@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refuses
 
 from core import InputError, read_sequence, simulate, write_npz
 
@@ -91,8 +92,7 @@ def test_each_of_two_tracks_has_the_mask_of_its_name(save):
     file = save(
         {"left_tracks": XY, "left_visibility": SEEN, "right_tracks": XY + 1, "right_visibility": other}
     )
-    with pytest.raises(InputError, match=r"fits several.*points-xy of left_tracks, frames-points-xy of"):
-        read_sequence(file)
+    refuses(file, r"fits several.*points-xy of left_tracks, frames-points-xy of")
     left, right = (read_sequence(file, tracks=f"{side}_tracks") for side in ("left", "right"))
     np.testing.assert_array_equal(left.visible, SEEN)
     np.testing.assert_array_equal(right.visible, other)
@@ -179,16 +179,14 @@ def test_a_mask_of_a_known_layout_counts_too(save, layout):
     read = read_sequence(save(variables | {"visibility": SEEN}), layout=layout)
     np.testing.assert_array_equal(read.visible, SEEN)
     unnamed = save(variables | {"flags": SEEN})
-    with pytest.raises(InputError, match=r"flags \(6 x 9\) could.*--visible .*: flags where 1 is seen"):
-        read_sequence(unnamed, layout=layout)
+    refuses(unnamed, r"flags \(6 x 9\) could.*--visible .*: flags where 1 is seen", layout=layout)
     np.testing.assert_array_equal(read_sequence(unnamed, layout=layout, visible="flags").visible, SEEN)
     assert read_sequence(unnamed, layout=layout, visible="none").visible.all()
 
 
 def test_python_objects_are_no_mask(save):
     file = save({"tracks": XY, "visibility": np.empty(F, dtype=object)})
-    with pytest.raises(InputError, match=r"visibility \(Python objects, which are not read\) is named as"):
-        read_sequence(file)
+    refuses(file, r"visibility \(Python objects, which are not read\) is named as")
     np.testing.assert_array_equal(read_sequence(file, visible="none").tracks, TRACKS)
 
 
