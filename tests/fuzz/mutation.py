@@ -183,10 +183,8 @@ def mutated(content: bytes, random: Random, other: bytes = b"") -> bytes:
     if change is None or random.random() < BYTES_ONLY:
         return mutated_bytes(content, random, other)
     damaged = content
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # of names that are twice in an archive, of numbers that become others
+    # Of names that are twice in an archive, of numbers that become others.
+    with warnings.catch_warnings(action="ignore"):
         for _ in range(random.randint(1, MOST_CHANGES)):
             damaged = change(damaged, random)
             if not any(fits(damaged) and known is change for fits, known in STRUCTURES):

@@ -30,9 +30,7 @@ from core.foundation.memory import PeakMemory
 
 CPU_SECONDS = 5.0
 WALL_SECONDS = 60.0  # of a worker that waits for something that does not come
-MEMORY_MB = (
-    500.0  # above what the worker has: the files are small, and may ask for 64 MB and 200 times their size
-)
+MEMORY_MB = 500.0  # above what the worker has: small files may ask for 64 MB and 200 times their size
 LAST_MB = 6000  # of memory that a worker can get at all
 MOST_LINES, WIDTH = 4, 110
 MOST_CAUSES = 20  # of an error, which may name itself as its cause
@@ -166,9 +164,7 @@ def _serve(
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + LAST_MB * 10**6, used + LAST_MB * 10**6))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.dup2(
-        stream.fileno(), sys.__stderr__.fileno()
-    )  # what libraries print, and what is wrong with this module
+    os.dup2(stream.fileno(), sys.__stderr__.fileno())  # what libraries print, and what is wrong here
     while True:
         try:
             case: Case = connection.recv()

@@ -26,9 +26,7 @@ from .table import accepted_folders, is_sequence_folder, load_file
 CHALLENGE = "NRSfM Challenge"
 OWN = "nrsfm"
 PIXELS = 20.0  # units that tracks in pixels extend over at least
-BELOW = (
-    0.05  # share of their extent by which tracks in pixels may leave the picture at its first row or column
-)
+BELOW = 0.05  # of their extent, by which tracks in pixels may leave the picture at its first row or column
 
 
 @dataclass(frozen=True)

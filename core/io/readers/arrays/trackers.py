@@ -65,9 +65,8 @@ class Tracker:
     threshold: float = 0.5  # of masks that are scores
     scores: tuple[str, ...] = ()  # arrays that need not be read: the mask has been made of them
     needs: tuple[str, ...] = ()  # further names by which it is known
-    logits: Callable[[Variables], npt.NDArray[Any]] | None = (
-        None  # the score that a mask of logits stands for
-    )
+    # The score that a mask of logits stands for.
+    logits: Callable[[Variables], npt.NDArray[Any]] | None = None
 
     def pair(self, variables: Variables) -> tuple[str, str] | None:
         """Return the tracks and the mask, None where the names or the axes are others."""

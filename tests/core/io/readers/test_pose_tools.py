@@ -34,9 +34,8 @@ def assert_read(sequence, tracks=TRACKS, visible=VISIBLE):
 
 def analysis(path, individuals=1, names=None, order="matlab"):
     """Write an analysis file; the second individual is 10 px further and seen everywhere."""
-    tracks = np.stack(
-        [np.where(VISIBLE[..., None], TRACKS, np.nan), TRACKS + 10][:individuals]
-    )  # (I, F, P, 2)
+    places = [np.where(VISIBLE[..., None], TRACKS, np.nan), TRACKS + 10]
+    tracks = np.stack(places[:individuals])  # (I, F, P, 2)
     scores = np.stack([np.where(VISIBLE, 0.9, 0), np.full_like(VISIBLE, 0.4, float)][:individuals])
     scores[0, 3, 0] = 0.2
     with h5py.File(path, "w") as file:
@@ -121,9 +120,7 @@ def test_a_project_of_sleap_is_read_with_its_labels_before_its_predictions(tmp_p
     refuses(path, r"2 individuals: first \(\d+% visible\), untracked \(100% visible\)")
     read = read_sequence(path, individual="first")
     assert_read(read)
-    assert read.point_names[0] == "node24" and read.edges.tolist() == [
-        [0, 24]
-    ]  # in the order of the skeleton
+    assert read.point_names[0] == "node24" and read.edges.tolist() == [[0, 24]]  # as the skeleton has them
     assert_read(read_sequence(path, individual="untracked"), TRACKS + 10, np.ones_like(VISIBLE))
     refuses(project(path, videos=2), "is a project of 2 videos")
     with h5py.File(path, "a") as file:

@@ -93,9 +93,7 @@ def first_frame(path):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_person_stands_on_the_floor_and_faces_the_first_camera_in_every_format(person, tmp_path, suffix):
-    expected = np.stack(
-        [BODY[0], BODY[2] - 0.1, -BODY[1]], axis=1
-    )  # x right, y up from the feet, z to the camera
+    expected = np.stack([BODY[0], BODY[2] - 0.1, -BODY[1]], axis=1)  # x right, y up from the feet, z to us
     (path, *_rest) = export(person, tmp_path / f"a{suffix}")
     got = first_frame(path)
     got = got - np.median(got, axis=0) * [1, 0, 1] + np.median(expected, axis=0) * [1, 0, 1]
@@ -171,7 +169,5 @@ def test_an_orientation_is_a_rotation_wherever_cameras_look():
             found = orient(points, rotations, rule)
             np.testing.assert_allclose(found.rotation @ found.rotation.T, np.eye(3), atol=1e-12)
             assert np.linalg.det(found.rotation) == pytest.approx(1.0)
-    from_above = orient(
-        points, None, parse_upright("up=0,0,-1")
-    )  # who looks down has the feet near the lower edge
+    from_above = orient(points, None, parse_upright("up=0,0,-1"))  # with the feet near the lower edge
     np.testing.assert_allclose(from_above.front, [0.0, 1.0, 0.0])
