@@ -26,6 +26,13 @@ from .arrays.npz import entries_of, sequence_from, write_npz, write_tracks
 from .challenge import challenge_file, resolve, sample_name, sample_path
 from .listing import SequenceEntry, bundled_samples, entry_of, list_sequences
 from .read import ArrayEntry, FileContents, inspect_file, read_sequence
-from .reader import Reader, ReaderPlugin
-from .table import READERS, installed_plugins, installed_readers, is_self_contained, is_sequence_folder
+from .table import (
+    READERS,
+    Reader,
+    ReaderPlugin,
+    installed_plugins,
+    installed_readers,
+    is_self_contained,
+    is_sequence_folder,
+)
 from .tables.csv import write_csv

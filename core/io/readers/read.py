@@ -20,8 +20,7 @@ from ..files.reading_options import NO_MASK, READING_OPTIONS, ReadingOptions
 from ..files.variables import LoadedFile, Parts, Variables, joined, size_of, without_unseen
 from . import challenge
 from .challenge import ChallengeFile, challenge_file, find, resolve
-from .reader import Reader
-from .table import accepted_folders, is_sequence_folder, load_file
+from .table import Reader, accepted_folders, is_sequence_folder, load_file
 
 CHALLENGE = "NRSfM Challenge"
 OWN = "nrsfm"

@@ -1,17 +1,27 @@
 """The table of file formats, and the one way from a file to what is in it.
 
-A new format is a module here and a line in `READERS`: the command line and the window read the table.
+A new format is a module here and a line in `READERS`: the command line and the window read the table. Readers
+of other packages are found by the entry-point group `nrsfm.readers`:
+
+    [project.entry-points."nrsfm.readers"]
+    vicon = "nrsfm_vicon:READER"
+
+The object is a `Reader`, or a function without arguments that returns one. What fails in such a package, when
+it is loaded or when it reads, disables its reader and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
 
-from ...data.sequence import VIDEO_SUFFIXES
+from ...data.sequence import VIDEO_SUFFIXES, Sequence
 from ...foundation.exceptions import InputError
+from ...foundation.representation import OneLine
 from ..files.contents import is_zip, parse_matrix, read_bytes, refusing_damage
 from ..files.reading_options import ReadingOptions
 from ..files.variables import LoadedFile, Parts
@@ -21,13 +31,48 @@ from .arrays.npz import interpret_npz, load_npz
 from .arrays.saved_arrays import interpret_npy, interpret_pickle, is_npy, is_pickle, load_npy, load_pickle
 from .geometry import markers, scenes
 from .keypoints import json_poses, sleap
-from .reader import Reader, ReaderPlugin, find_plugins
 from .tables.csv import LoadedTable, interpret_csv, is_csv, load_csv, load_poses
 from .tables.deeplabcut import FRAME, table_of_frame
 
+GROUP = "nrsfm.readers"
 LONGEST_NAME = 1000  # characters, of arrays, columns and individuals
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
 NAMED_OPTIONS = (*ARRAY_OPTIONS, "individual")
+
+
+@dataclass(frozen=True)
+class Reader(OneLine):
+    """One file format.
+
+    `load` finds what is in the bytes of a file; `interpret` finds the tracks among it. Both raise InputError
+    where the file is not what it should be.
+    """
+
+    suffix: str
+    label: str  # in a file dialog
+    interpret: Callable[[LoadedFile, ReadingOptions], Parts | Sequence]
+    load: Callable[[Path, bytes], LoadedFile] = lambda path, content: LoadedFile(path, content, {})
+    recognizes: Callable[[bytes], bool] = lambda _: False  # whether the first bytes are of this format
+    self_contained: bool = False  # whether no other file (visibility, truth, camera) is read with it
+    options: tuple[str, ...] = ()  # reading options that it accepts besides the camera
+    folder: Callable[[Path], bool] = lambda _: False  # whether a folder is one sequence of this format
+    listed: bool = True  # whether a folder lists files of the suffix; many texts are no tracks
+
+
+@dataclass(frozen=True)
+class ReaderPlugin(OneLine):
+    """A reader of an installed package, or what is wrong with it."""
+
+    name: str  # of the entry point
+    package: str  # its name and version
+    reader: Reader | None
+    problem: str = ""
+
+    def __str__(self) -> str:
+        """Return a sentence on it."""
+        if self.reader is None:
+            return f"{self.name} ({self.package}) is left out: {self.problem}"
+        return f"{self.name} ({self.package}) reads {self.reader.suffix}, {self.reader.label}"
 
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
@@ -105,12 +150,63 @@ _READERS = (  # in the order in which first bytes are tried
 READERS = {reader.suffix: reader for reader in _READERS}
 
 
+# -- readers of installed packages ---------------------------------------------------------------------------
+
+
 @cache
 def installed_plugins() -> tuple[ReaderPlugin, ...]:
-    """Return the readers of installed packages, which are in `READERS` from then on."""
-    plugins = find_plugins(READERS)
-    READERS.update({plugin.reader.suffix: plugin.reader for plugin in plugins if plugin.reader is not None})
-    return plugins
+    """Return the readers that installed packages offer, which are in `READERS` from then on."""
+    plugins: list[ReaderPlugin] = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module
+        reader, problem = _load_plugin(entry)
+        if reader is not None and reader.suffix in READERS:
+            problem, reader = f"files {reader.suffix} have a reader", None
+        if reader is not None:
+            READERS[reader.suffix] = reader
+        plugins.append(ReaderPlugin(entry.name, package, reader, problem))
+    return tuple(plugins)
+
+
+def _load_plugin(entry: EntryPoint) -> tuple[Reader | None, str]:
+    """Return the reader of an entry point, or what is wrong with it."""
+    try:
+        found = entry.load()
+        reader = found() if callable(found) else found
+    except (Exception, SystemExit) as error:  # of code that is not this program's
+        return None, _failure(error)
+    if not isinstance(reader, Reader):
+        return None, f"{entry.value} is {type(reader).__name__}; accepted is core.io.readers.Reader"
+    return _guarded(reader, entry.name), ""
+
+
+def _failure(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+
+
+def _guarded(reader: Reader, name: str) -> Reader:
+    """Return a reader whose own errors are of the files that it reads, and of no other."""
+
+    def guarded(function: Callable[..., Any], *, denies: bool = False) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except (Exception, SystemExit) as error:
+                if denies:
+                    return False
+                if isinstance(error, InputError):
+                    raise
+                raise InputError(f"the reader {name} of another package fails ({_failure(error)})") from error
+
+        return call
+
+    return replace(
+        reader,
+        load=guarded(reader.load),
+        interpret=guarded(reader.interpret),
+        recognizes=guarded(reader.recognizes, denies=True),
+        folder=guarded(reader.folder, denies=True),
+    )
 
 
 def installed_readers() -> Mapping[str, Reader]:
@@ -119,22 +215,28 @@ def installed_readers() -> Mapping[str, Reader]:
     return READERS
 
 
+# -- from a file to what is in it ----------------------------------------------------------------------------
+
+
 def load_file(path: Path) -> tuple[Reader, LoadedFile]:
     """Return the content of a file by names, and its reader.
 
     The reader is found by the first bytes, or by the suffix where these do not decide.
     """
-    if path.is_dir():
-        reader = reader_of_folder(path)
-        if reader is None:
-            raise InputError(f"{path}: is a folder, and no sequence of the formats that can be read")
-        with refusing_damage(path):
-            return reader, _with_short_names(reader.load(path, b""))
-    content, suffix = read_bytes(path), path.suffix.lower()
+    is_folder = path.is_dir()
+    content, suffix = b"" if is_folder else read_bytes(path), path.suffix.lower()
     for reader in installed_readers().values():
-        if reader.recognizes(content) or suffix == reader.suffix:
+        if reader.folder(path) if is_folder else reader.recognizes(content) or suffix == reader.suffix:
             with refusing_damage(path):
-                return reader, _with_short_names(reader.load(path, content))
+                file = reader.load(path, content)
+                longest = max(map(len, (*file.variables, *file.individuals, *file.columns)), default=0)
+                if longest > LONGEST_NAME:  # a window takes minutes to lay out a name of a million letters
+                    raise InputError(
+                        f"has a name of {longest} characters inside; accepted are up to {LONGEST_NAME}"
+                    )
+                return reader, file
+    if is_folder:
+        raise InputError(f"{path}: is a folder, and no sequence of the formats that can be read")
     if suffix in VIDEO_SUFFIXES:
         raise InputError(
             f"{path}: is a video; `nrsfm track`, or File > Track a video..., follows points through it"
@@ -142,22 +244,9 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
     raise InputError(f"{path}: is none of the formats that can be read: {', '.join(READERS)}")
 
 
-def _with_short_names(file: LoadedFile) -> LoadedFile:
-    """Return what was loaded, or refuse it: a window takes minutes to lay out a name of a million letters."""
-    longest = max(map(len, (*file.variables, *file.individuals, *file.columns)), default=0)
-    if longest > LONGEST_NAME:
-        raise InputError(f"has a name of {longest} characters inside; accepted are up to {LONGEST_NAME}")
-    return file
-
-
-def reader_of_folder(path: Path) -> Reader | None:
-    """Return the reader of a folder that is one sequence, None where it is none."""
-    return next((reader for reader in installed_readers().values() if reader.folder(path)), None)
-
-
 def is_sequence_folder(path: Path) -> bool:
     """Return whether a folder is one sequence, as a folder of OpenPose is."""
-    return reader_of_folder(path) is not None
+    return any(reader.folder(path) for reader in installed_readers().values())
 
 
 def listed_suffixes() -> list[str]:
