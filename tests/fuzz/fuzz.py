@@ -37,6 +37,7 @@ from workers import Case, Outcome, Worker  # noqa: E402
 
 from core.foundation.processes import processor_count  # noqa: E402
 
+UNSEEN = (".h5", ".mat", ".pkl")  # suffixes of files that a process of its own reads
 Cases = Iterator[tuple[str, str, Case]]
 
 
@@ -134,12 +135,12 @@ def grown_cases(
     """Yield the inputs that atheris keeps because they reach other code, and those that end its process.
 
     Each kind of file is grown by a process of its own, of the seeds that are one file and need no options.
-    HDF5 is left out, because a process reads it whose coverage is not seen.
+    What a process of its own reads is left out, because its coverage is not seen.
     """
     kinds: dict[tuple[str, str], list[Seed]] = {}
     for reader in chosen:
         for known in seeds[reader]:
-            if known.path == known.changed and not known.options and known.path.suffix != ".h5":
+            if known.path == known.changed and not known.options and known.path.suffix not in UNSEEN:
                 kinds.setdefault((reader, known.path.suffix), []).append(known)
     shares = sum(READERS[reader].share for reader, _ in kinds)
     for number, ((reader, suffix), own) in enumerate(kinds.items()):
