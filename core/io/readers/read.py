@@ -141,18 +141,9 @@ def read_sequence(
     Sequence('balloon circle', perspective, 45 frames, 96 points)
     """
     options = ReadingOptions(
-        camera=camera,
-        layout=layout,
-        frame_base=frame_base,
-        tracks=tracks,
-        visible=visible,
-        threshold=threshold,
-        order=order,
-        xy=xy,
-        size=size,
-        individual=individual,
-        columns=columns,
-    )
+        camera=camera, layout=layout, frame_base=frame_base, tracks=tracks, visible=visible, xy=xy, size=size,
+        threshold=threshold, order=order, individual=individual, columns=columns,
+    )  # fmt: skip
     path = resolve(Path(path))
     item = _challenge_item(path, options, path_name)
     return read_file(path, options) if item is None else _read_challenge(item, options)

@@ -101,52 +101,33 @@ def _interpret_text(file: LoadedFile, options: ReadingOptions) -> Parts:
 
 _READERS = (  # in the order in which first bytes are tried
     Reader(
-        ".npz", "NumPy arrays", interpret_npz, load_npz, is_zip, self_contained=True, options=ARRAY_OPTIONS
+        ".npz", "NumPy arrays", interpret_npz, load_npz, is_zip, self_contained=True, options=ARRAY_OPTIONS,
     ),
     Reader(".npy", "NumPy array", interpret_npy, load_npy, is_npy, options=ARRAY_OPTIONS),
     Reader(
-        ".pkl",
-        "Pickled arrays",
-        interpret_pickle,
-        load_pickle,
-        is_pickle,
-        self_contained=True,
-        options=NAMED_OPTIONS,
+        ".pkl", "Pickled arrays", interpret_pickle, load_pickle, is_pickle,
+        self_contained=True, options=NAMED_OPTIONS,
     ),
     Reader(".mat", "MATLAB variables", _interpret_mat, _load_mat, is_mat, options=NAMED_OPTIONS),
     Reader(".h5", "HDF5 arrays", _interpret_mat, _load_mat, is_hdf5, options=NAMED_OPTIONS),
     Reader(
-        ".csv",
-        "Table of observations",
-        interpret_csv,
-        load_csv,
-        is_csv,
-        self_contained=True,
-        options=("visible", "threshold", "size", "individual", "columns"),
+        ".csv", "Table of observations", interpret_csv, load_csv, is_csv,
+        self_contained=True, options=("visible", "threshold", "size", "individual", "columns"),
     ),
     Reader(
-        ".json",
-        "Keypoints (OpenPose, MediaPipe)",
-        json_poses.read_poses,
-        json_poses.load_poses,
+        ".json", "Keypoints (OpenPose, MediaPipe)", json_poses.read_poses, json_poses.load_poses,
+        folder=json_poses.is_folder_of_openpose, listed=False,
         options=("tracks", "threshold", "size", "individual"),
-        folder=json_poses.is_folder_of_openpose,
-        listed=False,
     ),
     Reader(".slp", "Project of SLEAP", _interpret_mat, _load_mat, options=("threshold", "individual")),
     Reader(".c3d", "Motion capture", markers.interpret_markers, markers.load_c3d, markers.is_c3d),
     Reader(".trc", "Motion capture as text", markers.interpret_markers, markers.load_trc, markers.is_trc),
     Reader(
-        ".out",
-        "Model of Bundler or COLMAP",
-        scenes.read_scene,
-        scenes.load_scene,
-        scenes.is_bundle,
-        folder=scenes.is_colmap_folder,
-        listed=False,
+        ".out", "Model of Bundler or COLMAP", scenes.read_scene, scenes.load_scene, scenes.is_bundle,
+        folder=scenes.is_colmap_folder, listed=False,
     ),
     Reader(".txt", "Matrix as text", _interpret_text, _load_text, options=ARRAY_OPTIONS, listed=False),
-)
+)  # fmt: skip
 READERS = {reader.suffix: reader for reader in _READERS}
 
 

@@ -60,90 +60,51 @@ def _write_mat(result: Result, path: Path, options: ExportOptions) -> list[Path]
     return [path]
 
 
-WRITERS: dict[str, Writer] = {
-    writer.suffix: writer
-    for writer in (
-        Writer(
-            ".npz",
-            "Result of this program, NumPy arrays",
-            lambda result, path, options: [save_result(result, path)],
-            purpose="to open it here again, and for Python",
-        ),
-        Writer(".mat", "Result as MATLAB variables", _write_mat, purpose="for MATLAB and Octave"),
-        Writer(
-            ".usda",
-            "USD, shape and camera moving",
-            usd.write,
-            "scene",
-            SHOT,
-            "for Blender, Houdini, Maya, Unreal and usdview: frames keep their numbers",
-        ),
-        Writer(
-            ".glb",
-            "glTF in one binary file",
-            gltf.write,
-            "scene",
-            ANIMATED,
-            "for Blender, Unity, Godot and viewers in web pages",
-        ),
-        Writer(
-            ".gltf",
-            "glTF as text",
-            gltf.write,
-            "scene",
-            ANIMATED,
-            "as the binary file, and can be read in an editor",
-        ),
-        Writer(
-            ".html",
-            "Web page that plays the shape, all inside",
-            page.write,
-            "page",
-            MOVING,
-            "for a browser without a network: to send, to show, for supplementary material",
-        ),
-        Writer(
-            ".ply",
-            "PLY points with edges or faces",
-            meshes.write_ply,
-            "shapes",
-            SHAPES | {"text"},
-            "for CloudCompare, MeshLab and Open3D, with errors of every point",
-        ),
-        Writer(
-            ".obj",
-            "Wavefront OBJ points with edges or faces",
-            meshes.write_obj,
-            "shapes",
-            SHAPES,
-            "for nearly every 3-D program",
-        ),
-        Writer(
-            ".pvd",
-            "ParaView, a VTP file for every frame",
-            vtk.write,
-            "shapes",
-            PLACED | {"frame"},
-            "for ParaView and PyVista: color by error through time",
-        ),
-        Writer(
-            ".csv",
-            "Table: shapes, tracks and reprojections",
-            csv.write_shapes,
-            "table",
-            PLACED | {"frame"},
-            "for spreadsheets, pandas and R",
-        ),
-        Writer(
-            ".trajectories.csv",
-            "Table: trajectories and errors",
-            csv.write_trajectories,
-            "table",
-            PLACED,
-            "for spreadsheets, pandas and R, with units in the names of the columns",
-        ),
-    )
-}
+_WRITERS = (
+    Writer(
+        ".npz", "Result of this program, NumPy arrays",
+        lambda result, path, options: [save_result(result, path)],
+        purpose="to open it here again, and for Python",
+    ),
+    Writer(".mat", "Result as MATLAB variables", _write_mat, purpose="for MATLAB and Octave"),
+    Writer(
+        ".usda", "USD, shape and camera moving", usd.write, "scene", SHOT,
+        "for Blender, Houdini, Maya, Unreal and usdview: frames keep their numbers",
+    ),
+    Writer(
+        ".glb", "glTF in one binary file", gltf.write, "scene", ANIMATED,
+        "for Blender, Unity, Godot and viewers in web pages",
+    ),
+    Writer(
+        ".gltf", "glTF as text", gltf.write, "scene", ANIMATED,
+        "as the binary file, and can be read in an editor",
+    ),
+    Writer(
+        ".html", "Web page that plays the shape, all inside", page.write, "page", MOVING,
+        "for a browser without a network: to send, to show, for supplementary material",
+    ),
+    Writer(
+        ".ply", "PLY points with edges or faces", meshes.write_ply, "shapes", SHAPES | {"text"},
+        "for CloudCompare, MeshLab and Open3D, with errors of every point",
+    ),
+    Writer(
+        ".obj", "Wavefront OBJ points with edges or faces", meshes.write_obj, "shapes", SHAPES,
+        "for nearly every 3-D program",
+    ),
+    Writer(
+        ".pvd", "ParaView, a VTP file for every frame", vtk.write, "shapes", PLACED | {"frame"},
+        "for ParaView and PyVista: color by error through time",
+    ),
+    Writer(
+        ".csv", "Table: shapes, tracks and reprojections", csv.write_shapes, "table", PLACED | {"frame"},
+        "for spreadsheets, pandas and R",
+    ),
+    Writer(
+        ".trajectories.csv", "Table: trajectories and errors", csv.write_trajectories, "table", PLACED,
+        "for spreadsheets, pandas and R, with units in the names of the columns",
+    ),
+)  # fmt: skip
+WRITERS = {writer.suffix: writer for writer in _WRITERS}
 
 DRAWN = (".pdf", ".svg", ".png", ".mp4", ".gif")  # by the window: figures and movies
 
@@ -247,18 +208,8 @@ def export(
     writer = writer_for(path)
     check_writable(path)
     options = ExportOptions(
-        frame=frame,
-        frames=frames,
-        coordinates=coordinates,
-        align=align,
-        mirror=mirror,
-        text=text,
-        fps=fps,
-        interpolation=interpolation,
-        color=color,
-        video=video,
-        progress=progress,
-        y_up=writer.kind in Y_UP,
-    )
+        frame=frame, frames=frames, coordinates=coordinates, align=align, mirror=mirror, text=text, fps=fps,
+        interpolation=interpolation, color=color, video=video, progress=progress, y_up=writer.kind in Y_UP,
+    )  # fmt: skip
     progress(0, 1)
     return writer.write(result.with_mesh() if writer.kind in MESHED else result, path, options)
