@@ -358,21 +358,12 @@ def _sequence_of(parts: Parts, file: LoadedFile, options: ReadingOptions) -> Seq
         check_camera(model, options.camera_model, file.path)
     perspective = model is CameraModel.PERSPECTIVE
     return Sequence(
-        parts.tracks,
-        parts.seen,
-        model,
-        sequence_name(file.path),
+        parts.tracks, parts.seen, model, sequence_name(file.path),
         intrinsics=parts.intrinsics if perspective else None,
         truth=None if parts.shapes is None else GroundTruth.of_all_frames(parts.shapes),
-        rotations=parts.rotations,
-        translations=parts.translations,
-        edges=parts.edges,
-        units="px" if perspective else parts.units,
-        truth_units=parts.truth_units,
-        source=file.path.absolute(),
-        digest=digest(file.content) if file.content else "",
-        provenance=parts.provenance,
-        truth_name=parts.truth_name,
-        image_size=options.image_size or parts.image_size,
-        point_names=parts.point_names,
-    )
+        rotations=parts.rotations, translations=parts.translations, edges=parts.edges,
+        units="px" if perspective else parts.units, truth_units=parts.truth_units,
+        truth_name=parts.truth_name, image_size=options.image_size or parts.image_size,
+        point_names=parts.point_names, provenance=parts.provenance,
+        source=file.path.absolute(), digest=digest(file.content) if file.content else "",
+    )  # fmt: skip

@@ -50,59 +50,53 @@ def _has_estimate(variables: Variables) -> bool:
     return is_array(tracks, 2) and is_array(shapes, 2) and 3 * len(tracks) == 2 * len(shapes)
 
 
+def _has_shapes_alone(variables: Variables) -> bool:
+    inside = variables.get("res")
+    found = "Pgth" in variables or (isinstance(inside, dict) and "Pg" in inside)
+    return found and not known.is_isometric(variables)
+
+
 LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
     "mocap": Layout(
         "W 2F x P and S 3F x P, with Rs 2F x 3 and list E x 2 or without",
-        lambda v: is_array(v.get("W"), 2) and is_array(v.get("S"), 2),
-        known.read_mocap,
+        lambda v: is_array(v.get("W"), 2) and is_array(v.get("S"), 2), known.read_mocap,
     ),
     "factors": Layout(
         "W 2 x P x F, S 3 x P x F and R 3 x 3 x F",
-        lambda v: all(is_array(v.get(name), 3) for name in "WSR"),
-        known.read_factors,
+        lambda v: all(is_array(v.get(name), 3) for name in "WSR"), known.read_factors,
     ),
     "scene": Layout(
         "W 2F x P of a rigid scene Xgt 3 x P, with structs P(i).P 3 x 4",
-        lambda v: {"W", "Xgt", "P"} <= v.keys(),
-        known.read_cameras_of_scene,
+        lambda v: {"W", "Xgt", "P"} <= v.keys(), known.read_cameras_of_scene,
     ),
     "leap": Layout(
         "positions P x 2 x F with skeleton, of LEAP",
-        lambda v: is_array(v.get("positions"), 3) and "skeleton" in v,
-        known.read_leap,
+        lambda v: is_array(v.get("positions"), 3) and "skeleton" in v, known.read_leap,
     ),
     "blocked-shape": Layout("P3_gt 3F x P", lambda v: "P3_gt" in v, known.read_blocked_shape),
     "masked": Layout(
-        "X or M 2F x P and a mask W of 0 and 1, with K or without", _has_mask, known.read_masked
+        "X or M 2F x P and a mask W of 0 and 1, with K or without", _has_mask, known.read_masked,
     ),
     "back": Layout(
         "L_tracks 2 x P x F and track3D 3 x P x F",
-        lambda v: {"L_tracks", "track3D"} <= v.keys(),
-        known.read_back,
+        lambda v: {"L_tracks", "track3D"} <= v.keys(), known.read_back,
     ),
     "kinect": Layout(
-        "res.Pg or Pgth, cells of 3 x P, with K or mdh_camcalib.mat",
-        lambda v: (
-            not known.is_isometric(v)
-            and ("Pgth" in v or (isinstance(v.get("res"), dict) and "Pg" in v["res"]))
-        ),
-        known.read_kinect,
+        "res.Pg or Pgth, cells of 3 x P, with K or mdh_camcalib.mat", _has_shapes_alone, known.read_kinect,
     ),
     "isometric": Layout(
         "structs p(i).p 2 x P or 3 x P, Pgth(i).P 3 x P, with KK, or scene.m(i).p, scene.Pgth(i).P, scene.K",
-        known.is_isometric,
-        known.read_isometric,
+        known.is_isometric, known.read_isometric,
     ),
     "views": Layout(
         "a struct of pointnr, points, index, with P and U or without",
-        lambda v: any(map(known.is_views, v.values())),
-        known.read_views,
+        lambda v: any(map(known.is_views, v.values())), known.read_views,
     ),
     "estimated": Layout("M 2F x P and X_gt 3F x P", _has_estimate, known.read_estimated),
     "sleap": Layout(
-        "tracks F x P x 2 x individuals with node_names, of SLEAP", sleap.is_analysis, sleap.read_analysis
+        "tracks F x P x 2 x individuals with node_names, of SLEAP", sleap.is_analysis, sleap.read_analysis,
     ),
-}
+}  # fmt: skip
 
 
 def parts_of(file: LoadedFile, options: ReadingOptions) -> Parts:
