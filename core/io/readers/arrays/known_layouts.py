@@ -25,18 +25,15 @@ from ...files.variables import (
     interleaved,
     intrinsics_of,
     is_array,
-    is_numeric,
     joined,
     numbers,
     pixels,
-    real_numbers,
     size_of,
     whole_numbers,
 )
 from .mat import load_variables
 
 NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they are hundreds
-LARGEST = 2**31  # number of points
 SAME = 1e-6  # of the extent of the tracks: largest difference of what R S and W show alike
 CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
 RIGID = "a rigid scene: one 3-D shape for all views"
@@ -243,12 +240,8 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
     """Read Door's views of a rigid scene: a struct {pointnr, points, index from 1}, cameras P, points U."""
     name = next(key for key, value in variables.items() if is_views(value))
     views = variables[name]
-    pointnr, positions, columns = views["pointnr"], views["points"], views["index"]
-    one = is_numeric(pointnr) and np.size(pointnr) == 1
-    number = float(real_numbers(pointnr, f"{name}.pointnr").ravel()[0]) if one else np.nan
-    if not 0 <= number < LARGEST:
-        raise InputError(f"{name}.pointnr is {number:g}; accepted is the number of the points")
-    count = int(number)
+    positions, columns = views["points"], views["index"]
+    count = int(whole_numbers(views["pointnr"], f"{name}.pointnr").item())
     if not isinstance(positions, list) or not isinstance(columns, list) or len(positions) != len(columns):
         raise InputError(f"{name}.points and {name}.index must have one cell per view each")
     Allowance(check_file(path)).use_array((len(positions), 2, count), 8)
