@@ -1,15 +1,20 @@
 """Reading MATLAB files, and choosing what in them are the tracks."""
 
+import struct
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 from refusals import refuses
 from scipy.io import savemat
+from scipy.sparse import csc_array
 
 from core import CameraModel, list_sequences, read_sequence
+from core.io.files.variables import size_of
 from core.io.readers import inspect_file
+from core.io.readers.arrays.mat import load_variables
 
 F, P = 6, 9
 K = np.array([[900.0, 0, 320], [0, 905.0, 240], [0, 0, 1]])
@@ -245,3 +250,41 @@ def test_the_camera_file_next_to_a_sequence_is_no_entry(tmp_path):
     file.unlink()
     save(tmp_path / "uses.mat", Pgth=cell(list(S)))
     assert [entry.object_name for entry in list_sequences(tmp_path)] == ["uses"]
+
+
+# -- values --------------------------------------------------------------------------------------------------
+
+
+def test_values_are_arrays_lists_and_dicts(tmp_path):
+    numbers = np.random.default_rng(0).normal(size=(6, 9))
+    structs = np.zeros((1, 2), [("p", object), ("of", object)])
+    structs[0, 0], structs[0, 1] = (numbers, "view 1"), (numbers[:3], "view 2")
+    known = {"W": numbers, "complex": numbers * 1j, "flags": numbers > 0, "empty": np.zeros((0, 3))}
+    known |= {"single": np.float32([[3]]), "small": np.uint8([[1, 2]])}
+    others = {"text": "nothing to read", "sparse": csc_array(numbers * (numbers > 0)), "structs": structs}
+    others["struct"] = {"a": np.eye(3), "in": {"b": cell([numbers, "text"])}}
+    file = save(tmp_path / "a.mat", **known, **others)
+    found = load_variables(file.read_bytes(), file)
+    assert found["small"].dtype == np.uint8
+    expected = {"sparse": numbers * (numbers > 0), "struct": {"a": np.eye(3), "in": {"b": [numbers, None]}}}
+    expected["structs"] = [{"p": numbers, "of": None}, {"p": numbers[:3], "of": None}]
+    np.testing.assert_equal(found, known | expected)
+
+
+def test_numbers_of_the_other_order_become_native():
+    header = struct.pack(">5i", 1000, 2, 3, 0, 2) + b"W\0"
+    ours = load_variables(header + struct.pack(">6d", 1, -2.5, 3e300, 4, 5, 6), Path("a.mat"))
+    np.testing.assert_array_equal(ours["W"], [[1, 3e300, 5], [-2.5, 4, 6]])
+    assert ours["W"].dtype.isnative
+
+
+def test_what_is_too_large_beside_the_tracks_is_marked_and_alone_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.003")
+    mask, wanted, file = np.zeros((2000, 2000), np.uint8), np.arange(24.0).reshape(4, 6), tmp_path / "a.mat"
+    for rois in (mask, cell([mask])):
+        savemat(file, {"rois": rois, "W": wanted}, do_compression=True)
+        found = load_variables(file.read_bytes(), file)
+        np.testing.assert_array_equal(found["W"], wanted)
+        assert size_of(found["rois"]) == "more than a file of this size may need, and not read"
+    savemat(file, {"rois": mask}, do_compression=True)
+    refuses(file, "needs too much of memory; accepted of a file of this size are 3 MB")
