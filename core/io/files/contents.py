@@ -266,18 +266,16 @@ def parse_mask(content: bytes, path: Path) -> Bools:
 
 def _what_is_wrong(lines: list[str], path: Path) -> str | None:
     """Return the sentence for the first line that is ragged or not numeric, or None."""
-    width = first = None
-    for number, line in enumerate(lines, 1):
-        tokens = line.split()
+    filled = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip()]
+    first, width = filled[0][0], len(filled[0][1])
+    for number, tokens in filled:
         for token in tokens:
             try:
                 float(token)
             except ValueError:
                 shown = token if len(token) <= 20 else token[:20] + "..."
                 return f"{path}: row {number} holds {shown!r}, which is not a number"
-        if width is None and tokens:
-            width, first = len(tokens), number
-        if tokens and len(tokens) != width:
+        if len(tokens) != width:
             return (
                 f"{path}: row {number} has {len(tokens)} numbers, row {first} has {width}; "
                 "all rows need the same number"

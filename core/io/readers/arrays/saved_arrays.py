@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import pickletools
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -190,6 +191,9 @@ def unpickle(content: bytes, path: Path) -> Any:
 
 
 def _read(content: bytes, _allowance: Allowance) -> Any:
+    for operation, argument, _ in pickletools.genops(content):
+        if "PUT" in operation.name and int(str(argument)) > len(content):  # memory is taken for all below it
+            raise _refused("numbers its values with gaps")
     return _converted(_Unpickler(io.BytesIO(content), encoding="latin1").load(), 0, {})
 
 
