@@ -28,6 +28,7 @@ from ...files.variables import (
     joined,
     numbers,
     pixels,
+    real_numbers,
     size_of,
     whole_numbers,
 )
@@ -246,9 +247,10 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
         raise InputError(f"{name}.points and {name}.index must have one cell per view each")
     Allowance(check_file(path)).use_array((len(positions), 2, count), 8)
     tracks = np.full((len(positions), 2, count), np.nan)
-    for view, (points, index) in enumerate(zip(positions, columns, strict=True)):
+    for view, (places, index) in enumerate(zip(positions, columns, strict=True)):
         where = f"view {view + 1} of {name}"
-        if not is_array(points, 2) or points.shape[0] not in (2, 3) or np.size(index) != points.shape[1]:
+        points = real_numbers(places, f"{where}: points")
+        if points.ndim != 2 or points.shape[0] not in (2, 3) or np.size(index) != points.shape[1]:
             raise InputError(f"{where}: points must be 2 x n or 3 x n, with n entries in index")
         column = np.ravel(whole_numbers(index, f"{where}: index")) - 1
         if column.size and (column.min() < 0 or column.max() >= count):
