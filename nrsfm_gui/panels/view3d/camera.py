@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -11,9 +13,7 @@ from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 from core.foundation import Floats
 from nrsfm_gui.engine.throttle import Debounce
-from nrsfm_gui.scene.framing import Framing
-from nrsfm_gui.scene.orbit_camera import Orbit, Projection, locked_projection
-from nrsfm_gui.scene.scene import Scene
+from nrsfm_gui.scene.orbit_camera import Orbit
 
 DEGREES_PER_PIXEL = 0.4
 TURN = 20.0  # degrees a second of the turntable
@@ -77,18 +77,13 @@ class ViewCamera(QObject):
         """Whether the turntable is on."""
         return self._timer.isActive()
 
-    def projection(
-        self, scene: Scene | None, width: int, height: int, orbit: Orbit | None = None
-    ) -> Projection:
-        """Return the map to a picture of that size, seen from an orbit; None is this one."""
-        if self.locked and scene is not None and scene.camera is not None and scene.extent is not None:
-            return locked_projection(scene.camera, scene.image_extent, scene.extent, width, height)
-        orbit = orbit or self.orbit
-        return (orbit if scene is None else orbit.displaced(scene.displacement)).projection(width, height)
-
-    def sees_through_frame(self, scene: Scene | None) -> bool:
-        """Return whether the camera of the frame is the one that is looked through."""
-        return self.locked and scene is not None and scene.camera is not None and scene.extent is not None
+    @contextmanager
+    def gesture(self, text: str) -> Iterator[None]:
+        """Take what is changed meanwhile as one gesture."""
+        self.end_gesture()
+        self.begin_gesture(text)
+        yield
+        self.end_gesture()
 
     def begin_gesture(self, text: str, *, pause: bool = False) -> None:
         """Begin a gesture unless one goes on; with `pause`, it ends when no other begins for a while."""
@@ -98,16 +93,12 @@ class ViewCamera(QObject):
             self._pause.request()
 
     def end_gesture(self) -> None:
-        """End a gesture, if any."""
+        """End a gesture, if any; one that changed nothing is not reported."""
         self._pause.cancel()
         if self._gesture is not None:
             (before, text), self._gesture = self._gesture, None
-            self.report(before, text)
-
-    def report(self, before: Viewpoint, text: str) -> None:
-        """Emit `viewpoint_changed` where the view is seen from another place than before a gesture."""
-        if (before.orbit, before.locked) != (self.orbit, self.locked):
-            self.viewpoint_changed.emit(before, self.viewpoint, text)
+            if (before.orbit, before.locked) != (self.orbit, self.locked):
+                self.viewpoint_changed.emit(before, self.viewpoint, text)
 
     def set_orbit(self, orbit: Orbit) -> None:
         """Set the orbit; emits no `orbit_changed`."""
@@ -123,23 +114,6 @@ class ViewCamera(QObject):
         ratio = wanted.distance / self.orbit.distance
         off = float(np.linalg.norm(np.subtract(wanted.center, self.orbit.center))) / wanted.distance
         return not (1.0 / MISFIT < ratio < MISFIT and off < OFF_CENTER)
-
-    def orbit_for(
-        self, framing: Framing, width: int, height: int, frame: int, *, follow: bool, aim: bool = False
-    ) -> Orbit:
-        """Return the orbit that fills a picture with a frame, or with all that a turning camera turns to."""
-        orbit = replace(framing.aim, orthographic=self.orbit.orthographic) if aim else self.orbit
-        if self.turning:
-            return framing.fit_around(orbit, width, height, follow=follow)
-        return framing.fit(orbit, width, height, frame, follow=follow)
-
-    def preset(self, name: str, framing: Framing | None) -> None:
-        """Look along an axis; `name` is a key of `orbit_camera.PRESETS`."""
-        self.stop()
-        orbit = self.orbit.preset(name)
-        if framing is not None:
-            orbit = replace(self.orbit.preset(name, framing.front), up=framing.aim.up)
-        self.move(orbit, aimed=False)
 
     def set_locked(self, on: bool) -> None:
         """See through the camera of the frame, or through the orbiting one."""
@@ -163,11 +137,9 @@ class ViewCamera(QObject):
     def turn(self, right: float, down: float, held: Floats | None, width: int, height: int) -> None:
         """Follow a drag, in pixels; points (N, 3) that are inside a picture of a size remain so."""
         turned = self.orbit.turned(right * DEGREES_PER_PIXEL, down * DEGREES_PER_PIXEL)
-        if (
-            held is not None
-            and self.orbit.holding(held, width, height).distance < SLACK * self.orbit.distance
-        ):
-            turned = turned.holding(held, width, height)
+        if held is not None:
+            inside = self.orbit.holding(held, width, height).distance < SLACK * self.orbit.distance
+            turned = turned.holding(held, width, height) if inside else turned
         self.move(turned, aimed=False)
 
     def interrupt(self) -> None:

@@ -180,6 +180,7 @@ class RenderRequest:
     size: tuple[int, int]  # width and height of the picture, pixels
     ratio: float = 1.0  # pixels of the picture to one of the projection
     smooth: bool = True  # whether lines get soft edges, which cost more than all else without a graphics card
+    locked: bool = False  # whether it is seen through the camera of the frame, which is not drawn then
 
     @property
     def image_format(self) -> QImage.Format:

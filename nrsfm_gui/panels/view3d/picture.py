@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, pyqtSignal
-from PyQt6.QtGui import QColor, QImage
+from PyQt6.QtGui import QImage
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.theme import DARK
@@ -24,9 +24,7 @@ from nrsfm_gui.panels.view3d.parts import (
     without_covered,
 )
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, skips_surface
-from nrsfm_gui.scene.orbit_camera import Projection
 from nrsfm_gui.scene.scene import Scene
-from nrsfm_gui.widgets.colors import qcolor
 
 if TYPE_CHECKING:
     from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
@@ -91,22 +89,20 @@ class SceneRenderer(QObject):
         """What is omitted because of its size, "" for nothing."""
         return "no mesh: too large without OpenGL" if self._skips_surface(self.parts) else ""
 
-    def image(self, projection: Projection, ratio: float, *, locked: bool) -> QImage:
-        """Return the picture for the screen; the parameters are those of `render`."""
-        size = _pixels(projection, ratio)
-        if self._last is None or self._last.size() != QSize(*size):
-            if self._begun is None or self._begun[1].size != size or self._begun[1].ratio != ratio:
-                self._begun = self._prepare(projection, ratio, size, locked=locked, full=self._full)
-            (parts, request), self._begun = self._begun, None
-            self._last = self._render(parts, request)
-            if not request.smooth:
+    def image(self, request: RenderRequest) -> QImage:
+        """Return the picture for the screen."""
+        if self._last is None or self._last.size() != QSize(*request.size):
+            begun, self._begun = self._begun, None
+            if begun is None or (begun[1].size, begun[1].ratio) != (request.size, request.ratio):
+                begun = self._prepare(request, full=self._full)
+            self._last = self._render(*begun)
+            if not begun[1].smooth:
                 self._rest.request()
         return self._last
 
-    def begin(self, projection: Projection, ratio: float, *, locked: bool) -> None:
-        """Start the next picture for the screen; the parameters are those of `render`."""
-        size = _pixels(projection, ratio)
-        self._begun = self._prepare(projection, ratio, size, locked=locked, full=self._full)
+    def begin(self, request: RenderRequest) -> None:
+        """Start the next picture for the screen."""
+        self._begun = self._prepare(request, full=self._full)
         if self._opengl is not None:
             with suppress(ContextLost):  # `image` falls back to the software renderer
                 self._opengl.begin(*self._begun)
@@ -116,32 +112,17 @@ class SceneRenderer(QObject):
         """Whether the picture for the screen is drawn in full."""
         return self._resting or (not self._heavy and line_ends(self.parts) <= FEW_LINES)
 
-    def render(
-        self,
-        projection: Projection,
-        ratio: float,
-        size: tuple[int, int] | None,
-        *,
-        locked: bool,
-        transparent: bool,
-    ) -> QImage:
-        """Return a picture of its own, `ratio` of its pixels to one of the projection, of any size."""
-        size = size or _pixels(projection, ratio)
-        parts, request = self._prepare(projection, ratio, size, locked=locked, full=True)
-        if transparent:
-            request = replace(request, background=QColor(0, 0, 0, 0))
-        return self._render(parts, request)
+    def render(self, request: RenderRequest) -> QImage:
+        """Return a picture of its own in full detail."""
+        return self._render(*self._prepare(request, full=True))
 
-    def _prepare(
-        self, projection: Projection, ratio: float, size: tuple[int, int], *, locked: bool, full: bool
-    ) -> tuple[dict[str, Drawn], RenderRequest]:
+    def _prepare(self, request: RenderRequest, *, full: bool) -> tuple[dict[str, Drawn], RenderRequest]:
         parts = self._complete_parts() if full else self.parts
         if not self._skips_surface(parts):
             parts = without_covered(parts)
-        if locked:
+        if request.locked:
             parts = {name: part for name, part in parts.items() if name != "camera"}
-        request = RenderRequest(projection, qcolor(self.theme.panel), size, ratio, full)
-        return seen_parts(parts, projection), request
+        return seen_parts(parts, request.projection), replace(request, smooth=full)
 
     def _render(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
         if self._opengl is not None:
@@ -165,9 +146,6 @@ class SceneRenderer(QObject):
         return self._all_parts
 
     def _on_rest(self) -> None:
-        self._last, self._resting, self._begun = None, True, None
+        self.invalidate()
+        self._resting = True
         self.refined.emit()
-
-
-def _pixels(projection: Projection, ratio: float) -> tuple[int, int]:
-    return max(round(projection.width * ratio), 1), max(round(projection.height * ratio), 1)

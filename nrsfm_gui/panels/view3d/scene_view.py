@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from itertools import chain
 
@@ -11,6 +10,7 @@ import numpy as np
 from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import (
     QAction,
+    QColor,
     QContextMenuEvent,
     QImage,
     QMouseEvent,
@@ -26,11 +26,13 @@ from core.foundation import Floats
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.view3d.camera import ViewCamera, Viewpoint
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
+from nrsfm_gui.panels.view3d.parts import RenderRequest
 from nrsfm_gui.panels.view3d.picture import SceneRenderer
 from nrsfm_gui.scene.framing import Framing
-from nrsfm_gui.scene.orbit_camera import Orbit, Projection
+from nrsfm_gui.scene.orbit_camera import Orbit, Projection, locked_projection
 from nrsfm_gui.scene.scene import NO_SEQUENCE, Scene
 from nrsfm_gui.widgets.color_bar import ColorBar
+from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL, Lasso
 from nrsfm_gui.widgets.picture_labels import paint_message
@@ -185,8 +187,7 @@ class SceneView(PointView):
         self._place_controls()
         self._redraw()
         if self.isVisible():
-            locked = self._sees_through_frame
-            self.renderer.begin(self._projection(), self.devicePixelRatioF(), locked=locked)
+            self.renderer.begin(self._request(self._projection(), self.devicePixelRatioF()))
 
     def _apply_theme(self, theme: Theme) -> None:
         self.renderer.theme = theme
@@ -231,8 +232,8 @@ class SceneView(PointView):
         labels: bool = True,
         transparent: bool = False,
     ) -> QImage:
-        locked = self._sees_through_frame
-        image = self.renderer.render(projection, ratio, size, locked=locked, transparent=transparent)
+        background = QColor(0, 0, 0, 0) if transparent else None
+        image = self.renderer.render(self._request(projection, ratio, size, background))
         if labels:
             painter = QPainter(image)
             self.paint_labels(painter, projection, color_bar=True)
@@ -272,12 +273,12 @@ class SceneView(PointView):
 
     def fit(self) -> None:
         """Show the object large, seen from the same direction."""
-        with self._gesture("Fit the view"):
+        with self.camera.gesture("Fit the view"):
             self._fit()
 
     def reset(self) -> None:
         """Show the object large, seen from the default direction."""
-        with self._gesture("Reset the view"):
+        with self.camera.gesture("Reset the view"):
             self.camera.stop()
             self._fit(aim=True)
 
@@ -286,23 +287,25 @@ class SceneView(PointView):
         framing, scene = self.framing, self._scene
         if framing is not None and scene is not None and scene.path is not None:
             points = np.concatenate([framing.outline_in_space, scene.path])
-            with self._gesture("Show the cameras"):
-                orbit = self.camera.orbit.fitted(points, self.width(), self.height())
+            orbit = self.camera.orbit.fitted(points, self.width(), self.height())
+            with self.camera.gesture("Show the cameras"):
                 self.camera.move(orbit, fitted=False)
         else:
             self.fit()
 
     def set_axis_preset(self, name: str) -> None:
         """Look from the "front", "side", "top" or "iso"."""
-        framing = self.framing
-        with self._gesture(f"Look from the {name}"):
-            self.camera.preset(name, framing)
+        framing, camera = self.framing, self.camera
+        with camera.gesture(f"Look from the {name}"):
+            camera.stop()
+            orbit = camera.orbit.preset(name, 0.0 if framing is None else framing.front)
+            camera.move(orbit if framing is None else replace(orbit, up=framing.aim.up), aimed=False)
             self._fit()
 
     def show_saved(self, key: str) -> None:
         """Look from where a saved view was."""
-        with self._gesture(f"Show view {key}"):
-            viewpoint = Viewpoint(self.camera.saved_views[key], locked=False, fitted=False, aimed=False)
+        viewpoint = Viewpoint(self.camera.saved_views[key], locked=False, fitted=False, aimed=False)
+        with self.camera.gesture(f"Show view {key}"):
             self.camera.set_viewpoint(viewpoint)
 
     def set_viewpoint(self, viewpoint: Viewpoint) -> None:
@@ -313,21 +316,21 @@ class SceneView(PointView):
 
     def orbit_for(self, width: int, height: int) -> Orbit:
         """Return the orbit of a picture of another size: fitted to it where this view is fitted."""
-        framing, scene = self.framing, self._scene
-        if framing is None or scene is None or not self.camera.fitted:
+        framing = self.framing
+        if framing is None or not self.camera.fitted:
             return self.camera.orbit
-        return self.camera.orbit_for(framing, width, height, scene.frame, follow=self._follows)
+        return self._orbit_filling(framing, width, height)
 
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
-        with self._gesture("Orthographic view" if on else "Perspective view"):
+        with self.camera.gesture("Orthographic view" if on else "Perspective view"):
             self.camera.move(replace(self.camera.orbit, orthographic=on))
             if self.camera.fitted:
                 self._fit()
 
     def set_camera_locked(self, on: bool) -> None:
         """See through the camera of the current frame, or through the orbiting one."""
-        with self._gesture("Lock to the camera" if on else "Leave the camera"):
+        with self.camera.gesture("Lock to the camera" if on else "Leave the camera"):
             self.camera.set_locked(on)
 
     def set_turntable(self, on: bool) -> None:
@@ -336,33 +339,33 @@ class SceneView(PointView):
         if on and self.camera.fitted:
             self._fit()
 
-    @contextmanager
-    def _gesture(self, text: str) -> Iterator[None]:
-        """Emit `viewpoint_changed` after a change that a person has asked for."""
-        before = self.camera.viewpoint
-        yield
-        self.camera.report(before, text)
+    def _orbit_filling(self, framing: Framing, width: int, height: int, *, aim: bool = False) -> Orbit:
+        """Return the orbit that fills a picture with the frame, or with all that a turn needs."""
+        orbit, scene = self.camera.orbit, self._scene
+        assert scene is not None  # the framing is of one
+        follow = scene.appearance.follow
+        if aim:
+            orbit = replace(framing.aim, orthographic=orbit.orthographic)
+        if self.camera.turning:
+            return framing.fit_around(orbit, width, height, follow=follow)
+        return framing.fit(orbit, width, height, scene.frame, follow=follow)
 
     def _fit(self, *, aim: bool = False) -> None:
         self._fitted_to = framing = self.framing
-        if framing is not None and self._scene is not None:
-            shown, camera = (self.width(), self.height(), self._scene.frame), self.camera
-            orbit = camera.orbit_for(framing, *shown, follow=self._follows, aim=aim)
-            camera.move(orbit, fitted=True, aimed=aim or camera.viewpoint.aimed)
+        if framing is not None:
+            orbit = self._orbit_filling(framing, self.width(), self.height(), aim=aim)
+            self.camera.move(orbit, fitted=True, aimed=aim or self.camera.viewpoint.aimed)
 
     def _frame(self, old: Scene | None, scene: Scene) -> None:
         """Fit the view to a scene that is another one than before, unless a person has moved it."""
         framing, before = scene.shapes.framing, None if old is None else old.shapes.framing
         if framing is None:
             return
-        camera, follow = self.camera, scene.appearance.follow
-        aimed, shown = camera.viewpoint.aimed, (self.width(), self.height(), scene.frame)
-
-        def fitting(framing: Framing, *, aim: bool) -> Orbit:
-            return camera.orbit_for(framing, *shown, follow=follow, aim=aim)
+        camera, follow, aimed = self.camera, scene.appearance.follow, self.camera.viewpoint.aimed
+        size = self.width(), self.height()
 
         def show(framing: Framing, *, aim: bool) -> None:
-            camera.change(orbit=fitting(framing, aim=aim), fitted=True, aimed=aim or aimed)
+            camera.change(orbit=self._orbit_filling(framing, *size, aim=aim), fitted=True, aimed=aim or aimed)
 
         another = old is not None and old.subject != scene.subject and not aimed
         if before is not None and (another or framing.upright != before.upright):
@@ -377,7 +380,7 @@ class SceneView(PointView):
             first = framing.by_cameras and not before.by_cameras
             fitted_to = self._fitted_to or framing
             # One that is nearly the same does not move the picture.
-            misses = framing is not fitted_to and camera.misses(fitting(framing, aim=False))
+            misses = framing is not fitted_to and camera.misses(self._orbit_filling(framing, *size))
             if misses or (aimed and first):
                 fitted_to = framing
             self._fitted_to = fitted_to
@@ -397,10 +400,10 @@ class SceneView(PointView):
 
     def _outline(self) -> Floats | None:
         """Return the outermost points (N, 3) of the frame, where the orbit sees them."""
-        framing, scene = self.framing, self._scene
+        scene, framing = self._scene, self.framing
         if framing is None or scene is None:
             return None
-        return framing.outline_at(scene.frame, follow=self._follows)
+        return framing.outline_at(scene.frame, follow=scene.appearance.follow)
 
     @property
     def rotation(self) -> Floats:
@@ -408,20 +411,30 @@ class SceneView(PointView):
         return self._projection().R
 
     @property
-    def _follows(self) -> bool:
-        return self._scene is None or self._scene.appearance.follow
-
-    @property
     def _sees_through_frame(self) -> bool:
-        return self.camera.sees_through_frame(self._scene)
+        scene = self._scene
+        return self.camera.locked and scene is not None and not (scene.camera is None or scene.extent is None)
 
     def _projection(
         self, width: int | None = None, height: int | None = None, orbit: Orbit | None = None
     ) -> Projection:
-        size = max(width or self.width(), 1), max(height or self.height(), 1)
-        return self.camera.projection(self._scene, *size, orbit)
+        size, scene = (max(width or self.width(), 1), max(height or self.height(), 1)), self._scene
+        orbit = orbit or self.camera.orbit
+        if scene is None:
+            return orbit.projection(*size)
+        if self.camera.locked and scene.camera is not None and scene.extent is not None:
+            return locked_projection(scene.camera, scene.image_extent, scene.extent, *size)
+        return orbit.displaced(scene.displacement).projection(*size)
 
     # The picture
+
+    def _request(
+        self, projection: Projection, ratio: float, size: tuple[int, int] | None = None,
+        background: QColor | None = None,
+    ) -> RenderRequest:  # fmt: skip
+        pixels = size or (max(round(projection.width * ratio), 1), max(round(projection.height * ratio), 1))
+        ground = background or qcolor(self._theme.panel)
+        return RenderRequest(projection, ground, pixels, ratio, locked=self._sees_through_frame)
 
     def _redraw(self) -> None:
         """Make the picture anew when it is next painted."""
@@ -436,8 +449,7 @@ class SceneView(PointView):
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, made anew only where it changed, and the labels."""
         projection = self._projection()
-        locked = self._sees_through_frame
-        picture = self.renderer.image(projection, self.devicePixelRatioF(), locked=locked)
+        picture = self.renderer.image(self._request(projection, self.devicePixelRatioF()))
         painter = QPainter(self)
         painter.drawImage(0, 0, picture)
         covered = [QRectF(each.geometry()) for each in (self.buttons, self.color_bar) if each.isVisible()]
@@ -512,7 +524,7 @@ class SceneView(PointView):
             if (event.position() - self._pressed).manhattanLength() < CLICK_TRAVEL:
                 return
             self._dragged_to = self._pressed
-            self.camera.begin_gesture("Move the view")
+        self.camera.begin_gesture("Move the view")
         delta, self._dragged_to = event.position() - self._dragged_to, event.position()
         buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         self.camera.interrupt()

@@ -59,6 +59,7 @@ class SceneViewController(QObject):
 
     def reset(self) -> None:
         """Show camera, layers, colors, alignment and hidden points as at first: one step of undo."""
+        self._view.camera.end_gesture()
         session, before = self._session, self._seen()
         loaded = session.appearance.triangulation  # it stays on offer
         first = replace(self._first_appearance(), triangulation=loaded)
