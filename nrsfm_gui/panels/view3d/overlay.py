@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
@@ -39,10 +37,9 @@ def paint_overlay(
     hovered: int = -1,
     status: str = "",
     locked: bool = False,
-    covered: Iterable[QRectF] = (),
-    color_bar: bool = False,
+    covered: list[QRectF] | None = None,
 ) -> None:
-    """Paint the flat overlay of a picture of the scene."""
+    """Paint the flat overlay of a picture of the scene, with the color bar where no controls cover areas."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     if scene.message:
@@ -53,16 +50,14 @@ def paint_overlay(
     _paint_rings(painter, scene, projection, theme, hovered)
     caption = _paint_caption(painter, scene, projection, theme, status)
     legend = _paint_legend(painter, scene, theme, caption.bottom() + 4.0, projection.width)
-    areas = [*covered, caption, legend]
+    areas = [*(covered or ()), caption, legend]
     if scene.color_missing:
         areas.append(_paint_missing(painter, scene.color_missing, projection, theme, areas))
-    if color_bar and scene.color_limits is not None and scene.colored:
-        area = QRectF(MARGIN, projection.height - MARGIN - HEIGHT, WIDTH, HEIGHT)
+    if covered is None and scene.color_limits is not None and scene.colored:
         paint_color_bar(
-            painter, area, theme, color_map=scene.appearance.color_map, limits=scene.color_limits,
-            label=scene.color_title,
+            painter, QRectF(MARGIN, projection.height - MARGIN - HEIGHT, WIDTH, HEIGHT), theme,
+            color_map=scene.appearance.color_map, limits=scene.color_limits, label=scene.color_title,
         )  # fmt: skip
-        areas.append(area)
 
 
 def _paint_border(painter: QPainter, scene: Scene, projection: Projection, theme: Theme) -> None:

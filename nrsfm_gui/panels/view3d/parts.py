@@ -189,14 +189,6 @@ class RenderRequest:
         return QImage.Format.Format_RGB32 if opaque else QImage.Format.Format_ARGB32_Premultiplied
 
 
-def seen_parts(parts: dict[str, Part], projection: Projection) -> dict[str, Drawn]:
-    """Return parts as they are drawn from a projection."""
-    return {
-        name: part.outlines(projection) if isinstance(part, Ellipsoids) else part
-        for name, part in parts.items()
-    }
-
-
 def without_covered(parts: dict[str, Part]) -> dict[str, Part]:
     """Return parts without points and edges that very fine surfaces would cover."""
     kept = dict(parts)
@@ -214,11 +206,6 @@ def without_covered(parts: dict[str, Part]) -> dict[str, Part]:
                 cloud, positions=cloud.positions[alone], colors=cloud.colors[alone], rows=cloud.rows[alone]
             )
     return kept
-
-
-def line_ends(parts: dict[str, Part]) -> int:
-    """Return how many ends all the lines have."""
-    return sum(part.ends.size for part in parts.values() if isinstance(part, LineSegments))
 
 
 @lru_cache(maxsize=16)

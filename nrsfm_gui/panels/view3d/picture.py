@@ -15,12 +15,12 @@ from nrsfm_gui.panels.view3d.opengl_probe import ContextLost, opengl_available
 from nrsfm_gui.panels.view3d.parts import (
     MOVING,
     Drawn,
+    Ellipsoids,
+    LineSegments,
     Part,
     RenderRequest,
     exceeds,
-    line_ends,
     scene_parts,
-    seen_parts,
     without_covered,
 )
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, skips_surface
@@ -110,7 +110,8 @@ class SceneRenderer(QObject):
     @property
     def _full(self) -> bool:
         """Whether the picture for the screen is drawn in full."""
-        return self._resting or (not self._heavy and line_ends(self.parts) <= FEW_LINES)
+        ends = sum(part.ends.size for part in self.parts.values() if isinstance(part, LineSegments))
+        return self._resting or (not self._heavy and ends <= FEW_LINES)
 
     def render(self, request: RenderRequest) -> QImage:
         """Return a picture of its own in full detail."""
@@ -122,7 +123,11 @@ class SceneRenderer(QObject):
             parts = without_covered(parts)
         if request.locked:
             parts = {name: part for name, part in parts.items() if name != "camera"}
-        return seen_parts(parts, request.projection), replace(request, smooth=full)
+        drawn: dict[str, Drawn] = {
+            name: part.outlines(request.projection) if isinstance(part, Ellipsoids) else part
+            for name, part in parts.items()
+        }
+        return drawn, replace(request, smooth=full)
 
     def _render(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
         if self._opengl is not None:

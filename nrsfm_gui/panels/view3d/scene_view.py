@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import replace
 from itertools import chain
 
@@ -33,7 +33,7 @@ from nrsfm_gui.scene.orbit_camera import Orbit, Projection, locked_projection
 from nrsfm_gui.scene.scene import NO_SEQUENCE, Scene
 from nrsfm_gui.widgets.color_bar import ColorBar
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.fields import filled
+from nrsfm_gui.widgets.fields import filled, tool_button
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL, Lasso
 from nrsfm_gui.widgets.picture_labels import paint_message
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
@@ -66,9 +66,9 @@ class ViewButtons(QWidget):
         super().__init__(parent)
         # Opaque, so that the picture behind them can change without a need to paint them again.
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._menu_button = _button("view_menu")
-        self._menu_button.setText("View")
-        self._menu_button.setToolTip("Directions, projection and motion of the view")
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        tip = "Directions, projection and motion of the view"
+        self._menu_button = tool_button("View", tip, object_name="view_menu", keyboard=False)
         self._menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self._menu_button)
         self._menu_button.setMenu(self._menu)
@@ -81,14 +81,12 @@ class ViewButtons(QWidget):
             act.setIconText(text)
             act.setToolTip(tip)
             act.setCheckable(name in SWITCHES)
-            self._buttons[name] = _button(name)
+            self._buttons[name] = tool_button(text, tip, object_name=name, keyboard=False)
             self._buttons[name].setDefaultAction(act)
         self.look = self._buttons["look"]
-        self._row = filled(QHBoxLayout(self), self._menu_button, *self._buttons.values(), spacing=3)
+        self.row = filled(QHBoxLayout(self), self._menu_button, *self._buttons.values(), spacing=3)
         for place in (9, 5):  # before what is always shown, and before the switches
-            self._row.insertSpacing(place, 6)
-        self._menu_button.hide()
-        self._buttons["follow"].hide()
+            self.row.insertSpacing(place, 6)
 
     def fit_width(self, width: int) -> None:
         """Move buttons into a menu until the others have room: first the presets."""
@@ -109,18 +107,6 @@ class ViewButtons(QWidget):
                 self._buttons[name].hide()
                 self._menu.addAction(self.acts[name])
             self._menu_button.show()
-
-    def lay_out(self) -> None:
-        """Put the visible buttons next to each other at once."""
-        self._row.activate()
-
-
-def _button(name: str) -> QToolButton:
-    button = QToolButton()
-    button.setObjectName(name)
-    button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    button.setCursor(Qt.CursorShape.ArrowCursor)
-    return button
 
 
 class SceneView(PointView):
@@ -205,50 +191,33 @@ class SceneView(PointView):
 
     def grab_image(self) -> QImage:
         """Return what is seen, without the buttons, at the resolution of the screen."""
-        return self._image_of(self._projection(), self.devicePixelRatioF())
+        return self._image_of(self._request(self._projection(), self.devicePixelRatioF()))
 
     def render_image(
-        self,
-        width: int,
-        height: int,
-        orbit: Orbit | None = None,
-        *,
-        labels: bool = True,
+        self, width: int, height: int, orbit: Orbit | None = None, *, labels: bool = True,
         transparent: bool = False,
-    ) -> QImage:
+    ) -> QImage:  # fmt: skip
         """Return a picture of any size with labels that grow with it. The view stays as it is."""
         ratio, size = labeled_size(width, height)
         projection = self._projection(*size, orbit=orbit or self.orbit_for(*size))
-        image = self._image_of(projection, ratio, (width, height), labels=labels, transparent=transparent)
+        background = QColor(0, 0, 0, 0) if transparent else None
+        request = self._request(projection, ratio, (width, height), background)
+        image = self._image_of(request, labels=labels)
         image.setDevicePixelRatio(1.0)
         return image
 
-    def _image_of(
-        self,
-        projection: Projection,
-        ratio: float,
-        size: tuple[int, int] | None = None,
-        *,
-        labels: bool = True,
-        transparent: bool = False,
-    ) -> QImage:
-        background = QColor(0, 0, 0, 0) if transparent else None
-        image = self.renderer.render(self._request(projection, ratio, size, background))
+    def _image_of(self, request: RenderRequest, *, labels: bool = True) -> QImage:
+        image = self.renderer.render(request)
         if labels:
             painter = QPainter(image)
-            self.paint_labels(painter, projection, color_bar=True)
+            self._paint_labels(painter, request.projection)
             painter.end()
         return image
 
-    def paint_labels(
-        self,
-        painter: QPainter,
-        projection: Projection,
-        *,
-        covered: Iterable[QRectF] = (),
-        color_bar: bool = False,
+    def _paint_labels(
+        self, painter: QPainter, projection: Projection, covered: list[QRectF] | None = None
     ) -> None:
-        """Paint what is flat: legend, caption, rings, and texts where nothing is `covered`."""
+        """Paint what is flat: legend, caption, rings, and texts where no controls cover it."""
         painter.setFont(self.font())
         if self._scene is None:
             paint_message(painter, NO_SEQUENCE, projection.width, projection.height, self._theme)
@@ -266,7 +235,6 @@ class SceneView(PointView):
             status=" · ".join(each for each in (status, self.renderer.omission) if each),
             locked=locked,
             covered=covered,
-            color_bar=color_bar,
         )
 
     # Where it is seen from
@@ -453,7 +421,7 @@ class SceneView(PointView):
         painter = QPainter(self)
         painter.drawImage(0, 0, picture)
         covered = [QRectF(each.geometry()) for each in (self.buttons, self.color_bar) if each.isVisible()]
-        self.paint_labels(painter, projection, covered=covered)
+        self._paint_labels(painter, projection, covered)
         self._lasso.paint(painter, self._theme)
         painter.end()
 
@@ -479,7 +447,7 @@ class SceneView(PointView):
         size = self.buttons.sizeHint()
         left, top = self.width() - size.width() - EDGE, self.height() - size.height() - EDGE
         self.buttons.setGeometry(left, top, size.width(), size.height())
-        self.buttons.lay_out()  # a picture may be wanted before pending events are processed
+        self.buttons.row.activate()  # a picture may be wanted before pending events are processed
         bar = self.color_bar.sizeHint()
         beside = bar.width() + 3 * EDGE <= left
         bottom = self.height() - EDGE if beside else top - EDGE

@@ -121,12 +121,11 @@ class SceneViewController(QObject):
         """Put the floor through the selected points of this frame; of two, the upward axis."""
         scene, session = self._display.scene, self._session
         points = None if scene is None else scene.truth if scene.estimate is None else scene.estimate
-        places = np.zeros((3, 0)) if points is None else points[list(session.selection)].T
-        chosen = np.array(session.selection)[np.isfinite(places).all(axis=0)].tolist() if places.size else []
-        if len(chosen) < 2:
+        chosen = [] if points is None else [k for k in session.selection if np.isfinite(points[k]).all()]
+        if points is None or len(chosen) < 2:
             session.notifier.show_status("Select two points above each other, or three or more on the floor")
             return
-        places = places[:, np.isfinite(places).all(axis=0)]
+        places = points[chosen].T
         axis = np.linalg.svd(places - places.mean(axis=1, keepdims=True))[0][:, 0 if len(chosen) == 2 else 2]
 
         def said(stands: Orientation, _view: Floats) -> dict[str, Any]:

@@ -256,7 +256,7 @@ def _paint_points(
     projection, ratio = request.projection, request.ratio
     positions = np.concatenate([part.positions for part in parts])
     pixels, depth = projection.pixels(positions)
-    pixels = ratio * pixels
+    pixels *= ratio
     x, y = pixels.T  # numpy is slow for short rows
     seen = (np.abs(x) < LIMIT) & (np.abs(y) < LIMIT) & np.isfinite(depth)
     counts = [len(part.positions) for part in parts]
@@ -273,9 +273,7 @@ def _paint_points(
     layers = np.round((depth[there] - nearest) * (DEPTHS / span)).astype(np.uint16)  # sorted by radix
     order = there[np.argsort(DEPTHS - layers, kind="stable")]
     depths = np.split(depth, np.cumsum(counts)[:-1])
-    sizes = np.concatenate(
-        [part.diameters(own, projection) for part, own in zip(parts, depths, strict=True)]
-    )  # fmt: skip
+    sizes = np.concatenate([part.diameters(own, projection) for part, own in zip(parts, depths, strict=True)])
     # Diameters are rounded to the steps of a scale, so that few pictures serve all.
     steps = np.rint(STEPS_PER_DOUBLING * np.log2(np.maximum(ratio * sizes[order], 1.0))).astype(np.int64)
     colors = np.concatenate([part.colors for part in parts]).view(np.uint32).ravel()[order].astype(np.int64)
@@ -323,12 +321,6 @@ def _atlas(colors: bytes, shapes: bytes, steps: bytes, side: int, columns: int, 
     rows = -(-len(pixels) // columns)
     sheet = np.zeros((rows * columns, side, side, 4), dtype=np.uint8)
     sheet[: len(pixels)] = pixels
-    sheet = np.ascontiguousarray(sheet.reshape(rows, columns, side, side, 4).swapaxes(1, 2))
-    image = QImage(
-        sheet.tobytes(),
-        columns * side,
-        rows * side,
-        4 * columns * side,
-        QImage.Format.Format_ARGB32_Premultiplied,
-    )
-    return QPixmap.fromImage(image.copy())  # the bytes are gone soon
+    content = sheet.reshape(rows, columns, side, side, 4).swapaxes(1, 2).tobytes()
+    across, form = columns * side, QImage.Format.Format_ARGB32_Premultiplied
+    return QPixmap.fromImage(QImage(content, across, rows * side, 4 * across, form).copy())
