@@ -44,6 +44,11 @@ class PictureItem(QGraphicsPixmapItem):
         self.setOffset(-0.5, -0.5)  # pixel centers are at integers
         self.setTransformationMode(Qt.TransformationMode.SmoothTransformation)
 
+    @property
+    def place(self) -> QRectF:
+        """The area of the picture, which is empty where there is none."""
+        return self.boundingRect() if self.isVisible() else QRectF()
+
     def set_image(self, image: QImage | None, opacity: float) -> None:
         """Show a picture, or none."""
         self.setVisible(image is not None)
@@ -104,7 +109,7 @@ class TracksView(PointView):
             item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
             item.hide()
             self._box.addItem(item, ignoreBounds=True)
-        self._box.sigRangeChangedManually.connect(self._on_range_changed_manually)
+        self._box.sigRangeChangedManually.connect(self._on_range_moved)
         self._box.sigResized.connect(self._on_resized)
         self.plot_widget.getAxis("left").setWidth(60)
         self.plot_widget.getAxis("bottom").setHeight(42)
@@ -113,9 +118,8 @@ class TracksView(PointView):
         self._overlay = _Overlay(self)
         self._box.sigRangeChanged.connect(self._on_range_changed)
         self._lasso = Lasso(self.plot_widget.viewport())
-        self._lasso.clicked.connect(
-            lambda position: self._toggle(self.plot_widget.mapToScene(position.toPoint()))
-        )
+        to_scene = self.plot_widget.mapToScene
+        self._lasso.clicked.connect(lambda position: self._toggle(to_scene(position.toPoint())))
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self._overlay.update)
         self.plot_widget.viewport().installEventFilter(self)
@@ -171,14 +175,10 @@ class TracksView(PointView):
 
     def set_background(self, image: QImage | None, opacity: float) -> None:
         """Show an image behind the points, or none; its pixel centers are at integers."""
-        before = self._picture()
+        before = self._background.place
         self._background.set_image(image, opacity)
-        if self._fitted and self._picture() != before:
+        if self._fitted and self._background.place != before:
             self.fit()
-
-    def _picture(self) -> QRectF:
-        """Return the place of the picture behind the points, which is empty where there is none."""
-        return self._background.boundingRect() if self._background.isVisible() else QRectF()
 
     def show_axes(self, on: bool) -> None:
         """Show the axes, or leave their place to pictures, which say where points are."""
@@ -206,7 +206,7 @@ class TracksView(PointView):
             return
         (x0, y0), (x1, y1) = self._scene.image_extent
         self._fitting = True
-        self._box.setRange(QRectF(x0, y0, x1 - x0, y1 - y0).united(self._picture()), padding=0.02)
+        self._box.setRange(QRectF(x0, y0, x1 - x0, y1 - y0).united(self._background.place), padding=0.02)
         self._fitting = False
         self._fitted = True
 
@@ -216,7 +216,7 @@ class TracksView(PointView):
             self._dots.show_points(self._scene)
         self._overlay.update()
 
-    def _on_range_changed_manually(self, *_: object) -> None:
+    def _on_range_moved(self, *_: object) -> None:
         self._fitted = False
 
     def _on_resized(self, *_: object) -> None:
@@ -232,7 +232,6 @@ class TracksView(PointView):
         """Paint the legend and, where there is nothing to show, what to do."""
         painter.setFont(self.font())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = self._box.sceneBoundingRect()
         theme, scene = self._theme, self._scene
         if scene is None:
             paint_message(painter, NO_SEQUENCE, self.width(), self.height(), theme)
@@ -242,13 +241,10 @@ class TracksView(PointView):
         chosen = np.array(labeled[scene.appearance.labels], dtype=int)
         if len(chosen):
             pixels = self._to_pixels(places(scene)[chosen])
-            seen = (
-                scene.drawn[chosen]
-                & (pixels > 0).all(axis=1)
-                & (pixels < (self.width(), self.height())).all(axis=1)
-            )
+            inside = (pixels > 0) & (pixels < (self.width(), self.height()))
+            seen = scene.drawn[chosen] & inside.all(axis=1)
             paint_point_numbers(painter, chosen[seen], pixels[seen], theme)
-        self._paint_hidden_count(painter, area, int(np.count_nonzero(~scene.drawn)), len(scene.drawn))
+        self._paint_hidden_count(painter, int(np.count_nonzero(~scene.drawn)), len(scene.drawn))
         end = self.width() - LEGEND_LEFT
         paint_legend(painter, self._entries(scene), theme, LEGEND_LEFT, LEGEND_TOP, horizontal_to=end)
 
@@ -268,17 +264,15 @@ class TracksView(PointView):
             self._legend_height = height
             self.plot_widget.getPlotItem().setContentsMargins(0, height, 0, BOTTOM_MARGIN)
 
-    def _paint_hidden_count(self, painter: QPainter, area: QRectF, hidden: int, count: int) -> None:
+    def _paint_hidden_count(self, painter: QPainter, hidden: int, count: int) -> None:
         """Paint the number of hidden points, and the key that shows them."""
-        if hidden == 0:
-            return
-        if hidden == count:
+        if hidden == count > 0:
             paint_message(painter, ALL_HIDDEN, self.width(), self.height(), self._theme)
-            return
-        painter.setPen(qcolor(self._theme.muted))
-        text = f"{hidden} of {count} points left out (Shift+H: show all)"
-        flags = int(Qt.AlignmentFlag.AlignBottom) | int(Qt.TextFlag.TextWordWrap)
-        painter.drawText(area.adjusted(8, 0, -8, -4), flags, text)
+        elif hidden:
+            painter.setPen(qcolor(self._theme.muted))
+            flags = int(Qt.AlignmentFlag.AlignBottom) | int(Qt.TextFlag.TextWordWrap)
+            area = self._box.sceneBoundingRect().adjusted(8, 0, -8, -4)
+            painter.drawText(area, flags, f"{hidden} of {count} points left out (Shift+H: show all)")
 
     def _name_axes(self) -> None:
         """Name the axes where there is something to measure."""
@@ -305,11 +299,9 @@ class TracksView(PointView):
         scene = self._scene
         if scene is None:
             return -1
-        origin = self._box.mapSceneToView(position)
-        per_pixel = np.array(self._box.viewPixelSize())
-        return nearest_of(
-            [(points - (origin.x(), origin.y())) / per_pixel for points in drawn_places(scene)], (0.0, 0.0)
-        )
+        place, per_pixel = self._box.mapSceneToView(position), np.array(self._box.viewPixelSize())
+        away = [(points - (place.x(), place.y())) / per_pixel for points in drawn_places(scene)]
+        return nearest_of(away, (0.0, 0.0))
 
     def _on_mouse_moved(self, position: QPointF) -> None:
         inside_box = self._box.sceneBoundingRect().contains(position)
@@ -320,28 +312,19 @@ class TracksView(PointView):
         else:
             QToolTip.hideText()
 
-    def _request_menu(self, event: MouseClickEvent) -> None:
-        """Select the point under the mouse, unless it is selected, and ask for its menu."""
-        point = self.point_at(event.scenePos())
-        if self._scene is None or point < 0:
-            return
-        if point not in self._scene.selection:
-            self.point_selected.emit(point)
-        self.menu_requested.emit(event.screenPos().toPoint())
-
     def _on_mouse_clicked(self, event: MouseClickEvent) -> None:
-        if event.button() == Qt.MouseButton.RightButton:
-            self._request_menu(event)
-        if event.button() != Qt.MouseButton.LeftButton:
-            return
-        if not event.double() and self._box.sceneBoundingRect().contains(event.scenePos()):
-            self.point_selected.emit(self.point_at(event.scenePos()))
+        scene, place, point = self._scene, event.scenePos(), self.point_at(event.scenePos())
+        if event.button() == Qt.MouseButton.RightButton and scene is not None and point >= 0:
+            if point not in scene.selection:
+                self.point_selected.emit(point)
+            self.menu_requested.emit(event.screenPos().toPoint())
+        elif event.button() == Qt.MouseButton.LeftButton and not event.double():
+            if self._box.sceneBoundingRect().contains(place):
+                self.point_selected.emit(point)
 
     def _point_pixels(self) -> list[Floats]:
-        """Return the pixels of the points in this widget."""
-        if self._scene is None:
-            return []
-        return [self._to_pixels(where) for where in drawn_places(self._scene)]
+        scene = self._scene
+        return [] if scene is None else [self._to_pixels(where) for where in drawn_places(scene)]
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Fit on a double click into the plot."""
