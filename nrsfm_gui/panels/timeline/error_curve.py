@@ -12,9 +12,10 @@ from core.foundation import Floats
 from nrsfm_gui.model.numbers import format_number, nice_step
 from nrsfm_gui.panels.timeline.heat_strip import small_font
 from nrsfm_gui.scene.comparison import SERIES_NAME
+from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.labels import plain_tip
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FramePicture
+from nrsfm_gui.widgets.plots.frame_axis import FramePicture
 
 
 class ErrorCurve(FramePicture, QWidget):
@@ -27,7 +28,7 @@ class ErrorCurve(FramePicture, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMinimumHeight(36)
-        self._values: Floats | None = None
+        self._series: ErrorSeries | None = None  # with an error that is known
         self._background: QPixmap | None = None  # all but the current frame and the range
         self.setAccessibleName("error by frame")
         self._follow_theme()
@@ -36,10 +37,9 @@ class ErrorCurve(FramePicture, QWidget):
         """Return the preferred size."""
         return QSize(640, 44)
 
-    def set_errors(self, values: Floats | None, unit: str, name: str, alignment: str = "") -> None:
-        """Show errors (F,), NaN where there is none, of shapes that were aligned in a way."""
-        self._values = values if values is not None and np.isfinite(values).any() else None
-        self._unit, self._name, self._alignment = unit, name, alignment
+    def set_series(self, series: ErrorSeries | None) -> None:
+        """Show the mean errors of frames."""
+        self._series = series if series is not None and np.isfinite(series.per_frame).any() else None
         self.redraw()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
@@ -57,12 +57,12 @@ class ErrorCurve(FramePicture, QWidget):
         if self._background is None or self._background.devicePixelRatio() != self.devicePixelRatioF():
             self._background = self._drawn_curve()
         painter.drawPixmap(0, 0, self._background)
-        if self._values is not None:
+        if self._series is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            axis, area = self._axis, self._area()
-            self._range.paint(painter, axis, area, self._theme)
-            self._paint_frame(painter, area, axis)
-            self._paint_worst(painter, area, axis)  # last, or the line of the frame would strike it through
+            area = self._area()
+            self._range.paint(painter, self._axis, area, self._theme)
+            self._paint_frame(painter, area, self._series.per_frame)
+            self._paint_worst(painter, area, self._series)  # last, or the line of the frame would cross it
         painter.end()
 
     def _area(self) -> QRectF:
@@ -79,31 +79,29 @@ class ErrorCurve(FramePicture, QWidget):
         painter.setFont(self.font())
         area, theme = self._area(), self._theme
         painter.fillRect(area, qcolor(theme.panel))
-        if self._values is None:
+        if self._series is None:
             painter.setPen(qcolor(theme.muted))
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "Error by frame: after a run")
         else:
-            top = curve_top(self._values)
-            self._paint_scale(painter, area, top)
-            self._paint_curve(painter, area, self._axis, top)
+            self._paint_scale(painter, area, self._series)
+            self._paint_curve(painter, area, self._series.per_frame)
         painter.end()
         return picture
 
-    def _paint_frame(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
-        assert self._values is not None  # as in paintEvent
+    def _paint_frame(self, painter: QPainter, area: QRectF, values: Floats) -> None:
         self._paint_line(painter, area)
-        if self._frame < len(self._values) and np.isfinite(self._values[self._frame]):
-            y = area.bottom() - self._values[self._frame] / curve_top(self._values) * area.height()
+        if self._frame < len(values) and np.isfinite(values[self._frame]):
+            y = area.bottom() - values[self._frame] / curve_top(values) * area.height()
             painter.setPen(QPen(qcolor(self._theme.accent), 1.0))
             painter.setBrush(qcolor(self._theme.accent))
-            painter.drawEllipse(QPointF(axis.center(self._frame), y), 3.0, 3.0)
+            painter.drawEllipse(QPointF(self._axis.center(self._frame), y), 3.0, 3.0)
 
-    def _paint_worst(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
-        assert self._values is not None  # checked by the caller
-        if np.isfinite(self._values).sum() < 2 or not np.nanmax(self._values) > 0:
+    def _paint_worst(self, painter: QPainter, area: QRectF, series: ErrorSeries) -> None:
+        values = series.per_frame
+        if np.isfinite(values).sum() < 2 or not np.nanmax(values) > 0:
             return  # a single value is no maximum, nor is one of many that are 0
-        worst = int(np.nanargmax(self._values))
-        x, top = axis.center(worst), area.top()
+        worst = int(np.nanargmax(values))
+        x, top = self._axis.center(worst), area.top()
         painter.setClipping(False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(qcolor(self._theme.warning))
@@ -111,7 +109,7 @@ class ErrorCurve(FramePicture, QWidget):
         painter.drawPolygon(QPolygonF(corners))
         painter.setFont(small_font(self.font()))
         painter.setPen(qcolor(self._theme.warning))
-        words = f"{'differ most' if self._name == SERIES_NAME else 'worst'}: frame {worst + 1}"
+        words = f"{'differ most' if series.name == SERIES_NAME else 'worst'}: frame {worst + 1}"
         metrics = painter.fontMetrics()
         width = metrics.horizontalAdvance(words)
         left = x + 8 if x + 8 + width <= area.right() else x - 8 - width
@@ -120,7 +118,7 @@ class ErrorCurve(FramePicture, QWidget):
         painter.fillRect(ground, qcolor(self._theme.panel))
         painter.drawText(place, words)
 
-    def _paint_scale(self, painter: QPainter, area: QRectF, top: float) -> None:
+    def _paint_scale(self, painter: QPainter, area: QRectF, series: ErrorSeries) -> None:
         theme, flag = self._theme, Qt.AlignmentFlag
         painter.setPen(QPen(qcolor(theme.grid), 1.0))
         for share in (0.0, 0.5, 1.0):
@@ -129,19 +127,18 @@ class ErrorCurve(FramePicture, QWidget):
         painter.setFont(small_font(self.font()))
         painter.setPen(qcolor(theme.muted))
         beside = QRectF(0, area.top() - 3, area.left() - 8, area.height() + 6)
-        painter.drawText(beside, flag.AlignRight | flag.AlignTop, f"{format_number(top)} {self._unit}")
+        top = f"{format_number(curve_top(series.per_frame))} {series.unit}"
+        painter.drawText(beside, flag.AlignRight | flag.AlignTop, top)
         painter.drawText(beside, flag.AlignRight | flag.AlignBottom, "0")
         name = QRectF(area.right() + 8, area.top(), self.width() - area.right() - 8, area.height())
         flags = int(flag.AlignLeft | flag.AlignVCenter) | int(Qt.TextFlag.TextWordWrap)
-        painter.drawText(name, flags, self._name)
+        painter.drawText(name, flags, series.name)
 
-    def _paint_curve(self, painter: QPainter, area: QRectF, axis: FrameAxis, top: float) -> None:
-        assert self._values is not None  # checked by the caller
-        theme = self._theme
-        painter.setPen(QPen(qcolor(theme.accent), 1.0))
+    def _paint_curve(self, painter: QPainter, area: QRectF, values: Floats) -> None:
+        painter.setPen(QPen(qcolor(self._theme.accent), 1.0))
         painter.setClipRect(area.adjusted(-4, -3, 4, 3))
-        x = np.array([axis.center(frame) for frame in range(len(self._values))])
-        y = area.bottom() - self._values / top * area.height()
+        x = np.array([self._axis.center(frame) for frame in range(len(values))])
+        y = area.bottom() - values / curve_top(values) * area.height()
         known = np.pad(np.isfinite(y), 1)
         painter.drawPath(arrayToQPath(x, np.nan_to_num(y), connect=known[1:-1] & known[2:]))
         for frame in np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:]):  # alone: a line would not show
@@ -158,19 +155,19 @@ class ErrorCurve(FramePicture, QWidget):
         self._point_to(event, asking=bool(event.buttons() & Qt.MouseButton.LeftButton))
 
     def _point_to(self, event: QMouseEvent, *, asking: bool) -> None:
-        axis = self._axis
+        axis, series = self._axis, self._series
         if not self._count or not axis.left <= event.position().x() <= axis.right:
             return
         frame = axis.frame_at(event.position().x())
         if asking:
             self.frame_requested.emit(frame)
-        if self._values is not None and frame < len(self._values):
-            value = self._values[frame]
-            value_text = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no ground truth"
-            most = "the largest" if self._name == SERIES_NAME else "the worst one"
-            worst = f": {most}" if value > 0 and frame == int(np.nanargmax(self._values)) else ""
-            text = f"frame {frame + 1} · {self._name} {value_text}{worst}"
-            text += f" · {self._alignment}" if self._alignment else ""
+        if series is not None and frame < len(series.per_frame):
+            value = series.per_frame[frame]
+            value_text = f"{value:.3g} {series.unit}" if np.isfinite(value) else "no ground truth"
+            most = "the largest" if series.name == SERIES_NAME else "the worst one"
+            worst = f": {most}" if value > 0 and frame == int(np.nanargmax(series.per_frame)) else ""
+            text = f"frame {frame + 1} · {series.name} {value_text}{worst}"
+            text += f" · {series.alignment}" if series.alignment else ""
             QToolTip.showText(event.globalPosition().toPoint(), plain_tip(text), self)
 
 

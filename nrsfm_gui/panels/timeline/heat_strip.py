@@ -22,11 +22,12 @@ from PyQt6.QtWidgets import QToolTip, QWidget
 from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.scene.ranking import known_means, worst_first
+from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import error_table, qcolor, value_levels
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FramePicture
+from nrsfm_gui.widgets.plots.frame_axis import FramePicture
 from nrsfm_gui.widgets.point_view import PointSignals
 
 TOP_PERCENTILE = 98.0
@@ -75,8 +76,7 @@ def crossed_image(picture: QImage, crossed: Bools, size: tuple[int, int], color:
     if min(width / columns, height / rows) >= LEAST_CROSS:
         painter.setPen(QPen(color, 1.2))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        corners = zip((x0 + 1).tolist(), (y0 + 1).tolist(), (x1 - 1).tolist(), (y1 - 1).tolist(), strict=True)
-        for left, top, right, bottom in corners:
+        for left, top, right, bottom in np.stack([x0 + 1, y0 + 1, x1 - 1, y1 - 1], axis=1).tolist():
             painter.drawLine(QLineF(left, top, right, bottom))
             painter.drawLine(QLineF(left, bottom, right, top))
     else:
@@ -133,11 +133,10 @@ class HeatStrip(FramePicture, PointSignals):
         self.setAccessibleName("error by frame and point")
         self._selected, self._last = np.zeros(0, dtype=int), -1
         self._hidden: frozenset[int] = frozenset()
-        self._errors: Floats | None = None
+        self._series: ErrorSeries | None = None  # of which some error is known, and not all are 0
         self._excluded: Bools | None = None
         self._by_error = False
-        self._order: Ints = np.zeros(0, dtype=int)  # the point of every row
-        self._row_of: Ints = self._order
+        self._order = self._row_of = np.zeros(0, dtype=int)  # the point of every row, the row of every point
         self._top = 1.0
         self._rest = Debounce(self._on_mouse_rested, IDLE_MILLISECONDS, self)
         self._pressed: QPointF | None = None
@@ -168,16 +167,15 @@ class HeatStrip(FramePicture, PointSignals):
         self._excluded = excluded
         self.redraw()
 
-    def set_errors(self, errors: Floats | None, unit: str, name: str, alignment: str = "") -> None:
-        """Show errors (F, P), NaN where there is none, of shapes that were aligned in a way."""
-        self._errors, self._unit, self._name, self._alignment = errors, unit, name, alignment
-        self._why_empty = WITHOUT_RUN
-        if errors is None or not np.isfinite(errors).any():
-            self._errors = None
-        elif not (errors[np.isfinite(errors)] > 0).any():
-            self._why_empty, self._errors = f"The {name} is 0 in all frames", None
+    def set_series(self, series: ErrorSeries | None) -> None:
+        """Show the errors of points."""
+        self._series, self._why_empty = series, WITHOUT_RUN
+        if series is None or not np.isfinite(series.per_point).any():
+            self._series = None
+        elif series.zero:
+            self._series, self._why_empty = None, f"The {series.name} is 0 in all frames"
         else:
-            self._top = top_of(errors)
+            self._top = top_of(series.per_point)
         self._arrange()
 
     def set_sorted(self, by_error: bool) -> None:
@@ -191,8 +189,8 @@ class HeatStrip(FramePicture, PointSignals):
         super().redraw()
 
     def _arrange(self) -> None:
-        if self._errors is not None:
-            means = known_means(self._errors, 0)
+        if self._series is not None:
+            means = known_means(self._series.per_point, 0)
             self._order = worst_first(means) if self._by_error else np.arange(len(means))
             self._row_of = np.argsort(self._order)
         self.redraw()
@@ -205,21 +203,23 @@ class HeatStrip(FramePicture, PointSignals):
         area, theme = self._area(), self._theme
         painter.fillRect(area, qcolor(theme.panel))
         painter.setPen(qcolor(theme.muted))
-        if self._errors is None:
+        if self._series is None:
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._why_empty)
-            painter.end()
-            return
-        painter.drawImage(area, self._picture(max(int(area.width()), 1), max(int(area.height()), 1)))
-        self._range.paint(painter, self._axis, area, theme)
-        self._paint_line(painter, area)
-        self._paint_selection(painter, area)
-        self._paint_drag(painter, area)
-        self._paint_scales(painter, area)
+        else:
+            size = max(int(area.width()), 1), max(int(area.height()), 1)
+            painter.drawImage(area, self._picture(self._series.per_point, size))
+            self._range.paint(painter, self._axis, area, theme)
+            self._paint_line(painter, area)
+            self._paint_selection(painter, area)
+            if self._rectangle is not None:
+                painter.setPen(QPen(qcolor(theme.selection), 1.2))
+                painter.setBrush(qcolor(theme.selection, 0.15))
+                painter.drawRect(self._rectangle & area)
+            self._paint_scales(painter, area, self._series.unit)
         painter.end()
 
     def _paint_selection(self, painter: QPainter, area: QRectF) -> None:
         """Mark the rows of the selected points: lines across the picture where they are few, and ticks."""
-        assert self._errors is not None  # as in paintEvent
         chosen = self._selected[self._selected < len(self._row_of)]
         if not len(chosen):
             return
@@ -237,13 +237,7 @@ class HeatStrip(FramePicture, PointSignals):
                 continue
             painter.drawLine(QLineF(area.left(), y, area.right(), y))
 
-    def _paint_drag(self, painter: QPainter, area: QRectF) -> None:
-        if self._rectangle is not None:
-            painter.setPen(QPen(qcolor(self._theme.selection), 1.2))
-            painter.setBrush(qcolor(self._theme.selection, 0.15))
-            painter.drawRect(self._rectangle & area)
-
-    def _paint_scales(self, painter: QPainter, area: QRectF) -> None:
+    def _paint_scales(self, painter: QPainter, area: QRectF, unit: str) -> None:
         """Paint the names of the first and the last row left of the area, and the color bar right of it."""
         painter.setFont(small_font(painter.font()))
         painter.setPen(qcolor(self._theme.muted))
@@ -258,22 +252,19 @@ class HeatStrip(FramePicture, PointSignals):
         x, top = bar.right() + TEXT_GAP, float(f"{self._top:.2g}")
         painter.drawText(QPointF(x, bar.top() + ascent - 2), f"≥{number(top, self._top)}")
         painter.drawText(QPointF(x, bar.bottom()), "0")
-        painter.drawText(QPointF(x, bar.center().y() + ascent / 2 - 1), self._unit)
+        painter.drawText(QPointF(x, bar.center().y() + ascent / 2 - 1), unit)
 
     def _area(self) -> QRectF:
         return QRectF(self._axis.left, 2, self._axis.span, self.height() - 4)
 
-    def _picture(self, width: int, height: int) -> QImage:
-        assert self._errors is not None  # as in paintEvent
-        if self._image is None or self._image[0] != (width, height):
+    def _picture(self, errors: Floats, size: tuple[int, int]) -> QImage:
+        if self._image is None or self._image[0] != size:
             hidden = np.isin(self._order, list(self._hidden))
-            values = self._errors.T[self._order]
-            picture = heat_image(values, (width, height), self._top, hidden=hidden)
-            if self._excluded is not None and self._excluded.shape == self._errors.shape:
-                picture = crossed_image(
-                    picture, self._excluded.T[self._order], (width, height), qcolor(self._theme.warning)
-                )
-            self._image = (width, height), picture
+            picture = heat_image(errors.T[self._order], size, self._top, hidden=hidden)
+            if self._excluded is not None and self._excluded.shape == errors.shape:
+                crossed = self._excluded.T[self._order]
+                picture = crossed_image(picture, crossed, size, qcolor(self._theme.warning))
+            self._image = size, picture
         return self._image[1]
 
     # Mouse
@@ -281,10 +272,9 @@ class HeatStrip(FramePicture, PointSignals):
     def cell_at(self, position: QPointF) -> tuple[int, int] | None:
         """Return the frame and the point at a pixel, or None outside."""
         area = self._area()
-        if self._errors is None or not area.contains(position):
+        if self._series is None or not area.contains(position):
             return None
-        row = self._row_at(position.y())
-        return self._axis.frame_at(position.x()), int(self._order[row])
+        return self._axis.frame_at(position.x()), int(self._order[self._row_at(position.y())])
 
     def _row_at(self, y: float) -> int:
         area, rows = self._area(), len(self._order)
@@ -293,7 +283,7 @@ class HeatStrip(FramePicture, PointSignals):
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
         """Start to drag an edge of the range, or start a click or a drag."""
         assert event is not None
-        if event.button() != Qt.MouseButton.LeftButton or self._errors is None:
+        if event.button() != Qt.MouseButton.LeftButton or self._series is None:
             return
         place = event.position()
         if not self._range.grab_edge(self._axis, place.x()) and self._area().contains(place):
@@ -306,37 +296,35 @@ class HeatStrip(FramePicture, PointSignals):
         if self._range.is_dragging:
             self.range_requested.emit(self._range.moved(axis, x))
         elif self._pressed is not None:
-            self._drag(event, axis)
+            self._drag(event, self._pressed)
         else:
             edge = self._range.edge_at(axis, x)
             self.setCursor(Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor)
             self._update_tip(event.position())
             self._rest.request()
 
-    def _drag(self, event: QMouseEvent, axis: FrameAxis) -> None:
-        assert self._pressed is not None  # checked by the caller
-        travel = (event.position() - self._pressed).manhattanLength()
-        if not self._dragged and travel < CLICK_TRAVEL:
+    def _drag(self, event: QMouseEvent, pressed: QPointF) -> None:
+        place = event.position()
+        if not self._dragged and (place - pressed).manhattanLength() < CLICK_TRAVEL:
             return
         self._dragged = True
-        ends = axis.frame_at(self._pressed.x()), axis.frame_at(event.position().x())
-        self.range_requested.emit((min(ends), max(ends)))
+        first, last = sorted(self._axis.frame_at(end.x()) for end in (pressed, place))
+        self.range_requested.emit((first, last))
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            first, last = sorted((self._row_at(self._pressed.y()), self._row_at(event.position().y())))
-            self._rectangle = QRectF(self._pressed, event.position()).normalized()
+            first, last = sorted(self._row_at(end.y()) for end in (pressed, place))
+            self._rectangle = QRectF(pressed, place).normalized()
             self.points_selected.emit(self._order[first : last + 1], False)
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
         """Request the frame and the point where the mouse did not move."""
         assert event is not None
-        pressed, dragged = self._pressed, self._dragged
+        cell = None if self._pressed is None or self._dragged else self.cell_at(self._pressed)
         self._pressed = self._rectangle = None
         self._dragged = False
         self._range.release()
         self.update()
-        cell = None if pressed is None else self.cell_at(pressed)
-        if cell is None or dragged:
+        if cell is None:
             return
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.point_toggled.emit(cell[1])
@@ -355,19 +343,19 @@ class HeatStrip(FramePicture, PointSignals):
             self._update_tip(position, rests=True)
 
     def _update_tip(self, position: QPointF, *, rests: bool = False) -> None:
-        cell = self.cell_at(position)
+        cell, series = self.cell_at(position), self._series
         self.point_hovered.emit(-1 if cell is None else cell[1])
-        if cell is None or self._errors is None:
+        if cell is None or series is None:
             QToolTip.hideText()
             return
         frame, point = cell
-        value = self._errors[frame, point]
-        value_text = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no value"
+        value = series.per_point[frame, point]
+        value_text = f"{value:.3g} {series.unit}" if np.isfinite(value) else "no value"
         hidden = " (not drawn in the views)" if point in self._hidden else ""
         if self._excluded is not None and self._excluded[frame, point]:
             hidden += " (hidden from the solver)"
-        text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {value_text}"
-        text += f" · {self._alignment}" if self._alignment else ""
+        text = f"frame {frame + 1} · point {point + 1}{hidden} · {series.name} {value_text}"
+        text += f" · {series.alignment}" if series.alignment else ""
         place = self.mapToGlobal(position).toPoint()
         QToolTip.showText(place, plain_tip(f"{text}\n{TIP}" if rests else text), self)
 

@@ -137,12 +137,8 @@ class Timeline(PointSignals):
 
     def _show_kind(self) -> None:
         series = self.series
-        if series is None:
-            self.curve.set_errors(None, "", "")
-            self.strip.set_errors(None, "", "")
-        else:
-            self.curve.set_errors(series.per_frame, series.unit, series.name, series.alignment)
-            self.strip.set_errors(series.per_point, series.unit, series.name, series.alignment)
+        self.curve.set_series(series)
+        self.strip.set_series(series)
         self.transport.set_kind("" if series is None else series.name, others=len(self._kinds) > 1)
 
 

@@ -125,7 +125,6 @@ class FramePicture(Themed):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._count = self._frame = 0
         self._range = FrameRange()
-        self._unit = self._name = self._alignment = ""  # of the errors that are shown
 
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames."""

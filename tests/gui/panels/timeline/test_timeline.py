@@ -120,7 +120,7 @@ def test_of_very_many_points_in_a_pixel_the_mean_shows(timeline):
     errors[:, 800:1000] = np.nan  # half of one
     errors[:, 19_600:] *= 2
     timeline.set_series(series(errors, "px", "reprojection error"))
-    picture = timeline.strip._picture(800, 50)
+    picture = timeline.strip._picture(errors, (800, 50))
     colors = [picture.pixelColor(5, row) for row in range(50)]
     assert colors[1].alpha() == 0
     for row, mean in ((0, 1.0), (2, 1.0), (30, 1.0), (49, 2.0)):
