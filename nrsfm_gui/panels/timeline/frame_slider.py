@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QEvent, QPointF, QRectF, Qt, pyqtSignal
-from PyQt6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
+from PyQt6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PyQt6.QtWidgets import QAbstractSlider, QToolTip, QWidget
 
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FramePicture
+from nrsfm_gui.widgets.plots.frame_axis import FramePicture
 
 HANDLE_RADIUS = 6.5
 BADGE = 13.0  # pixels, of the mark of the frame that intrinsics are estimated from
@@ -65,21 +65,18 @@ class FrameSlider(FramePicture, QAbstractSlider):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         area = QRectF(axis.left, 1, axis.span, self.height() - 2)
         self._range.paint(painter, axis, area, theme, shades=False)
-        self._paint_truth(painter, axis, y)
-        if self.isEnabled():
-            painter.setPen(QPen(qcolor(theme.text if self.hasFocus() else theme.accent), 1.5))
-            painter.setBrush(qcolor(theme.raised))
-            painter.drawEllipse(QPointF(x, y), HANDLE_RADIUS, HANDLE_RADIUS)
-        painter.end()
-
-    def _paint_truth(self, painter: QPainter, axis: FrameAxis, y: float) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(qcolor(self._theme.truth))
+        painter.setBrush(qcolor(theme.truth))
         if len(self._truth) <= self.maximum():  # marking every frame would mark none
             for frame in self._truth:
                 painter.drawRect(QRectF(axis.center(frame) - 0.75, y + 3, 1.5, 5))
         if self._reference >= 0:
             self._paint_reference(painter, axis.center(self._reference), y)
+        if self.isEnabled():
+            painter.setPen(QPen(qcolor(theme.text if self.hasFocus() else theme.accent), 1.5))
+            painter.setBrush(qcolor(theme.raised))
+            painter.drawEllipse(QPointF(x, y), HANDLE_RADIUS, HANDLE_RADIUS)
+        painter.end()
 
     def _paint_reference(self, painter: QPainter, x: float, y: float) -> None:
         """Paint a badge with the letter of the intrinsics: a triangle marks the worst frame."""
@@ -128,11 +125,10 @@ class FrameSlider(FramePicture, QAbstractSlider):
 
     def event(self, event: QEvent | None) -> bool:
         """Explain the marks in the tooltip."""
-        if event is not None and event.type() == QEvent.Type.ToolTip:
-            position = event.pos()  # type: ignore[attr-defined]
-            axis = self._axis
-            frame = axis.frame_at(position.x())
-            if self._reference >= 0 and abs(position.x() - axis.center(self._reference)) <= BADGE / 2:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            x, axis = event.pos().x(), self._axis
+            frame = axis.frame_at(x)
+            if self._reference >= 0 and abs(x - axis.center(self._reference)) <= BADGE / 2:
                 frame = self._reference  # the badge is wider than a frame
             text = f"frame {frame + 1}"
             if frame == self._reference:
@@ -142,6 +138,6 @@ class FrameSlider(FramePicture, QAbstractSlider):
             if self._range.frames is not None:
                 first, last = self._range.frames
                 text += f"\nframes {first + 1} to {last + 1} are played; drag the ends, double click: all"
-            QToolTip.showText(event.globalPos(), text, self)  # type: ignore[attr-defined]
+            QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)

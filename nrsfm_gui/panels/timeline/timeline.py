@@ -40,7 +40,7 @@ class Timeline(PointSignals):
         super().__init__(parent)
         self.setAccessibleName("Timeline")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # of its charts, too: the keys of the views act then
-        self._kinds: tuple[ErrorSeries, ...] = ()
+        self._kinds: list[ErrorSeries] = []
         self._message_frame = -1  # the frame that a sentence is about
         self._chosen = ""  # the name of the requested kind, if any
         self.transport = Transport()
@@ -102,11 +102,10 @@ class Timeline(PointSignals):
 
     def set_series(self, series: ErrorSeries | None) -> None:
         """Show errors, of frames above the slider, of points below it."""
-        kinds = []
+        self._kinds = []
         while series is not None:
-            kinds.append(series)
+            self._kinds.append(series)
             series = series.other
-        self._kinds = tuple(kinds)
         self._show_kind()
 
     def show_message(self, frame: int, sentence: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
@@ -50,18 +51,28 @@ class Transport(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._count = 0
-        self._frame = 0
-        self._playing = False
-        self._loop = Loop.AGAIN
+        self._count = self._frame = 0
+        self._playing, self._loop = False, Loop.AGAIN
         tip = "Frame: type a number, or step with the arrow keys"
         self._field = with_tip(NumberField(integer=True), "frame", tip)
-        self._label = PlainLabel()
-        self._rate = PlainLabel(role="muted")
+        self._field.setObjectName("frame")
+        self._field.setFixedWidth(FIELD_WIDTH)
+        self._field.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._field.edited.connect(self._on_frame_typed)
+        self._field.editingFinished.connect(lambda: self.set_frame(self._frame))
+        self._label, self._rate = PlainLabel(), PlainLabel(role="muted")
+        self._label.setIndent(4)
+        self._rate.setToolTip("Frames per second that are drawn")
+        self._rate.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._rate.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._buttons = {
             name: self._button(name, tip, partial(self._press, name)) for name, tip in TIPS.items()
         }
         self._speed = with_tip(ComboBox(), "speed", f"Speed: 1× is {FRAMES_PER_SECOND:g} frames per second")
+        self._speed.addItems([f"{speed:g}×" for speed in SPEEDS])
+        self._speed.setCurrentIndex(SPEEDS.index(1.0))
+        self._speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._speed.currentIndexChanged.connect(lambda index: self.speed_requested.emit(SPEEDS[index]))
         self._again = self._button("loop", "", self._on_loop_clicked)
         self._worst = self._button("worst", WORST_TIP, self.worst_requested.emit)
         self._worst.setText("Worst")
@@ -69,14 +80,25 @@ class Transport(QWidget):
         self._kind = self._button("kind", "", self.kind_requested.emit)
         self._sort = self._button("sort", SORT_TIP, self._on_sort_clicked)
         self._sort.setCheckable(True)
-        for button in (self._kind, self._sort):
+        self._sort.setText(f"by point {ORDER}")
+        words = (f"reprojection {SWITCH}", f"by point {ORDER}")
+        widths = [self.fontMetrics().horizontalAdvance(word) + BUTTON_PADDING for word in words]
+        for button, width in zip((self._kind, self._sort), widths, strict=True):
             button.setAutoRaise(False)  # so that they look like buttons
-        self._build()
+            button.setFixedWidth(width)
+        # Fixed, or the axes would move with the text of the buttons.
+        self.setFixedWidth(sum(widths) + ROW_SPACING)
+        rows = (
+            (self._field, self._label, self._rate),
+            (*self._buttons.values(), None),
+            (self._speed, self._again, self._worst, None),
+            (self._kind, self._sort, None),
+        )
+        layouts = [filled(QHBoxLayout(), *row, grows=self._rate, spacing=ROW_SPACING) for row in rows]
+        filled(QVBoxLayout(self), None, *layouts, None, spacing=3)
         self.set_loop(Loop.AGAIN)
         self.set_kind("", others=False)
         self.set_playing(False)
-
-    # Setters emit nothing.
 
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames."""
@@ -115,14 +137,10 @@ class Transport(QWidget):
         short = name.removesuffix(" error")
         self._kind.setText(f"{short} {SWITCH}" if others else short or "error")
         self._kind.setEnabled(others)
-        distances = name == SERIES_NAME
-        self._worst.setText("Apart" if distances else "Worst")
-        tip = DIFFER_TIP if distances else WORST_TIP
-        with_tip(self._worst, tip, tip)
+        title, tip = ("Apart", DIFFER_TIP) if name == SERIES_NAME else ("Worst", WORST_TIP)
+        with_tip(self._worst, tip, tip).setText(title)
         only = f"Shown: {name}, the only kind of error there is." if name else NO_KIND
         self._kind.setToolTip(f"Shown: {name}. Click for the next kind." if others else only)
-
-    # Construction
 
     def _button(self, name: str, tip: str, pressed: Callable[[], object]) -> QToolButton:
         button = tool_button("", tip, tip, pressed, object_name=name, keyboard=False)
@@ -132,46 +150,13 @@ class Transport(QWidget):
         button.setAutoRepeat(name in ("previous", "next"))
         return button
 
-    def _build(self) -> None:
-        self._field.setObjectName("frame")
-        self._field.setFixedWidth(FIELD_WIDTH)
-        self._field.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._field.edited.connect(self._on_frame_typed)
-        self._field.editingFinished.connect(lambda: self.set_frame(self._frame))
-        self._label.setObjectName("frames")
-        self._label.setIndent(4)
-        self._rate.setToolTip("Frames per second that are drawn")
-        self._rate.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._rate.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._speed.addItems([f"{speed:g}×" for speed in SPEEDS])
-        self._speed.setCurrentIndex(SPEEDS.index(1.0))
-        self._speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._speed.currentIndexChanged.connect(lambda index: self.speed_requested.emit(SPEEDS[index]))
-        self._sort.setText(f"by point {ORDER}")
-        words = (f"reprojection {SWITCH}", f"by point {ORDER}")
-        widths = [self.fontMetrics().horizontalAdvance(word) + BUTTON_PADDING for word in words]
-        for button, width in zip((self._kind, self._sort), widths, strict=True):
-            button.setFixedWidth(width)
-        # Fixed, or the axes would move with the text of the buttons.
-        self.setFixedWidth(sum(widths) + ROW_SPACING)
-        rows = (
-            (self._field, self._label, self._rate),
-            (*self._buttons.values(), None),
-            (self._speed, self._again, self._worst, None),
-            (self._kind, self._sort, None),
-        )
-        layouts = [filled(QHBoxLayout(), *row, grows=self._rate, spacing=ROW_SPACING) for row in rows]
-        filled(QVBoxLayout(self), None, *layouts, None, spacing=3)
-
-    # What was pressed
-
     def _press(self, name: str) -> None:
+        last = max(self._count - 1, 0)
+        targets = {"first": 0, "previous": self._frame - 1, "next": self._frame + 1, "last": last}
         if name == "play":
             self.playing_requested.emit(not self._playing)
-            return
-        last = max(self._count - 1, 0)
-        target = {"first": 0, "previous": self._frame - 1, "next": self._frame + 1, "last": last}[name]
-        self.frame_requested.emit(min(max(target, 0), last))
+        else:
+            self.frame_requested.emit(min(max(targets[name], 0), last))
 
     def _on_loop_clicked(self) -> None:
         kinds = list(Loop)
@@ -183,9 +168,7 @@ class Transport(QWidget):
         self.sort_requested.emit(self._sort.isChecked())
 
     def _on_frame_typed(self) -> None:
-        try:
+        with suppress(ValueError):  # it is being typed
             number = self._field.value()
-        except ValueError:
-            return  # it is being typed
-        if number is not None and 1 <= number <= self._count:
-            self.frame_requested.emit(int(number) - 1)
+            if number is not None and 1 <= number <= self._count:
+                self.frame_requested.emit(int(number) - 1)
