@@ -6,12 +6,14 @@ import html
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 
 from PyQt6.QtCore import QObject, QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QResizeEvent, QShowEvent
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from core import Sequence
+from core.foundation import Floats
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import Theme
@@ -84,19 +86,17 @@ class PointsCurves(Themed, QWidget):
         points = self._content[1]
         return [(f"point {point + 1}", self._color(place).name()) for place, point in enumerate(points)]
 
-    def show_plots(
-        self, plots: list[Plot] | tuple[Plot, ...], points: Collection[int], *, note: str = ""
-    ) -> None:
+    def show_plots(self, plots: Collection[Plot], points: Collection[int], *, note: str = "") -> None:
         """Show plots with a curve for each of up to MOST_POINTS points, and a note after their names."""
-        self._content = tuple(plots), tuple(points), note
+        plots, points = tuple(plots), tuple(points)
+        self._content = plots, points, note
         while len(self._charts) < len(plots):
             self._add_chart()
         colors = [self._color(place) for place in range(len(points))]
-        for place, chart in enumerate(self._charts):
-            chart.setVisible(place < len(plots))
-            if place < len(plots):
-                last = place == len(plots) - 1
-                chart.show_plot(plots[place], colors, names_frames=last, color=self._theme.muted)
+        for chart, plot in zip_longest(self._charts, plots):
+            chart.setVisible(plot is not None)
+            if plot is not None:
+                chart.show_plot(plot, colors, names_frames=plot is plots[-1], color=self._theme.muted)
         self._share_height()
         self._empty.setVisible(not plots)
         self._empty.setText(note if note and not plots else EMPTY)
@@ -174,11 +174,10 @@ class PointsPanel(QWidget):
         self.header = QWidget()
         self._count = ElidedLabel(role="muted")
         self._buttons = {name: self._button(name) for name in PAGES}
-        group = QButtonGroup(self)
-        for button in self._buttons.values():
+        group, buttons = QButtonGroup(self), self._buttons.values()
+        for button in buttons:
             group.addButton(button)
-        parts = (self._count, *self._buttons.values())
-        filled(QHBoxLayout(self.header), *parts, grows=self._count, margins=(8, 2, 4, 2))
+        filled(QHBoxLayout(self.header), self._count, *buttons, grows=self._count, margins=(8, 2, 4, 2))
         filled(QHBoxLayout(self), self.table, self.curves, grows=self.curves, spacing=1)
         self.points_selected = self.table.points_selected
         self.set_hidden = self.table.set_hidden
@@ -269,14 +268,12 @@ def _paths(courses: Collection[PointCourse], unit: str) -> list[Plot]:
     if not paths and not truths:
         return []
     stds = [course.std for course in courses if course.std is not None]
+
+    def along(axis: int, courses: list[Floats]) -> tuple[Floats, ...]:
+        return tuple(each[:, axis] for each in courses)
+
     return [
-        Plot(
-            name,
-            unit,
-            tuple(path[:, axis] for path in paths),
-            tuple(truth[:, axis] for truth in truths),
-            tuple(std[:, axis] for std in stds),
-        )
+        Plot(name, unit, along(axis, paths), along(axis, truths), along(axis, stds))
         for axis, name in enumerate("xyz")
     ]
 

@@ -49,7 +49,7 @@ class PointsModel(QAbstractTableModel):
         self._by, self._descending = 0, False
         self._hidden: frozenset[int] = frozenset()
         self._muted = QBrush(QColor("gray"))
-        self._marked: Bools = np.zeros(0, dtype=bool)  # (P,)
+        self._marked: Bools = np.zeros(0, dtype=bool)  # (P,), or empty where none is
         self._mark = QBrush()
 
     def rows_of(self, points: Ints) -> Ints:
@@ -83,9 +83,9 @@ class PointsModel(QAbstractTableModel):
 
     def set_marked(self, points: Ints | None, color: str) -> None:
         """Highlight the rows of points, or none."""
-        if points is None and not self._marked.any():
+        if points is None and not len(self._marked):
             return
-        self._marked = np.zeros(len(self.order), dtype=bool)
+        self._marked = np.zeros(0 if points is None else len(self.order), dtype=bool)
         if points is not None:
             self._marked[points[points < len(self._marked)]] = True
             self._mark = QBrush(QColor(color))
@@ -110,12 +110,8 @@ class PointsModel(QAbstractTableModel):
             return self._text(index.column(), self._columns[index.column()][point])
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        if (
-            role == Qt.ItemDataRole.BackgroundRole
-            and self._marked.any()
-            and self._marked[self.order[index.row()]]
-        ):
-            return self._mark
+        if role == Qt.ItemDataRole.BackgroundRole and len(self._marked):
+            return self._mark if self._marked[self.order[index.row()]] else None
         if role == Qt.ItemDataRole.ForegroundRole and int(self.order[index.row()]) in self._hidden:
             return self._muted
         return None
@@ -158,7 +154,7 @@ class PointsModel(QAbstractTableModel):
             return False
         self.beginResetModel()
         self.order, self._row_of = order, np.argsort(order)
-        self._marked = np.zeros(len(order), dtype=bool)
+        self._marked = np.zeros(0, dtype=bool)
         self.endResetModel()
         return True
 
@@ -203,9 +199,10 @@ class PointsTable(Themed, QTableView):
         header.setSortIndicatorClearable(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
-        chosen = self.selectionModel()
-        assert chosen is not None
-        chosen.selectionChanged.connect(lambda *_: self._on_selection_changed())
+        model, bar = self.selectionModel(), self.verticalScrollBar()
+        assert model is not None and bar is not None  # a view with a model has both
+        self._selection_model, self._bar = model, bar
+        model.selectionChanged.connect(lambda *_: self._on_selection_changed())
         self._rows.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
         self._rows.modelReset.connect(self._on_model_reset)  # after the view's own
         self.doubleClicked.connect(self._on_double_clicked)
@@ -220,20 +217,18 @@ class PointsTable(Themed, QTableView):
 
     def set_selection(self, points: Iterable[int], last: int) -> None:
         """Select the rows of points, and bring that of the `last` one into view. Emits nothing."""
-        wanted = np.array(sorted(points), dtype=int)
+        wanted, flags = np.array(sorted(points), dtype=int), QItemSelectionModel.SelectionFlag
         if np.array_equal(wanted, self._selected()):
             return
-        model = self.selectionModel()
-        assert model is not None
         self._emitting = False
         ranges = self._ranges(wanted)
         self._marked = wanted if ranges is None else None
         self._rows.set_marked(self._marked, self._theme.accent)
-        model.select(ranges or QItemSelection(), QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        self._selection_model.select(ranges or QItemSelection(), flags.ClearAndSelect)
         if 0 <= last < self._rows.rowCount():
-            row = int(self._rows.rows_of(np.array([last]))[0])
-            model.setCurrentIndex(self._rows.index(row, 0), QItemSelectionModel.SelectionFlag.NoUpdate)
-            self.scrollTo(self._rows.index(row, 0))
+            index = self._rows.index(int(self._rows.rows_of(np.array([last]))[0]), 0)
+            self._selection_model.setCurrentIndex(index, flags.NoUpdate)
+            self.scrollTo(index)
         self._emitting = True
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
@@ -250,38 +245,29 @@ class PointsTable(Themed, QTableView):
         gaps = np.flatnonzero(np.diff(rows) > 1)
         if len(gaps) >= MOST_RANGES:
             return None
-        found = QItemSelection()
-        starts, ends = np.concatenate([[0], gaps + 1]), np.concatenate([gaps, [len(rows) - 1]])
-        for start, end in zip(starts, ends, strict=True):
-            if len(rows):
-                first = self._rows.index(int(rows[start]), 0)
-                found.select(first, self._rows.index(int(rows[end]), len(COLUMNS) - 1))
+        found, index = QItemSelection(), self._rows.index
+        for run in np.split(rows, gaps + 1) if len(rows) else ():
+            found.select(index(int(run[0]), 0), index(int(run[-1]), len(COLUMNS) - 1))
         return found
 
     def _selected(self) -> Ints:
         """(N,) the points of the selected rows, ascending."""
         if self._marked is not None:
             return self._marked
-        model = self.selectionModel()
-        assert model is not None
-        chosen = model.selection()
+        chosen = self._selection_model.selection()
         ranges = [chosen[k] for k in range(len(chosen))]
         rows = [np.arange(each.top(), each.bottom() + 1) for each in ranges]
         found: Ints = np.unique(self._rows.order[np.concatenate(rows)]) if rows else np.zeros(0, dtype=int)
         return found
 
     def _on_model_about_to_be_reset(self) -> None:
-        bar = self.verticalScrollBar()
-        assert bar is not None
-        self._chosen, self._place, self._emitting = self._selected(), bar.value(), False
+        self._chosen, self._place, self._emitting = self._selected(), self._bar.value(), False
 
     def _on_model_reset(self) -> None:
-        bar = self.verticalScrollBar()
-        assert bar is not None
         self._emitting = True
         self._marked = None
         self.set_selection(self._chosen, -1)
-        bar.setValue(self._place)
+        self._bar.setValue(self._place)
 
     def _on_selection_changed(self) -> None:
         if self._emitting:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core.foundation import Bools
 from nrsfm_gui.model.excluded import with_excluded
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.points.points_panel import PointsPanel
@@ -40,8 +39,7 @@ class SelectionController(QObject):
 
     def toggle(self, point: int) -> None:
         """Add a point to the selection, or remove it."""
-        selection = set(self._session.selection) ^ {point}
-        self._session.set_selection(selection, point)
+        self._session.set_selection(set(self._session.selection) ^ {point}, point)
 
     def select(self, points: Iterable[int], adding: bool = False) -> None:
         """Select points instead of the selected ones, or as well."""
@@ -165,15 +163,16 @@ class HideController(QObject):
         if sequence is None or not session.selection:
             self._notifier.show_status(SELECT_FIRST)
             return
-        before = session.excluded
-        mask: Bools = np.zeros(sequence.visible.shape, dtype=bool) if before is None else before.copy()
+        before = np.zeros_like(sequence.visible) if session.excluded is None else session.excluded
+        mask = before.copy()
         mask[frames, list(session.selection)] = hidden
-        if hidden and not (sequence.visible & ~mask).any(axis=1).all():
-            frame = int(np.flatnonzero(~(sequence.visible & ~mask).any(axis=1))[0])
-            self._notifier.warn(f"Nothing is hidden: frame {frame + 1} would be left without any point.")
+        left = (sequence.visible & ~mask).any(axis=1)
+        if hidden and not left.all():
+            self._notifier.warn(
+                f"Nothing is hidden: frame {left.argmin() + 1} would be left without any point."
+            )
             return
-        changed = 0 if before is None else int((before & sequence.visible).sum())
-        changed = abs(int((mask & sequence.visible).sum()) - changed)
+        changed = int(((mask != before) & sequence.visible).sum())
         session.set_settings(with_excluded(session.settings, mask))
         count = f"{changed} observation{'s' * (changed != 1)}"
         done = "hidden from the solver" if hidden else "used again"
