@@ -30,19 +30,16 @@ class AlignmentController(QObject):
         self.menu = menu = QMenu("Ali&gnment of the ground truth", parent)
         submenu = QMenu("&Mirror image", menu)
         kinds, mirrors = QActionGroup(menu), QActionGroup(submenu)
-        self._kinds = {
-            kind: _checkable(menu, kinds, f"&{kind.label.capitalize()}", kind.meaning) for kind in Kind
-        }
-        self._mirrors = {
-            mirror: _checkable(submenu, mirrors, words, mirror.meaning) for mirror, words in MIRRORS.items()
-        }
+        self._kinds, self._mirrors = dict[Kind, QAction](), dict[Mirror, QAction]()
+        for kind in Kind:
+            self._kinds[kind] = _checkable(menu, kinds, f"&{kind.label.capitalize()}", kind.meaning)
+            self._kinds[kind].triggered.connect(lambda _on, kind=kind: self._change(kind=kind))
+        for mirror, words in MIRRORS.items():
+            self._mirrors[mirror] = _checkable(submenu, mirrors, words, mirror.meaning)
+            self._mirrors[mirror].triggered.connect(lambda _on, mirror=mirror: self._change(mirror=mirror))
         menu.addSeparator()
         menu.addMenu(submenu)
         self._outliers = _checkable(menu, None, "&Without outliers of the truth", WITHOUT_OUTLIERS)
-        for kind, action in self._kinds.items():
-            action.triggered.connect(lambda _on, kind=kind: self._change(kind=kind))
-        for mirror, action in self._mirrors.items():
-            action.triggered.connect(lambda _on, mirror=mirror: self._change(mirror=mirror))
         self._outliers.triggered.connect(lambda on: self._change(outliers=not on))
         for signal in (session.alignment_changed, session.sequence_changed):
             signal.connect(lambda _: self._show())
@@ -58,9 +55,8 @@ class AlignmentController(QObject):
         """Choose the next kind that is possible, and explain it."""
         current = self._session.alignment
         obstacles, kinds = self._obstacles(), list(Kind)
-        start = kinds.index(current.kind)
-        turned = [*kinds[start + 1 :], *kinds[: start + 1]]
-        possible = [kind for kind in turned if not obstacles.get(kind)]
+        following = kinds.index(current.kind) + 1
+        possible = [kind for kind in kinds[following:] + kinds[:following] if not obstacles.get(kind)]
         if not possible:
             self._notifier.inform(f"There is nothing to align with: {obstacles[current.kind]}.")
             return

@@ -9,16 +9,7 @@ from typing import Any
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QIcon, QImage, QPixmap
-from PyQt6.QtWidgets import (
-    QCheckBox,
-    QFileDialog,
-    QFormLayout,
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QWidget,
-)
+from PyQt6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QFrame, QGridLayout, QPushButton, QWidget
 
 from core import InputError, Sequence
 from nrsfm_gui.model.appearance import (
@@ -33,11 +24,11 @@ from nrsfm_gui.model.appearance import (
     Appearance,
 )
 from nrsfm_gui.model.session import Session
-from nrsfm_gui.panels.appearance.mesh_files import SUFFIXES, read_triangulation
+from nrsfm_gui.panels.appearance.mesh_files import READERS, read_triangulation
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.widgets.colors import color_table
-from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, filled, with_tip
+from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, row, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel
 
 SWATCH = QSize(56, 12)
@@ -89,9 +80,8 @@ class AppearancePanel(QFrame):
         self.automatic = with_tip(QCheckBox("From the data"), "Limits from the data", tip)
         self.automatic.toggled.connect(self._on_automatic_toggled)
         self.layers = {key: self._layer(key) for key in LAYERS if key not in ELSEWHERE}
-        trails = with_tip(
-            self.layers["trails"], "Trails", "Draw where each point was in the frames before (T)"
-        )
+        tip = "Draw where each point was in the frames before (T)"
+        trails = with_tip(self.layers["trails"], "Trails", tip)
         trails.setText("On")
         tip = "How many frames back a trail reaches"
         self.trail_frames = with_tip(SpinBox(), "Length of the trails in frames", tip)
@@ -99,8 +89,8 @@ class AppearancePanel(QFrame):
         self.trail_frames.setSuffix(" frames")
         self.trail_frames.valueChanged.connect(lambda count: self._request(trail_frames=count))
         tip = "Read triangles from .npz, .obj, .ply or .txt"
-        self.load = with_tip(QPushButton("Load…"), "Load triangulation", tip)
-        self.load.clicked.connect(lambda _checked: self.ask_for_triangulation())
+        load = with_tip(QPushButton("Load…"), "Load triangulation", tip)
+        load.clicked.connect(lambda _checked: self.ask_for_triangulation())
         tip = "Size of the points, of the one that suits their number"
         self.point_size = with_tip(SpinBox(), "Size of the points in percent", tip)
         self.point_size.setRange(*(round(100 * size) for size in POINT_SIZES))
@@ -108,7 +98,23 @@ class AppearancePanel(QFrame):
         self.point_size.setSuffix(" %")
         self.point_size.valueChanged.connect(lambda percent: self._request(point_size=percent / 100))
         self.renderer = PlainLabel(role="muted", wraps=True)
-        self._build()
+        form = QFormLayout(self)
+        form.setContentsMargins(14, 12, 14, 12)
+        form.setVerticalSpacing(7)
+        grid = QGridLayout()
+        grid.setVerticalSpacing(7)
+        for place, box in enumerate(box for key, box in self.layers.items() if key != "trails"):
+            grid.addWidget(box, place // 3, place % 3)
+        choices = self.choices
+        form.addRow("Color by", choices["color_by"])
+        form.addRow("Colors", choices["color_map"])
+        form.addRow("Limits", row(self.low, PlainLabel("to"), self.high, self.automatic, None, spacing=7))
+        form.addRow("", self.disorder)
+        form.addRow("Trails", row(trails, self.trail_frames, None, spacing=7))
+        form.addRow("Mesh", row(choices["mesh_mode"], choices["mesh_source"], load, None, spacing=7))
+        form.addRow("Points", row(self.point_size, PlainLabel("numbers"), choices["labels"], None, spacing=7))
+        form.addRow("Show", grid)
+        form.addRow(self.renderer)
         self.set_appearance(session.appearance)
         self.appearance_requested.connect(session.set_appearance)
         session.appearance_changed.connect(self.set_appearance)
@@ -187,7 +193,7 @@ class AppearancePanel(QFrame):
     def ask_for_triangulation(self) -> None:
         """Ask for a file of triangles."""
         self.hide()
-        filters = f"Triangulations ({' '.join(f'*{suffix}' for suffix in SUFFIXES)})"
+        filters = f"Triangulations ({' '.join(f'*{suffix}' for suffix in READERS)})"
         dialog = QFileDialog(self._button.window(), "Load triangulation", "", filters)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda path: self.load_triangulation(Path(path)))
@@ -259,9 +265,8 @@ class AppearancePanel(QFrame):
     def _choose(self, field: str) -> None:
         chosen = self.choices[field].currentData()
         if field == "mesh_mode":
-            self.appearance_requested.emit(self._session.appearance.with_mesh_mode(chosen))
-        else:
-            self._request(**{field: chosen})
+            field, chosen = "layers", self._session.appearance.with_mesh_mode(chosen).layers
+        self._request(**{field: chosen})
 
     def _on_automatic_toggled(self, automatic: bool) -> None:
         """Use the limits of the data, or the present ones."""
@@ -308,34 +313,9 @@ class AppearancePanel(QFrame):
         )
         return box
 
-    def _build(self) -> None:
-        form = QFormLayout(self)
-        form.setContentsMargins(14, 12, 14, 12)
-        form.setVerticalSpacing(7)
-        form.addRow("Color by", self.choices["color_by"])
-        form.addRow("Colors", self.choices["color_map"])
-        form.addRow("Limits", _row(self.low, PlainLabel("to"), self.high, self.automatic))
-        form.addRow("", self.disorder)
-        form.addRow("Trails", _row(self.layers["trails"], self.trail_frames))
-        form.addRow("Mesh", _row(self.choices["mesh_mode"], self.choices["mesh_source"], self.load))
-        form.addRow("Points", _row(self.point_size, PlainLabel("numbers"), self.choices["labels"]))
-        grid = QGridLayout()
-        grid.setVerticalSpacing(7)
-        for place, box in enumerate(box for key, box in self.layers.items() if key != "trails"):
-            grid.addWidget(box, place // 3, place % 3)
-        form.addRow("Show", grid)
-        form.addRow(self.renderer)
-
-
-def _row(*widgets: QWidget) -> QHBoxLayout:
-    return filled(QHBoxLayout(), *widgets, None, spacing=7)
-
 
 def _swatch(name: str) -> QIcon:
-    table = color_table(name)
-    row = table[np.linspace(0, len(table) - 1, SWATCH.width()).astype(int)]
-    pixels = np.ascontiguousarray(np.repeat(row[None], SWATCH.height(), axis=0))
-    image = QImage(
-        pixels.tobytes(), SWATCH.width(), SWATCH.height(), 4 * SWATCH.width(), QImage.Format.Format_RGBA8888
-    )
-    return QIcon(QPixmap.fromImage(image.copy()))
+    table, width, height = color_table(name), SWATCH.width(), SWATCH.height()
+    colors = table[np.linspace(0, len(table) - 1, width).astype(int)]
+    content = np.repeat(colors[None], height, axis=0).tobytes()
+    return QIcon(QPixmap.fromImage(QImage(content, width, height, QImage.Format.Format_RGBA8888).copy()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Sequence
-from itertools import islice
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from core.foundation import Ints
 from core.io.readers import check_file, describe, load_arrays, parse_matrix, read_bytes
 from nrsfm_gui.model.mesh import Triangulation, triangulation_of
 
-SUFFIXES = (".npz", ".obj", ".ply", ".txt")
 MOST_BYTES = 50_000_000  # whose polygons, as lists, need 2 GB at most
 LARGEST_INDEX = 2**53  # of a point, up to which whole numbers are exact as floats
 MOST_CORNERS = 64  # of one polygon
@@ -33,19 +32,16 @@ PLY_TYPES = {
 
 
 def read_triangulation(path: Path, points: int) -> Triangulation:
-    """Return the triangles of a file, for sequences of that many points.
+    """Return the triangles of a file, for sequences of that many points; raises InputError without any.
 
     An .npz has them as `faces` (T, 3), 0-based. An .obj and a .ply may hold polygons, which are split; their
     vertices must be as many as the points. A .txt has three whole numbers in a row, 0-based, or 1-based where
     the lowest is 1 and the highest the number of points.
-
-    Raises InputError where the file cannot be read, holds no triangles, or those of another number of points.
     """
     read = READERS.get(path.suffix.lower())
     if read is None:
-        raise InputError(
-            f"{path}: is no {path.suffix or 'suffix'} that is read; accepted are {', '.join(SUFFIXES)}"
-        )
+        wrong = path.suffix or "suffix"
+        raise InputError(f"{path}: is no {wrong} that is read; accepted are {', '.join(READERS)}")
     if check_file(path) > MOST_BYTES:
         raise InputError(f"{path}: has more than {MOST_BYTES // 1_000_000} MB, too much for a triangulation")
     faces = read(read_bytes(path), path, points)
@@ -111,7 +107,7 @@ def _read_ply(content: bytes, path: Path, points: int) -> Ints:
     body = body[body.find(b"\n") + 1 :]
     form, elements = _ply_header(head.decode("ascii", errors="replace"), path)
     _check_count(next((count for name, count, _ in elements if name == "vertex"), 0), points, path)
-    take = _from_text(body) if form == "ascii" else _from_bytes(body, "<" if "little" in form else ">")
+    take = _taker(body, form)
     try:
         for name, count, properties in elements:
             if name != "face" and not any(many for _, many, _ in properties):
@@ -125,7 +121,7 @@ def _read_ply(content: bytes, path: Path, points: int) -> Ints:
                         polygons.append([int(corner) for corner in corners])
             if name == "face":
                 return _split(polygons, path)
-    except (ValueError, IndexError, struct.error, OverflowError):
+    except (ValueError, IndexError, StopIteration, struct.error, OverflowError):
         raise InputError(f"{path}: ends before its last face, or holds something that is no number") from None
     return np.zeros((0, 3), dtype=np.int64)
 
@@ -156,31 +152,18 @@ def _ply_header(head: str, path: Path) -> tuple[str, list[tuple[str, int, list[P
     return form, elements
 
 
-def _from_text(body: bytes) -> Callable[[str, int], Sequence[Any]]:
-    """Return what takes the next numbers of a text, as words: so many of each type."""
-    words = (match[0] for match in re.finditer(rb"\S+", body))
+def _taker(body: bytes, form: str) -> Callable[[str, int], Sequence[Any]]:
+    """Return what takes the next numbers, so many of each of some types; those of several are not given."""
+    words, stream, order = re.finditer(rb"\S+", body), BytesIO(body), "<" if "little" in form else ">"
 
-    def take(kinds: str, length: int) -> list[bytes]:
-        found = list(islice(words, length * len(kinds)))
-        if len(found) < length * len(kinds):
-            raise IndexError
-        return found
+    def take_words(kinds: str, length: int) -> list[bytes]:
+        return [next(words)[0] for _ in range(length * len(kinds))]
 
-    return take
+    def take_bytes(kinds: str, length: int) -> tuple[Any, ...]:
+        content = stream.read(length * struct.calcsize(order + kinds))
+        return struct.unpack(f"{order}{length}{kinds}", content) if len(kinds) == 1 else ()
 
-
-def _from_bytes(body: bytes, order: str) -> Callable[[str, int], Sequence[Any]]:
-    """Return what takes the next numbers of bytes likewise."""
-    place = 0
-
-    def take(kinds: str, length: int) -> tuple[Any, ...]:
-        nonlocal place
-        first, place = place, place + length * struct.calcsize(order + kinds)
-        if not first <= place <= len(body):
-            raise IndexError
-        return struct.unpack_from(f"{order}{length}{kinds}", body, first) if len(kinds) == 1 else ()
-
-    return take
+    return take_words if form == "ascii" else take_bytes
 
 
 def _check_count(vertices: int, points: int, path: Path) -> None:
