@@ -144,7 +144,7 @@ def _picture(path: Path, options: tuple[str, ...]) -> str:
     try:
         return repr([source.read(index).size() for index in range(min(source.count, 2))])
     finally:
-        source.close()
+        source.release()
 
 
 def _video(path: Path, options: tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ over the frame of the video that the sequence names where it names them.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,8 +24,8 @@ from core.foundation import printable
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.model.session import Session
-from nrsfm_gui.panels.background.background_reader import BackgroundReader, ImageCache
-from nrsfm_gui.panels.background.image_sources import image_suffixes
+from nrsfm_gui.panels.background.background_reader import BackgroundReader
+from nrsfm_gui.panels.background.image_sources import ImageSource, image_suffixes
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.fields import Slider, SpinBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
@@ -98,7 +99,7 @@ class BackgroundController(QObject):
         session.frame_changed.connect(lambda _frame: self._show())
 
     @property
-    def _images(self) -> ImageCache | None:
+    def _images(self) -> ImageSource | None:
         """Those of the background, None until they are opened."""
         return None if self._reader is None else self._reader.pictures
 
@@ -178,9 +179,8 @@ class BackgroundController(QObject):
         self._show()
         if sequence is not None:
             self._session.add_files([sequence], pictures.files)
-        doubt = "" if sequence is None else doubts(sequence, pictures.size)
-        if doubt:
-            self._notifier.inform(doubt)
+            if doubt := doubts(sequence, pictures.size):
+                self._notifier.inform(doubt)
 
     def _on_failed(self, sentence: str, details: str) -> None:
         if self.sender() is self._reader:
@@ -211,24 +211,20 @@ class BackgroundController(QObject):
         if background is None or reader is None or pictures is None:
             return
         index = background.picture(self._session.frame, self._session.sequence)
-        if not 0 <= index < pictures.count:
-            self._pictured = True
-            self._view.set_background(None, background.opacity)
-            return
-        image = pictures.kept(index)
-        if image is not None:
+        there, image = 0 <= index < pictures.count, pictures.kept(index)
+        if image is not None or not there:
             self._pictured = True
             self._view.set_background(image, background.opacity)
-        reader.request(index)
+        if there:
+            reader.request(index)
 
     def _show_bar(self) -> None:
         background, pictures, what = self._session.background, self._images, "opening"
         assert background is not None  # there is a reader of it
         if pictures is not None:
             what = f"{pictures.count} pictures, {pictures.size.width()} × {pictures.size.height()} px"
-        self.bar.set_values(
-            f"{printable(background.path.name)}: {what}", background.opacity, background.offset
-        )
+        name = printable(background.path.name)
+        self.bar.set_values(f"{name}: {what}", background.opacity, background.offset)
         self.bar.show()
         self._view.show_axes(False)
 
@@ -245,20 +241,16 @@ class FrozenBackground:
 
     background: Background | None
     sequence: Sequence | None
-    pictures: ImageCache | None  # a share of them
+    pictures: ImageSource | None  # a share of them
 
     def picture(self, frame: int) -> tuple[QImage | None, float]:
         """Return picture and opacity of a frame, None where there is no picture; it waits for the picture."""
         background, pictures = self.background, self.pictures
-        if background is None or pictures is None:
-            return None, 1.0
-        index = background.picture(frame, self.sequence)
-        if not 0 <= index < pictures.count:
-            return None, 1.0
-        try:
-            return pictures.read(index), background.opacity
-        except InputError:
-            return None, 1.0
+        if background is not None and pictures is not None:
+            index = background.picture(frame, self.sequence)
+            with suppress(InputError):
+                return pictures.read(index) if 0 <= index < pictures.count else None, background.opacity
+        return None, 1.0
 
     def close(self) -> None:
         """Close the pictures."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from pathlib import Path
 
 from PyQt6.QtCore import pyqtSignal
@@ -13,55 +12,7 @@ from core import InputError
 from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.panels.background.image_sources import ImageSource, open_source
 
-KEPT_BYTES = 256 * 2**20
 AHEAD = 4  # pictures read in the direction of the last two requests
-
-
-class ImageCache:
-    """The images of a source with a cache, shared by several users; the last user closes the source."""
-
-    def __init__(self, source: ImageSource) -> None:
-        self.count, self.size, self.files = source.count, source.size, source.files
-        self._source = source
-        self._kept: OrderedDict[int, QImage] = OrderedDict()
-        self._users = 1
-        self._changing = threading.Lock()  # around what is kept, and the users
-        self._reading = threading.Lock()  # around the source, which is no friend of two threads
-
-    def share(self) -> ImageCache:
-        """Add a user and return the images."""
-        with self._changing:
-            self._users += 1
-        return self
-
-    def release(self) -> None:
-        """Remove a user; called once by every user."""
-        with self._changing:
-            self._users -= 1
-            last = self._users == 0
-        if last:
-            with self._reading:
-                self._source.close()
-
-    def kept(self, index: int) -> QImage | None:
-        """Return a picture that is in memory."""
-        with self._changing:
-            return self._kept.get(index)
-
-    def read(self, index: int) -> QImage:
-        """Return a picture. Raises InputError where it cannot be read."""
-        kept = self.kept(index)
-        if kept is not None:
-            return kept
-        with self._reading:
-            image = self._source.read(index)
-        with self._changing:
-            self._kept[index] = image
-            total = sum(each.sizeInBytes() for each in self._kept.values())
-            while total > KEPT_BYTES and len(self._kept) > 1:
-                _, gone = self._kept.popitem(last=False)
-                total -= gone.sizeInBytes()
-        return image
 
 
 class BackgroundReader(Job):
@@ -79,7 +30,7 @@ class BackgroundReader(Job):
         self._wanted: int | None = None
         self._ahead: list[int] = []
         self._last = 0
-        self.pictures: ImageCache | None = None
+        self.pictures: ImageSource | None = None
 
     def request(self, index: int) -> None:
         """Request an image; an earlier request that was not served yet is dropped."""
@@ -97,7 +48,7 @@ class BackgroundReader(Job):
 
     def serve(self) -> None:
         """Open the source and serve requests; the thread calls it."""
-        self.pictures = pictures = ImageCache(open_source(self.path, lambda: self.stopping))
+        self.pictures = pictures = open_source(self.path, lambda: self.stopping)
         try:
             self.opened.emit(pictures.count, pictures.size)
             while True:
@@ -113,7 +64,7 @@ class BackgroundReader(Job):
         finally:
             pictures.release()
 
-    def _next(self, pictures: ImageCache) -> tuple[int, bool]:
+    def _next(self, pictures: ImageSource) -> tuple[int, bool]:
         """Wait for the next index, and whether it was requested. Raises Cancelled after a cancel."""
         with self._condition:
             while True:

@@ -1,13 +1,11 @@
-"""Images by their number: a folder or a pattern of image files, or a video.
-
-Only one thread at a time may read from a source.
-"""
+"""Images by their number: a folder or a pattern of image files, or a video."""
 
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from PyQt6.QtCore import QBuffer, QByteArray, QSize
@@ -30,17 +28,58 @@ FORMATS = {
     rb"P[36]\s": b"ppm",
 }
 PIXEL = 8  # bytes at most
+KEPT_BYTES = 256 * 2**20
 
 
-@dataclass(frozen=True)
 class ImageSource:
-    """Pictures of one size, counted from 0."""
+    """Pictures of one size, counted from 0, with a cache; several users share it, the last one closes it."""
 
-    files: list[Path]
-    count: int
-    size: QSize
-    read: Callable[[int], QImage]  # raises InputError where a picture cannot be read
-    close: Callable[[], object]
+    def __init__(
+        self, files: list[Path], size: QSize, read: Callable[[int], QImage], *, count: int | None = None,
+        close: Callable[[], object] = lambda: None,
+    ) -> None:  # fmt: skip
+        self.files, self.size = files, size
+        self.count = len(files) if count is None else count
+        self._read, self._close = read, close
+        self._kept: OrderedDict[int, QImage] = OrderedDict()
+        self._users = 1
+        self._changing = threading.Lock()  # around what is kept, and the users
+        self._reading = threading.Lock()  # around what reads, which is no friend of two threads
+
+    def share(self) -> ImageSource:
+        """Add a user and return the images."""
+        with self._changing:
+            self._users += 1
+        return self
+
+    def release(self) -> None:
+        """Remove a user; called once by every user."""
+        with self._changing:
+            self._users -= 1
+            last = self._users == 0
+        if last:
+            with self._reading:
+                self._close()
+
+    def kept(self, index: int) -> QImage | None:
+        """Return a picture that is in memory."""
+        with self._changing:
+            return self._kept.get(index)
+
+    def read(self, index: int) -> QImage:
+        """Return a picture. Raises InputError where it cannot be read."""
+        kept = self.kept(index)
+        if kept is not None:
+            return kept
+        with self._reading:
+            image = self._read(index)
+        with self._changing:
+            self._kept[index] = image
+            total = sum(each.sizeInBytes() for each in self._kept.values())
+            while total > KEPT_BYTES and len(self._kept) > 1:
+                _, gone = self._kept.popitem(last=False)
+                total -= gone.sizeInBytes()
+        return image
 
 
 def as_image(rgb: Pixels) -> QImage:
@@ -53,14 +92,28 @@ def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> Imag
     """Return the images of a path, in the order of their numbers.
 
     A folder, a pattern (`frames/*.png`, `img_%04d.jpg`) of the names in one folder, a video, or one of
-    numbered image files. A long video or folder is abandoned once `stopped` returns True.
-
-    Raises InputError where there is none, or they cannot be read, or the system refuses to look for them.
+    numbered image files. A long video or folder is abandoned once `stopped` returns True. Raises InputError.
     """
     try:
-        return _source_of(path, stopped)
+        if path.is_dir():
+            files = list_pictures(path, image_suffixes(), stopped=stopped)
+            if not files:
+                raise InputError(f"{path} holds no pictures; accepted are {', '.join(image_suffixes())}")
+            return _of_files(files)
+        if not path.exists():
+            files = matching_pictures(path, image_suffixes(), stopped)
+            if not files:
+                raise InputError(f"{path} does not exist; give a folder, a pattern, an image or a video")
+            return _of_files(files)
+        if path.suffix.lower() in image_suffixes():
+            return _of_files(_siblings(path, stopped))
+        video = Video(path, stopped)
     except OSError as error:
         raise InputError.of(error) from error
+    return ImageSource(
+        [path], QSize(*video.size), lambda index: as_image(video.read(index)), count=video.count,
+        close=video.close,
+    )  # fmt: skip
 
 
 def image_suffixes() -> tuple[str, ...]:
@@ -69,28 +122,8 @@ def image_suffixes() -> tuple[str, ...]:
     return tuple(suffix for suffix in PICTURE_SUFFIXES if suffix in known)
 
 
-def _source_of(path: Path, stopped: Callable[[], bool]) -> ImageSource:
-    if path.is_dir():
-        files = list_pictures(path, image_suffixes(), stopped=stopped)
-        if not files:
-            raise InputError(f"{path} holds no pictures; accepted are {', '.join(image_suffixes())}")
-        return _of_files(files)
-    if not path.exists():
-        files = matching_pictures(path, image_suffixes(), stopped)
-        if not files:
-            raise InputError(f"{path} does not exist; give a folder, a pattern, an image or a video")
-        return _of_files(files)
-    if path.suffix.lower() in image_suffixes():
-        return _of_files(_siblings(path, stopped))
-    video = Video(path, stopped)
-    return ImageSource(
-        [path], video.count, QSize(*video.size), lambda index: as_image(video.read(index)), video.close
-    )
-
-
 def _of_files(files: list[Path]) -> ImageSource:
-    size = _read_image(files[0]).size()
-    return ImageSource(files, len(files), size, lambda index: _read_image(files[index]), lambda: None)
+    return ImageSource(files, _read_image(files[0]).size(), lambda index: _read_image(files[index]))
 
 
 def _read_image(file: Path) -> QImage:
