@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from OpenGL.platform import PLATFORM
-from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceFormat
+from PyQt6.QtGui import QImage
 
 from core.io.writers import SHADING
-from nrsfm_gui.panels.view3d.opengl_probe import LOWEST_OPENGL, ContextLost
+from nrsfm_gui.panels.view3d.opengl_context import ContextLost, OffscreenContext
 from nrsfm_gui.panels.view3d.parts import (
     LEAST_RING,
     LEAST_WIDTH,
@@ -375,24 +375,15 @@ class _Program:
 
 
 class OpenGLRenderer:
-    """Renders parts by OpenGL. Raises ContextLost where there is no OpenGL that could do it."""
+    """Renders parts by OpenGL. Raises ContextLost where it does not work."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: OffscreenContext) -> None:
         self._items: dict[str, _PartBuffers] = {}
         self._side = (0, 0)
         # What the graphics card draws and is not read back yet.
         self._begun: tuple[dict[str, Drawn], RenderRequest] | None = None
         self._projected: tuple[Projection, float] | None = None  # what the shaders know, of which ratio
-        self._context = QOpenGLContext()
-        self._context.setFormat(QSurfaceFormat.defaultFormat())
-        if not self._context.create():
-            raise ContextLost("no OpenGL context could be made")
-        self._surface = QOffscreenSurface()
-        self._surface.setFormat(self._context.format())
-        self._surface.create()
-        self._make_current()
-        if self._context.isOpenGLES() or tuple(self._context.format().version()) < LOWEST_OPENGL:
-            raise ContextLost("this OpenGL is too old")
+        self._context = context
         try:
             self.card = (GL.glGetString(GL.GL_RENDERER) or b"").decode(errors="replace")
             self._dots, self._flat_dots = (
@@ -419,7 +410,7 @@ class OpenGLRenderer:
     def begin(self, parts: dict[str, Drawn], request: RenderRequest) -> None:
         """Start a picture that `image` reads back later. Raises ContextLost where OpenGL fails."""
         self._begun = None
-        self._make_current()
+        self._context.make_current()
         try:
             self._resize(request.size)
             self._upload(parts)
@@ -436,17 +427,13 @@ class OpenGLRenderer:
         if self._begun is None or self._begun[0] is not parts or self._begun[1] is not request:
             self.begin(parts, request)
         self._begun = None
-        self._make_current()
+        self._context.make_current()
         try:
             image = self._read(request)
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work any more: {error}") from error
         image.setDevicePixelRatio(request.ratio)
         return image
-
-    def _make_current(self) -> None:
-        if not self._surface.isValid() or not self._context.makeCurrent(self._surface):
-            raise ContextLost("the OpenGL context is lost")
 
     def _resize(self, size: tuple[int, int]) -> None:
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self._target)

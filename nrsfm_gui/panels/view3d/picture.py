@@ -11,7 +11,7 @@ from PyQt6.QtGui import QImage
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.view3d.opengl_probe import ContextLost, opengl_available
+from nrsfm_gui.panels.view3d.opengl_context import ContextLost, OffscreenContext
 from nrsfm_gui.panels.view3d.parts import (
     MOVING,
     Drawn,
@@ -34,11 +34,10 @@ FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
 
 def make_opengl_renderer() -> OpenGLRenderer:
     """Return a renderer, imported only where OpenGL works: that is slow. Raises ContextLost elsewhere."""
-    if not opengl_available():
-        raise ContextLost("none works on this machine")
+    context = OffscreenContext()
     from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
 
-    return OpenGLRenderer()
+    return OpenGLRenderer(context)
 
 
 class SceneRenderer(QObject):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF, QSize, Qt
+from PyQt6.QtGui import QOpenGLContext
 from PyQt6.QtWidgets import QDockWidget, QMainWindow
 from reconstructions import build_shapes
 
@@ -14,7 +15,6 @@ from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d import scene_view as scene3d
 from nrsfm_gui.panels.view3d import software_renderer
-from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import Budget, TriangleMesh, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
@@ -74,7 +74,7 @@ def test_a_large_picture_is_the_small_one_enlarged(drawn, scene_of, near):
 
 
 def test_without_opengl_a_person_can_find_out_why(monkeypatch, session, display, messages, qtbot):
-    monkeypatch.setattr(renderer3d, "opengl_available", lambda: False)
+    monkeypatch.setattr(QOpenGLContext, "create", lambda _context: False)
     view = qtbot.addWidget(SceneView())
     assert not view.renderer.uses_opengl
     assert view.renderer.sentence == "Drawn without OpenGL: none works on this machine"
@@ -98,14 +98,14 @@ def test_a_lost_context_is_replaced_at_once_with_a_sentence(
         view.set_scene(scene_of(frame))
         assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
         assert view.renderer.uses_opengl == (frame == 2)
-        opengl._surface.destroy() if destroyed else monkeypatch.setattr(opengl, "_read", fail)
+        opengl._context.surface.destroy() if destroyed else monkeypatch.setattr(opengl, "_read", fail)
     assert len(received) == 1
     assert received[0].startswith("The 3-D view is drawn without OpenGL from now on")
 
 
-def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(show, scene_of, monkeypatch, near):
-    if not opengl_available():
-        pytest.skip("no OpenGL context can be made here")
+def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
+    opengl, show, scene_of, monkeypatch, near
+):
     from nrsfm_gui.panels.view3d import gl_renderer
 
     monkeypatch.setattr(gl_renderer, "DOT_VERTEX", "this is no shader")
@@ -117,8 +117,7 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(show, 
 
 
 def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, scene_of, show, near):
-    window = QMainWindow()
-    view = SceneView(software=not opengl_available())
+    window, view = QMainWindow(), SceneView()
     dock = QDockWidget("3-D")
     dock.setWidget(view)
     window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)

@@ -12,7 +12,6 @@ from core.io.writers import SHADING
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import vertex_normals
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import (
     MOST_PIXELS,
     PointCloud,
@@ -21,7 +20,6 @@ from nrsfm_gui.panels.view3d.parts import (
     scene_parts,
     without_covered,
 )
-from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer
 from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.widgets.colors import filled
@@ -31,20 +29,9 @@ BLUE = "#4080ff"
 FRONT = Orbit(distance=10.0, azimuth=0.0, elevation=0.0)
 
 
-def made(name):
-    """Return a renderer by its name."""
-    if name == "software":
-        return SoftwareRenderer()
-    if not opengl_available():
-        pytest.skip("no OpenGL context can be made here")
-    from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
-
-    return OpenGLRenderer()
-
-
 @pytest.fixture(params=["software", "opengl"])
-def renderer(request, qapp):
-    return made(request.param)
+def renderer(request, make_renderer):
+    return make_renderer(request.param)
 
 
 def picture(renderer, parts, orbit=FRONT, *, background="#000000", opacity=255, smooth=True):
@@ -124,8 +111,8 @@ def test_the_nearer_sphere_hides_the_other_whatever_the_order(renderer):
         assert seen[y, x, 0] > seen[y, x, 2] + 80
 
 
-def test_spheres_that_intersect_are_cut_where_they_meet():
-    renderer = made("opengl")
+def test_spheres_that_intersect_are_cut_where_they_meet(make_renderer):
+    renderer = make_renderer("opengl")
     a = cloud((-0.25, 0, 0.0), color="#ff2020", diameter=1.2)["points"]
     b = cloud((0.25, 0, 0.0), color="#2020ff", diameter=1.2)["points"]
     seen = picture(renderer, {"a": a, "b": b})
@@ -135,7 +122,7 @@ def test_spheres_that_intersect_are_cut_where_they_meet():
     assert abs(np.nonzero(blue)[0].min() - SIZE[0] // 2) <= 2
 
 
-def test_both_renderers_draw_the_same(qapp):
+def test_both_renderers_draw_the_same(make_renderer):
     rng = np.random.default_rng(1)
     parts = {
         "mesh": sheet(fold=0.7),
@@ -143,7 +130,7 @@ def test_both_renderers_draw_the_same(qapp):
         "truth": cloud(*rng.uniform(-1.5, 1.5, (10, 3)) - [0, 0, 2.5], diameter=0.6, shape="ring")["points"],
     }
     orbit = Orbit(distance=10.0, azimuth=20.0, elevation=15.0)
-    one, two = (picture(made(name), parts, orbit) for name in ("software", "opengl"))
+    one, two = (picture(make_renderer(name), parts, orbit) for name in ("software", "opengl"))
     apart = np.abs(one - two)[..., :3].max(axis=2)
     assert (apart > 60).mean() < 0.02
     assert np.abs(one.mean(axis=(0, 1)) - two.mean(axis=(0, 1))).max() < 2.0
@@ -210,11 +197,11 @@ def test_the_shape_casts_a_soft_shadow_on_the_floor(renderer, scene_of):
     assert np.abs(np.diff(seen, axis=1)).max() < 40  # no edge
 
 
-def test_a_dense_cloud_is_darker_behind_a_step_in_depth_at_rest():
+def test_a_dense_cloud_is_darker_behind_a_step_in_depth_at_rest(make_renderer):
     x, y = np.meshgrid(np.linspace(-2, 2, 70), np.linspace(-2, 2, 70))
     step = np.where(x < 0, -0.3, 0.3)
     parts = cloud(*np.stack([x, y, step], axis=-1).reshape(-1, 3), diameter=0.12, least=2.0)
-    renderer, orbit = made("opengl"), replace(FRONT, orthographic=True)
+    renderer, orbit = make_renderer("opengl"), replace(FRONT, orthographic=True)
     resting, moving = (
         picture(renderer, parts, orbit, smooth=smooth)[60:140, :, 2].mean(axis=0) for smooth in (True, False)
     )
