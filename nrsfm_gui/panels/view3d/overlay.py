@@ -71,11 +71,8 @@ def _paint_border(painter: QPainter, scene: Scene, projection: Projection, theme
 
 def _paint_rings(painter: QPainter, scene: Scene, projection: Projection, theme: Theme, hovered: int) -> None:
     """Circle the points that are selected, the last one thicker, and the one under the mouse; number them."""
-    everywhere = [
-        (name, points)
-        for name, points in (("estimate", scene.estimate), ("truth", scene.truth))
-        if points is not None and name in scene.layers
-    ]
+    both = {"estimate": scene.estimate, "truth": scene.truth}
+    everywhere = [points for name, points in both.items() if points is not None and name in scene.layers]
     many = len(scene.selection) > MOST_RINGS  # those are marked otherwise
     last = () if scene.selected is None else (scene.selected,)
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -86,7 +83,7 @@ def _paint_rings(painter: QPainter, scene: Scene, projection: Projection, theme:
     ):
         chosen = [index for index in indices if index < len(scene.drawn) and scene.drawn[index]]
         painter.setPen(QPen(qcolor(color), width))
-        for _, points in everywhere if chosen else ():
+        for points in everywhere if chosen else ():
             pixels, depth = projection.pixels(points[chosen])
             radii = np.maximum(sphere_pixels(scene, depth, projection) / 2 + AROUND, RING)
             known = np.isfinite(pixels).all(axis=1)
@@ -95,7 +92,7 @@ def _paint_rings(painter: QPainter, scene: Scene, projection: Projection, theme:
     labeled = {"none": (), "selected": scene.selection, "all": range(len(scene.drawn))}
     numbered = [index for index in labeled[scene.appearance.labels] if scene.drawn[index]]
     if numbered and everywhere:
-        pixels, _ = projection.pixels(everywhere[0][1][numbered])
+        pixels, _ = projection.pixels(everywhere[0][numbered])
         paint_point_numbers(painter, numbered, pixels, theme)
 
 
@@ -125,7 +122,7 @@ def _paint_caption(
     font = QFont(painter.font())
     font.setBold(True)
     painter.setFont(font)
-    metrics = QFontMetricsF(painter.font())
+    metrics = QFontMetricsF(font)
     most = min(max(int(CAPTION * projection.height / metrics.height()), 1), MOST_LINES)
     lines = fitting_lines(text, metrics, projection.width - 2 * MARGIN, most)
     place = QRectF(MARGIN, MARGIN, max(map(metrics.horizontalAdvance, lines)), len(lines) * metrics.height())
@@ -139,25 +136,17 @@ def _paint_caption(
 
 def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, width: float) -> QRectF:
     """Paint the legend; return its area."""
-    known = scene.truth is not None and bool(np.isfinite(scene.truth).any())
-    present = [
-        (
-            "estimate",
-            scene.estimate is not None and not scene.colored,
-            LegendEntry("estimate", theme.estimate),
-        ),
-        ("truth", known, LegendEntry(scene.truth_label, theme.truth_shape, hollow=hollow_truth(scene))),
-        ("residuals", known and scene.estimate is not None, LegendEntry("residual", theme.truth, line=True)),
-        ("halos", scene.std is not None, LegendEntry("± 1 standard deviation", theme.estimate, hollow=True)),
-        (
-            "estimate",
-            scene.other is not None and scene.appearance.color_by != "difference",
-            LegendEntry(scene.other_name or "compared run", theme.other),
-        ),
-    ]
-    floor = scene.floor
-    if floor is not None:
-        grid = LegendEntry(f"grid {floor.step:g} {scene.unit}", theme.muted, line=True)
-        present.append(("grid", True, grid))
-    entries = [entry for layer, there, entry in present if there and layer in scene.layers]
+    known, entries = scene.truth is not None and np.isfinite(scene.truth).any(), []
+    if "estimate" in scene.layers and scene.estimate is not None and not scene.colored:
+        entries.append(LegendEntry("estimate", theme.estimate))
+    if "truth" in scene.layers and known:
+        entries.append(LegendEntry(scene.truth_label, theme.truth_shape, hollow=hollow_truth(scene)))
+    if "residuals" in scene.layers and known and scene.estimate is not None:
+        entries.append(LegendEntry("residual", theme.truth, line=True))
+    if "halos" in scene.layers and scene.std is not None:
+        entries.append(LegendEntry("± 1 standard deviation", theme.estimate, hollow=True))
+    if "estimate" in scene.layers and scene.other is not None and scene.appearance.color_by != "difference":
+        entries.append(LegendEntry(scene.other_name or "compared run", theme.other))
+    if "grid" in scene.layers and scene.floor is not None:
+        entries.append(LegendEntry(f"grid {scene.floor.step:g} {scene.unit}", theme.muted, line=True))
     return paint_legend(painter, entries, theme, MARGIN, top, horizontal_to=width - MARGIN)

@@ -7,6 +7,7 @@ less than 4 % in a picture of 30 degrees. The light is that of `core.io.writers.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -41,6 +42,8 @@ SOFT = 0.25  # how far the color of a surface is from that of its points, toward
 MARK_MARGIN = 6.0  # pixels by which those are larger
 FAINT = 0.12  # opacity of the surface of the truth behind the estimate
 
+Shape: TypeAlias = Literal["sphere", "ring", "disk"]
+
 
 @dataclass(frozen=True, eq=False)
 class PointCloud:
@@ -50,7 +53,7 @@ class PointCloud:
     colors: Rgba  # (N, 4) bytes
     diameter: float  # in the unit of the positions
     least: float  # diameter of those that are far away, pixels
-    shape: Literal["sphere", "ring", "disk"] = "sphere"
+    shape: Shape = "sphere"
     margin: float = 0.0  # that the diameter is larger by, pixels
     rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # (N,) which points of a scene
 
@@ -255,7 +258,7 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
             caster = caster[drawn]
         if caster is not None and {"estimate", "truth"} & show and np.isfinite(caster).any():
             parts["floor"] = _floor(scene.floor, caster, theme)
-    parts |= _cameras(scene, theme)
+    parts |= dict(_cameras(scene, theme))
     colors = estimate_colors(scene, theme)
     truth_colors = filled(theme.truth_shape, len(drawn))
     compared = hollow_truth(scene)  # the truth steps back, then
@@ -283,21 +286,20 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         trail = scene.trail if drawn.all() else scene.trail[:, drawn]
         trail = trail[:, :: _stride(trail.shape[1] * (len(trail) - 1), budget.segments)]
         parts["trails"] = _trails(trail, theme.estimate if scene.estimate is not None else theme.truth_shape)
-    parts |= _differences(scene, theme, budget)
+    parts |= dict(_differences(scene, theme, budget))
     parts |= _halos(scene, colors)
     if len(scene.selection) > MOST_RINGS:
-        parts |= _marks(scene, theme)
-    size, least = sphere_size(scene)
-    if "truth" in show and scene.truth is not None:
-        if compared:
-            around = RING_SHARE * size, RING_SHARE * least
-            parts["truth"] = _dots(scene.truth, drawn, truth_colors, *around, "ring")
-        else:
-            parts["truth"] = _dots(scene.truth, drawn, truth_colors, size, least)
+        parts |= dict(_marks(scene, theme))
+    size = sphere_size(scene)
+    around = RING_SHARE * size[0], RING_SHARE * size[1]
+    if "truth" in show and scene.truth is not None and compared:
+        parts["truth"] = _dots(scene.truth, drawn, truth_colors, around, "ring")
+    elif "truth" in show and scene.truth is not None:
+        parts["truth"] = _dots(scene.truth, drawn, truth_colors, size)
     if scene.other is not None and scene.appearance.color_by != "difference":
-        parts["other"] = _dots(scene.other, drawn, filled(theme.other, len(drawn)), size, least)
+        parts["other"] = _dots(scene.other, drawn, filled(theme.other, len(drawn)), size)
     if "estimate" in show and scene.estimate is not None:
-        parts["estimate"] = _dots(scene.estimate, drawn, colors, size, least)
+        parts["estimate"] = _dots(scene.estimate, drawn, colors, size)
     return parts
 
 
@@ -362,13 +364,10 @@ def _halos(scene: Scene, colors: Rgba) -> dict[str, Part]:
     """Return the standard deviations of the points of the estimate: of all, or of those that are selected."""
     if not {"halos", "estimate"} <= scene.layers or scene.std is None or scene.estimate is None:
         return {}
-    chosen = np.ones(len(scene.drawn), dtype=bool)
-    if len(chosen) > MOST_HALOS:
-        chosen = np.zeros_like(chosen)
-        chosen[list(scene.selection[:MOST_HALOS])] = True
-    shown = (
-        chosen & scene.drawn & np.isfinite(scene.estimate).all(axis=1) & np.isfinite(scene.std).all(axis=1)
-    )
+    chosen = np.full(len(scene.drawn), len(scene.drawn) <= MOST_HALOS)
+    chosen[list(scene.selection[:MOST_HALOS])] = True
+    known = np.isfinite(scene.estimate).all(axis=1) & np.isfinite(scene.std).all(axis=1)
+    shown = chosen & scene.drawn & known
     if scene.camera is None or not shown.any():
         return {}
     axes = scene.std[shown][:, :, None] * scene.camera.R
@@ -376,33 +375,23 @@ def _halos(scene: Scene, colors: Rgba) -> dict[str, Part]:
 
 
 def _dots(
-    points: Floats,
-    drawn: Bools,
-    colors: Rgba,
-    size: float,
-    least: float,
-    shape: Literal["sphere", "ring", "disk"] = "sphere",
+    points: Floats, drawn: Bools, colors: Rgba, size: tuple[float, float], shape: Shape = "sphere",
     margin: float = 0.0,
-) -> PointCloud:
+) -> PointCloud:  # fmt: skip
     shown = np.isfinite(points).all(axis=1) & drawn
     if not shown.all():
         points, colors = points[shown], colors[shown]
-    return PointCloud(points, colors, size, least, shape, margin, np.flatnonzero(shown))
+    return PointCloud(points, colors, *size, shape, margin, np.flatnonzero(shown))
 
 
-def _marks(scene: Scene, theme: Theme) -> dict[str, Part]:
-    """Return larger disks behind the selected points: thousands of rings would be too slow."""
+def _marks(scene: Scene, theme: Theme) -> Iterator[tuple[str, Part]]:
+    """Yield larger disks behind the selected points: thousands of rings would be too slow."""
     chosen = np.zeros(len(scene.drawn), dtype=bool)
     chosen[list(scene.selection)] = True
-    size, least = sphere_size(scene)
-    found: dict[str, Part] = {}
     for name, points in (("truth", scene.truth), ("estimate", scene.estimate)):
         if points is not None and name in scene.layers:
-            color = filled(theme.selection, len(points))
-            found[f"selected {name}"] = _dots(
-                points, scene.drawn & chosen, color, size, least, "disk", MARK_MARGIN
-            )
-    return found
+            color, size = filled(theme.selection, len(points)), sphere_size(scene)
+            yield f"selected {name}", _dots(points, scene.drawn & chosen, color, size, "disk", MARK_MARGIN)
 
 
 def _stride(count: int, most: int) -> int:
@@ -410,43 +399,37 @@ def _stride(count: int, most: int) -> int:
     return max(1, -(-count // most))
 
 
-def _differences(scene: Scene, theme: Theme, budget: Budget) -> dict[str, Part]:
-    """Return the segments from the estimate to the truth, and to the compared run."""
-    found: dict[str, Part] = {}
-    if "residuals" not in scene.layers or scene.estimate is None:
-        return found
+def _differences(scene: Scene, theme: Theme, budget: Budget) -> Iterator[tuple[str, Part]]:
+    """Yield the segments from the estimate to the truth, and to the compared run."""
     for name, points, color, opacity in (
         ("residuals", scene.truth, theme.truth, 0.9),
         ("differences", scene.other, theme.other, 0.7),
     ):
-        if points is None:
+        if points is None or scene.estimate is None or "residuals" not in scene.layers:
             continue
         every = slice(None, None, _stride(len(points), budget.segments))
         ends = points[every], scene.estimate[every]
         known = np.logical_and.reduce([np.isfinite(end).all(axis=1) for end in ends]) & scene.drawn[every]
         pairs = np.stack([end[known] for end in ends], axis=1).reshape(-1, 3)
-        found[name] = LineSegments.between(pairs, filled(color, len(pairs), opacity))
-    return found
+        yield name, LineSegments.between(pairs, filled(color, len(pairs), opacity))
 
 
-def _cameras(scene: Scene, theme: Theme) -> dict[str, Part]:
-    """Return the camera of the frame, and those of other frames: parallel rays have no center to draw."""
-    found: dict[str, Part] = {}
+def _cameras(scene: Scene, theme: Theme) -> Iterator[tuple[str, Part]]:
+    """Yield the camera of the frame, and those of other frames: parallel rays have no center to draw."""
     camera, others = scene.camera, scene.other_cameras
     if camera is None or camera.orthogonal or scene.extent is None:
-        return found
+        return
     if scene.path is not None and len(scene.path) > 1:
         steps = np.stack([scene.path[:-1], scene.path[1:]], axis=1).reshape(-1, 3)
-        found["path"] = LineSegments.between(steps, filled(theme.accent, len(steps), 0.7))
-    if others and ("camera" in scene.layers or scene.path is not None):
+        yield "path", LineSegments.between(steps, filled(theme.accent, len(steps), 0.7))
+    if "camera" not in scene.layers and scene.path is None:
+        return
+    if others:
         lines = np.concatenate([_frustum(other, scene, OTHER_DEPTH) for other in others])
-        found["other cameras"] = LineSegments.between(lines, filled(theme.muted, len(lines), 0.45))
-    if "camera" in scene.layers or scene.path is not None:
-        lines = _frustum(camera, scene, FRUSTUM_DEPTH)
-        found["camera"] = LineSegments.between(
-            lines, filled(theme.accent if others else theme.muted, len(lines), 0.9)
-        )
-    return found
+        yield "other cameras", LineSegments.between(lines, filled(theme.muted, len(lines), 0.45))
+    lines = _frustum(camera, scene, FRUSTUM_DEPTH)
+    color = theme.accent if others else theme.muted
+    yield "camera", LineSegments.between(lines, filled(color, len(lines), 0.9))
 
 
 def _frustum(camera: Cameras, scene: Scene, share: float) -> Floats:
@@ -468,10 +451,8 @@ def _rows(indices: Ints, known: Bools) -> Ints:
 
 def _softened(colors: Rgba, theme: Theme) -> Rgba:
     """Return colors (N, 4) of a surface from which points of these colors stand out."""
-    softened = colors.copy()
-    softened[:, :3] = np.rint(
-        colors[:, :3] + SOFT * (rgba_bytes(theme.panel)[:3].astype(float) - colors[:, :3])
-    )
+    softened, ground = colors.copy(), rgba_bytes(theme.panel)[:3].astype(float)
+    softened[:, :3] = np.rint(colors[:, :3] + SOFT * (ground - colors[:, :3]))
     return softened
 
 
@@ -497,15 +478,15 @@ def _surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> Trian
     return TriangleMesh(points, _faded(colors, opacity), faces, solid=opacity > 0.5, normals=normals)
 
 
-_former_truth: list[tuple[tuple[Floats | Ints | Rgba, ...], float, TriangleMesh]] = []
+_former_truth: list[tuple[tuple[float | Floats | Ints | Rgba, ...], TriangleMesh]] = []
 
 
 def _truth_surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> TriangleMesh:
     """Return the surface of the truth, which stays the same while only the estimate changes."""
-    given: tuple[Floats | Ints | Rgba, ...] = points, faces, colors
-    for arrays, former, surface in _former_truth:
-        if former == opacity and all(np.array_equal(a, b) for a, b in zip(arrays, given, strict=True)):
+    given: tuple[float | Floats | Ints | Rgba, ...] = opacity, points, faces, colors
+    for former, surface in _former_truth:
+        if all(np.array_equal(a, b) for a, b in zip(former, given, strict=True)):
             return surface
     surface = _surface(points, faces, colors, opacity)
-    _former_truth[:] = [(given, opacity, surface)]
+    _former_truth[:] = [(given, surface)]
     return surface
