@@ -53,24 +53,17 @@ class Playback(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_timeout)
-        self._count = 0
+        self._count = self._frame = 0
         self._range: tuple[int, int] | None = None
-        self._frame = 0
-        self._loop = Loop.AGAIN
-        self._rate = FRAMES_PER_SECOND
-        self.playing = False
-        self._began = 0.0  # when the first of the steps was due
+        self._loop, self._rate, self.playing = Loop.AGAIN, FRAMES_PER_SECOND, False
+        self._began = 0.0  # when the round of frames would have begun at this rate
         self._steps = 0  # frames since then
-        self._place = 0  # in the round of frames, at that time
-        self._drawn = 0
-        self._counted_from = 0.0
+        self._drawn, self._counted_from = 0, 0.0
 
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames; playing stops, since the sequence is another one."""
         self.set_playing(False)
-        self._count = count
-        self._range = None
-        self._frame = 0
+        self._count, self._range, self._frame = count, None, 0
 
     def set_frame(self, frame: int) -> None:
         """Set the shown frame, from which playback continues."""
@@ -129,8 +122,8 @@ class Playback(QObject):
         if not self.playing:
             return
         first, last = self._ends
-        self._place = min(max(self._frame, first), last) - first
-        self._began, self._steps = self._clock(), 0
+        self._steps = min(max(self._frame, first), last) - first
+        self._began = self._clock() - self._steps / self._rate
         self._schedule()
 
     def _schedule(self) -> None:
@@ -150,7 +143,7 @@ class Playback(QObject):
 
     def _request_due_frame(self) -> None:
         first, last = self._ends
-        place = frame_in_round(self._place + self._steps, last - first + 1, self._loop)
+        place = frame_in_round(self._steps, last - first + 1, self._loop)
         over = self._loop is Loop.ONCE and place == last - first
         self._request(first + place)
         if over:

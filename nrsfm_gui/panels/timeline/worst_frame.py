@@ -54,11 +54,9 @@ class WorstFrame(QObject):
         session.set_frame(self._frame)
         findings = None if series.name == SERIES_NAME else self._findings()
         cause = None if findings is None else cause_of(findings, self._frame)
-        names = None if session.sequence is None else session.sequence.point_names
-        head = frame_heading(series, self._frame)
-        point = largest(self._errors(series, self._frame), series.unit, names)
+        point = largest(self._errors(series, self._frame), series.unit, self._names)
         # The status bar is short, and a run soon writes over it.
-        parts = head, "" if cause is None else cause.name, point
+        parts = frame_heading(series, self._frame), "" if cause is None else cause.name, point
         self._notifier.show_status("; ".join(part for part in parts if part))
         known = "" if findings is None else known_of(findings, self._frame)
         self._timeline.show_message(self._frame, frame_sentence(series, self._frame, known, point))
@@ -79,10 +77,12 @@ class WorstFrame(QObject):
         place = int(np.flatnonzero(worst_first(errors) == found)[0]) + 1
         which = "Worst point" if place == 1 else f"Point that is {ordinal(place)} worst"
         value = relative_measure(float(errors[found]), series.unit, series.size)
-        names = None if session.sequence is None else session.sequence.point_names
-        self._notifier.show_status(
-            f"{which} of frame {session.frame + 1}: {point_label(found, names)}, {series.name} {value}"
-        )
+        point = point_label(found, self._names)
+        self._notifier.show_status(f"{which} of frame {session.frame + 1}: {point}, {series.name} {value}")
+
+    @property
+    def _names(self) -> tuple[str, ...] | None:
+        return None if self._session.sequence is None else self._session.sequence.point_names
 
     def _errors(self, series: ErrorSeries, frame: int) -> Floats:
         """Return the errors (P,) of a frame, NaN of points that are not drawn."""

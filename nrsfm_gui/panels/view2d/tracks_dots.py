@@ -33,17 +33,11 @@ class TracksDots:
 
     def __init__(self, plot: pg.PlotWidget) -> None:
         self.residuals = SegmentsItem()
-        self.predicted, self.hidden, self.excluded = DotsItem(), DotsItem(), DotsItem()
-        self.doubted = DotsItem()
-        self.measured, self.reprojected = DotsItem(), DotsItem()
-        self.rings, self.last_ring, self.hover_ring = DotsItem(), DotsItem(), DotsItem()
-        self._theme = DARK
-        self._faint = ""
-        self._size = SIZES[1]
-        for item in (
-            self.residuals, self.predicted, self.hidden, self.measured, self.reprojected, self.excluded,
-            self.doubted, self.rings, self.last_ring, self.hover_ring,
-        ):  # fmt: skip
+        dots = [DotsItem() for _ in range(9)]
+        self.predicted, self.hidden, self.measured, self.reprojected, self.excluded = dots[:5]
+        self.doubted, self.rings, self.last_ring, self.hover_ring = dots[5:]
+        self._theme, self._faint, self._size = DARK, "", SIZES[1]
+        for item in (self.residuals, *dots):
             plot.addItem(item)
 
     def set_colors(self, theme: Theme) -> None:
@@ -67,9 +61,7 @@ class TracksDots:
         """Show measured points as rings, reprojected ones as dots, and the residuals between them."""
         size, rings = self._size, self._size >= LARGE
         self.measured.set_style([qcolor(self._theme.measured)], size + rings, pen_width=1.6 if rings else 0.0)
-        doubted = np.zeros_like(scene.visible)
-        if scene.weights is not None:
-            doubted = scene.visible & (scene.weights < DOUBTED)
+        doubted = scene.visible & (False if scene.weights is None else scene.weights < DOUBTED)
         self.measured.set_dots(scene.measured[scene.visible & scene.drawn & ~doubted])
         self.doubted.set_style([qcolor(self._theme.warning)], size + 1, pen_width=1.6)
         self.doubted.set_dots(scene.measured[doubted & scene.drawn])
@@ -78,35 +70,26 @@ class TracksDots:
         self.hidden.set_dots(scene.measured[unseen & ~scene.excluded])
         self.excluded.set_style([qcolor(self._theme.warning)], size + 1, pen_width=1.8, crossed=True)
         self.excluded.set_dots(scene.measured[unseen & scene.excluded])
-        if scene.reprojected is None:
-            for item in (self.reprojected, self.predicted):
-                item.set_dots(np.zeros((0, 2)))
-            self.residuals.set_segments(np.zeros((0, 2, 2)))
-            return
-        finite = _known(scene.reprojected) & scene.drawn
-        seen, unseen = finite & scene.visible, finite & ~scene.visible
-        self._show_reprojected(self.reprojected, scene, seen)
-        self._show_reprojected(self.predicted, scene, unseen)
-        if "residuals" not in scene.layers:
-            seen = np.zeros_like(seen)
-        self.residuals.set_segments(np.stack([scene.measured[seen], scene.reprojected[seen]], axis=1))
+        where = np.full_like(scene.measured, np.nan) if scene.reprojected is None else scene.reprojected
+        known = _known(where) & scene.drawn
+        seen = known & scene.visible
+        self._show_reprojected(self.reprojected, scene, where, seen)
+        self._show_reprojected(self.predicted, scene, where, known & ~scene.visible)
+        joined = seen if "residuals" in scene.layers else np.zeros_like(seen)
+        self.residuals.set_segments(np.stack([scene.measured[joined], where[joined]], axis=1))
 
-    def _show_reprojected(self, item: DotsItem, scene: Scene, which: Bools) -> None:
-        """Show some of the reprojected points: in the colors of their errors, or all in one."""
-        assert scene.reprojected is not None  # checked by the caller
-        theme, full = self._theme, self._size
-        size, predicted = max(full - 2, 2), item is self.predicted
+    def _show_reprojected(self, item: DotsItem, scene: Scene, where: Floats, which: Bools) -> None:
+        """Show some of the reprojected points (P, 2): in the colors of their errors, or all in one."""
+        theme, size, predicted = self._theme, max(self._size - 2, 2), item is self.predicted
+        levels = None
         if scene.color_values is not None and scene.color_limits is not None:
             item.set_style(_colors(scene.appearance.color_map), size)
-            item.set_dots(
-                scene.reprojected[which], value_levels(scene.color_values[which], scene.color_limits)
-            )
-            return
-        if predicted and full >= LARGE:
+            levels = value_levels(scene.color_values[which], scene.color_limits)
+        elif predicted and self._size >= LARGE:
             item.set_style([qcolor(theme.reprojected)], size + 1, pen_width=1.2)
         else:  # rings of many would cover each other
             item.set_style([qcolor(self._faint if predicted else theme.reprojected)], size)
-        item.set_dots(scene.reprojected[which])
+        item.set_dots(where[which], levels)
 
     def show_rings(self, scene: Scene, hovered: int) -> None:
         """Circle the hovered point (or none, -1) and the selected points that are drawn."""
