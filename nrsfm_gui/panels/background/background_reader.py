@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from pathlib import Path
 
 from PyQt6.QtCore import pyqtSignal
@@ -27,8 +28,9 @@ class BackgroundReader(Job):
         super().__init__(BackgroundReader.serve)  # type: ignore[arg-type]  # the job it is called with
         self.path = path
         self._condition = threading.Condition()
-        self._wanted: int | None = None
-        self._ahead: list[int] = []
+        self._queue: deque[tuple[int, bool]] = (
+            deque()
+        )  # which pictures to read, and whether they are requested
         self._last = 0
         self.pictures: ImageSource | None = None
 
@@ -36,8 +38,8 @@ class BackgroundReader(Job):
         """Request an image; an earlier request that was not served yet is dropped."""
         with self._condition:
             step = 1 if index >= self._last else -1
-            self._ahead = [index + step * k for k in range(1, AHEAD + 1)]
-            self._wanted = self._last = index
+            ahead = [(index + step * k, False) for k in range(1, AHEAD + 1)]
+            self._queue, self._last = deque([(index, True), *ahead]), index
             self._condition.notify()
 
     def cancel(self) -> None:
@@ -69,11 +71,8 @@ class BackgroundReader(Job):
         with self._condition:
             while True:
                 self.watch()
-                if self._wanted is not None:
-                    index, self._wanted = self._wanted, None
-                    return index, True
-                while self._ahead:
-                    index = self._ahead.pop(0)
-                    if 0 <= index < pictures.count and pictures.kept(index) is None:
-                        return index, False
+                while self._queue:
+                    index, requested = self._queue.popleft()
+                    if requested or (0 <= index < pictures.count and pictures.kept(index) is None):
+                        return index, requested
                 self._condition.wait()

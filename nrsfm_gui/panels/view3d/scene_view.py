@@ -173,7 +173,7 @@ class SceneView(PointView):
         self._place_controls()
         self._redraw()
         if self.isVisible():
-            self.renderer.begin(self._request(self._projection(), self.devicePixelRatioF()))
+            self.renderer.begin(self._request())
 
     def _apply_theme(self, theme: Theme) -> None:
         self.renderer.theme = theme
@@ -191,7 +191,7 @@ class SceneView(PointView):
 
     def grab_image(self) -> QImage:
         """Return what is seen, without the buttons, at the resolution of the screen."""
-        return self._image_of(self._request(self._projection(), self.devicePixelRatioF()))
+        return self._image_of(self._request())
 
     def render_image(
         self, width: int, height: int, orbit: Orbit | None = None, *, labels: bool = True,
@@ -199,7 +199,7 @@ class SceneView(PointView):
     ) -> QImage:  # fmt: skip
         """Return a picture of any size with labels that grow with it. The view stays as it is."""
         ratio, size = labeled_size(width, height)
-        projection = self._projection(*size, orbit=orbit or self.orbit_for(*size))
+        projection = self._projection(*size, orbit or self.orbit_for(*size))
         background = QColor(0, 0, 0, 0) if transparent else None
         request = self._request(projection, ratio, (width, height), background)
         image = self._image_of(request, labels=labels)
@@ -223,19 +223,14 @@ class SceneView(PointView):
             paint_message(painter, NO_SEQUENCE, projection.width, projection.height, self._theme)
             return
         locked = self._sees_through_frame
-        status = f"camera of frame {self._scene.frame + 1}" if locked else ""
-        if self.camera.orbit.orthographic and not locked:
-            status = "orthographic"
+        status = "orthographic" if self.camera.orbit.orthographic else ""
+        if locked:
+            status = f"camera of frame {self._scene.frame + 1}"
+        status = " · ".join(filter(None, (status, self.renderer.omission)))
         paint_overlay(
-            painter,
-            self._scene,
-            projection,
-            self._theme,
-            hovered=self._hovered,
-            status=" · ".join(each for each in (status, self.renderer.omission) if each),
-            locked=locked,
-            covered=covered,
-        )
+            painter, self._scene, projection, self._theme, hovered=self._hovered, status=status,
+            locked=locked, covered=covered,
+        )  # fmt: skip
 
     # Where it is seen from
 
@@ -397,12 +392,14 @@ class SceneView(PointView):
     # The picture
 
     def _request(
-        self, projection: Projection, ratio: float, size: tuple[int, int] | None = None,
-        background: QColor | None = None,
+        self, projection: Projection | None = None, ratio: float = 0.0,
+        size: tuple[int, int] | None = None, background: QColor | None = None,
     ) -> RenderRequest:  # fmt: skip
-        pixels = size or (max(round(projection.width * ratio), 1), max(round(projection.height * ratio), 1))
+        """Return how a picture is rendered: that of the screen where nothing else is given."""
+        projection, ratio = projection or self._projection(), ratio or self.devicePixelRatioF()
+        size = size or (max(round(projection.width * ratio), 1), max(round(projection.height * ratio), 1))
         ground = background or qcolor(self._theme.panel)
-        return RenderRequest(projection, ground, pixels, ratio, locked=self._sees_through_frame)
+        return RenderRequest(projection, ground, size, ratio, locked=self._sees_through_frame)
 
     def _redraw(self) -> None:
         """Make the picture anew when it is next painted."""
@@ -416,12 +413,12 @@ class SceneView(PointView):
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, made anew only where it changed, and the labels."""
-        projection = self._projection()
-        picture = self.renderer.image(self._request(projection, self.devicePixelRatioF()))
+        request = self._request()
+        picture = self.renderer.image(request)
         painter = QPainter(self)
         painter.drawImage(0, 0, picture)
         covered = [QRectF(each.geometry()) for each in (self.buttons, self.color_bar) if each.isVisible()]
-        self._paint_labels(painter, projection, covered)
+        self._paint_labels(painter, request.projection, covered)
         self._lasso.paint(painter, self._theme)
         painter.end()
 
