@@ -92,7 +92,7 @@ class BackgroundController(QObject):
         self._pictured = False  # whether a picture was read
         self.bar = BackgroundBar()
         self.bar.opacity.valueChanged.connect(lambda percent: self._change(opacity=percent / 100))
-        self.bar.offset.valueChanged.connect(self.set_offset)
+        self.bar.offset.valueChanged.connect(lambda frames: self._change(offset=frames))
         self.bar.remove.clicked.connect(lambda _checked: self.remove())
         view.add_below(self.bar)
         session.background_changed.connect(self._on_background_changed)
@@ -128,10 +128,6 @@ class BackgroundController(QObject):
     def remove(self) -> None:
         """Remove the background."""
         self._session.set_background(None)
-
-    def set_offset(self, offset: int) -> None:
-        """Shift the background by some frames."""
-        self._change(offset=offset)
 
     def _change(self, **changes: Any) -> None:
         if self._session.background is not None:
@@ -188,12 +184,10 @@ class BackgroundController(QObject):
             self._notifier.fail(sentence, details)
 
     def _on_picture_read(self, index: int, image: QImage) -> None:
-        background = self._session.background
-        if (
-            background is None
-            or self.sender() is not self._reader
-            or index != background.picture(self._session.frame, self._session.sequence)
-        ):
+        background, session = self._session.background, self._session
+        if background is None or self.sender() is not self._reader:
+            return
+        if index != background.picture(session.frame, session.sequence):
             return
         self._warned = self._warned and image.isNull()
         self._pictured = True

@@ -219,7 +219,7 @@ def test_the_picture_follows_the_frame_and_the_offset(qtbot, folder, session, ba
     for frame in (5, 2, 7):
         session.set_frame(frame)
         qtbot.waitUntil(lambda frame=frame: level() == gray(frame))
-    background.set_offset(-3)
+    background.bar.offset.setValue(-3)
     qtbot.waitUntil(lambda: level() == gray(4))
     session.set_frame(1)  # there is no picture before the first
     qtbot.waitUntil(lambda: level() is None)
@@ -356,7 +356,7 @@ def test_the_video_that_a_sequence_names_lies_behind_it_also_when_its_decoder_ha
         session.set_frame(7)
     assert "clip.mp4: frame 32 cannot be read: its library ends with code -9" in failed.args[0]
     session.set_frame(5)
-    background.set_offset(-1)
+    background.bar.offset.setValue(-1)
     qtbot.waitUntil(lambda: shows(24))
     session.set_sequence(replace(sequence, video=video.with_name("gone.mp4"), digest="c" * 64))
     assert session.background is None
