@@ -62,12 +62,12 @@ def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wai
     np.testing.assert_allclose(scene.color_values, together.distances[scene.frame])
     assert "truth" not in scene.layers and "truth" in window.session.appearance.layers
     assert window.timeline.series.name == "run distance"
-    np.testing.assert_array_equal(window.timeline.strip._errors, together.distances)
+    np.testing.assert_array_equal(window.timeline.strip._series.per_point, together.distances)
     window.compare_controller.stop()
     assert window.session.appearance.color_by == "role"
     window.display.refresh()
     assert window.timeline.series is errors
-    np.testing.assert_array_equal(window.timeline.strip._errors, errors.per_point)
+    assert window.timeline.strip._series is errors
 
 
 def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(window, wait_for_comparison):
