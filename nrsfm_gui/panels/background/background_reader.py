@@ -28,9 +28,7 @@ class BackgroundReader(Job):
         super().__init__(BackgroundReader.serve)  # type: ignore[arg-type]  # the job it is called with
         self.path = path
         self._condition = threading.Condition()
-        self._queue: deque[tuple[int, bool]] = (
-            deque()
-        )  # which pictures to read, and whether they are requested
+        self._queue: deque[tuple[int, bool]] = deque()  # of pictures, and whether they are requested
         self._last = 0
         self.pictures: ImageSource | None = None
 

@@ -137,9 +137,9 @@ class ViewCamera(QObject):
     def turn(self, right: float, down: float, held: Floats | None, width: int, height: int) -> None:
         """Follow a drag, in pixels; points (N, 3) that are inside a picture of a size remain so."""
         turned = self.orbit.turned(right * DEGREES_PER_PIXEL, down * DEGREES_PER_PIXEL)
-        if held is not None:
-            inside = self.orbit.holding(held, width, height).distance < SLACK * self.orbit.distance
-            turned = turned.holding(held, width, height) if inside else turned
+        farthest = SLACK * self.orbit.distance
+        if held is not None and self.orbit.holding(held, width, height).distance < farthest:
+            turned = turned.holding(held, width, height)
         self.move(turned, aimed=False)
 
     def interrupt(self) -> None:

@@ -39,7 +39,7 @@ def paint_overlay(
     locked: bool = False,
     covered: list[QRectF] | None = None,
 ) -> None:
-    """Paint the flat overlay of a picture of the scene, with the color bar where no controls cover areas."""
+    """Paint the flat overlay; `covered` by controls, or None for a picture that has none but a color bar."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     if scene.message:
