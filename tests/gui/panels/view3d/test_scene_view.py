@@ -25,15 +25,19 @@ from nrsfm_gui.widgets.picture_labels import fitting_lines
 SIZE = (640, 480)
 
 
-def pixel(view, scene, index):
-    where, _ = view._projection().pixels(scene.estimate[index])
-    return QPoint(*np.round(where).astype(int))
+def pixel(view, point):
+    """Return where a view draws a point (3,)."""
+    return QPoint(*np.round(view._projection().pixels(point)[0]).astype(int))
+
+
+def picture_of(view, scene):
+    view.set_scene(scene)
+    return view.grab_image()
 
 
 def test_estimate_truth_and_residuals_have_their_colors(drawn, scene_of, near):
     scene = scene_of()
-    drawn.set_scene(scene)
-    picture = drawn.grab_image()
+    picture = picture_of(drawn, scene)
     blue, gray = near(picture, DARK.estimate, tolerance=60), near(picture, DARK.truth_shape, tolerance=30)
     assert blue.sum() > 20 * 15
     assert gray[60:430].sum() > 150
@@ -47,23 +51,16 @@ def test_estimate_truth_and_residuals_have_their_colors(drawn, scene_of, near):
 
 
 def test_hidden_layers_are_not_drawn(view, scene_of, near):
-    scene = scene_of(layers={"estimate"})
-    view.set_scene(scene)
-    picture = view.grab_image()
+    picture = picture_of(view, scene_of(layers={"estimate"}))
     assert not near(picture, DARK.truth, tolerance=25).any()  # of the residuals
     assert not near(picture, DARK.truth_shape, tolerance=25)[60:].any()
     assert near(picture, DARK.estimate, tolerance=12).any()
 
 
 def test_mesh_tints_what_it_covers(drawn, scene_of, known):
-    plain = scene_of(layers={"estimate"})
-    drawn.set_scene(plain)
-    before = drawn.grab_image()
-    drawn.set_scene(scene_of(layers={"estimate", "faces"}))
-    after = drawn.grab_image()
-    corners = plain.estimate[known.sequence.faces[0]]
-    where, _ = drawn._projection().pixels(corners.mean(axis=0))
-    middle = QPoint(*np.round(where).astype(int))
+    plain, meshed = (scene_of(layers={"estimate", *more}) for more in ((), ("faces",)))
+    before, after = (picture_of(drawn, scene) for scene in (plain, meshed))
+    middle = pixel(drawn, plain.estimate[known.sequence.faces[0]].mean(axis=0))
     assert after.pixelColor(middle).blue() > before.pixelColor(middle).blue() + 15
 
 
@@ -76,39 +73,32 @@ def test_a_standard_deviation_tints_what_is_within_it(drawn, scene_of, known):
     )
     drawn.set_scene(plain)
     drawn.set_axis_preset("front")  # where no point is beside a corner
-    before = drawn.grab_image()
-    drawn.set_scene(tinted)
-    after = drawn.grab_image()
+    before, after = drawn.grab_image(), picture_of(drawn, tinted)
     radius = 0.05 * shapes.similarity.scale[2]
     aside = drawn._projection().R[0]  # to the right in the picture
     for p in (0, 4, 15, 19):  # the corners of the sheet
         out = plain.estimate[p] - plain.estimate.mean(axis=0)
         way = aside * np.sign(out @ aside)
         for share, brighter in ((0.8, True), (1.3, False)):
-            where, _ = drawn._projection().pixels(plain.estimate[p] + share * radius * way)
-            place = QPoint(*np.round(where).astype(int))
+            place = pixel(drawn, plain.estimate[p] + share * radius * way)
             gained = after.pixelColor(place).blue() - before.pixelColor(place).blue()
             assert (gained > 8) is brighter or (not brighter and gained == 0), (p, share, gained)
 
 
 def test_color_by_error_gives_every_point_the_color_of_its_error(drawn, scene_of):
     scene = scene_of(appearance=Appearance(frozenset({"estimate"}), "error"))
-    drawn.set_scene(scene)
-    picture = drawn.grab_image()
-    table = error_table()[:, :3].astype(int)
-    for index in (int(np.argmin(scene.errors)), int(np.argmax(scene.errors))):
-        where = pixel(drawn, scene, index)
-        red, green, blue, _ = picture.pixelColor(where).getRgb()
+    picture, table = picture_of(drawn, scene), error_table()[:, :3].astype(int)
+    for index in (scene.errors.argmin(), scene.errors.argmax()):
+        color = picture.pixelColor(pixel(drawn, scene.estimate[index])).getRgb()[:3]
         expected = table[int(min(scene.errors[index] / scene.color_limits[1], 1.0) * 255)]
-        # Of a sphere, which is a little darker beside its middle.
-        assert np.abs(expected - (red, green, blue)).max() < 18
+        assert np.abs(expected - color).max() < 18  # of a sphere: a little darker beside its middle
 
 
 def test_the_point_under_the_mouse_is_emitted_and_a_click_selects_it_or_none(view, scene_of, qtbot):
     scene, hovered = scene_of(), []
     view.set_scene(scene)
     view.point_hovered.connect(hovered.append)
-    for place, point in ((pixel(view, scene, 9), 9), (QPoint(630, 200), -1)):
+    for place, point in ((pixel(view, scene.estimate[9]), 9), (QPoint(630, 200), -1)):
         send_mouse(view, QEvent.Type.MouseMove, place, held=Qt.MouseButton.NoButton)
         with qtbot.waitSignal(view.point_selected) as selected:
             qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=place)
@@ -255,37 +245,30 @@ def test_a_fitted_view_stays_fitted_when_resized(view, scene_of):
     view.set_scene(scene)
     view.resize(500, 420)
     where, _ = view._projection().pixels(scene.truth)
-    assert (where > 0).all()
-    assert (where < (500, 420)).all()
+    assert ((where > 0) & (where < (500, 420))).all()
     assert view.grab_image().width() == 500
 
 
 def test_only_what_changed_is_sent_to_opengl(opengl_view, scene_of, monkeypatch):
     from nrsfm_gui.panels.view3d import gl_renderer
 
-    written = []
-    original = gl_renderer._Buffer.write
+    written, original = [], gl_renderer._Buffer.write
     monkeypatch.setattr(
         gl_renderer._Buffer,
         "write",
         lambda buffer, values: (written.append(values), original(buffer, values)),
     )
-    opengl_view.set_scene(scene_of())
-    first = opengl_view.grab_image()
+    first = picture_of(opengl_view, scene_of())
     assert written
     written.clear()
-    opengl_view.set_scene(scene_of(selected=4, selection=(4,)))
-    assert opengl_view.grab_image() != first  # the ring
+    assert picture_of(opengl_view, scene_of(selected=4, selection=(4,))) != first  # the ring
     assert written == []
     scene = scene_of(3)
-    opengl_view.set_scene(scene)
-    opengl_view.grab_image()
-    sizes = {values.shape for values in written}
-    assert (len(scene.estimate), 3) in sizes
-    floor = scene_parts(scene, DARK)["grid"].positions.astype(np.float32)
-    assert not any(np.array_equal(values, floor) for values in written)
-    colors = scene_parts(scene, DARK)["estimate"].colors
-    assert not any(np.array_equal(values, colors) for values in written)
+    picture_of(opengl_view, scene)
+    assert (len(scene.estimate), 3) in {values.shape for values in written}
+    parts = scene_parts(scene, DARK)
+    for same in (parts["grid"].positions.astype(np.float32), parts["estimate"].colors):
+        assert not any(np.array_equal(values, same) for values in written)
 
 
 def test_what_could_not_be_sent_to_opengl_is_sent_again(opengl_view, scene_of, monkeypatch):
@@ -327,10 +310,8 @@ def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(ope
 
 def test_two_views_both_draw(opengl_view, scene_of, show, near):
     second = show(SceneView(software=not opengl_view.renderer.uses_opengl), *SIZE)
-    scene = scene_of()
     for each in (opengl_view, second):
-        each.set_scene(scene)
-        assert near(each.grab_image(), DARK.estimate, tolerance=12).sum() > 200
+        assert near(picture_of(each, scene_of()), DARK.estimate, tolerance=12).sum() > 200
 
 
 def test_the_surface_of_the_truth_is_found_again_only_where_it_is_another_one(scene_of):
