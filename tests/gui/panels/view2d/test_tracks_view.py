@@ -1,6 +1,7 @@
 """The 2-D panel: pixels of its picture, and what the mouse does."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -155,10 +156,8 @@ def test_the_legend_is_above_the_plot_however_it_is_zoomed(view, show_frame, nea
 def test_zooming_is_undone_by_fit_and_by_a_double_click(view, show_frame, qtbot):
     show_frame(0)
     before, surface = view._box.viewRange(), view.plot_widget.viewport()
-    for fit in (
-        view.fit,
-        lambda: qtbot.mouseDClick(surface, Qt.MouseButton.LeftButton, pos=QPoint(300, 200)),
-    ):
+    double_click = partial(qtbot.mouseDClick, surface, Qt.MouseButton.LeftButton, pos=QPoint(300, 200))
+    for fit in (view.fit, double_click):
         view._box.scaleBy((0.3, 0.3))
         assert view._box.viewRange() != before
         fit()

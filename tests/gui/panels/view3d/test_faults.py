@@ -31,11 +31,10 @@ EVERYTHING = frozenset(LAYERS)
 def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, scene_of, near):
     scene = scene_of(3, layers={"camera"})
     view.set_scene(scene)
-    centers = -scene.camera.R.T @ scene.camera.t
-    view.camera.set_orbit(Orbit(tuple(centers), 300.0, 140.0, 20.0))
+    center = -scene.camera.R.T @ scene.camera.t
+    view.camera.set_orbit(Orbit(tuple(center), 300.0, 140.0, 20.0))
     free = near(view.grab_image(), DARK.muted, tolerance=70)
-    where, _ = view._projection().pixels(centers)
-    x, y = np.round(where).astype(int)
+    x, y = np.round(view._projection().pixels(center)[0]).astype(int)
     assert free[y - 4 : y + 5, x - 4 : x + 5].any()
     view.set_camera_locked(True)
     locked = near(view.grab_image(), DARK.muted, tolerance=90)
@@ -50,12 +49,10 @@ def test_pictures_of_any_size_leave_the_view_as_it_is(drawn, scene_of, size):
     drawn.set_scene(scene_of(3))
     before, orbit = drawn.grab_image(), drawn.camera.orbit
     picture = drawn.render_image(*size)
-    assert picture.size() == QSize(*size)
-    assert picture.devicePixelRatio() == 1.0
+    assert (picture.size(), picture.devicePixelRatio()) == (QSize(*size), 1.0)
     other = drawn.render_image(*size, Orbit(orbit.center, orbit.distance, orbit.azimuth + 90, 10.0))
     assert other != picture
-    assert drawn.camera.orbit == orbit
-    assert drawn.grab_image() == before
+    assert (drawn.camera.orbit, drawn.grab_image()) == (orbit, before)
 
 
 def test_a_large_picture_is_the_small_one_enlarged(drawn, scene_of, near):
@@ -117,8 +114,7 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
 
 
 def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, scene_of, show, near):
-    window, view = QMainWindow(), SceneView()
-    dock = QDockWidget("3-D")
+    window, view, dock = QMainWindow(), SceneView(), QDockWidget("3-D")
     dock.setWidget(view)
     window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
     show(window, 900, 700)
@@ -165,8 +161,7 @@ def test_nan_everywhere_is_drawn_without_warnings(drawn, scene_of, color_by):
     assert drawn.point_at(drawn.rect().center().toPointF()) == -1
     parts = scene_parts(broken, DARK)
     assert not any(len(part.faces) for part in parts.values() if isinstance(part, TriangleMesh))
-    for name in ("estimate", "truth"):
-        assert len(parts[name].positions) == 0
+    assert not len(parts["estimate"].positions) and not len(parts["truth"].positions)
     assert not any(len(part.pairs) for name, part in parts.items() if name in ("residuals", "trails"))
 
 
@@ -203,10 +198,8 @@ def test_hidden_points_are_not_drawn_nor_found(view, known, shapes, near):
     far = int(np.argmax(np.linalg.norm(where - where[:2].mean(axis=0), axis=1)))
     assert view.point_at(QPointF(*where[far])) == -1
     rings = near(view.grab_image(), DARK.selection, tolerance=25)
-    x, y = np.round(where[1]).astype(int)
-    assert rings[y - 10 : y + 11, x - 10 : x + 11].sum() > 15
-    x, y = np.round(where[5]).astype(int)
-    assert not rings[y - 10 : y + 11, x - 10 : x + 11].any()
+    of_one, of_five = (rings[y - 10 : y + 11, x - 10 : x + 11] for x, y in where[[1, 5]].round().astype(int))
+    assert of_one.sum() > 15 and not of_five.any()
 
 
 def test_every_selected_point_has_a_ring_and_very_many_have_marks(view, make_known, near):
@@ -243,8 +236,8 @@ def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, scene_o
 
 
 def test_a_mesh_that_is_too_large_without_opengl_is_omitted_with_a_message(view, scene_of, monkeypatch):
-    monkeypatch.setattr(software_renderer, "MOST_TRIANGLES", 1)
     statuses = []
+    monkeypatch.setattr(software_renderer, "MOST_TRIANGLES", 1)
     monkeypatch.setattr(scene3d, "paint_overlay", lambda *_, status, **__: statuses.append(status))
     view.set_scene(scene_of(layers={"estimate", "faces"}))
     view.grab_image()

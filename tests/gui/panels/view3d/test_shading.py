@@ -117,9 +117,8 @@ def test_spheres_that_intersect_are_cut_where_they_meet(make_renderer):
     b = cloud((0.25, 0, 0.0), color="#2020ff", diameter=1.2)["points"]
     seen = picture(renderer, {"a": a, "b": b})
     row = seen[SIZE[1] // 2]
-    red, blue = row[:, 0] > row[:, 2] + 40, row[:, 2] > row[:, 0] + 40
-    assert abs(np.nonzero(red)[0].max() - SIZE[0] // 2) <= 2  # the plane between the two
-    assert abs(np.nonzero(blue)[0].min() - SIZE[0] // 2) <= 2
+    red, blue = (np.flatnonzero(row[:, one] > row[:, other] + 40) for one, other in ((0, 2), (2, 0)))
+    assert np.abs([red.max() - SIZE[0] // 2, blue.min() - SIZE[0] // 2]).max() <= 2  # the plane between them
 
 
 def test_both_renderers_draw_the_same(make_renderer):
@@ -140,8 +139,7 @@ def test_both_renderers_draw_the_same(make_renderer):
 def test_both_sides_of_a_surface_are_lit_and_a_fold_is_seen(renderer):
     seen = picture(renderer, {"mesh": sheet(fold=0.9)})
     middle, half = SIZE[1] // 2, SIZE[0] // 2
-    left, right = seen[middle, half - 8, 2], seen[middle, half + 6, 2]
-    assert left > right + 40
+    assert seen[middle, half - 8, 2] > seen[middle, half + 6, 2] + 40
     behind = Orbit(distance=10.0, azimuth=180.0, elevation=0.0)
     back = picture(renderer, {"mesh": sheet()}, behind)[middle, half]
     assert back[2] > 230
@@ -165,19 +163,16 @@ def test_a_picture_with_a_transparent_background_holds_only_what_is_drawn(render
 
 
 def test_the_truth_is_gray_and_hollow_beside_the_estimate_and_solid_alone(renderer, known, scene_of):
-    def saturation(color):
-        return QColor(color).hsvSaturationF()
-
     for theme in (LIGHT, DARK):
-        assert saturation(theme.truth_shape) < 0.2 < 0.5 < saturation(theme.estimate)
+        truth, estimate = (QColor(color).hsvSaturationF() for color in (theme.truth_shape, theme.estimate))
+        assert truth < 0.2 < 0.5 < estimate
     both = scene_parts(scene_of(layers={"estimate", "truth"}), theme)
     assert (both["truth"].shape, both["estimate"].shape) == ("ring", "sphere")
     alone = build_scene(known.sequence, build_shapes(known.sequence, None), frame=2)
     assert scene_parts(alone, theme)["truth"].shape == "sphere"
     ring = cloud((0, 0, 0), color=theme.truth_shape, shape="ring")
-    seen = picture(renderer, ring, background=theme.panel)
-    panel = np.array(QColor(theme.panel).getRgb()[:3])
-    apart = np.abs(seen[..., :3] - panel).max(axis=2)
+    seen = picture(renderer, ring, background=theme.panel)[..., :3]
+    apart = np.abs(seen - QColor(theme.panel).getRgb()[:3]).max(axis=2)
     assert apart[SIZE[1] // 2, SIZE[0] // 2] == 0
     assert (apart > 60).sum() > 30
 
