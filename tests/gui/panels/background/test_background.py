@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPointF, QSize
+from PyQt6.QtCore import QPointF, QRectF, QSize
 from PyQt6.QtGui import QColor, QImage
 
 from core import InputError, simulate
@@ -196,11 +196,8 @@ def shown(tracks_view):
 def test_pixel_centers_are_track_coordinates(qtbot, folder, tracks_view, opened, shown):
     opened(folder, opacity=1.0)
     qtbot.waitUntil(lambda: shown.isVisible())
-    rectangle = shown.mapRectToParent(shown.boundingRect())
-    assert (rectangle.left(), rectangle.top()) == (-0.5, -0.5)
-    assert (rectangle.width(), rectangle.height()) == (WIDTH, HEIGHT)
-    # One pixel of the picture is many of the screen.
-    tracks_view.show_range(tracks_view.range_shown.__class__(7, 17, 6, 6))
+    assert shown.mapRectToParent(shown.boundingRect()) == QRectF(-0.5, -0.5, WIDTH, HEIGHT)
+    tracks_view.show_range(QRectF(7, 17, 6, 6))  # one pixel of the picture is many of the screen
     qtbot.wait(20)
     red = seen_at(tracks_view, 10.0, 20.0)
     assert red.red() > 200 and red.green() < 60
@@ -280,19 +277,13 @@ def test_a_doubtful_background_is_reported(sequence):
 def test_a_movie_of_the_two_d_view_has_the_background(qtbot, folder, tmp_path, opened, make_exporting):
     exporting = make_exporting()
     opened(folder, opacity=1.0)
+    options = MovieOptions(view="2d", width=320, height=240, first=2, last=3)
     with qtbot.waitSignal(exporting.saved):
-        exporting.save_movie(
-            tmp_path / "m.png", MovieOptions(view="2d", width=320, height=240, first=2, last=3)
-        )
+        exporting.save_movie(tmp_path / "m.png", options)
     for index in (2, 3):
         image = QImage(str(tmp_path / f"m_{index - 1:04d}.png"))
-        level = gray(index)
-        count = sum(
-            image.pixelColor(x, y) == QColor(level, level, level)
-            for x in range(0, 320, 4)
-            for y in range(0, 240, 4)
-        )
-        assert count > 500
+        colors = [image.pixelColor(x, y) for x in range(0, 320, 4) for y in range(0, 240, 4)]
+        assert colors.count(QColor(*3 * [gray(index)])) > 500
 
 
 def remove(session):

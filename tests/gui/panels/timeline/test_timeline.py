@@ -95,17 +95,14 @@ def test_playing_speed_and_loop_are_requested(timeline, qtbot):
 
 
 def test_the_strip_shows_the_error_of_each_cell_and_names_it(timeline, errors, qtbot):
-    strip = timeline.strip
+    strip, table = timeline.strip, error_table()[:, :3].astype(int)
     timeline.set_frame(0)
     picture = strip.grab().toImage()
-    table = error_table()[:, :3].astype(int)
     for frame, point in ((5, 2), (30, 9), (35, 0)):
         where = cell(strip, frame, point)
         assert strip.cell_at(QPointF(where)) == (frame, point)
-        color = picture.pixelColor(where)
-        top = np.nanpercentile(errors, 98)
-        expected = table[int(min(errors[frame, point] / top, 1.0) * 255)]
-        assert np.abs(expected - (color.red(), color.green(), color.blue())).max() <= 6
+        share = min(errors[frame, point] / np.nanpercentile(errors, 98), 1.0)
+        assert np.abs(table[int(share * 255)] - picture.pixelColor(where).getRgb()[:3]).max() <= 6
         with qtbot.waitSignals([timeline.frame_requested, timeline.point_selected]) as caught:
             qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=where)
         assert [signal.args for signal in caught.all_signals_and_args] == [(frame,), (point,)]
@@ -232,24 +229,20 @@ def test_the_ends_of_the_range_can_be_dragged_even_past_each_other(timeline, nam
     part.range_requested.connect(timeline.set_range)
     half = axis_of(part).span / FRAMES / 2
     y = part.height() // 2
-    right = QPoint(round(axis_of(part).center(20) + half + 2), y)
-    drag(part, right, at(part, 30, y))
-    assert asked[-1] == (10, 30)
-    left = QPoint(round(axis_of(part).center(10) - half - 2), y)
-    drag(part, left, at(part, 34, y))
-    assert asked[-1] == (30, 34)
+    for end, beside, target, expected in ((20, half + 2, 30, (10, 30)), (10, -half - 2, 34, (30, 34))):
+        drag(part, QPoint(round(axis_of(part).center(end) + beside), y), at(part, target, y))
+        assert asked[-1] == expected
 
 
 def test_the_frames_that_are_not_played_are_shaded_on_strip_and_curve(timeline):
     timeline.set_frame(0)
-    before = [part.grab().toImage() for part in (timeline.strip, timeline.curve)]
+    before, curve = timeline.strip.grab().toImage(), timeline.curve.grab().toImage()
     timeline.set_range((12, 24))
-    after = [part.grab().toImage() for part in (timeline.strip, timeline.curve)]
-    strip = timeline.strip
-    inside, outside = cell(strip, 18, 4), cell(strip, 30, 4)
-    assert after[0].pixelColor(inside) == before[0].pixelColor(inside)
-    assert after[0].pixelColor(outside).lightness() < before[0].pixelColor(outside).lightness()
-    assert after[1] != before[1]
+    after = timeline.strip.grab().toImage()
+    inside, outside = cell(timeline.strip, 18, 4), cell(timeline.strip, 30, 4)
+    assert after.pixelColor(inside) == before.pixelColor(inside)
+    assert after.pixelColor(outside).lightness() < before.pixelColor(outside).lightness()
+    assert timeline.curve.grab().toImage() != curve
 
 
 def test_sorting_puts_the_worst_point_on_top_and_clicks_still_find_it(timeline, errors, qtbot, near):
@@ -343,8 +336,7 @@ def test_more_frames_than_pixels_show_the_largest_error():
     values[0, 10:20] = np.nan
     picture = heat_image(values, (100, 50), 5.0, hidden=np.zeros(2, dtype=bool))
     assert (picture.width(), picture.height()) == (100, 2)
-    levels = [picture.pixelColor(column, 1).red() for column in range(100)]
-    assert int(np.argmax(levels)) == 3777 * 100 // 5000
+    assert np.argmax([picture.pixelColor(k, 1).red() for k in range(100)]) == 3777 * 100 // 5000
     assert picture.pixelColor(0, 0).alpha() == 255  # others of its frames are known
 
 
@@ -378,21 +370,22 @@ def test_the_timeline_follows_the_session_and_shows_all_of_another_sequence_anew
 
 
 @pytest.mark.parametrize("size", [(1000, 140), (1000, 600)])
-def test_excluded_observations_are_crossed_out_in_the_strip(timeline, show, near, size):
+def test_excluded_observations_are_crossed_out_in_the_strip(timeline, near, size):
     """Filled where a cell is small, crossed where it is large."""
+
+    def marks(excluded):
+        timeline.strip.set_excluded(excluded)
+        return near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60)
+
     timeline.resize(*size)
     QCoreApplication.processEvents()
     excluded = np.zeros((FRAMES, POINTS), dtype=bool)
     excluded[9, 4] = True
-    before = near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60)
-    timeline.strip.set_excluded(excluded)
-    marks = near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60) & ~before
-    y, x = np.nonzero(marks)
-    assert len(x) > 5
+    before, crossed = marks(None), marks(excluded)
+    y, x = np.nonzero(crossed & ~before)
     middle = cell(timeline.strip, 9, 4)
-    assert abs(x.mean() - middle.x()) < 3 and abs(y.mean() - middle.y()) < 3
-    timeline.strip.set_excluded(None)
-    assert not (near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60) & ~before).any()
+    assert len(x) > 5 and abs(x.mean() - middle.x()) < 3 and abs(y.mean() - middle.y()) < 3
+    assert not (marks(None) & ~before).any()
 
 
 def test_control_toggles_a_point_and_the_right_button_selects_it_and_asks_for_its_menu(timeline, qtbot):

@@ -37,8 +37,7 @@ def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timel
     for place in range(3):
         worst_frame.go_to_frame()
         assert session.frame == order[place]
-        words = "Worst frame" if place == 0 else f"{place + 1}"
-        assert words in statuses[-1]
+        assert ("Worst frame" if place == 0 else f"{place + 1}") in statuses[-1]
     session.set_frame(int(order[5]))
     worst_frame.go_to_frame()
     assert session.frame == order[0]  # begins again where the person went elsewhere
