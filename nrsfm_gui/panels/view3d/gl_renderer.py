@@ -277,12 +277,11 @@ class _PartBuffers:
     def draw(self) -> None:
         GL.glBindVertexArray(self._array)
         part = self.part
-        assert part is not None  # uploaded before
         if isinstance(part, PointCloud):
             GL.glDrawArrays(GL.GL_POINTS, 0, len(part.positions))
         elif isinstance(part, LineSegments):
             GL.glDrawElements(GL.GL_LINES, part.ends.size, GL.GL_UNSIGNED_INT, None)
-        else:
+        elif isinstance(part, TriangleMesh):
             GL.glDrawElements(GL.GL_TRIANGLES, part.faces.size, GL.GL_UNSIGNED_INT, None)
 
 
@@ -327,6 +326,7 @@ def _arrays(part: Drawn) -> tuple[Array | None, ...]:
         return part.positions, part.colors, None, None
     if isinstance(part, LineSegments):
         return part.positions, part.colors, None, part.ends
+    assert isinstance(part, TriangleMesh)  # a sheet is a square of two triangles here
     return part.positions, part.colors, part.normals, part.faces
 
 

@@ -114,8 +114,11 @@ class TriangleMesh:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet(TriangleMesh):
-    """A flat square of rows of places, which is drawn as an image: of so many triangles each costs more."""
+class Sheet:
+    """A flat square of rows of places, which is drawn as an image: so many triangles would cost more."""
+
+    positions: Floats  # (N, 3)
+    colors: Rgba  # (N, 4) bytes
 
     @property
     def side(self) -> int:
@@ -170,8 +173,8 @@ class Ellipsoids:
         return TriangleMesh(positions, colors, faces.reshape(-1, 3), solid=False)
 
 
-Part: TypeAlias = PointCloud | LineSegments | TriangleMesh | Ellipsoids
-Drawn: TypeAlias = PointCloud | LineSegments | TriangleMesh
+Drawn: TypeAlias = PointCloud | LineSegments | TriangleMesh | Sheet
+Part: TypeAlias = Drawn | Ellipsoids
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,8 +262,9 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         if caster is not None and {"estimate", "truth"} & show and np.isfinite(caster).any():
             parts["floor"] = _floor(scene.floor, caster, theme)
     parts |= dict(_cameras(scene, theme))
-    colors = estimate_colors(scene, theme)
-    truth_colors = filled(theme.truth_shape, len(drawn))
+    colors, truth_colors = filled(theme.estimate, len(drawn)), filled(theme.truth_shape, len(drawn))
+    if scene.color_values is not None and scene.color_limits is not None:
+        colors = value_colors(scene.color_values, scene.color_limits, scene.appearance.color_map, theme)
     compared = hollow_truth(scene)  # the truth steps back, then
     if scene.estimate is None and scene.colored:  # of the truth, then
         truth_colors = colors
@@ -320,24 +324,7 @@ def _floor(floor: Floor, points: Floats, theme: Theme) -> Sheet:
     light, shadow = (rgba_bytes(color)[:3].astype(float) for color in (theme.floor, theme.shadow))
     colors[:, :3] = np.rint(light + mixed[:, None] * (shadow - light))
     colors[:, 3] = np.rint(255 * opacity)
-    return Sheet(places, colors, _squares(math.isqrt(len(places))), solid=False)
-
-
-@lru_cache(maxsize=1)
-def _squares(side: int) -> Ints:
-    """Return the triangles (2 (side - 1)^2, 3) between the corners of a sheet."""
-    corner = np.arange(side * side).reshape(side, side)
-    a, b, c, d = (
-        each.ravel() for each in (corner[:-1, :-1], corner[:-1, 1:], corner[1:, :-1], corner[1:, 1:])
-    )
-    return read_only(np.concatenate([np.stack([a, b, c], axis=1), np.stack([c, b, d], axis=1)]), np.int64)
-
-
-def estimate_colors(scene: Scene, theme: Theme) -> Rgba:
-    """Return the color (P, 4) of every point of the estimate."""
-    if scene.color_values is None or scene.color_limits is None:
-        return filled(theme.estimate, len(scene.visible))
-    return value_colors(scene.color_values, scene.color_limits, scene.appearance.color_map, theme)
+    return Sheet(places, colors)
 
 
 def hollow_truth(scene: Scene) -> bool:

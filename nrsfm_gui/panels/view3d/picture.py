@@ -32,14 +32,6 @@ if TYPE_CHECKING:
 FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
 
 
-def make_opengl_renderer() -> OpenGLRenderer:
-    """Return a renderer, imported only where OpenGL works: that is slow. Raises ContextLost elsewhere."""
-    context = OffscreenContext()
-    from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
-
-    return OpenGLRenderer(context)
-
-
 class SceneRenderer(QObject):
     """The parts of a scene, and their last picture: by OpenGL, by software where that is missing or fails."""
 
@@ -49,10 +41,14 @@ class SceneRenderer(QObject):
     def __init__(self, parent: QObject, *, software: bool) -> None:
         super().__init__(parent)
         self.sentence = "Drawn without OpenGL"  # what draws
-        self._software, self._opengl = SoftwareRenderer(), None
+        self._software = SoftwareRenderer()
+        self._opengl: OpenGLRenderer | None = None
         if not software:
             try:
-                self._opengl = make_opengl_renderer()
+                context = OffscreenContext()
+                from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer  # which is slow
+
+                self._opengl = OpenGLRenderer(context)
                 self.sentence = f"Drawn by OpenGL ({self._opengl.card})"
             except ContextLost as error:
                 self.sentence = f"Drawn without OpenGL: {error}"

@@ -78,7 +78,7 @@ def skips_surface(parts: Mapping[str, Part]) -> bool:
 
 def _surfaces(parts: Mapping[str, Part]) -> Iterator[TriangleMesh]:
     for part in parts.values():
-        if isinstance(part, TriangleMesh) and not isinstance(part, Sheet):
+        if isinstance(part, TriangleMesh):
             yield part
 
 
