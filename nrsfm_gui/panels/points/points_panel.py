@@ -196,7 +196,7 @@ class PointsPanel(QWidget):
     def set_selection(
         self, points: Collection[int], last: int, courses: Collection[PointCourse], units: tuple[str, str]
     ) -> None:
-        """Select rows, `last` is that of the last or -1, and show courses in units of tracks and of shapes."""
+        """Select rows, `last` is that of the last or -1, and show courses in units of tracks and shapes."""
         self._selected, self._courses, self._units = len(points), tuple(courses), units
         self.table.set_selection(points, last)
         self._count_points()

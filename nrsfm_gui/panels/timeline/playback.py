@@ -137,17 +137,14 @@ class Playback(QObject):
             steps = self._steps + 1
         if steps > self._steps:
             self._steps = steps
-            self._request_due_frame()
+            first, last = self._ends
+            frame = first + frame_in_round(steps, last - first + 1, self._loop)
+            over = self._loop is Loop.ONCE and frame == last
+            self._request(frame)
+            if over:
+                self.set_playing(False)
         if self.playing:
             self._schedule()
-
-    def _request_due_frame(self) -> None:
-        first, last = self._ends
-        place = frame_in_round(self._steps, last - first + 1, self._loop)
-        over = self._loop is Loop.ONCE and place == last - first
-        self._request(first + place)
-        if over:
-            self.set_playing(False)
 
     def _request(self, frame: int) -> None:
         self._frame = frame  # which is then no news from outside

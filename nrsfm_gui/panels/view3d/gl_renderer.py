@@ -268,7 +268,9 @@ class _PartBuffers:
             GL.glBindVertexArray(self._array)
             arrays, former = _arrays(part), (None,) * len(self._buffers) if old is None else _arrays(old)
             for buffer, values, before in zip(self._buffers, arrays, former, strict=True):
-                if values is not None and (before is None or not _same(values, before)):
+                if values is None or values is before:
+                    continue
+                if before is None or not np.array_equal(values, before):
                     buffer.write(values)
             lit = arrays[NORMALS] is not None
             (GL.glEnableVertexAttribArray if lit else GL.glDisableVertexAttribArray)(NORMALS)
@@ -328,10 +330,6 @@ def _arrays(part: Drawn) -> tuple[Array | None, ...]:
         return part.positions, part.colors, None, part.ends
     assert isinstance(part, TriangleMesh)  # a sheet is a square of two triangles here
     return part.positions, part.colors, part.normals, part.faces
-
-
-def _same(one: Array, two: Array) -> bool:
-    return one is two or np.array_equal(one, two)
 
 
 class _Program:
