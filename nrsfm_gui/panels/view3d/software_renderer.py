@@ -57,7 +57,8 @@ class SoftwareRenderer:
         for part in parts.values():
             if isinstance(part, Sheet):
                 _paint_sheet(painter, part, request)
-        surfaces = [_Surface(part, request) for part in _surfaces(parts) if len(part.faces) <= MOST_TRIANGLES]
+        meshes = [part for part in parts.values() if isinstance(part, TriangleMesh)]
+        surfaces = [_Surface(part, request) for part in meshes if len(part.faces) <= MOST_TRIANGLES]
         for surface in surfaces:
             surface.paint(painter)
         solid = [surface for surface in surfaces if surface.part.solid]
@@ -73,13 +74,7 @@ class SoftwareRenderer:
 
 def skips_surface(parts: Mapping[str, Part]) -> bool:
     """Return whether a surface has too many triangles to be painted."""
-    return any(len(part.faces) > MOST_TRIANGLES for part in _surfaces(parts))
-
-
-def _surfaces(parts: Mapping[str, Part]) -> Iterator[TriangleMesh]:
-    for part in parts.values():
-        if isinstance(part, TriangleMesh):
-            yield part
+    return any(isinstance(part, TriangleMesh) and len(part.faces) > MOST_TRIANGLES for part in parts.values())
 
 
 def _paint_sheet(painter: QPainter, part: Sheet, request: RenderRequest) -> None:
