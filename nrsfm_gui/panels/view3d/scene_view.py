@@ -333,12 +333,10 @@ class SceneView(PointView):
         another = old is not None and old.subject != scene.subject and not aimed
         if before is not None and (another or framing.upright != before.upright):
             camera.change(orbit=camera.orbit.about(framing.up))
-        if old is None or before is None or old.subject[0] != scene.subject[0]:
+        if old is None or before is None or old.subject != scene.subject:
+            new = old is None or before is None or old.subject[0] != scene.subject[0]
             self._fitted_to = framing
-            show(framing, aim=True)
-        elif old.subject != scene.subject:
-            self._fitted_to = framing
-            show(framing, aim=aimed)
+            show(framing, aim=new or aimed)
         elif camera.fitted:
             first = framing.by_cameras and not before.by_cameras
             fitted_to = self._fitted_to or framing
@@ -351,10 +349,9 @@ class SceneView(PointView):
             if moved or follow != old.appearance.follow or fitted_to is framing is not before:
                 show(fitted_to, aim=aimed and first)
         elif follow != old.appearance.follow:  # the picture stays, and moves from now on, or does not
-            moved = framing.displacements[scene.frame]
-            camera.set_viewpoint(
-                replace(camera.viewpoint, orbit=camera.orbit.displaced(-moved if follow else moved))
-            )
+            way = framing.displacements[scene.frame]
+            orbit = camera.orbit.displaced(-way if follow else way)
+            camera.set_viewpoint(replace(camera.viewpoint, orbit=orbit))
 
     @property
     def framing(self) -> Framing | None:
