@@ -193,13 +193,15 @@ class PointsPanel(QWidget):
         self.table.set_table(table)
         self._count_points()
 
-    def set_selection(
-        self, points: Collection[int], last: int, courses: Collection[PointCourse], units: tuple[str, str]
-    ) -> None:
-        """Select rows, `last` is that of the last or -1, and show courses in units of tracks and shapes."""
-        self._selected, self._courses, self._units = len(points), tuple(courses), units
+    def set_selection(self, points: Collection[int], last: int) -> None:
+        """Select rows of the table; `last` was selected last, or is -1."""
+        self._selected = len(points)
         self.table.set_selection(points, last)
         self._count_points()
+
+    def set_courses(self, courses: Collection[PointCourse], units: tuple[str, str]) -> None:
+        """Show points over the frames; units are those of the tracks and of the shapes."""
+        self._courses, self._units = tuple(courses), units
         self._show_curves()
 
     def showEvent(self, event: QShowEvent | None) -> None:
@@ -350,7 +352,7 @@ class PointsController(QObject):
         sequence = self._session.sequence
         if shapes is None or sequence is None:
             return
+        self._panel.set_selection(selection, last)
         others = [point for point in selection if point != last]
         chosen = ([last] if last >= 0 else []) + others
-        courses = point_courses(shapes, chosen[:MOST_POINTS])
-        self._panel.set_selection(selection, last, courses, (sequence.units, shapes.unit))
+        self._panel.set_courses(point_courses(shapes, chosen[:MOST_POINTS]), (sequence.units, shapes.unit))
