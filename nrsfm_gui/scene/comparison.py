@@ -107,32 +107,25 @@ def relative_movement(before: Floats, now: Floats) -> float | None:
 
 def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:
     """Return why the losses of two runs of a sequence cannot be compared, "" where they can."""
-    reasons = []
-    if one.problem != other.problem:
-        reasons.append("another problem")
-    depths = one.objective == other.objective == DEPTHS
-    if one.problem == other.problem and one.objective != other.objective:
-        reasons.append("another objective")
-    if not depths and not _same_penalty(one, other):
-        both = isinstance(one.penalty, type(other.penalty))
-        reasons.append("other weights" if both else "another penalty")
+    other_problem, depths = one.problem != other.problem, one.objective == other.objective == DEPTHS
     cameras = one.camera_of(camera), other.camera_of(camera)
-    if cameras[0] is not cameras[1]:
-        reasons.append("another camera model")
     orthogonal = CameraModel.ORTHOGONAL in cameras and "nonrigid" in (one.problem, other.problem)
-    if one.eta != other.eta and not orthogonal and not depths:  # orthogonal tracks are always solved at 1
-        reasons.append("another eta")
-    if depths:  # the energy knows neither eta nor the penalty
-        names = [name for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS and name != "mirror"]
-        changed = [name for name in names if getattr(one, name) != getattr(other, name)]
-        reasons += [f"other {name.replace('_', ' ')}" for name in changed]
-    if (one.loss, one.loss_scale) != (other.loss, other.loss_scale):
-        reasons.append("another robust loss")
-    if one.hide != other.hide:
-        reasons.append("other held-out observations")
-    if one.intrinsics != other.intrinsics:
-        reasons.append("other intrinsics")
-    return ", ".join(reasons)
+    penalty = "other weights" if isinstance(one.penalty, type(other.penalty)) else "another penalty"
+    names = [name for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS and name != "mirror"]
+    differ = {
+        "another problem": other_problem,
+        "another objective": not other_problem and one.objective != other.objective,
+        # The energy knows neither the penalty nor eta; orthogonal tracks are always solved at eta = 1.
+        penalty: not depths and not _same_penalty(one, other),
+        "another camera model": cameras[0] is not cameras[1],
+        "another eta": not depths and not orthogonal and one.eta != other.eta,
+    }
+    for name in names:
+        differ[f"other {name.replace('_', ' ')}"] = depths and getattr(one, name) != getattr(other, name)
+    differ["another robust loss"] = (one.loss, one.loss_scale) != (other.loss, other.loss_scale)
+    differ["other held-out observations"] = one.hide != other.hide
+    differ["other intrinsics"] = one.intrinsics != other.intrinsics
+    return ", ".join(reason for reason, holds in differ.items() if holds)
 
 
 def _same_penalty(one: Settings, other: Settings) -> bool:

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -168,12 +169,9 @@ class _Reach:
     def of(cls, cloud: Floats) -> _Reach:
         """Return that of points (F, P, 3)."""
         known = np.isfinite(cloud).all(axis=2)
-        low, high = np.percentile(cloud[known], ROBUST, axis=0)
-        slack = SLACK * (high - low).max()
+        low, high = bounds_but_for_strays(cloud[known])
         with np.errstate(invalid="ignore"):
-            near: Bools = np.asarray(
-                known & (cloud >= low - slack).all(axis=2) & (cloud <= high + slack).all(axis=2)
-            )
+            near: Bools = np.asarray(known & ((cloud >= low) & (cloud <= high)).all(axis=2))
         return cls(np.where(near[:, :, None], cloud, np.nan), *_outermost(cloud, near))
 
     @property
@@ -184,8 +182,7 @@ class _Reach:
     @property
     def outlines(self) -> Floats:
         """Return the outermost points (G, M, 3) of the frames that have any."""
-        found: Floats = self.cloud[self.there[:, None], self.who[self.there]]
-        return found
+        return np.asarray(self.cloud[self.there[:, None], self.who[self.there]])
 
     @property
     def outline(self) -> Floats:
@@ -194,20 +191,22 @@ class _Reach:
         there = int(np.isfinite(self.reach[:, 0]).sum())
         frames = order[len(order) - there + int(np.ceil(REACHED * there)) - 1]
         directions = np.arange(len(frames))
-        found: Floats = np.unique(self.cloud[frames, self.who[frames, directions]], axis=0)
-        return found
+        return np.unique(self.cloud[frames, self.who[frames, directions]], axis=0)
+
+
+def bounds_but_for_strays(points: Floats) -> tuple[Floats, Floats]:
+    """Return the coordinates (D,) below and above which points (N, D) are strays."""
+    low, high = np.percentile(points, ROBUST, axis=0)
+    slack = SLACK * (high - low).max()
+    return low - slack, high + slack
 
 
 def _outermost(cloud: Floats, known: Bools) -> tuple[Floats, Ints]:
     """Return how far frames (F, P, 3) but for STRAYS reach in every direction, (F, D), and by which point."""
     along = _directions() @ np.nan_to_num(cloud).transpose(0, 2, 1)  # (F, D, P)
     along[np.broadcast_to(~known[:, None], along.shape)] = -np.inf
-    left_out = int(STRAYS * cloud.shape[1])
-    who = (
-        np.argpartition(along, -1 - left_out, axis=2)[:, :, -1 - left_out]
-        if left_out
-        else along.argmax(axis=2)
-    )
+    kept = -1 - int(STRAYS * cloud.shape[1])
+    who = along.argmax(axis=2) if kept == -1 else np.argpartition(along, kept, axis=2)[:, :, kept]
     return np.take_along_axis(along, who[:, :, None], axis=2)[:, :, 0], who
 
 
@@ -230,10 +229,8 @@ def _path(points: Floats) -> Floats:
     """Return the displacements (F, 3) of points (F, 3, P) from their usual place, smooth over the frames."""
     centers = _centers(points)
     found = np.flatnonzero(np.isfinite(centers[:, 0]))
-    filled = _interpolated(found, centers[found], len(points))
-    smooth = _smooth(filled, SMOOTH)
-    displacements: Floats = smooth - np.median(smooth, axis=0)
-    return displacements
+    smooth = _smooth(_interpolated(found, centers[found], len(points)), SMOOTH)
+    return np.asarray(smooth - np.median(smooth, axis=0))
 
 
 @lru_cache(maxsize=8)
@@ -265,8 +262,7 @@ def _limited(values: Floats, most: Floats) -> Floats:
     """Return values that bend so as to stay below `most` > 0: l(x, m) of the module."""
     scale = np.maximum(np.maximum(np.abs(values), most), MIN_DISTANCE)
     powers = np.abs(values / scale) ** SHARPNESS + (most / scale) ** SHARPNESS
-    limited: Floats = values * (most / scale) / powers ** (1.0 / SHARPNESS)
-    return limited
+    return np.asarray(values * (most / scale) / powers ** (1.0 / SHARPNESS))
 
 
 def _interpolated(found: Ints, values: Floats, count: int) -> Floats:
@@ -309,29 +305,19 @@ def _thickened(box: Floats) -> Floats:
 
 def _default_view(spread: Floats, up: Floats, front: float) -> tuple[float, float]:
     """Return azimuth and elevation in degrees of the default view of points with a covariance (3, 3)."""
-    area = {
-        (elevation, turn): _seen_area(
-            spread, Orbit(azimuth=front + turn, elevation=elevation, up=as_triple(up))
-        )
-        for elevation in ELEVATIONS
-        for turn in TURNS
-    }
-    enough = BROAD * max(area.values())
-    elevation, turn = next(view for view, seen_area in area.items() if seen_area >= enough)
+    seen = {}  # areas up to a factor
+    for elevation, turn in product(ELEVATIONS, TURNS):
+        across = Orbit(azimuth=front + turn, elevation=elevation, up=as_triple(up)).rotation[:2]
+        seen[elevation, turn] = np.sqrt(max(np.linalg.det(across @ spread @ across.T), 0.0))
+    enough = BROAD * max(seen.values())
+    elevation, turn = next(view for view, area in seen.items() if area >= enough)
     return (front + turn + 180.0) % 360.0 - 180.0, elevation
 
 
 def _mean_covariance(cloud: Floats) -> Floats:
     """Return the covariance (3, 3) of the points (F, P, 3) of a frame, mean over the frames."""
-    known: Bools = np.logical_and.reduce(np.isfinite(cloud), axis=2)
-    count = np.maximum(known.sum(axis=1), 1)[:, None, None]
-    filled = np.where(known[:, :, None], cloud, 0.0)
-    centered = np.where(known[:, :, None], filled - filled.sum(axis=1, keepdims=True) / count, 0.0)
-    covariance: Floats = np.einsum("fpa,fpb->ab", centered, centered) / max(int(known.sum()), 1)
-    return covariance
-
-
-def _seen_area(spread: Floats, view: Orbit) -> float:
-    """Return the area that points with a covariance (3, 3) fill in a view, up to a factor."""
-    across = view.rotation[:2]
-    return float(np.sqrt(max(np.linalg.det(across @ spread @ across.T), 0.0)))
+    known = np.isfinite(cloud).all(axis=2, keepdims=True)
+    filled = np.where(known, cloud, 0.0)
+    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
+    centered = np.where(known, filled - filled.sum(axis=1, keepdims=True) / count, 0.0)
+    return np.asarray(np.einsum("fpa,fpb->ab", centered, centered) / max(int(known.sum()), 1))

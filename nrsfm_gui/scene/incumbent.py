@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from nrsfm_gui.scene.shapes import Shapes
 
 FINEST = Phase(PhaseKind.FINEST).stage
 MOST_NAMED = 3  # outliers that are named one by one
-SIDES: tuple[Literal["left", "right"], ...] = "left", "right"
 
 
 @dataclass(frozen=True)
@@ -46,36 +45,30 @@ class Quality:
 
 def quality(shapes: Shapes) -> Quality:
     """Return the errors of the drawn shapes."""
-    reprojection = error = without = None
-    outliers, count = 0, 0
-    worst: tuple[tuple[int, int], ...] = ()
-    if shapes.residuals is not None:
-        seen = shapes.residuals[np.isfinite(shapes.residuals)]
-        reprojection = float(np.sqrt(np.mean(seen**2))) if seen.size else None
-    if shapes.errors is not None:
-        known = shapes.errors[np.isfinite(shapes.errors)]
-        error, count = (float(known.mean()) if known.size else None), known.size
-        if shapes.errors_without is not None:
-            kept = shapes.errors_without[np.isfinite(shapes.errors_without)]
-            without, outliers = float(kept.mean()), count - kept.size
-            worst = _largest(np.where(np.isnan(shapes.errors_without), shapes.errors, np.nan))
-    spread = shapes.uncertainty
-    uncertainty = None if spread is None or not np.isfinite(spread).any() else float(np.nanmean(spread))
+    errors, kept = shapes.errors, shapes.errors_without
+    known = np.zeros(0, bool) if errors is None else np.isfinite(errors)
+    left_out = np.zeros(known.shape, bool) if kept is None else known & np.isnan(kept)
+    square = _known_mean(None if shapes.residuals is None else shapes.residuals**2)
     return Quality(
-        reprojection=reprojection,
-        error=error,
+        reprojection=None if square is None else float(np.sqrt(square)),
+        error=_known_mean(errors),
         unit=shapes.unit,
         alignment=shapes.alignment_name,
         figures=shapes.figures,
-        without=without,
-        outliers=outliers,
-        worst_outliers=worst,
-        known=count,
-        uncertainty=uncertainty,
+        without=_known_mean(kept),
+        outliers=int(left_out.sum()),
+        worst_outliers=() if errors is None else _largest(np.where(left_out, errors, np.nan)),
+        known=int(known.sum()),
+        uncertainty=_known_mean(shapes.uncertainty),
         size=shapes.size,
         held_out=shapes.held_out,
         e3d=shapes.e3d,
     )
+
+
+def _known_mean(values: Floats | None) -> float | None:
+    known = None if values is None else values[np.isfinite(values)]
+    return None if known is None or not known.size else float(known.mean())
 
 
 def _largest(errors: Floats) -> tuple[tuple[int, int], ...]:
@@ -153,6 +146,7 @@ def _energy(iterate: Iterate) -> float | None:
 
 def _index(history: History, entry: HistoryEntry) -> int:
     """Return the index of a record; where it is not there, as of a copy, of the last with its iteration."""
-    first, last = (int(np.searchsorted(history.iterations, entry.iteration, side=side)) for side in SIDES)
+    first = int(np.searchsorted(history.iterations, entry.iteration))
+    last = int(np.searchsorted(history.iterations, entry.iteration, side="right"))
     same = (index for index in range(first, last) if history.records[index] is entry)
     return next(same, min(max(last - 1, 0), len(history) - 1))

@@ -1,12 +1,15 @@
 """What the views draw of one frame: a frozen value, computed by a pure function. No Qt.
 
-A view compares the new scene with the previous one and updates only what differs.
+A view compares the new scene with the previous one and updates only what differs. Colors encode values of
+the frame on a scale for all frames of the sequence.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +20,6 @@ from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import Triangulation, chosen_mesh
 from nrsfm_gui.model.names import error_name
 from nrsfm_gui.scene.cameras import Cameras
-from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.floor import Floor
 from nrsfm_gui.scene.framing import evenly_spread
 from nrsfm_gui.scene.ranking import known_means
@@ -33,6 +35,10 @@ LOST_WEIGHT = "lost weight"  # the name of the series that is 1 less the weight 
 HIDDEN = "hidden"  # the name of the series that is 1 where the solver does not see a point, else 0
 NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
 NO_SEQUENCE = "Open a sequence (Ctrl+O) or drop a file here"
+TOP = 98.0  # percentile of a distance at which its scale ends: a few strays must not dim all others
+ENDS = (1.0, 99.0)  # percentiles of a depth
+MOST_VALUES = 60_000  # that the ends of a scale are found from
+NO_OTHER = "No run to compare with: choose one in Sequences (Ctrl+D)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +189,7 @@ def build_scene(
         color_values=colors.values,
         color_limits=appearance.limits or colors.limits,
         color_label=colors.label,
-        color_missing=colors.missing or ("" if _has_halos(now, appearance) else now.why_no_std),
+        color_missing=colors.missing or (now.why_no_std if "halos" in appearance.layers else ""),
         trail=_trail(at, appearance.trail_frames) if "trails" in appearance.layers else None,
         extent=None if framing is None else read_only(framing.box + framing.displacements[f]),
         floor=None if framing is None else Floor.below(framing, f if framing.moves else 0),
@@ -206,11 +212,6 @@ def build_scene(
     )
 
 
-def _has_halos(shapes: Shapes, appearance: Appearance) -> bool:
-    """Whether what the layer of the uncertainty shows is there, or not asked for."""
-    return shapes.std is not None or "halos" not in appearance.layers
-
-
 def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     """Return the errors that the timeline shows, what says most first; None before any run."""
     if shapes.residuals is None:
@@ -218,12 +219,10 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     kinds = [_series(shapes.residuals, sequence.units, REPROJECTION_ERROR)]
     spread = shapes.uncertainty
     if spread is not None:
-        kinds.insert(0, replace(_series(spread, shapes.unit, UNCERTAINTY), size=shapes.size))
+        kinds.insert(0, _series(spread, shapes.unit, UNCERTAINTY, size=shapes.size))
     if shapes.errors is not None:
-        name = error_name(sequence.truth_name)
-        error = replace(
-            _series(shapes.errors, shapes.unit, name), alignment=shapes.alignment_name, size=shapes.size
-        )
+        name, laid = error_name(sequence.truth_name), shapes.alignment_name
+        error = _series(shapes.errors, shapes.unit, name, alignment=laid, size=shapes.size)
         known = np.isfinite(error.per_frame)
         if 2 * known.sum() > known.size:
             kinds.insert(0, error)
@@ -241,8 +240,10 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     return chain
 
 
-def _series(values: Floats, unit: str, name: str) -> ErrorSeries:
-    return ErrorSeries(known_means(values, 1), values, unit, name)
+def _series(
+    values: Floats, unit: str, name: str, *, alignment: str = "", size: float | None = None
+) -> ErrorSeries:
+    return ErrorSeries(known_means(values, 1), values, unit, name, alignment=alignment, size=size)
 
 
 def _other_cameras(shapes: Shapes, frame: int, appearance: Appearance) -> tuple[Cameras, ...]:
@@ -288,8 +289,7 @@ def _caption(sequence: Sequence, at: Frame, other: Floats | None) -> str:
     shapes, frame = at.of, at.number
     parts = [f"frame {frame + 1}"]
     if shapes.points is None:
-        parts.append(sequence.truth_name if shapes.truth is not None else "tracks only")
-        return " · ".join(parts)
+        return f"{parts[0]} · {sequence.truth_name if shapes.truth is not None else 'tracks only'}"
     if other is not None and at.ahead is None:
         distances = np.linalg.norm(shapes.points[frame].T - other, axis=1)
         distance = relative_measure(float(distances.mean()), shapes.unit, shapes.size, short=True)
@@ -310,3 +310,102 @@ def _caption(sequence: Sequence, at: Frame, other: Floats | None) -> str:
         name = sequence.truth_name.removeprefix("ground ")
         parts.append(f"{shapes.alignment_name}, of the nearest frame with {name}")
     return " · ".join(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """The values that colors encode in one frame."""
+
+    values: Floats | None  # (P,) NaN where unknown; None where the color encodes the role
+    limits: tuple[float, float] | None  # ends of the scale, from all frames
+    label: str  # name and unit
+    missing: str = ""  # what to do, where there is nothing to color by
+
+
+def coloring(at: Frame, color_by: str, *, track_unit: str, other: Floats | None = None) -> Coloring:
+    """Return the values that colors encode in a frame; `other`: (P, 3) the compared run's shape of it."""
+    shapes = at.now[0]
+    if color_by == "role":
+        return Coloring(None, None, "")
+    if color_by == "difference":
+        label = f"run distance ({shapes.unit})"
+        distances = _distances(at.values("points"), other)
+        if distances is None:
+            return Coloring(None, None, label, NO_OTHER)
+        return Coloring(read_only(distances), _limits(distances, color_by), label)
+    if color_by == "error" and shapes.errors is None:
+        color_by = "reprojection"
+    quantity = QUANTITIES[color_by]
+    label = quantity.label.format(track_unit if color_by == "reprojection" else shapes.unit)
+    values = quantity.values(at)
+    if values is None:
+        missing = f"No {quantity.what} to color by: run the solver (Ctrl+R)" if quantity.what else ""
+        return Coloring(None, None, label, shapes.why_no_std if color_by == "uncertainty" else missing)
+    if color_by == "reprojection" and at.of.fits_exactly:
+        return Coloring(None, None, label, "No error to color by: the reprojection error is 0 in all frames")
+    return Coloring(read_only(values), _scale(at.of, color_by), label)
+
+
+def _depth(at: Frame) -> Floats | None:
+    points, camera = at.points, at.camera
+    return None if points is None or camera is None else points @ camera.R[2] + camera.t[2]
+
+
+def _movement(at: Frame) -> Floats | None:
+    before = None if at.of.drawn is None else at.of.drawn[at.number - 1].T
+    return _distances(at.points, before if at.number else np.full(3, np.nan))
+
+
+def _distances(points: Floats | None, others: Floats | None) -> Floats | None:
+    return None if points is None or others is None else np.linalg.norm(points - others, axis=1)
+
+
+def _index(at: Frame) -> Floats | None:
+    points = at.points
+    return None if points is None else np.arange(1.0, len(points) + 1)
+
+
+class Quantity(NamedTuple):
+    """What colors can encode."""
+
+    label: str  # name and unit
+    what: str  # that is missing before any run
+    values: Callable[[Frame], Floats | None]  # (P,)
+
+
+QUANTITIES = {
+    "error": Quantity("3-D error ({})", "error", lambda at: at.values("errors")),
+    "reprojection": Quantity("reprojection error ({})", "error", lambda at: at.values("residuals")),
+    "depth": Quantity("depth from the camera ({})", "depth", _depth),
+    "movement": Quantity("movement since the previous frame ({})", "movement", _movement),
+    "deviation": Quantity(
+        "distance from the mean shape ({})", "mean shape", lambda at: _distances(at.points, at.of.mean_shape)
+    ),
+    "uncertainty": Quantity("uncertainty, 1 std ({})", "", lambda at: at.values("uncertainty")),
+    "index": Quantity("point number", "", _index),
+}
+
+
+def _scale(shapes: Shapes, color_by: str) -> tuple[float, float] | None:
+    """Return the ends of the scale over all frames, so that a color means the same in each of them."""
+    if color_by not in shapes.scales:
+        assert shapes.drawn is not None  # there are values
+        frames, count = len(shapes.drawn), shapes.drawn.shape[2]
+        step = max(1, -(-frames * count // MOST_VALUES))
+        looked_at = [*range(0, frames, step), *([frames - 1] if frames > 1 and step >= frames else [])]
+        chosen = [QUANTITIES[color_by].values(Frame(shapes, frame)) for frame in looked_at]
+        found = np.concatenate([values for values in chosen if values is not None])
+        shapes.scales[color_by] = _limits(found, color_by)
+    return shapes.scales[color_by]
+
+
+def _limits(values: Floats, color_by: str) -> tuple[float, float] | None:
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return None
+    if color_by == "index":
+        return 1.0, max(float(finite.max()), 2.0)
+    if color_by == "depth":
+        low, high = (float(end) for end in np.percentile(finite, ENDS))
+        return (low, high) if high > low else (low - 0.5, low + 0.5)
+    return 0.0, float(np.percentile(finite, TOP)) or 1.0

@@ -17,6 +17,7 @@ that is known and else with a K as wide as the picture, so that depth and width 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -42,13 +43,12 @@ from core.io.writers import typical_radius
 from core.reconstruction import Geometry, orient, parse_scale, parse_upright
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.cameras import Cameras, project
-from nrsfm_gui.scene.framing import Framing, frame_points
+from nrsfm_gui.scene.framing import Framing, bounds_but_for_strays, frame_points
 from nrsfm_gui.scene.ranking import known_means
 
 UNKNOWN_UNIT = "units"  # of shapes whose size is not known
 NEGLIGIBLE = 1e-6  # in the units of the tracks: smaller reprojection errors are rounding
-ROBUST = (1.0, 99.0)  # percentiles that bound the points
-STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
+NEARLY_ALL = 99.0  # percentile of the distances from the center that is the radius of a shape
 PAD = 0.06  # of the extent's size, on each side
 LOW_RANK = "No uncertainty: the low-rank problem has no depth refinement"
 NOT_REFINED = "No uncertainty: depths were not refined"
@@ -132,17 +132,14 @@ class Shapes:
     @cached_property
     def uncertainty(self) -> Floats | None:
         """(F, P) the standard deviations of the places: lengths of the vectors along the three axes."""
-        lengths: Floats | None = None if self.std is None else np.linalg.norm(self.std, axis=1)
-        return lengths
+        return None if self.std is None else np.linalg.norm(self.std, axis=1)
 
     def std_of_coordinates(self, points: int | slice = slice(None)) -> Floats | None:
         """Return those of x, y and z of the scene, (F, 3, P), or (F, 3) of one point."""
         if self.std is None or self.cameras is None:
             return None
         squares = np.square(np.swapaxes(self.cameras.R, 1, 2))  # those of unit vectors of the cameras
-        variance = np.einsum("fak,fk...->fa...", squares, np.square(self.std[:, :, points]))
-        found: Floats = np.sqrt(variance)
-        return found
+        return np.asarray(np.sqrt(np.einsum("fak,fk...->fa...", squares, np.square(self.std[:, :, points]))))
 
 
 def build_shapes(
@@ -245,8 +242,8 @@ def why_no_std(iterate: Iterate) -> str:
 
 def _as_wide_as_the_picture(sequence: Sequence) -> Floats:
     """Return a K (3, 3) whose focal length is the longer side of what the tracks cover."""
-    seen = np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]
-    low, high = seen.min(axis=1), seen.max(axis=1)
+    seen = sequence.tracks.swapaxes(1, 2)[sequence.visible]
+    low, high = seen.min(axis=0), seen.max(axis=0)
     f = float((high - low).max()) or 1.0
     (cx, cy) = (low + high) / 2
     return np.array([[f, 0.0, cx], [0.0, f, cy], [0.0, 0.0, 1.0]])
@@ -303,9 +300,12 @@ def obstacle(sequence: Sequence, kind: Kind) -> str:
 
 
 def _views(sequence: Sequence, source: Iterate, points: Floats, scale: str | None) -> Views:
-    """Return the cameras as an alignment needs them."""
+    """Return the cameras as an alignment needs them, and one unit of the points where a length is known."""
     found, camera = source.geometry, source.settings.camera_of(sequence.camera)
     in_units_of_truth = camera is CameraModel.ORTHOGONAL and sequence.units == sequence.truth_units
+    size = None
+    with suppress(InputError):  # a point that this sequence does not have, or a shape that has shrunk to zero
+        size = None if scale is None else parse_scale(scale).factor_in(sequence.truth_units, points)
     return Views(
         found.rotations,
         found.translations,
@@ -313,16 +313,8 @@ def _views(sequence: Sequence, source: Iterate, points: Floats, scale: str | Non
         in_units_of_truth and found.affine,
         sequence.rotations,
         sequence.translations,
-        size=_known_size(points, scale, sequence.truth_units),
+        size=size,
     )
-
-
-def _known_size(points: Floats, scale: str | None, unit: str) -> float | None:
-    """Return one unit of points in a unit of length; None where no length is known, or they lack it."""
-    try:
-        return None if scale is None else parse_scale(scale).factor_in(unit, points)
-    except InputError:  # a point that this sequence does not have, or a shape that has shrunk to zero
-        return None
 
 
 def _own_size(points: Floats, rotations: Floats, scale: str | None) -> tuple[Similarity, str]:
@@ -330,28 +322,23 @@ def _own_size(points: Floats, rotations: Floats, scale: str | None) -> tuple[Sim
     U, _, Vt = np.linalg.svd(rotations.sum(axis=0))
     A = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
     center = np.median(points, axis=(0, 2))
-    radius = np.percentile(np.linalg.norm(points - center[:, None], axis=1), ROBUST[1])
+    radius = np.percentile(np.linalg.norm(points - center[:, None], axis=1), NEARLY_ALL)
     factor, unit = 1.0 / radius if radius > 0 else 1.0, UNKNOWN_UNIT
-    if scale is not None:
-        try:
+    with suppress(InputError):  # as above
+        if scale is not None:
             rule = parse_scale(scale)
             factor, unit = rule.factor(points), rule.unit
-        except InputError:  # a point that this sequence does not have, or a shape that has shrunk to zero
-            pass
     frames = len(points)
     offset = np.repeat((-factor * A @ center)[None], frames, axis=0)
     return Similarity(np.full(frames, factor), np.repeat(A[None], frames, axis=0), offset), unit
 
 
 def _true_cameras(sequence: Sequence) -> Cameras | None:
-    if sequence.rotations is None or sequence.translations is None:
-        return None
     orthogonal = sequence.camera is CameraModel.ORTHOGONAL
-    K = np.eye(3) if orthogonal else sequence.intrinsics
-    if K is None:
+    R, t, K = sequence.rotations, sequence.translations, np.eye(3) if orthogonal else sequence.intrinsics
+    if R is None or t is None or K is None:
         return None
-    frames = sequence.frame_count
-    return Cameras(sequence.rotations, sequence.translations, np.repeat(K[None], frames, axis=0), orthogonal)
+    return Cameras(R, t, np.repeat(K[None], sequence.frame_count, axis=0), orthogonal)
 
 
 class Frame(NamedTuple):
@@ -380,7 +367,7 @@ class Frame(NamedTuple):
     def values(self, name: str) -> Floats | None:
         """Return what a field of the shapes has of the points, (P,) or (P, N); None where there is none."""
         shapes, place = self.now
-        found: Floats | None = getattr(shapes, name)
+        found = getattr(shapes, name)
         return None if found is None else read_only(found[place]).T
 
 
@@ -399,7 +386,7 @@ class _FixedGeometry:
 @lru_cache(maxsize=4)
 def _background(sequence: Sequence) -> _FixedGeometry:
     given, frames = sequence.truth, sequence.frame_count
-    image_extent = read_only(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
+    image_extent = read_only(_extent(sequence.tracks.swapaxes(1, 2)[sequence.visible]))
     if given is None or known_points(given.points).sum(axis=1).max() < MIN_ALIGNED:
         return _FixedGeometry(None, None, None, None, image_extent)
     kept = truth = given.points
@@ -420,18 +407,10 @@ def _background(sequence: Sequence) -> _FixedGeometry:
     return _FixedGeometry(truth, outliers, kept, framing, image_extent, object_size(kept))
 
 
-def _span(values: Floats) -> Floats:
-    """Return where finite (D, N) values lie, (D, 2): all of them, but for strays far outside."""
-    low, high = np.percentile(values, ROBUST, axis=1)
-    slack = STRAY * (high - low).max()
-    return np.stack(
-        [np.maximum(values.min(axis=1), low - slack), np.minimum(values.max(axis=1), high + slack)], axis=1
-    )
-
-
-def _padded(spans: Floats) -> Floats:
-    """Return the (2, D) corners of a box around spans (D, N); no side is degenerate."""
-    low, high = spans.min(axis=1), spans.max(axis=1)
+def _extent(points: Floats) -> Floats:
+    """Return the corners (2, D) of a box with room around points (N, D), but for strays; no side is 0."""
+    low, high = bounds_but_for_strays(points)
+    low, high = np.maximum(points.min(axis=0), low), np.minimum(points.max(axis=0), high)
     size = max(float((high - low).max()), 1e-12)
     thin = np.maximum((high - low), 0.1 * size) - (high - low)
     return np.stack([low - thin / 2 - PAD * size, high + thin / 2 + PAD * size])

@@ -9,8 +9,7 @@ from reconstructions import build_shapes
 from core import InputError
 from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS, LAYERS, MESH_MODES, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.scene.coloring import coloring
-from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.scene import build_scene, coloring
 from nrsfm_gui.scene.shapes import Frame
 from nrsfm_gui.widgets.colors import color_table, value_colors, value_levels
 

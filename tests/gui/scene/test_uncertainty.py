@@ -11,10 +11,9 @@ from core.evaluation import PER_FRAME, Alignment, Kind, Mirror
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import MOST_HALOS, Ellipsoids, scene_parts
-from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.incumbent import quality
 from nrsfm_gui.scene.orbit_camera import Orbit
-from nrsfm_gui.scene.scene import build_scene, error_series
+from nrsfm_gui.scene.scene import build_scene, coloring, error_series
 from nrsfm_gui.scene.shapes import BILINEAR, FURTHER_END, NO_STD, NOT_REFINED, UNDER_WAY, Frame, why_no_std
 from nrsfm_gui.scene.summaries import percent_of
 from nrsfm_gui.text.point_table import point_courses, point_table
