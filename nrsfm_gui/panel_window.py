@@ -169,7 +169,7 @@ class PanelWindow(QMainWindow):
         self.export_controller.reported.connect(
             lambda sentence, buttons: notifier.inform(sentence, action=buttons)
         )
-        for failed in (self.export_controller.failed, self.run_control.crashed, self.display.failed):
+        for failed in (self.export_controller.failed, self.run_control.crashed):
             failed.connect(notifier.fail)
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)
         self.sequences_controller.shown.connect(self.display.refresh)

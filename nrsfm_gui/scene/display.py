@@ -46,6 +46,7 @@ from nrsfm_gui.scene.shapes import Shapes
 _Meshes = WeakKeyDictionary[Sequence | Run, tuple[Iterate | None, Triangulation]]  # with the end of a run
 
 REST = 4.0  # times the duration of the last computation, to leave the processor to the solver
+DRAWN_SETTINGS = ("hide", "scale", "upright")  # before a run has them
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
 
 
@@ -64,7 +65,6 @@ class Display(QObject):
 
     scene_shown = pyqtSignal(object)  # the views have it now
     refreshed = pyqtSignal()  # the present state of the session was drawn, because it is needed at once
-    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(
         self, session: Session, targets: tuple[SceneTarget, ...], parent: QObject | None = None
@@ -75,17 +75,15 @@ class Display(QObject):
         self._pictured: tuple[Run | None, bool] = None, False  # the run that it is of, whether its newest
         self._ahead: FrameAhead | None = None  # of the picture
         self.errors = RunErrors(session, self)
-        self.errors.failed.connect(self.failed)
         self._connections = Connections(session, self)
         self._connections.found.connect(self._schedule)
-        self._connections.failed.connect(self.failed)
         self._jobs = Jobs(self)
         self._jobs.ended.connect(self._schedule)
         self._next_picture_at = 0.0  # when the next picture may be computed
         self._next_numbers_at = 0.0  # when numbers of the same picture may be published again
         self._slow = False  # whether pictures follow each other too slowly to show what happens
         self._moved_at = -DRAG_RESTS  # time of the last change of a drag
-        self._drawn_settings = _drawn(session.settings)
+        self._settings = session.settings
         self._over = False  # whether the window closes
         self.scene: Scene | None = None
         self.without_opengl = False
@@ -124,16 +122,11 @@ class Display(QObject):
     @property
     def compared_incumbent(self) -> Incumbent | None:
         """The compared run by itself, under the session's alignment, as far as it is known yet."""
-        run, beside = self._session.compared, self.compared_picture
+        run, beside = self._session.compared, None if self._picture is None else self._picture.compared
         if run is None or beside is None or beside.of.iterate is None:
             return None
         newest = beside.of.iterate is run.last
         return incumbent_of(run, beside.of.iterate, beside.quality, newest=newest)
-
-    @property
-    def compared_picture(self) -> Picture | None:
-        """The picture of the compared run by itself, as far as it is known yet."""
-        return None if self._picture is None else self._picture.compared
 
     @property
     def found_mesh(self) -> Triangulation | None:
@@ -170,7 +163,7 @@ class Display(QObject):
         for timer in self._timers:
             timer.stop()
         self.errors.shut_down()
-        self._connections.shut_down()
+        self._connections.jobs.shut_down()
         self._jobs.wait()
 
     # -- at display rate ------------------------------------------------------------------------------------
@@ -192,9 +185,9 @@ class Display(QObject):
             self._timer.start(DRAG_MILLISECONDS if self._is_dragging else REFRESH_MILLISECONDS)
 
     def _on_settings_changed(self, settings: Settings) -> None:
-        self._moved_at = time.perf_counter()  # there is nothing else to draw yet
-        if _drawn(settings) != self._drawn_settings:  # but for these
-            self._drawn_settings = _drawn(settings)
+        self._moved_at = time.perf_counter()
+        before, self._settings = self._settings, settings
+        if any(getattr(settings, name) != getattr(before, name) for name in DRAWN_SETTINGS):
             self._schedule()
 
     def _on_moment_changed(self, *_: object) -> None:
@@ -254,13 +247,12 @@ class Display(QObject):
         if not self._wait_until(max(self._next_picture_at, self._moved_at + DRAG_RESTS if ahead else 0.0)):
             return
         subject = self._subject
-        self._jobs.start(
-            Job(
-                lambda _job: (time.perf_counter(), make_picture(request, before)),
-                done=lambda made: self._on_picture_made(made[0], made[1], subject),
-                failed=self.failed,
-            )
+        job = Job(
+            lambda _job: (time.perf_counter(), make_picture(request, before)),
+            done=lambda made: self._on_picture_made(made[0], made[1], subject),
+            failed=self._session.notifier.fail,
         )
+        self._jobs.start(job)
 
     def _on_picture_made(self, began: float, picture: Picture, subject: tuple[Run | None, bool]) -> None:
         request = self._scene_request()
@@ -356,19 +348,19 @@ class Display(QObject):
         if together is not None and appearance.color_by == "difference":
             # What lies nearly in the same place would cover the colors.
             appearance = appearance.changed(layers=appearance.layers - {"truth", "residuals"})
-        selected = session.point if session.point >= 0 else None
-        selection, hidden, excluded = session.selection, session.hidden, session.excluded
-        compared = session.compared
-        name = "" if compared is None else numbered_title(compared, session.compared_solution)
+        point, selection = session.point, session.selection
+        hidden, excluded = session.hidden, session.excluded
+        run = None if together is None else session.compared
+        name = "" if run is None else numbered_title(run, session.compared_solution)
         return lambda frame: build_scene(
             picture.of.sequence,
             picture.shapes,
             frame=frame,
-            selected=selected,
+            selected=point,
             selection=selection,
             hidden=hidden,
             other=None if together is None else together.points[frame].T,
-            other_name="" if together is None else name,
+            other_name=name,
             appearance=appearance,
             excluded=excluded,
             ahead=ahead,
@@ -376,23 +368,17 @@ class Display(QObject):
         )
 
 
-def _drawn(settings: Settings) -> tuple[str | None, ...]:
-    """Return what is drawn of settings before a run has them: what is hidden, the scale, what is up."""
-    return settings.hide, settings.scale, settings.upright
-
-
 class Connections(QObject):
     """Edges and triangles found in a thread where a file gives none: of the truth, and of ended runs."""
 
     found = pyqtSignal()  # a mesh that was asked for is known now
-    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
         self._known: _Meshes = WeakKeyDictionary()
         self._asked: tuple[Sequence | Run, Iterate | None] | None = None
-        self._jobs = Jobs(self, Order.NEWEST)
+        self.jobs = Jobs(self, Order.NEWEST)
 
     def of(self, sequence: Sequence, run: Run | None, *, at_once: bool = False) -> Triangulation | None:
         """Return the mesh of a run, or of the truth; a missing one is found later, or `at_once`."""
@@ -407,13 +393,8 @@ class Connections(QObject):
                 self._known[wanted[0]] = wanted[1], _find(sequence, wanted[1])
             elif self._asked != wanted:
                 self._start(sequence, *wanted)
-        known = self._known.get(run) if run is not None else None
-        known = known or self._known.get(sequence)
+        known = (None if run is None else self._known.get(run)) or self._known.get(sequence)
         return None if known is None else known[1]
-
-    def shut_down(self) -> None:
-        """Stop what runs."""
-        self._jobs.shut_down()
 
     def _start(self, sequence: Sequence, owner: Sequence | Run, end: Iterate | None) -> None:
         self._asked = owner, end
@@ -422,7 +403,8 @@ class Connections(QObject):
             self._known[owner] = end, mesh
             self.found.emit()
 
-        self._jobs.start(Job(lambda job: _find(sequence, end, job.watch), done=note, failed=self.failed))
+        fail = self._session.notifier.fail
+        self.jobs.start(Job(lambda job: _find(sequence, end, job.watch), done=note, failed=fail))
 
 
 def _find(sequence: Sequence, end: Iterate | None, watch: Callable[[], object] = do_nothing) -> Triangulation:

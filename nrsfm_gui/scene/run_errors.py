@@ -79,7 +79,6 @@ class ErrorTraces(QObject):
     """The traces of all runs of a session."""
 
     changed = pyqtSignal()  # there are more errors
-    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -104,9 +103,8 @@ class ErrorTraces(QObject):
         if notes.trace is None and notes.errors:
             records = np.array(sorted(notes.errors), dtype=np.int64)
             errors = np.array([notes.errors[record] for record in records.tolist()])
-            sequence = run.sequence
-            truth = sequence.truth is not None
-            name, unit = (TRUTH, sequence.truth_units) if truth else (HELD_OUT, sequence.units)
+            held_out, sequence = run.sequence.truth is None, run.sequence
+            name, unit = (HELD_OUT, sequence.units) if held_out else (TRUTH, sequence.truth_units)
             notes.trace = ErrorTrace(name, unit, records, errors)
         return notes.trace
 
@@ -175,7 +173,7 @@ class ErrorTraces(QObject):
         def resume_later() -> None:
             notes.complete = -1
 
-        job = Job(compute, failed=self.failed)
+        job = Job(compute, failed=self._session.notifier.fail)
         job.found.connect(lambda found: notes.add(*found))
         job.cancelled.connect(resume_later)
         self._jobs.start(job)
@@ -209,7 +207,6 @@ class RunErrors(QObject):
     incumbent_changed = pyqtSignal(object)
     series_changed = pyqtSignal(object)  # its errors of all frames, for the timeline
     found = pyqtSignal()  # errors of runs that are not shown are known now
-    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
@@ -223,7 +220,6 @@ class RunErrors(QObject):
         self._jobs = Jobs(self)
         self._jobs.ended.connect(self._on_job_ended)
         self.traces = ErrorTraces(session, self)
-        self.traces.failed.connect(self.failed)
         session.sequence_changed.connect(self.clear)
         session.shown_changed.connect(self._on_shown_changed)
 
@@ -283,7 +279,7 @@ class RunErrors(QObject):
         def find(_job: Job) -> dict[str, Quality]:
             return {name: find_quality(request) for name, request in requests.items()}
 
-        self._jobs.start(Job(find, done=done, failed=self.failed))
+        self._jobs.start(Job(find, done=done, failed=session.notifier.fail))
 
     def shut_down(self) -> None:
         """Wait for running jobs, and start no more."""
@@ -303,7 +299,8 @@ class RunErrors(QObject):
         def note(quality: Quality) -> None:
             self._known[run] = request, quality
 
-        self._jobs.start(Job(lambda _job: find_quality(request), done=note, failed=self.failed))
+        fail = self._session.notifier.fail
+        self._jobs.start(Job(lambda _job: find_quality(request), done=note, failed=fail))
 
     def _on_job_ended(self) -> None:
         self._start_next()

@@ -94,10 +94,7 @@ def make_picture(request: SceneRequest, before: Picture | None = None) -> Pictur
         other = replace(request, iterate=request.compared, compared=None)
         known = None if before is None else before.compared
         compared = known if known is not None and known.of.same_as(other) else _picture_of(other)
-    if before is not None and before.of.shapes_as(request):
-        alone = before
-    else:
-        alone = _picture_of(request)
+    alone = before if before is not None and before.of.shapes_as(request) else _picture_of(request)
     together = None if compared is None else compare_shapes(alone.shapes, compared.shapes)
     return Picture(request, alone.shapes, alone.series, alone.quality, compared, together)
 
@@ -126,9 +123,8 @@ def frame_ahead(whole: Shapes, sequence: Sequence, iterate: Iterate, frame: int)
     if iterate.settings.problem == "lowrank" and not iterate.geometry_known:
         return None
     found = iterate.geometry
-    if whole.points is None or whole.similarity is None or not found.figures.get("metric", True):
-        return None
-    if not whole.figures.get("metric", True) or whole.still != bool(found.figures):
+    metric = found.figures.get("metric", True) and whole.figures.get("metric", True)
+    if whole.points is None or whole.similarity is None or not metric or whole.still != bool(found.figures):
         return None
     one = slice(frame, frame + 1)
     found = replace(
@@ -136,20 +132,18 @@ def frame_ahead(whole: Shapes, sequence: Sequence, iterate: Iterate, frame: int)
         B=found.B[one],
         rotations=found.rotations[one],
         translations=found.translations[one],
-        std=None if found.std is None else found.std[one],
+        std=_one(found.std, one),
     )
-    S, truth = found.points, None if whole.truth is None else whole.truth[one]
-    weights, used = iterate.robust_weights, solved(sequence, iterate)[one]
-    return replace(
-        whole,
-        truth=truth,
-        weights=None if weights is None else weights[one],
-        why_no_std="" if found.std is not None else why_no_std(iterate),
-        **moved_shapes(
-            found, S, found.intrinsics, _aligned(whole, S, frame),
-            truth=truth, tracks=sequence.tracks[one], used=used,
-        ),
-    )  # fmt: skip
+    S, truth, weights = found.points, _one(whole.truth, one), _one(iterate.robust_weights, one)
+    tracks, used = sequence.tracks[one], solved(sequence, iterate)[one]
+    moved = moved_shapes(
+        found, S, found.intrinsics, _aligned(whole, S, frame), truth=truth, tracks=tracks, used=used
+    )
+    return replace(whole, truth=truth, weights=weights, why_no_std=why_no_std(iterate), **moved)
+
+
+def _one(values: Floats | None, one: slice) -> Floats | None:
+    return None if values is None else values[one]
 
 
 def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:

@@ -194,7 +194,7 @@ def build_shapes(
         truth_size=None if truth is None else background.size,
         typical_radius=typical_radius(Q if truth is None else truth),
         e3d=_normalized_error(sequence, found, S),
-        why_no_std="" if found.std is not None else why_no_std(source),
+        why_no_std=why_no_std(source),
     )
 
 
@@ -230,7 +230,9 @@ def moved_shapes(
 
 
 def why_no_std(iterate: Iterate) -> str:
-    """Return why an iterate has no standard deviations."""
+    """Return why an iterate has no standard deviations, "" where it has some."""
+    if iterate.geometry.std is not None:
+        return ""
     if iterate.settings.problem == "lowrank":
         return LOW_RANK
     if not iterate.status.finished and iterate.settings.objective != WNN:

@@ -641,9 +641,9 @@ def wait_for_comparison(qtbot):
 
     def wait(session, display):
         def drawn():
-            picture, compared = display.compared_picture, session.compared
-            known = display.together is not None and picture is not None and compared is not None
-            return known and picture.of.iterate is compared.last
+            found, compared = display.compared_incumbent, session.compared
+            known = display.together is not None and found is not None and compared is not None
+            return known and found.iterate is compared.last
 
         qtbot.waitUntil(drawn)
         display.refresh()

@@ -60,7 +60,7 @@ def test_until_newer_errors_are_known_those_before_stand(qtbot, session, errors,
 def test_a_defect_is_reported_and_does_not_stop_the_others(qtbot, session, errors):
     bad, good, _ = session.runs
     bad.last = SimpleNamespace(**vars(bad.last) | {"view": None, "depth": None, "geometry": None})
-    with qtbot.waitSignal(errors.failed):
+    with qtbot.waitSignal(session.notifier.failed):
         errors.of_run(bad, exact=True)
         errors.of_run(good, exact=True)
     assert known_of(qtbot, errors, good).error == error(good)
