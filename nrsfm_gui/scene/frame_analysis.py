@@ -57,8 +57,8 @@ class Findings:
     def depth_share(self) -> Floats:
         """(F,) of the squared 3-D error, how much is along the view."""
         whole = self.depth**2 + self.sideways**2
-        share: Floats = np.divide(self.depth**2, whole, out=np.full(len(whole), np.nan), where=whole > 0)
-        return share
+        share = np.divide(self.depth**2, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+        return np.asarray(share)
 
 
 def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
@@ -107,8 +107,7 @@ def _typical_share(along: Floats, across: Floats) -> Floats:
     whole = along + across
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.minimum(1.0, CLIPPED**2 * quantile_of_known(whole.T)[:, None] / whole)
-        share: Floats = np.nansum(weight * along, axis=1) / np.nansum(weight * whole, axis=1)
-    return share
+        return np.asarray(np.nansum(weight * along, axis=1) / np.nansum(weight * whole, axis=1))
 
 
 def along_view(cameras: Cameras, points: Floats, truth: Floats) -> Floats:
@@ -119,8 +118,7 @@ def along_view(cameras: Cameras, points: Floats, truth: Floats) -> Floats:
         rays[:, 2] = 1.0
     else:
         rays = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), np.finfo(float).tiny)
-    found: Floats = np.einsum("fdp,fdp->fp", rays, cameras.R @ (points - truth))
-    return found
+    return np.asarray(np.einsum("fdp,fdp->fp", rays, cameras.R @ (points - truth)))
 
 
 def along_view_in(shapes: Shapes, frame: int) -> Floats | None:
@@ -128,8 +126,7 @@ def along_view_in(shapes: Shapes, frame: int) -> Floats | None:
     if shapes.points is None or shapes.cameras is None or shapes.truth is None:
         return None
     one = slice(frame, frame + 1)
-    found: Floats = along_view(shapes.cameras.at(one), shapes.points[one], shapes.truth[one])[0]
-    return found
+    return np.asarray(along_view(shapes.cameras.at(one), shapes.points[one], shapes.truth[one])[0])
 
 
 def moved_error(points: Floats, truth: Floats, *, resized: bool) -> Floats:
@@ -145,9 +142,8 @@ def _deformations(points: Floats, truth: Floats, *, resized: bool) -> tuple[Floa
     usual = np.broadcast_to(median_shape(points), points.shape)
     usual = procrustes(usual, truth, scale=resized).apply(usual)
     known = known_points(truth)
-    far = (np.where(known, np.linalg.norm(shape - usual, axis=1), np.nan) for shape in (points, truth))
-    estimated, true = (known_means(distances, 1) for distances in far)
-    return estimated, true
+    far = [np.where(known, np.linalg.norm(shape - usual, axis=1), np.nan) for shape in (points, truth)]
+    return known_means(far[0], 1), known_means(far[1], 1)
 
 
 def turns(directions: Floats, around: int = AROUND) -> Floats:
@@ -171,5 +167,4 @@ def _view_directions(shapes: Shapes) -> Floats:
         look = np.einsum("fij,fj->fi", cameras.R, shapes.points.mean(axis=2)) + cameras.t
         look = look / np.maximum(np.linalg.norm(look, axis=1, keepdims=True), np.finfo(float).tiny)
     own = cameras.R if similarity is None else cameras.R @ similarity.rotation
-    directions: Floats = np.einsum("fji,fj->fi", own, look)
-    return directions
+    return np.asarray(np.einsum("fji,fj->fi", own, look))

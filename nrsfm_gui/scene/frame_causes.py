@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,14 +30,14 @@ EXAMINED = (
     "mirror image, tracks that do not fit, hidden points, depth, too little deformation."
 )
 NONE_BETTER = "no worse than most frames"
+REPROJECTION_TIP = "Mean reprojection error of the points that are seen, and the median frame."
 TURNS_TIP = (
     "Largest angle, about the object, to the cameras of up to 5 frames before and after: "
     "a small one gives little information on depth."
 )
 
 
-@dataclass(frozen=True)
-class Cause:
+class Cause(NamedTuple):
     """The likely cause of the error of a frame: its name, and a sentence with the evidence."""
 
     name: str
@@ -57,11 +57,8 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
     fall = outlier_sentence(findings, frame)
     if fall and error - findings.without[frame] >= least:
         return Cause("outliers of the truth", fall)
-    fit = (
-        ""
-        if misfit or not np.isfinite(tracks)
-        else f"the tracks fit as elsewhere ({measure(tracks, findings.track_unit)})"
-    )
+    fits = np.isfinite(tracks) and not misfit
+    fit = f"the tracks fit as elsewhere ({measure(tracks, findings.track_unit)})" if fits else ""
     plain, mirrored = float(findings.plain[frame]), float(findings.mirrored[frame])
     if mirrored < NEARER * plain and plain - mirrored >= least:
         return _flipped(findings, frame, fit)
@@ -69,28 +66,20 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
         return _misfit(findings, frame)
     hidden, seen = float(findings.hidden_error[frame]), float(findings.seen_error[frame])
     share, usual_share = _with_median(findings.hidden * np.nan_to_num(findings.hidden_error), frame)
-    if (
-        findings.hidden[frame] >= MANY_HIDDEN
-        and hidden > WORSE_HIDDEN * seen
-        and share - usual_share >= least
-    ):
-        return Cause(
-            "hidden points",
-            f"{percent(findings.hidden[frame])} of the points are hidden here, and off by"
-            f" {measure(hidden, findings.unit)}; those that are seen by {measure(seen, findings.unit)}",
-        )
+    many = findings.hidden[frame] >= MANY_HIDDEN and hidden > WORSE_HIDDEN * seen
+    if many and share - usual_share >= least:
+        here = f"{percent(findings.hidden[frame])} of the points are hidden here"
+        off, others = measure(hidden, findings.unit), measure(seen, findings.unit)
+        return Cause("hidden points", f"{here}, and off by {off}; those that are seen by {others}")
     if min(findings.depth_share[frame], findings.typical_share[frame]) >= DEEP:
         description = _depth(findings, frame, fit)
         turn, usual_turn = _with_median(findings.turn, frame)
         if turn < STILL * usual_turn:
-            return Cause(
-                "depth, camera nearly still",
-                f"{description}: the camera turns little around this frame"
-                f" ({turn:.3g}°, median {usual_turn:.3g}°), which leaves depth open",
-            )
-        return Cause(
-            "depth", f"{description}: the picture alone does not determine this depth" if fit else description
-        )
+            angles = f"{turn:.3g}°, median {usual_turn:.3g}°"
+            words = f"the camera turns little around this frame ({angles}), which leaves depth open"
+            return Cause("depth, camera nearly still", f"{description}: {words}")
+        words = ": the picture alone does not determine this depth" if fit else ""
+        return Cause("depth", description + words)
     return _stiff(findings, frame, least)
 
 
@@ -117,9 +106,8 @@ def outlier_sentence(findings: Findings, frame: int) -> str:
 
 def _numbers(points: Ints) -> str:
     """Return " 3", or "s 3, 5, 8, …" of several, to be put after "point"."""
-    names = ", ".join(str(point + 1) for point in points[:MOST_NAMED])
-    more = ", …" if len(points) > MOST_NAMED else ""
-    return f"{'s' if len(points) > 1 else ''} {names}{more}"
+    names = [str(point + 1) for point in points[:MOST_NAMED]] + ["…"] * (len(points) > MOST_NAMED)
+    return f"{'s' if len(points) > 1 else ''} {', '.join(names)}"
 
 
 def frame_numbers(findings: Findings | None, frame: int) -> list[LabeledValue]:
@@ -134,11 +122,7 @@ def frame_numbers(findings: Findings | None, frame: int) -> list[LabeledValue]:
     rows = [
         *_cause_numbers(findings, frame),
         *(_error_numbers(findings, frame) if np.isfinite(findings.error[frame]) else ()),
-        (
-            "reprojection",
-            tracks,
-            "Mean reprojection error of the points that are seen, and the median frame.",
-        ),
+        ("reprojection", tracks, REPROJECTION_TIP),
         ("hidden points", hidden, f"Share of the points, and their mean {error_name(findings.truth)}."),
         ("camera turns", f"{turn:.3g}° (median {usual:.3g}°)", TURNS_TIP),
     ]
@@ -186,9 +170,8 @@ def percent(share: float) -> str:
 def _flipped(findings: Findings, frame: int, fit: str) -> Cause:
     known = np.isfinite(findings.mirrored)
     nearer = int((findings.mirrored[known] < findings.plain[known]).sum())
-    description = fit
-    if findings.depth_share[frame] >= DEEP:  # a flipped shape that was turned to fit is off to all sides
-        description = _depth(findings, frame, fit)
+    # A flipped shape that was turned to fit is off to all sides.
+    description = _depth(findings, frame, fit) if findings.depth_share[frame] >= DEEP else fit
     description += ": " if description else ""
     image = f"mirror image: {measure(float(findings.mirrored[frame]), findings.unit)}"
     if 2 * nearer > known.sum():
@@ -209,12 +192,9 @@ def _stiff(findings: Findings, frame: int, least: float) -> Cause | None:
     missing, usually_missing = _with_median(true - findings.deformation, frame)
     if not (value > WORSE * usual and missing - usually_missing >= least):
         return None
-    return Cause(
-        "deforms too little",
-        f"the estimate deforms too little: {measure(estimated, findings.unit)} from its median shape,"
-        f" {truth_phrase(findings.truth)} {measure(value, findings.unit)} (median frame"
-        f" {measure(usual, findings.unit)})",
-    )
+    lengths = [measure(length, findings.unit) for length in (estimated, value, usual)]
+    words = "the estimate deforms too little: {} from its median shape, {truth} {} (median frame {})"
+    return Cause("deforms too little", words.format(*lengths, truth=truth_phrase(findings.truth)))
 
 
 def _misfit(findings: Findings, frame: int) -> Cause:

@@ -59,8 +59,7 @@ class Projection:
 
     def view(self, points: Floats) -> Floats:
         """Return points (..., 3) in the view frame."""
-        moved: Floats = points @ self.R.T + self.t
-        return moved
+        return np.asarray(points @ self.R.T + self.t)
 
     def pixels(self, points: Floats) -> tuple[Floats, Floats]:
         """Return pixels (..., 2), y down, and depths (...,); NaN pixels for what is not in front."""
@@ -92,8 +91,7 @@ class Projection:
             M[3, 2] = 1.0
         world = np.eye(4)
         world[:3, :3], world[:3, 3] = self.R, self.t
-        clip: Floats = M @ world
-        return clip
+        return np.asarray(M @ world)
 
 
 @dataclass(frozen=True)
@@ -113,8 +111,7 @@ class Orbit:
         a, e = np.radians([self.azimuth, self.elevation])
         yaw = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
         pitch = np.array([[1, 0, 0], [0, np.cos(e), -np.sin(e)], [0, np.sin(e), np.cos(e)]])
-        turned: Floats = pitch @ yaw @ upright(np.array(self.up))
-        return turned
+        return np.asarray(pitch @ yaw @ upright(np.array(self.up)))
 
     def displaced(self, by: Floats) -> Orbit:
         """Follow an object that has moved by a vector (3,)."""
@@ -178,9 +175,8 @@ class Orbit:
         low, high = free_area(width, height)
         half = np.array([width, height]) / 2
         forward, backward = (high - half) / _focal(height), (half - low) / _focal(height)
-        return ViewBounds(
-            (side - forward * depth).max(axis=-2), (side + backward * depth).min(axis=-2), forward, backward
-        )
+        ahead, behind = (side - forward * depth).max(axis=-2), (side + backward * depth).min(axis=-2)
+        return ViewBounds(ahead, behind, forward, backward)
 
     def around(self, points: Floats, width: int, height: int) -> Orbit:
         """Move so that points (N, 3) stay in the free part while it turns around their middle."""
@@ -231,8 +227,7 @@ class ViewBounds:
     @property
     def distance(self) -> Floats:
         """(...) the least distance."""
-        least: Floats = ((self.ahead - self.behind) / (self.forward + self.backward)).max(axis=-1)
-        return least
+        return np.asarray(((self.ahead - self.behind) / (self.forward + self.backward)).max(axis=-1))
 
     def interval(self, distance: Floats) -> tuple[Floats, Floats]:
         """Return the lowest and the highest places (..., 2) of the camera at distances (...)."""
@@ -257,23 +252,17 @@ def locked_projection(
 def image_window(image_extent: Floats, width: int, height: int) -> Floats:
     """Return the (3, 3) map from track units to the pixels of a widget: aspect kept, everything inside."""
     low, high = image_extent
-    left, above, right, below = MARGINS
-    room = max(width - left - right, LEAST * width), max(height - above - below, LEAST * height)
-    scale = min(room[0] / (high[0] - low[0]), room[1] / (high[1] - low[1]))
-    middle = (low + high) / 2
-    x, y = (width + left - right) / 2, (height + above - below) / 2
-    return np.array(
-        [[scale, 0.0, x - scale * middle[0]], [0.0, scale, y - scale * middle[1]], [0.0, 0.0, 1.0]]
-    )
+    size, before, after = np.array([width, height]), np.array(MARGINS[:2]), np.array(MARGINS[2:])
+    scale = (np.maximum(size - before - after, LEAST * size) / (high - low)).min()
+    x, y = (size + before - after) / 2 - scale * (low + high) / 2
+    return np.array([[scale, 0.0, x], [0.0, scale, y], [0.0, 0.0, 1.0]])
 
 
 def free_area(width: int, height: int) -> tuple[Floats, Floats]:
     """Return the upper left and the lower right pixel of what the margins leave of a picture."""
-    left, above, right, below = MARGINS
     half = np.array([width, height]) / 2
-    return half - np.maximum(half - (left, above), LEAST * half), half + np.maximum(
-        half - (right, below), LEAST * half
-    )
+    upper, lower = (np.maximum(half - margins, LEAST * half) for margins in (MARGINS[:2], MARGINS[2:]))
+    return half - upper, half + lower
 
 
 def upright(up: Floats) -> Floats:
