@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import re
-
-import numpy as np
 
 from core import CameraModel, Sequence
 from core.cameras import ORIGINS, Calibration, image_size_of, view_of_focal
@@ -29,13 +28,14 @@ def without_options(text: str) -> str:
 
 def describe_tracks(sequence: Sequence) -> str:
     """Return frames, points, the share that is seen, and where the tracks lie, in two lines."""
-    seen = np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]
+    seen = sequence.tracks.swapaxes(1, 2)[sequence.visible]
     spans = [
-        f"{axis} from {_place(low)} to {_place(high)}"
-        for axis, low, high in zip("xy", seen.min(axis=1), seen.max(axis=1), strict=True)
+        f"{axis} from {_place(values.min())} to {_place(values.max())}"
+        for axis, values in zip("xy", seen.T, strict=True)
     ]
-    share = _percent(float(sequence.visible.mean()))
-    size = f"{sequence.frame_count} frames of {sequence.point_count} points, {share} seen"
+    percent = 100.0 * float(sequence.visible.mean())
+    share = f"{min(percent, 99.9):.1f}" if 99.5 <= percent < 100 else f"{percent:.0f}"  # 100 where all are
+    size = f"{sequence.frame_count} frames of {sequence.point_count} points, {share} % seen"
     return f"{size}\n{' and '.join(spans)} {sequence.units}{_extras(sequence)}"
 
 
@@ -45,14 +45,11 @@ def describe_camera(sequence: Sequence) -> str:
         return "Orthogonal: no perspective at all."
     if sequence.intrinsics is None:
         return ""
-    K = sequence.intrinsics
-    fx, fy = float(K[0, 0]), float(K[1, 1])
-    focal = (
-        format_number(fx) if abs(fx - fy) < 1e-6 * abs(fx) else f"{format_number(fx)}, {format_number(fy)}"
-    )
+    fx, fy, cx, cy = (float(sequence.intrinsics[place]) for place in ((0, 0), (1, 1), (0, 2), (1, 2)))
+    focal = format_number(fx) + ("" if abs(fx - fy) < 1e-6 * abs(fx) else f", {format_number(fy)}")
     return (
         f"The file gives it: perspective, focal length {focal} {sequence.units}, "
-        f"principal point ({format_number(float(K[0, 2]))}, {format_number(float(K[1, 2]))})."
+        f"principal point ({format_number(cx)}, {format_number(cy)})."
     )
 
 
@@ -76,13 +73,6 @@ def _extras(sequence: Sequence) -> str:
     return f"; {', '.join(parts)}" if parts else ""
 
 
-def _percent(share: float) -> str:
-    """Return a share in percent; 100 % only where it is all."""
-    if 0.995 <= share < 1:
-        return f"{min(100 * share, 99.9):.1f} %"
-    return f"{100 * share:.0f} %"
-
-
 def _place(value: float) -> str:
     digits = 1 if abs(value) >= 10 else 3
     return format_number(round(value, digits)).replace("-", "−")
@@ -93,7 +83,7 @@ def calibration_text(calibration: Calibration, sequence: Sequence) -> str:
     origin, K = calibration.origin, calibration.K
     if origin.source in WITHOUT_FOCAL:
         return ""
-    focal = float(np.sqrt(K[0, 0]) * np.sqrt(K[1, 1]))
+    focal = math.sqrt(K[0, 0]) * math.sqrt(K[1, 1])
     (width, height), _ = image_size_of(sequence)
     angle, unit = view_of_focal(focal, max(width, height)), sequence.units
     place = f"{angle:.0f}° wide, center {K[0, 2]:.0f}, {K[1, 2]:.0f} {unit}"

@@ -70,17 +70,12 @@ def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
 
 def point_courses(shapes: Shapes, points: Iterable[int]) -> list[PointCourse]:
     """Return some points over all frames."""
-    return [
-        PointCourse(
-            point,
-            None if shapes.residuals is None else shapes.residuals[:, point],
-            None if shapes.errors is None else shapes.errors[:, point],
-            None if shapes.points is None else shapes.points[:, :, point],
-            None if shapes.truth is None else shapes.truth[:, :, point],
-            shapes.std_of_coordinates(point),
-        )
-        for point in points
-    ]
+    known = shapes.residuals, shapes.errors, shapes.points, shapes.truth
+    courses = []
+    for point in points:
+        values = [None if each is None else each[..., point] for each in known]
+        courses.append(PointCourse(point, *[*values, shapes.std_of_coordinates(point)]))
+    return courses
 
 
 def _mean_weights(shapes: Shapes) -> Floats | None:

@@ -67,6 +67,7 @@ E3D_TIP = (
 HELD_OUT_TIP = "Root mean square reprojection error of the observations that are hidden from the solver."
 HIDDEN_TIP = "Observations that were hidden from the solver: the run knows nothing of them."
 OUTLIERS_TIP = "Outliers are points of the ground truth that are far from their neighbors in single frames."
+RANK_TIP = "Basis shapes, or the rank of the matrix, of the best point so far."
 TIME_TIP = "Of all phases of this run together; pauses are not counted."
 VALUES_TIP = "Of the matrix, divided by the norm of the measurements. 4 are those of a rigid scene."
 UPGRADE_TIP = "Where K of the metric upgrade came from."
@@ -97,8 +98,11 @@ def numbers(
         return [*_hidden_numbers(sequence, None), *remarks]
     last, known = found.iterate, found.errors
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
+    objective = LabeledValue("loss", _loss_text(found.value), LOSS_TIP)
+    if found.objective == DEPTHS:
+        objective = LabeledValue("energy", objective_value(found.value, DEPTHS), ENERGY_TIP)
     rows = [
-        _objective(found),
+        objective,
         *_lowest_on_the_way(run, found),
         LabeledValue("reprojection RMS", reprojection, RMS_TIP),
         *_error_numbers(known, sequence),
@@ -110,17 +114,16 @@ def numbers(
         value = f"± {length(known.uncertainty, known.unit, known.size)}"
         tip = "Mean standard deviation of the places of the points, over all points and frames."
         rows.append(LabeledValue("mean uncertainty", value, tip))
+    rank = "rank of the start" if found.objective == DEPTHS else "rank"
     rows += [
-        LabeledValue(
-            "rank of the start" if found.objective == DEPTHS else "rank",
-            str(last.best.factors.rank),
-            "Basis shapes, or the rank of the matrix, of the best point so far.",
-        ),
+        LabeledValue(rank, str(last.best.factors.rank), RANK_TIP),
         LabeledValue("iterations", iterations(found), "Of all phases of this run together."),
         LabeledValue("computing time", seconds(found), TIME_TIP),
         *_residual_numbers(run, found),
-        *_noise_numbers(last, "px" if sequence is None else sequence.units),
     ]
+    if last.record.energy is not None:
+        unit = "px" if sequence is None else sequence.units
+        rows.append(LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP))
     if last.settings.searches_starts:
         rows.append(LabeledValue("starts that agree", starts_that_agree(last), _starts_tip(last)))
     if run is not None and settings is not None:
@@ -154,27 +157,15 @@ def _error_numbers(known: Quality | None, sequence: Sequence | None) -> list[Lab
     if known.without is not None:
         fall = fall_sentence(known.error, known.without, known.outliers, known.known)
         fall = f"{fall[:1].upper()}{fall[1:]}{'. ' if fall else ''}"
+        names = None if sequence is None else sequence.point_names
+        worst = [f"{point_label(point, names)} in frame {frame + 1}" for frame, point in known.worst_outliers]
+        worst += ["and others"] * (known.outliers > len(worst))
         value = f"{length(known.without, known.unit, known.size)} ({known.outliers} of {known.known})"
-        why = f"{fall}{OUTLIERS_TIP} {_named(known, sequence)} {LEAVE_OUT}"
+        why = f"{fall}{OUTLIERS_TIP} Here: {', '.join(worst)}. {LEAVE_OUT}"
         rows.append(LabeledValue("without outliers", value, why))
     how = f"How the estimate was laid over {truth_phrase(truth)}."
     error = LabeledValue(name, length(known.error, known.unit, known.size), f"{tip} {SIZE_TIP}")
     return [error, *rows, LabeledValue("alignment", known.alignment, how)]
-
-
-def _named(known: Quality, sequence: Sequence | None) -> str:
-    """Return the outliers with the largest errors by frame and point."""
-    names = None if sequence is None else sequence.point_names
-    found = [f"{point_label(point, names)} in frame {frame + 1}" for frame, point in known.worst_outliers]
-    more = ", and others" if known.outliers > len(found) else ""
-    return f"Here: {', '.join(found)}{more}."
-
-
-def _objective(found: Incumbent) -> LabeledValue:
-    """Return the value of what a run minimizes at the shape that is shown."""
-    if found.objective == DEPTHS:
-        return LabeledValue("energy", objective_value(found.value, DEPTHS), ENERGY_TIP)
-    return LabeledValue("loss", _loss_text(found.value), LOSS_TIP)
 
 
 def _lowest_on_the_way(run: Run | None, found: Incumbent) -> list[LabeledValue]:
@@ -229,8 +220,7 @@ def _low_rank_numbers(
         rms = measure(figures.get("projective_rms"), unit)
         return [*rows, origin, LabeledValue("projective factorization", rms, PROJECTIVE_TIP)]
     # What an unfinished point lacks is no finding on the data.
-    reason = str(figures.get("reason", "")).replace(LABELED, "")
-    words = "none yet" if running else f"none: {reason}"
+    words = "none yet" if running else f"none: {str(figures.get('reason', '')).replace(LABELED, '')}"
     return [*rows, LabeledValue("metric upgrade", words, "Why the scene is shown as its cameras see it.")]
 
 
@@ -260,13 +250,6 @@ def _residual_numbers(run: Run | None, found: Incumbent) -> list[LabeledValue]:
     return [LabeledValue("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
 
 
-def _noise_numbers(last: Iterate, unit: str) -> list[LabeledValue]:
-    """Return the noise that the energy of refined depths expects; nothing before the refinement."""
-    if last.record.energy is None:
-        return []
-    return [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)]
-
-
 def starts_that_agree(last: Iterate) -> str:
     """Return "2 of 4", or a dash before any start has ended; "3 of 3, enough" where no more were needed."""
     if not last.starts:
@@ -286,17 +269,15 @@ def _ended_early(last: Iterate) -> bool:
 
 def _starts_tip(last: Iterate) -> str:
     """Return what agreeing means, and the result of every start, lowest first."""
-    starts = sorted(last.starts, key=lambda start: start.loss)
-    lines = [
-        f"{start.name}: {log_loss(start.loss, digits=6)}{', ' + start.note if start.note else ''}"
-        for start in starts[:MOST_STARTS]
-    ]
-    if len(starts) > MOST_STARTS:
-        lines.append(f"and {len(starts) - MOST_STARTS} more")
-    head = STARTS_TIP
+    lines = [STARTS_TIP]
     if _ended_early(last):
-        head += f" Of at most {last.settings.starts}, no more were made once {ENOUGH_AGREEING} agreed."
-    return "\n".join([head, *lines])
+        lines[0] += f" Of at most {last.settings.starts}, no more were made once {ENOUGH_AGREEING} agreed."
+    for start in sorted(last.starts, key=lambda start: start.loss)[:MOST_STARTS]:
+        note = f", {start.note}" if start.note else ""
+        lines.append(f"{start.name}: {log_loss(start.loss, digits=6)}{note}")
+    if len(last.starts) > MOST_STARTS:
+        lines.append(f"and {len(last.starts) - MOST_STARTS} more")
+    return "\n".join(lines)
 
 
 def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
@@ -342,11 +323,10 @@ def selection_title(scene: Scene | None) -> str:
     """Return what the lines are about."""
     if scene is None or not scene.selection:
         return "Selected point"
-    where = f"frame {scene.frame + 1}"
+    what = f"{len(scene.selection)} points"
     if len(scene.selection) == 1:
-        label = point_label(scene.selection[0], scene.point_names)
-        return f"{label[0].upper()}{label[1:]}, {where}"
-    return f"{len(scene.selection)} points, {where}"
+        what = point_label(scene.selection[0], scene.point_names)
+    return f"{what[0].upper()}{what[1:]}, frame {scene.frame + 1}"
 
 
 def selection_numbers(scene: Scene | None) -> list[LabeledValue]:

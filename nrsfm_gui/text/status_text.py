@@ -56,7 +56,8 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
     pixels = measure(known.reprojection, sequence.units)
     if known.error is None:
         large = _trust(found, known, sequence.units)
-        basis, details = _why_no_error(known, sequence), loss
+        basis = known.alignment if known.figures.get("metric", True) else "no metric upgrade"
+        basis, details = (f"no {GROUND_TRUTH}" if sequence.truth is None else basis), loss
     else:
         error, share = measure(known.error, known.unit), percent_of(known.error, known.size)
         large = (f"{error} · {share} of the object", f"{error} · {share}", error) if share else (error,)
@@ -86,12 +87,6 @@ def _trust(found: Incumbent, known: Quality, pixels: str) -> tuple[str, ...]:
         return ("uncertainty unknown" if found.complete else "uncertainty after the run",)
     text = measure(known.reprojection, pixels)
     return f"{text} reprojection", text
-
-
-def _why_no_error(known: Quality, sequence: Sequence) -> str:
-    if sequence.truth is None:
-        return f"no {GROUND_TRUTH}"
-    return known.alignment if known.figures.get("metric", True) else "no metric upgrade"
 
 
 def solved_point(iterate: Iterate) -> str:
@@ -151,14 +146,11 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     if run.state is RunState.FAILED:
         return f"Run {name} failed: {run.message}"
     if last is None or not len(run.history):
-        return f"{state}: run {name}, preparing" if run.state.alive else f"{state}: run {name}"
+        return f"{state}: run {name}" + (", preparing" if run.state.alive else "")
     warm = "" if run.shown_before is None else ", from nothing"
     warm = warm if run.warm_from is None else f", from run {run.warm_from}"
-    parts = [f"{state}: run {name}{warm}"]
-    if run.state is RunState.FINISHED and last.status.finished:
-        parts.append(last.status.value)
-    else:
-        parts.append(phase_text(last.phase.brief))
+    over = run.state is RunState.FINISHED and last.status.finished
+    parts = [f"{state}: run {name}{warm}", last.status.value if over else phase_text(last.phase.brief)]
     ticks = run.history.ticks
     if ticks and ticks[-1].restarts and not last.rotations_chosen:
         parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")
