@@ -7,7 +7,7 @@ with Ctrl and function keys act in the window; of those without, some act in the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -30,13 +30,9 @@ class Condition:
     needs: str
 
 
-def _has_reconstruction(session: Session) -> bool:
-    return session.shown is not None and session.shown.last is not None
-
-
 always = Condition(lambda _session: True, "")
 with_sequence = Condition(lambda s: s.sequence is not None, "Open a sequence first")
-with_reconstruction = Condition(_has_reconstruction, "Run the solver first")
+with_reconstruction = Condition(lambda s: s.seen is not None, "Run the solver first")
 with_runs = Condition(lambda s: bool(s.runs), "Run the solver first")
 with_background = Condition(lambda s: s.background is not None, "Put pictures behind the tracks first")
 alive = Condition(lambda s: s.active_run is not None, "Nothing is running")
@@ -90,8 +86,7 @@ class ActionSpec:
     @property
     def keys(self) -> str:
         """The shortcuts as they are written on this platform, "" where there is none."""
-        native = QKeySequence.SequenceFormat.NativeText
-        return ", ".join(QKeySequence(key).toString(native) for key in self.shortcuts)
+        return written_keys(map(QKeySequence, self.shortcuts))
 
 
 ACTIONS: tuple[ActionSpec, ...] = (
@@ -417,6 +412,11 @@ ACTIONS: tuple[ActionSpec, ...] = (
 )  # fmt: skip
 
 
+def written_keys(keys: Iterable[QKeySequence]) -> str:
+    """Return shortcuts as they are written on this platform, "" for none."""
+    return ", ".join(key.toString(QKeySequence.SequenceFormat.NativeText) for key in keys)
+
+
 def bind(spec: ActionSpec, owner: object) -> Callable[..., object]:
     """Return what a row calls; it is looked up at the call, so that the order of construction is free."""
 
@@ -438,8 +438,5 @@ def make_action(spec: ActionSpec, callback: Callable[..., object], parent: QWidg
     if spec.icon:
         role = QPalette.ColorRole.Accent if spec.name == "run" else QPalette.ColorRole.ButtonText
         action.setIcon(icon(spec.icon, role, disabled=QPalette.ColorRole.ButtonText))
-    if spec.checkable:
-        action.triggered.connect(lambda checked: callback(checked))
-    else:
-        action.triggered.connect(lambda _checked: callback())
+    action.triggered.connect(callback if spec.checkable else lambda _checked: callback())
     return action

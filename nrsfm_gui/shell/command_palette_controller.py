@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from PyQt6.QtCore import QObject
-from PyQt6.QtGui import QAction, QKeySequence
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QMenu
+from PyQt6.QtGui import QAction
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QMenu, QMenuBar
 
 from core import CameraModel
 from nrsfm_gui.model.names import numbered_title, settings_text
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.sessions.opening import SequenceOpening
-from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP
+from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP, written_keys
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.toolbars import Toolbars
 from nrsfm_gui.text.help_pages import panel_texts
@@ -56,34 +56,28 @@ class CommandPaletteController(QObject):
         found += (entry for entry in self._of_folder() if entry.title not in titles)
         return (*found, *self._of_runs(), *self._parameters.value_entries())
 
-    def _of_menus(self) -> list[PaletteEntry]:
+    def _of_menus(self) -> Iterable[PaletteEntry]:
         """Return everything in the menus, in their order, then what is in none."""
         self._toolbars.fill_menus()
         bar = self._window.menuBar()
         assert bar is not None
-        found: list[PaletteEntry] = []
-        for action in bar.actions():
-            menu = action.menu()
-            if menu is not None:
-                self._collect(menu, _plain(action.text()), found)
-        outside = (spec for spec in ACTIONS if spec.name in OUTSIDE_MENUS)
-        return found + [
-            self._entry(self._toolbars.actions[spec.name], "", _plain(spec.menu)) for spec in outside
-        ]
+        yield from self._of_menu(bar, "")
+        for spec in ACTIONS:
+            if spec.name in OUTSIDE_MENUS:
+                yield self._entry(self._toolbars.actions[spec.name], "", _plain(spec.menu))
 
-    def _collect(self, menu: QMenu, place: str, found: list[PaletteEntry]) -> None:
-        if place == PANELS_PLACE:  # they are shown, not switched on and off
-            return
+    def _of_menu(self, menu: QMenu | QMenuBar, place: str) -> Iterable[PaletteEntry]:
         for action in menu.actions():
             inner = action.menu()
             if inner is not None:
-                self._collect(inner, f"{place}{STEP}{_plain(action.text())}", found)
+                where = STEP.join(filter(None, (place, _plain(action.text()))))
+                if where != PANELS_PLACE:  # they are shown, not switched on and off
+                    yield from self._of_menu(inner, where)
             elif not action.isSeparator() and action.isVisible() and action.objectName() != "palette":
-                found.append(self._entry(action, place, place))
+                yield self._entry(action, place, place)
 
     def _entry(self, action: QAction, place: str, section: str) -> PaletteEntry:
         tip = action.whatsThis() or tip_as_text(action.toolTip())
-        native = QKeySequence.SequenceFormat.NativeText
         reason = self._toolbars.needs(action.objectName()) or "Not possible now"
         return PaletteEntry(
             title=_plain(action.text()),
@@ -91,7 +85,7 @@ class CommandPaletteController(QObject):
             tip="" if tip == _plain(action.text()) else tip,
             run=action.trigger,
             kind="sequence" if action.data() else "export" if section == EXPORTS else "action",
-            keys=", ".join(key.toString(native) for key in action.shortcuts()),
+            keys=written_keys(action.shortcuts()),
             reason="" if action.isEnabled() else reason,
             checked=action.isChecked() if action.isCheckable() else None,
         )

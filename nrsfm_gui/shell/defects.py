@@ -15,15 +15,7 @@ from typing import Any
 
 from PyQt6.QtCore import QObject, QSize, pyqtSignal
 from PyQt6.QtGui import QFontDatabase
-from PyQt6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.session import Session
@@ -69,18 +61,13 @@ class DefectReporter(QObject):
             self.dialog.count_another()  # the first of many is the most informative
             return
         report = f"{details.rstrip()}\n\n{system_text()}\n{self._drawn_by()}"
-        self.dialog = DefectDialog(sentence, report, self._window, saves=self._saves())
-        self.dialog.open()
-
-    def _saves(self) -> dict[str, Callable[[], object]]:
-        """Return what a defect leaves to be saved."""
-        shown = self._session.shown
-        saves: dict[str, Callable[[], object]] = {}
+        saves = {}
         if self._session.sequence is not None:
             saves["Save the session…"] = self._save_session
-        if shown is not None and shown.last is not None:
+        if self._session.seen is not None:
             saves["Save the reconstruction…"] = self._save_reconstruction
-        return saves
+        self.dialog = DefectDialog(sentence, report, self._window, saves=saves)
+        self.dialog.open()
 
     def _on_happened(self, sentence: str, details: str, show_dialog: bool) -> None:
         if show_dialog:
@@ -139,14 +126,15 @@ class DefectDialog(QDialog):
         text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        copy = QPushButton("Copy the details")
-        copy.clicked.connect(text.selectAll)
-        copy.clicked.connect(text.copy)
-        buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
-        for title, save in saves.items():
-            button = QPushButton(title)
-            button.clicked.connect(lambda _checked, save=save: save())
-            buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
+
+        def copy() -> None:
+            text.selectAll()
+            text.copy()
+
+        for title, function in {"Copy the details": copy, **saves}.items():
+            button = buttons.addButton(title, QDialogButtonBox.ButtonRole.ActionRole)
+            assert button is not None  # it is made here
+            button.clicked.connect(lambda _checked, function=function: function())
         filled(QVBoxLayout(self), message, text, self._count, buttons, margins=None)
         resize_within_screen(self, QSize(720, 420))
 

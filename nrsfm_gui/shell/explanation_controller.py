@@ -24,6 +24,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from nrsfm_gui.shell.actions import written_keys
 from nrsfm_gui.shell.layout import enclosing
 from nrsfm_gui.shell.toolbars import Toolbars
 from nrsfm_gui.text.help_pages import panel_help
@@ -76,10 +77,9 @@ class ExplanationController(QObject):
         if isinstance(widget, (QMenu, QMenuBar)):
             action = widget.actionAt(place)
             return widget.whatsThis() if action is None else self._of_action(action)
-        if isinstance(widget, QToolButton) and widget.defaultAction() is not None:
-            action = widget.defaultAction()
-            assert action is not None
-            return self._of_action(action)
+        default = widget.defaultAction() if isinstance(widget, QToolButton) else None
+        if default is not None:
+            return self._of_action(default)
         if isinstance(widget, QTabBar):
             tab = widget.tabAt(place)
             return panel_help(widget.tabText(widget.currentIndex() if tab < 0 else tab))
@@ -95,7 +95,7 @@ class ExplanationController(QObject):
     def _of_action(self, action: QAction) -> str:
         """Return title, keys and tip of an action, and what it needs where it is not possible."""
         title, tip = action.text().replace("&", ""), action.whatsThis() or action.toolTip()
-        keys = ", ".join(key.toString(key.SequenceFormat.NativeText) for key in action.shortcuts())
+        keys = written_keys(action.shortcuts())
         needs = "" if action.isEnabled() else self._toolbars.needs(action.objectName())
         lines = [f"<b>{html.escape(title)}</b>" + (f" ({html.escape(keys)})" if keys else "")]
         lines += [tip_as_html(line) for line in (tip, needs) if line and line != title]

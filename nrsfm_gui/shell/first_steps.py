@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWhatsThis, QWidget
 
+from core import Settings
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import Run
@@ -55,20 +56,20 @@ class FirstSteps(QObject):
         self._changed = False  # whether parameters were changed with Live on, and no run has followed yet
         self.bar.dismissed.connect(self.dismiss)
         self.bar.where_requested.connect(self.show_where)
-        session.sequence_changed.connect(lambda _sequence: self._show_next())
-        session.shown_changed.connect(lambda _run: self._show_next())
-        session.settings_changed.connect(lambda _settings: self._on_settings_changed())
+        for changed in (session.sequence_changed, session.shown_changed):
+            changed.connect(self._show_next)
+        session.settings_changed.connect(self._on_settings_changed)
         session.run_changed.connect(self._on_run_changed)
         control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
-        timeline.strip.frame_requested.connect(lambda _frame: self._on_worst_requested())
-        timeline.worst_requested.connect(self._on_worst_requested)
+        for requested in (timeline.strip.frame_requested, timeline.worst_requested):
+            requested.connect(self._on_worst_requested)
 
     def begin(self) -> None:
         """Show the steps that are left, if there are any, once there is a sequence to do them with."""
         self._begun = True
         self._show_next()
 
-    def _show_next(self) -> None:
+    def _show_next(self, *_: object) -> None:
         """Show the steps that are left; the first one is none where a run was opened from a file."""
         shown = self._session.shown
         if not self._begun or not self._next() or self._session.sequence is None:
@@ -96,9 +97,8 @@ class FirstSteps(QObject):
             place.setFocus(Qt.FocusReason.TabFocusReason)
             QWhatsThis.showText(place.mapToGlobal(place.rect().center()), STEPS[self._next()][1], place)
 
-    def _on_settings_changed(self) -> None:
-        shown = self._session.shown
-        self._changed = self._session.live and shown is not None and shown.last is not None
+    def _on_settings_changed(self, _settings: Settings) -> None:
+        self._changed = self._session.live and self._session.seen is not None
 
     def _on_run_changed(self, run: Run) -> None:
         """Count a change that a run follows: another method, for example, waits for Run."""
@@ -106,9 +106,8 @@ class FirstSteps(QObject):
             self._changed = False
             self._finish("steer")
 
-    def _on_worst_requested(self) -> None:
-        shown = self._session.shown
-        if shown is not None and shown.last is not None:
+    def _on_worst_requested(self, *_: object) -> None:
+        if self._session.seen is not None:
             self._finish("worst")
 
     def _next(self) -> str:
@@ -158,11 +157,8 @@ class FirstStepsBar(Themed, QFrame):
         self._where.clicked.connect(self.where_requested)
         tip, name = "Put the first steps away; Preferences shows them again", "Put the first steps away"
         close = tool_button("✕", tip, name, self.dismissed.emit)
-        texts, beside = (
-            column(self._names, self._sentence, spacing=2),
-            ((self._where, MIDDLE), (close, MIDDLE)),
-        )
-        filled(QHBoxLayout(self), (texts, 1), *beside, spacing=12, margins=(12, 4, 8, 4))
+        parts = (column(self._names, self._sentence, spacing=2), 1), (self._where, MIDDLE), (close, MIDDLE)
+        filled(QHBoxLayout(self), *parts, spacing=12, margins=(12, 4, 8, 4))
         self._steps: Collection[tuple[str, bool]] = ()
         self._follow_theme()
         self.hide()
@@ -187,10 +183,7 @@ class FirstStepsBar(Themed, QFrame):
     def _apply_theme(self, theme: Theme) -> None:
         parts, current = [], next((k for k, (_name, done) in enumerate(self._steps) if not done), -1)
         for index, (name, done) in enumerate(self._steps):
-            if done:
-                parts.append(f"<span style='color:{theme.reprojected}'>✓&nbsp;{name}</span>")
-            elif index == current:
-                parts.append(f"<b>{index + 1}&nbsp;{name}</b>")
-            else:
-                parts.append(f"<span style='color:{theme.muted}'>{index + 1}&nbsp;{name}</span>")
+            text = f"{'✓' if done else index + 1}&nbsp;{name}"
+            colored = f"<span style='color:{theme.reprojected if done else theme.muted}'>{text}</span>"
+            parts.append(f"<b>{text}</b>" if index == current else colored)
         self._names.setText(" &nbsp; ".join(parts))

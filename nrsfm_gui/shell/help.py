@@ -144,19 +144,16 @@ class HelpWindow(Themed, QWidget):
         assert bar is not None
         place = bar.value()
         try:
-            self._show_text(theme)
+            if self._file == METHOD:
+                self.browser.setHtml(method_page(theme))
+            else:
+                page, codes = with_copy_links(help_page(self._file), CODE)
+                self._copied = {f"{CODE}:{k}": (code, "Copied these lines") for k, code in enumerate(codes)}
+                self.browser.setMarkdown(page)
+                _space_and_color(self._document, theme)
         except InputError as error:
             self.browser.setPlainText(str(error))
         bar.setValue(place)
-
-    def _show_text(self, theme: Theme) -> None:
-        if self._file == METHOD:
-            self.browser.setHtml(method_page(theme))
-            return
-        page, codes = with_copy_links(help_page(self._file), CODE)
-        self._copied = {f"{CODE}:{k}": (code, "Copied these lines") for k, code in enumerate(codes)}
-        self.browser.setMarkdown(page)
-        _space_and_color(self._document, theme)
 
 
 def _space_and_color(document: QTextDocument, theme: Theme) -> None:
