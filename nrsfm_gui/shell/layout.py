@@ -51,13 +51,10 @@ def arrange(
     area, corner = Qt.DockWidgetArea, Qt.Corner
     window.setDockNestingEnabled(True)
     window.setAnimated(False)  # every layout of the window would start an animation per dock
-    for where, side in (
-        (corner.TopLeftCorner, area.LeftDockWidgetArea),
-        (corner.BottomLeftCorner, area.LeftDockWidgetArea),
-        (corner.TopRightCorner, area.RightDockWidgetArea),
-        (corner.BottomRightCorner, area.RightDockWidgetArea),
-    ):
-        window.setCorner(where, side)
+    for where in (corner.TopLeftCorner, corner.BottomLeftCorner):
+        window.setCorner(where, area.LeftDockWidgetArea)
+    for where in (corner.TopRightCorner, corner.BottomRightCorner):
+        window.setCorner(where, area.RightDockWidgetArea)
     window.setTabPosition(area.AllDockWidgetAreas, QTabWidget.TabPosition.North)
     places = count()
     for side, panels in (
@@ -237,11 +234,9 @@ class DockLayout(QObject):
             self._in_front = None
         self._followed = window.size()
         sizes = {**_shares(self._followed), **self._own}
-        for names, orientation in (
-            (("left", "beside", "right"), Qt.Orientation.Horizontal),
-            (("below",), Qt.Orientation.Vertical),
-        ):
-            seen = {name: dock for name, dock in self._docks_seen().items() if name in names}
+        for orientation in (Qt.Orientation.Horizontal, Qt.Orientation.Vertical):
+            vertical = orientation is Qt.Orientation.Vertical
+            seen = {name: dock for name, dock in self._docks_seen().items() if (name == "below") is vertical}
             window.resizeDocks(list(seen.values()), [sizes[name] for name in seen], orientation)
         right = self._right()
         if self._are_stacked(right):
@@ -297,14 +292,13 @@ class DockLayout(QObject):
     def _docks_seen(self) -> dict[str, QDockWidget]:
         """Return a dock of each area that is in front in its place: others there have the same size."""
         seen: dict[str, QDockWidget] = {}
-        at_left = Qt.DockWidgetArea.LeftDockWidgetArea
+        at_left, (narrow, short) = Qt.DockWidgetArea.LeftDockWidgetArea, self._joined
+        joined = {"right": False, "below": short, "left": narrow, "beside": narrow}
         for area, titles in self._areas.items():
             for dock in (_find(self._window, title) for title in titles):
                 moved = dock.windowTitle() == TRACKS and self._window.dockWidgetArea(dock) is at_left
                 name = "beside" if moved else area
-                narrow, short = self._joined
-                joined = name != "right" and (short if name == "below" else narrow)
-                if not joined and is_in_front(dock) and not dock.isFloating():
+                if not joined[name] and is_in_front(dock) and not dock.isFloating():
                     seen.setdefault(name, dock)
         return seen
 

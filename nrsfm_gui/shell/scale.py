@@ -38,14 +38,14 @@ class ScaleDialog(QDialog):
         self.points = NumberField(integer=True), NumberField(integer=True)
         self.length = NumberField()
         self.unit = Choice(dict.fromkeys(UNITS, "unit of the length, and of all shapes"))
-        for widget, name, title in (
-            (self.kind, "scale kind", "What is known"),
-            (self.points[0], "first point", "First point, counted from 1"),
-            (self.points[1], "second point", "Second point, counted from 1"),
-            (self.length, "scale length", "Length"),
-            (self.unit, "scale unit", "Unit of the length"),
+        for widget, title in (
+            (self.kind, "What is known"),
+            (self.points[0], "First point, counted from 1"),
+            (self.points[1], "Second point, counted from 1"),
+            (self.length, "Length"),
+            (self.unit, "Unit of the length"),
         ):
-            with_tip(widget, title, title).setObjectName(name)
+            with_tip(widget, title, title)
         self._points_row, self._length_row = QWidget(), QWidget()
         filled(QHBoxLayout(self._points_row), self.points[0], PlainLabel("and"), self.points[1])
         filled(QHBoxLayout(self._length_row), self.length, self.unit)
@@ -54,7 +54,6 @@ class ScaleDialog(QDialog):
         self._form.addRow("of points", self._points_row)
         self._form.addRow("which is", self._length_row)
         self.note = PlainLabel(role="muted", wraps=True)
-        self.note.setObjectName("scale note")
         self.note.setMinimumWidth(320)
         self.buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
@@ -63,10 +62,9 @@ class ScaleDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         filled(QVBoxLayout(self), self._form, self.note, self.buttons, margins=None)
         self._remark = ""
-        for field in (*self.points, self.length):
-            field.edited.connect(self._show)
-        for choice in (self.kind, self.unit):
-            choice.chosen.connect(lambda _key: self._show())
+        edited = [field.edited for field in (*self.points, self.length)]
+        for changed in (*edited, self.kind.chosen, self.unit.chosen):
+            changed.connect(self._show)
 
     def set_scale(self, text: str | None, *, point_count: int, remark: str) -> None:
         """Show a rule, None for none, for a sequence; `remark` is where it has no effect."""
@@ -90,21 +88,16 @@ class ScaleDialog(QDialog):
             self._show()
 
     def rule(self) -> str | None:
-        """Return the rule that the fields hold, None for none.
-
-        Raises ValueError with a sentence, where they hold no rule.
-        """
+        """Return the rule that the fields hold, None for none. Raises ValueError where they hold no rule."""
         if self.kind.key == NOTHING:
             return None
-        length = self.length.value()
-        what = SIZE
-        if self.kind.key == DISTANCE:
-            what = "-".join(str(field.value()) for field in self.points)
+        length, distance = self.length.value(), self.kind.key == DISTANCE
+        what = "-".join(str(field.value()) for field in self.points) if distance else SIZE
         rule = parse_scale(f"{what}={length}{self.unit.key}")
         rule.check(self._point_count)
         return str(rule)
 
-    def _show(self) -> None:
+    def _show(self, *_: object) -> None:
         """Show the rows of what is known, and whether it can be accepted."""
         kind = self.kind.key
         self._form.setRowVisible(self._points_row, kind == DISTANCE)

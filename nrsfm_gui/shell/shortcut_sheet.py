@@ -66,18 +66,18 @@ GESTURES = {
 }
 
 
-Line = tuple[str, str, str]  # keys, what they do, and the title that it is found by, too
+Line = tuple[str, str, str]  # the title that it is found by, what it does, and its keys
 
 
 def shortcut_sections() -> dict[str, list[Line]]:
-    """Return the keys, tips and titles of all actions that have keys, by menu; then what views declare."""
+    """Return titles, tips and keys of all actions that have keys, by menu; then what views declare."""
     sections: dict[str, list[Line]] = {}
     for spec in ACTIONS:
         if spec.shortcuts:
-            line = spec.keys, spec.tip, spec.title.replace("&", "")
+            line = spec.title.replace("&", ""), spec.tip, spec.keys
             sections.setdefault(spec.menu.replace("&", ""), []).append(line)
     for title, classes in GESTURES.items():
-        sections[title] = [(keys, tip, "") for each in classes for keys, tip in each.GESTURES]
+        sections[title] = [("", tip, keys) for each in classes for keys, tip in each.GESTURES]
     return sections
 
 
@@ -134,7 +134,7 @@ class Section(QWidget):
         grid = grid_layout(self, 14, 4)
         grid.addWidget(PlainLabel(title, role="heading"), 0, 0, 1, 2)
         for row, line in enumerate(lines, start=1):
-            key, text = QLabel(f"<b>{html.escape(line[0])}</b>"), PlainLabel(line[1], wraps=True)
+            key, text = QLabel(f"<b>{html.escape(line[2])}</b>"), PlainLabel(line[1], wraps=True)
             grid.addWidget(key, row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(text, row, 1)
             self._lines.append((line, key, text))
@@ -143,11 +143,9 @@ class Section(QWidget):
 
     def filter(self, pattern: str) -> bool:
         """Show the lines that have all words of a pattern; return whether there are any."""
-        shown = False
-        for (keys, tip, title), *labels in self._lines:
-            has = match(pattern, (title, tip, keys, self._title)) is not None
-            shown = shown or has
+        found = [match(pattern, (*line, self._title)) is not None for line, _key, _text in self._lines]
+        for has, (_line, *labels) in zip(found, self._lines, strict=True):
             for label in labels:
                 label.setVisible(has)
-        self.setVisible(shown)
-        return shown
+        self.setVisible(any(found))
+        return any(found)

@@ -113,7 +113,9 @@ class StateCards(QObject):
         opening.given_up.connect(self._on_given_up)
         for done in (opening.opened, opening.inspected, opening.shown, session.sequence_changed):
             done.connect(self._end_reading)
-        control.refused.connect(self._on_refused)
+        control.refused.connect(
+            lambda sentence: self._notifier.fail(sentence, action=("Show the log", show_log))
+        )
         control.ended.connect(self._on_run_ended)
         errors.incumbent_changed.connect(self._announce)
         errors.found.connect(self._announce)
@@ -126,10 +128,8 @@ class StateCards(QObject):
         self._patience.request()
 
     def _show_reading(self) -> None:
-        path, what, where = Path(self._reading), self._reading_name, ""
-        if what.startswith(SAMPLE):
-            what = what.removeprefix(SAMPLE)
-        elif what == self._reading:
+        path, what, where = Path(self._reading), self._reading_name.removeprefix(SAMPLE), ""
+        if what == self._reading:
             what, where = path.name, printable(f"from {path.parent}")
         self.card.show_state(printable(f"Reading {what}"), where, {})
 
@@ -166,9 +166,6 @@ class StateCards(QObject):
 
     # -- runs -----------------------------------------------------------------------------------------------
 
-    def _on_refused(self, sentence: str) -> None:
-        self._notifier.fail(sentence, action=("Show the log", self._show_log))
-
     def _on_run_ended(self, run: Run) -> None:
         """Wait for the errors of a run that has ended for the first time; live changes are not announced."""
         if run.state is RunState.FINISHED and run is not self._announced:
@@ -200,9 +197,8 @@ class StateCards(QObject):
         found = verdicts_on(run)
         if found or known.objective == DEPTHS:
             parts.append(worth_of([verdict.kind for verdict in found]))  # Numbers has the evidence
-        for verdict in found[:1]:
-            if verdict.action is not None:
-                actions.insert(0, (verdict.action.capitalize(), partial(self._act, verdict)))
+        if found and found[0].action is not None:
+            actions.insert(0, (found[0].action.capitalize(), partial(self._act, found[0])))
         wrong = outliers_sentence(run)
         if wrong:
             parts.append(wrong)
@@ -223,19 +219,17 @@ class StateCards(QObject):
         The nearest is the first. The truth does not choose what is shown.
         """
         session, passed = self._session, self._errors.traces.lowest_kept(run)
-        found: list[tuple[float, str, Callable[[], object]]] = [
+        found: list[tuple[float | None, str, Callable[[], object]]] = [
             (other.error, f"in {name}", partial(session.set_compared, run, name))
             for name, other in others.items()
-            if other.error is not None
         ]
         if passed is not None:
             where = f"at {summaries.seconds(run.history.records[passed[0]])}"
             found.append((passed[1], where, partial(session.set_moment, passed[0])))
-        return [
-            (summaries.measure(error, known.unit), where, show)
-            for error, where, show in sorted(found, key=lambda each: each[0])
-            if known.error is not None and FURTHER * error < known.error
-        ]
+        limit = 0.0 if known.error is None else known.error / FURTHER
+        nearer = [(error, where, show) for error, where, show in found if error is not None and error < limit]
+        nearer.sort(key=lambda each: each[0])
+        return [(summaries.measure(error, known.unit), where, show) for error, where, show in nearer]
 
 
 def outliers_sentence(run: Run) -> str:
@@ -243,9 +237,8 @@ def outliers_sentence(run: Run) -> str:
     if run.last is None:
         return ""
     found = find_outliers(bilinear_residuals(run.sequence, run.last))
-    if not found.count or (
-        found.share < MANY_OUTLIERS and not np.nanmax(found.residuals) > GROSS * found.threshold
-    ):
+    gross = found.count and np.nanmax(found.residuals) > GROSS * found.threshold
+    if not found.count or (found.share < MANY_OUTLIERS and not gross):
         return ""
     many = "s do" if found.count > 1 else " does"
     what = status_text.solved_point(run.last) or "the shapes"
@@ -254,8 +247,7 @@ def outliers_sentence(run: Run) -> str:
 
 def result_sentence(run: Run, known: Incumbent) -> str:
     """Return how a run ended, for the beginning of a sentence; its errors are in the headline."""
-    last = run.last
-    status = "is over" if last is None else last.status.value
-    if last is not None and last.status is Status.LIMIT:
+    status = "is over" if run.last is None else run.last.status.value
+    if run.last is not None and run.last.status is Status.LIMIT:
         status = "reached its iteration limit"
     return f"Run {sentence_name(run)} {status} in {summaries.seconds(known)}"

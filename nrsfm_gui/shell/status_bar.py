@@ -9,7 +9,6 @@ from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
 from PyQt6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QStatusBar, QToolTip, QWidget
 
-from core import Sequence
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.display import Display
@@ -67,7 +66,9 @@ class StatusController(QObject):
             self,
         )
         self._numbers = PanelUpdater(
-            self._resolve_headline,
+            lambda: status_text.headline_text(
+                display.errors.incumbent, session.sequence, past=session.moment is not None
+            ),
             lambda text: self.headline.set_texts(text.large, text.small, text.tip),
             self,
         )
@@ -76,7 +77,9 @@ class StatusController(QObject):
             session.runs_changed, session.shown_changed, session.compared_changed, session.moment_changed,
             session.run_changed,
         )  # fmt: skip
-        session.sequence_changed.connect(self._on_sequence_changed)
+        session.sequence_changed.connect(
+            lambda sequence: self.line.set_facts(status_text.sequence_facts(sequence), sequence.provenance)
+        )
         session.notifier.status_changed.connect(self._on_status_changed)
         display.errors.incumbent_changed.connect(self._numbers.run)
         display.refreshed.connect(self.flush)
@@ -88,8 +91,8 @@ class StatusController(QObject):
 
     def flush(self) -> None:
         """Show at once what has changed."""
-        for updater in (self._activity, self._numbers):
-            updater.flush()
+        self._activity.flush()
+        self._numbers.flush()
 
     def _on_status_changed(self, sentence: str) -> None:
         self._activity.forget()
@@ -98,22 +101,14 @@ class StatusController(QObject):
         else:
             self._activity.request()
 
-    def _on_sequence_changed(self, sequence: Sequence) -> None:
-        self.line.set_facts(status_text.sequence_facts(sequence), sequence.provenance)
-
     def _resolve_activity(self) -> Activity:
         session, active = self._session, self._session.active_run
         run = active or session.shown
         past = session.seen if session.moment is not None and run is session.shown else None
-        progress = None
-        if active is not None:
-            progress = 0.0 if active.last is None else active.last.fraction, time_left(active)
-        return Activity(status_text.activity(run, past=past), progress)
-
-    def _resolve_headline(self) -> status_text.HeadlineText:
-        session = self._session
-        found = self._display.errors.incumbent
-        return status_text.headline_text(found, session.sequence, past=session.moment is not None)
+        text = status_text.activity(run, past=past)
+        if active is None:
+            return Activity(text, None)
+        return Activity(text, (0.0 if active.last is None else active.last.fraction, time_left(active)))
 
 
 class RunProgress(QWidget):
