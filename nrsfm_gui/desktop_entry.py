@@ -104,11 +104,12 @@ def install(folder: Path, program: Path) -> list[str]:
             with replacing(path) as temporary:
                 temporary.write_bytes(content)
         os.utime(folder / "icons" / "hicolor")  # its cache, where there is one, is older from now on
-    except (InputError, OSError) as error:
+    except InputError:
         _unlink(folder, new)
-        if isinstance(error, OSError):
-            raise InputError(f"{error.filename} cannot be made: {error.strerror or error}") from error
         raise
+    except OSError as error:
+        _unlink(folder, new)
+        raise InputError(f"{error.filename} cannot be made: {error.strerror or error}") from error
     return _update_databases(folder)
 
 
@@ -155,15 +156,12 @@ def _contents(program: Path) -> dict[str, bytes]:
     icons = asset_folder("icons")
     if icons is None:
         raise InputError("the icon is not installed: the folder assets/icons is missing")
-    entry = ENTRY_TEXT.format(
-        program=PROGRAM,
-        command=_escaped(_quoted(str(program))),
-        executable=_escaped(str(program)),
-        session_type=SESSION_TYPE,
-    )
-    package = MIME_TEXT.format(program=PROGRAM, session_type=SESSION_TYPE)
+    # In an entry, a backslash begins an escape.
+    command, executable = (path.replace("\\", "\\\\") for path in (_quoted(str(program)), str(program)))
+    names = {"program": PROGRAM, "session_type": SESSION_TYPE}
+    entry = ENTRY_TEXT.format(command=command, executable=executable, **names)
     icon = (icons / "application.svg").read_bytes()
-    return {ENTRY: entry.encode(), ICON: icon, MIME_PACKAGE: package.encode()}
+    return {ENTRY: entry.encode(), ICON: icon, MIME_PACKAGE: MIME_TEXT.format(**names).encode()}
 
 
 def _quoted(path: str) -> str:
@@ -177,11 +175,6 @@ def _quoted(path: str) -> str:
     for character in '\\"`$':
         path = path.replace(character, "\\" + character)
     return f'"{path}"'
-
-
-def _escaped(value: str) -> str:
-    """Return a value as an entry has it, where a backslash begins an escape."""
-    return value.replace("\\", "\\\\")
 
 
 def _update_databases(folder: Path) -> list[str]:

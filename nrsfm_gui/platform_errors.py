@@ -71,7 +71,9 @@ def import_refusal(error: ImportError) -> str:
         )
     library = re.match(r"(lib[^ :]+\.so[^ :]*): cannot open", text)
     if library is not None:
-        return _libraries_refusal(_missing_libraries(_origin("PyQt6.QtWidgets")) or [library[1]])
+        module = importlib.util.find_spec("PyQt6.QtWidgets")
+        missing = _missing_libraries(Path("" if module is None else module.origin or ""))
+        return _libraries_refusal(missing or [library[1]])
     return f"Qt cannot be loaded ({' '.join(text.split())[:200]}); {REQUIREMENT}"
 
 
@@ -127,7 +129,10 @@ def platform_refusal(environment: Mapping[str, str], message: str) -> str:
         empty = f"{' and '.join(sorted(variables))} {'are' if len(variables) > 1 else 'is'} empty"
         return f"there is no display ({empty}); {VIRTUAL}"
     if "DISPLAY" in given:
-        missing = _missing_libraries(_plugin("xcb"))
+        from PyQt6.QtCore import QLibraryInfo
+
+        plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
+        missing = _missing_libraries(plugins / "platforms" / "libqxcb.so")
         if missing:
             return _libraries_refusal(missing)
     which = " and ".join(f"{name}={value}" for name, value in given.items())
@@ -158,14 +163,3 @@ def _missing_libraries(binary: Path) -> list[str]:
         return []
     listing = subprocess.run([ldd, str(binary)], capture_output=True, text=True, check=False).stdout
     return sorted(set(re.findall(r"^\s*(\S+) => not found", listing, flags=re.MULTILINE)))
-
-
-def _plugin(name: str) -> Path:
-    from PyQt6.QtCore import QLibraryInfo
-
-    return Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms" / f"libq{name}.so"
-
-
-def _origin(module: str) -> Path:
-    found = importlib.util.find_spec(module)
-    return Path() if found is None or found.origin is None else Path(found.origin)

@@ -12,10 +12,11 @@ import signal
 from PyQt6.QtCore import QCoreApplication, QObject, Qt, QTimer
 from PyQt6.QtGui import QGuiApplication
 
-from core.foundation import protecting
+from core.foundation import check_outputs, protecting
 from core.stop_signals import SIGNALED
+from nrsfm_gui.export.export_controller import kind_of
 from nrsfm_gui.model.arguments import Arguments
-from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.panel_window import PanelWindow
 from nrsfm_gui.sessions.session_saver import SessionSaver
@@ -61,9 +62,6 @@ class ScriptedRun(QObject):
 
     def _check_paths(self) -> None:
         """Refuse what could not be written before the solver spends its time."""
-        from core.foundation import check_outputs
-        from nrsfm_gui.export.export_controller import kind_of
-
         outputs = [("--export", path) for path in self._exports]
         if self._arguments.screenshot is not None:
             outputs.append(("--screenshot", self._arguments.screenshot))
@@ -82,18 +80,15 @@ class ScriptedRun(QObject):
         if settings is not None:  # a session or a result has brought its own
             self._control.ignore_settings(settings)  # they are set for the run that follows
             self._session.set_settings(settings)
-        if self._arguments.run:
-            refusal = self._window.parameters_controller.refusal
-            if refusal:
-                self._on_failed(refusal)
-                return
-            self._window.parameters_controller.run_from_scratch()
-        else:
+        controller = self._window.parameters_controller
+        if not self._arguments.run:
             self._picture_later()
+        elif controller.refusal:
+            self._on_failed(controller.refusal)
+        else:
+            controller.run_from_scratch()
 
     def _on_run_ended(self, run: Run) -> None:
-        from nrsfm_gui.model.run import RunState
-
         self._ran = True
         if run.state is RunState.FAILED:
             self._on_failed(run.message)
@@ -101,9 +96,9 @@ class ScriptedRun(QObject):
             self._control.ended.disconnect(self._on_run_ended)
             if self._signal is not None:
                 self._next_export()
-                return
-            self._window.display.refresh()
-            self._picture_later()
+            else:
+                self._window.display.refresh()
+                self._picture_later()
 
     def _picture(self) -> None:
         if self._exporting.views.background.busy and not self._over:
@@ -120,18 +115,15 @@ class ScriptedRun(QObject):
         self._next_export()
 
     def _next_export(self) -> None:
-        if self._over:
-            return
-        if self._exports:
+        if self._exports and not self._over:
             self._exporting.save_file(self._exports[0])
-        else:
+        elif not self._over:
             self._finish(0)
 
     def _on_exported(self, _sentence: str) -> None:
-        if self._over:
-            return
-        self._written.append(str(self._exports.pop(0)))
-        self._next_export()
+        if not self._over:
+            self._written.append(str(self._exports.pop(0)))
+            self._next_export()
 
     def _on_failed(self, sentence: str) -> None:
         if self._over:
@@ -145,8 +137,8 @@ class ScriptedRun(QObject):
     def _finish(self, code: int) -> None:
         self._over = True
         if self._signal is not None:
-            what = f"the best so far is in {', '.join(self._written)}" if self._written else ""
-            report(f"stopped by {self._signal.name}" + (f"; {what}" if what else ""))
+            what = f"; the best so far is in {', '.join(self._written)}" if self._written else ""
+            report(f"stopped by {self._signal.name}{what}")
             QCoreApplication.exit(SIGNALED + self._signal)
         elif self._arguments.exit:
             # Qt would end the program with code 0 as its last window closes, before or after this does.
