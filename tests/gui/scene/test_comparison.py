@@ -35,26 +35,18 @@ def moved(points, seed):
     return np.exp(rng.normal(size=(len(points), 1, 1))) * R @ points + rng.normal(size=(len(points), 3, 1))
 
 
-@pytest.fixture
-def noisy(known):
-    points = known.result.points
-    spread = np.ptp(points, axis=2, keepdims=True)
-    return with_points(
-        known.result, points + 0.02 * spread * np.random.default_rng(4).normal(size=points.shape)
-    )
-
-
 def together(sequence, one, other, alignment=PER_FRAME):
     return compare_shapes(*(build_shapes(sequence, each, alignment) for each in (one, other)))
 
 
-def test_over_the_truth_the_distance_is_that_of_the_two_aligned_runs(known, noisy):
+def test_over_the_truth_the_distance_is_that_of_the_two_aligned_runs(known):
+    points = known.result.points
+    noise = 0.02 * np.ptp(points, axis=2, keepdims=True) * np.random.default_rng(4).normal(size=points.shape)
+    noisy = with_points(known.result, points + noise)
     found = together(known.sequence, known.result, noisy)
     shapes = [build_shapes(known.sequence, each) for each in (known.result, noisy)]
-    for f in range(known.sequence.frame_count):
-        for p in range(known.sequence.point_count):
-            expected = np.sqrt(((shapes[1].points[f, :, p] - shapes[0].points[f, :, p]) ** 2).sum())
-            assert found.distances[f, p] == pytest.approx(expected)
+    expected = np.sqrt(((shapes[1].points - shapes[0].points) ** 2).sum(axis=1))
+    np.testing.assert_allclose(found.distances, expected)
     assert found.unit == "mm" and found.alignment == "per-frame similarity"
     # The first run is exact here, so that the distance is the error of the second.
     np.testing.assert_allclose(found.distances, shapes[1].errors, atol=1e-7)
@@ -106,20 +98,12 @@ def test_there_is_no_distance_before_there_are_two_reconstructions(known):
         (WNN, replace(WNN, method="admm", seed=3, starts=1, rank=3), "perspective", ""),
         (WNN, replace(WNN, eta=0.1), "perspective", "another eta"),
         (WNN, replace(WNN, hide="3:*"), "perspective", "other held-out observations"),
-        (
-            replace(WNN, loss="huber"),
-            replace(WNN, loss="huber", loss_scale=1.0),
-            "orthogonal",
-            "another robust loss",
-        ),
+        (replace(WNN, loss="huber"), replace(WNN, loss="huber", loss_scale=1.0), "orthogonal",
+         "another robust loss"),
         (WNN, replace(WNN, eta=0.1), "orthogonal", ""),
         (WNN, replace(WNN, penalty=WeightedNuclearNorm(xi=1.0)), "perspective", "other weights"),
-        (
-            WNN,
-            replace(WNN, penalty=NuclearNorm(), problem="lowrank"),
-            "perspective",
-            "another problem, another penalty",
-        ),
+        (WNN, replace(WNN, penalty=NuclearNorm(), problem="lowrank"), "perspective",
+         "another problem, another penalty"),
         (WNN, replace(WNN, intrinsics="gt"), "perspective", "other intrinsics"),
         (WNN, DEPTHS, "perspective", "another objective"),
         (DEPTHS, replace(DEPTHS, eta=0.1, penalty=NuclearNorm(), rank=3), "perspective", ""),
@@ -133,10 +117,7 @@ def test_losses_compare_where_they_are_numbers_of_one_objective(one, other, came
 
 
 def test_explicit_weights_compare_where_those_that_both_have_agree():
-    settings = [
-        replace(WNN, rank=len(a), penalty=ExplicitWeights(a))
-        for a in ((0.0, 0.1), (0.0, 0.1, 0.2), (0.0, 0.3))
-    ]
-    perspective = CameraModel.PERSPECTIVE
-    assert why_losses_differ(settings[0], settings[1], perspective) == ""
-    assert why_losses_differ(settings[0], settings[2], perspective) == "other weights"
+    weights = (0.0, 0.1), (0.0, 0.1, 0.2), (0.0, 0.3)
+    one, longer, other = (replace(WNN, rank=len(a), penalty=ExplicitWeights(a)) for a in weights)
+    assert why_losses_differ(one, longer, CameraModel.PERSPECTIVE) == ""
+    assert why_losses_differ(one, other, CameraModel.PERSPECTIVE) == "other weights"

@@ -43,41 +43,35 @@ def value(rows, label):
     return next(row.value for row in rows if row.label == label)
 
 
-def test_all_cameras_stand_around_a_scene_that_is_still(rigid_scene, state, flat):
+def test_all_cameras_stand_around_a_scene_that_is_still_and_a_limited_number_of_many(
+    rigid_scene, state, flat
+):
     shapes = build_shapes(rigid_scene, state, Alignment())
     drawn = build_scene(rigid_scene, shapes, frame=3)
     assert len(drawn.other_cameras) == FRAMES - 1
-    true_R = rotation_from_vector(
-        np.stack([0.2 * np.sin(3 * (turn := np.linspace(-0.6, 0.6, FRAMES))), turn, 0.1 * turn], axis=1)
-    )
+    turn = np.linspace(-0.6, 0.6, FRAMES)
+    true_R = rotation_from_vector(np.stack([0.2 * np.sin(3 * turn), turn, 0.1 * turn], axis=1))
     np.testing.assert_allclose(shapes.cameras.R, true_R, atol=0.02)
     parts = scene_parts(drawn, DARK)
     assert len(parts["other cameras"].positions) == 16 * (FRAMES - 1)
     assert build_scene(rigid_scene, build_shapes(rigid_scene, flat), frame=3).other_cameras == ()
+    count = 5 * MOST_CAMERAS
+    many = {name: np.repeat(getattr(shapes.cameras, name)[:1], count, axis=0) for name in "RtK"}
+    long = replace(shapes, cameras=replace(shapes.cameras, **many))
+    assert len(build_scene(rigid_scene, long, frame=0).other_cameras) == MOST_CAMERAS - 1
 
 
 def test_the_view_that_a_run_ends_with_is_the_one_that_is_shown(rigid_scene, state):
     plain = replace(state, view=None)  # the same point, as it was shown before the end
-    picture = make_picture(SceneRequest(rigid_scene, plain, Alignment()))
+    requests = [SceneRequest(rigid_scene, each, Alignment()) for each in (plain, state)]
+    picture, adjusted = map(make_picture, requests)
     assert state.view is not None
     assert picture.of.shapes_as(SceneRequest(rigid_scene, plain, Alignment()))
-    assert not picture.of.shapes_as(SceneRequest(rigid_scene, state, Alignment()))
-    adjusted = make_picture(SceneRequest(rigid_scene, state, Alignment()))
+    assert not picture.of.shapes_as(requests[1])
     assert adjusted.quality.error < picture.quality.error
     assert adjusted.quality.reprojection < picture.quality.reprojection  # pixels are of the same view
     before, after = picture.quality.figures["projective_rms"], adjusted.quality.figures["projective_rms"]
     assert before == after  # that of what was solved for
-
-
-def test_a_long_still_scene_draws_a_limited_number_of_cameras(rigid_scene, state):
-    shapes = build_shapes(rigid_scene, state)
-    count = 5 * MOST_CAMERAS
-    cameras = replace(
-        shapes.cameras,
-        **{name: np.repeat(getattr(shapes.cameras, name)[:1], count, axis=0) for name in "RtK"},
-    )
-    drawn = build_scene(rigid_scene, replace(shapes, cameras=cameras), frame=0)
-    assert len(drawn.other_cameras) == MOST_CAMERAS - 1
 
 
 def test_without_a_metric_upgrade_the_matrix_is_shown_as_its_cameras_see_it(rigid_scene, flat):
@@ -87,9 +81,8 @@ def test_without_a_metric_upgrade_the_matrix_is_shown_as_its_cameras_see_it(rigi
     assert not shapes.alignment.compares
     drawn = build_scene(rigid_scene, shapes, frame=0)
     assert "no metric upgrade" in drawn.caption
-    assert (
-        drawn.subject != build_scene(rigid_scene, build_shapes(rigid_scene, None), frame=0).subject
-    )  # the view fits it
+    before = build_scene(rigid_scene, build_shapes(rigid_scene, None), frame=0)
+    assert drawn.subject != before.subject  # the view fits it
     # The same pictures, by cameras with the K of the views and by the projective ones.
     np.testing.assert_allclose(project(shapes.cameras, shapes.points), shapes.reprojected, rtol=1e-9)
     np.testing.assert_allclose(shapes.cameras.K[0], rigid_scene.intrinsics)

@@ -19,10 +19,6 @@ from nrsfm_gui.text.point_table import point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
 
 
-def without_truth(sequence):
-    return replace(sequence, truth=None)
-
-
 def truth_only_at(sequence, frame):
     points = sequence.truth.points[frame : frame + 1]
     return replace(sequence, truth=GroundTruth(np.array([frame]), points, frame))
@@ -49,17 +45,13 @@ def test_cameras_follow_every_alignment(make_known, affine):
 
 
 def test_mirrored_estimate_is_right_only_where_a_mirror_is_allowed(known):
-    flip = np.diag([1.0, 1.0, -1.0])
-    C = known.result.C.T.reshape(known.result.B.shape[1], 3, -1)
-    mirrored = replace(
-        known.result, C=(flip @ C).reshape(len(C), -1).T, rotations=known.result.rotations @ flip
-    )
+    flip, result = np.diag([1.0, 1.0, -1.0]), known.result
+    C = result.C.T.reshape(result.B.shape[1], 3, -1)
+    mirrored = replace(result, C=(flip @ C).reshape(len(C), -1).T, rotations=result.rotations @ flip)
     allowed = build_shapes(known.sequence, mirrored, Alignment(mirror=Mirror.AUTOMATIC))
     assert np.nanmax(allowed.errors) < 1e-8
     assert np.nanmean(build_shapes(known.sequence, mirrored, Alignment()).errors) > 1.0
-    np.testing.assert_allclose(
-        np.linalg.det(allowed.cameras.R), np.linalg.det(mirrored.rotations) * -1, atol=1e-9
-    )
+    np.testing.assert_allclose(np.linalg.det(allowed.cameras.R), -np.linalg.det(mirrored.rotations))
 
 
 def test_one_similarity_for_the_sequence_is_the_same_in_all_frames(known):
@@ -81,10 +73,8 @@ def test_frames_without_truth_use_the_similarity_of_the_nearest_that_has_it(know
 
 
 def test_without_truth_the_object_is_centered_and_of_unit_size(known):
-    shapes = build_shapes(without_truth(known.sequence), known.result, Alignment())
-    assert shapes.errors is None
-    assert shapes.truth is None
-    assert shapes.unit != "mm"
+    shapes = build_shapes(replace(known.sequence, truth=None), known.result, Alignment())
+    assert shapes.errors is shapes.truth is None and shapes.unit != "mm"
     radius = np.linalg.norm(shapes.points, axis=1)
     assert 0.8 < np.percentile(radius, 99) < 1.2
     assert np.abs(np.median(shapes.points, axis=(0, 2))).max() < 0.1
@@ -94,18 +84,18 @@ def test_without_truth_the_object_is_centered_and_of_unit_size(known):
 
 def test_before_a_run_the_truth_is_shown_alone_with_the_true_cameras(known):
     scene = build_scene(known.sequence, build_shapes(known.sequence, None), frame=4)
-    assert scene.message == ""
-    assert scene.estimate is None
-    assert scene.reprojected is None
+    assert scene.message == "" and scene.estimate is scene.reprojected is None
     np.testing.assert_array_equal(scene.truth, known.sequence.truth.points[4].T)
     np.testing.assert_array_equal(scene.camera.R, known.sequence.rotations[4])
     Y = scene.camera.R @ scene.truth.T + scene.camera.t[:, None]
     pixels = (scene.camera.K @ (Y / Y[2]))[:2].T
     assert np.nanmean(np.linalg.norm(pixels - scene.measured, axis=1)) < 1.0
+    outside = build_scene(known.sequence, build_shapes(known.sequence, None), frame=99, selected=99)
+    assert outside.frame == known.sequence.frame_count - 1 and outside.selected is None
 
 
 def test_before_a_run_without_truth_the_scene_shows_what_to_do(known):
-    sequence = without_truth(known.sequence)
+    sequence = replace(known.sequence, truth=None)
     scene = build_scene(sequence, build_shapes(sequence, None), frame=0)
     assert scene.message == "No reconstruction yet: press Run (Ctrl+R)"
     sequence = truth_only_at(known.sequence, 6)
@@ -114,46 +104,33 @@ def test_before_a_run_without_truth_the_scene_shows_what_to_do(known):
     assert build_scene(sequence, shapes, frame=6).message == ""
 
 
-def test_missing_truth_is_nan_and_does_not_disturb_the_others(known):
+def test_missing_truth_is_nan_and_does_not_disturb_the_others_and_too_little_counts_as_none(known):
     points = np.array(known.sequence.truth.points)
     points[5, :, 7] = np.nan
-    sequence = replace(known.sequence, truth=GroundTruth(known.sequence.truth.frames, points, 6))
-    shapes = build_shapes(sequence, known.result)
-    scene = build_scene(sequence, shapes, frame=5)
-    assert np.isnan(scene.truth[7]).all()
-    assert np.isnan(scene.errors[7])
-    assert np.nanmax(scene.errors) < 1e-8
-    assert np.isfinite(scene.extent).all()
-
-
-def test_truth_with_too_few_points_anywhere_counts_as_none(known):
-    points = np.array(known.sequence.truth.points)
-    points[:, :, 2:] = np.nan
-    sequence = replace(known.sequence, truth=GroundTruth(known.sequence.truth.frames, points, 6))
+    sequence = replace(known.sequence, truth=replace(known.sequence.truth, points=points))
+    scene = build_scene(sequence, build_shapes(sequence, known.result), frame=5)
+    assert np.isnan(scene.truth[7]).all() and np.isnan(scene.errors[7])
+    assert np.nanmax(scene.errors) < 1e-8 and np.isfinite(scene.extent).all()
+    points = np.where(np.arange(points.shape[2]) < 2, points, np.nan)
+    sequence = replace(known.sequence, truth=replace(known.sequence.truth, points=points))
     assert build_shapes(sequence, known.result).truth is None
 
 
 def test_extents_are_those_of_all_frames(known):
     shapes = build_shapes(known.sequence, known.result)
-    scenes = [build_scene(known.sequence, shapes, frame=f) for f in range(known.sequence.frame_count)]
     box = shapes.framing.box
     slack = 0.05 * np.ptp(box, axis=0).max()
-    for scene in scenes:
+    for frame in range(known.sequence.frame_count):
+        scene = build_scene(known.sequence, shapes, frame=frame)
         np.testing.assert_array_equal(scene.extent, box)
-        seen = scene.measured[scene.visible]
-        assert (scene.image_extent[0] <= seen).all()
-        assert (seen <= scene.image_extent[1]).all()
-        assert (scene.extent[0] <= scene.truth + slack).all()
-        assert (scene.truth - slack <= scene.extent[1]).all()
+        seen, (low, high) = scene.measured[scene.visible], scene.image_extent
+        assert (low <= seen).all() and (seen <= high).all()
+        assert (box[0] <= scene.truth + slack).all() and (scene.truth - slack <= box[1]).all()
 
 
 def test_arrays_of_a_scene_are_read_only(known):
-    scene = build_scene(
-        known.sequence,
-        build_shapes(known.sequence, known.result),
-        frame=3,
-        appearance=Appearance(frozenset(LAYERS)),
-    )
+    shapes, look = build_shapes(known.sequence, known.result), Appearance(frozenset(LAYERS))
+    scene = build_scene(known.sequence, shapes, frame=3, appearance=look)
     for name in "estimate truth measured visible reprojected errors residuals_px trail".split():
         with pytest.raises(ValueError, match="read-only"):
             getattr(scene, name)[...] = 0
@@ -187,13 +164,6 @@ def test_caption_names_frame_alignment_and_error(known):
     assert caption == f"frame 5: {expected} · per-frame similarity, found unmirrored"
 
 
-def test_selection_and_frame_outside_the_sequence_are_not_passed_on(known):
-    shapes = build_shapes(known.sequence, None)
-    scene = build_scene(known.sequence, shapes, frame=99, selected=99)
-    assert scene.frame == known.sequence.frame_count - 1
-    assert scene.selected is None
-
-
 @pytest.mark.parametrize(("alignment", "affine"), list(zip(ALIGNMENTS, itertools.cycle([False, True]))))
 def test_residual_segments_go_from_the_truth_to_where_the_estimate_is_drawn(make_known, alignment, affine):
     """Under every alignment: as long as the errors said, and from the very points that the dots are at."""
@@ -206,19 +176,14 @@ def test_residual_segments_go_from_the_truth_to_where_the_estimate_is_drawn(make
     segments = scene_parts(scene, DARK)["residuals"].pairs
     np.testing.assert_allclose(segments[:, 0], known.sequence.truth.points[3].T, atol=1e-4)
     np.testing.assert_allclose(segments[:, 1], scene.estimate, atol=1e-4)
-    np.testing.assert_allclose(
-        np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1), scene.errors, atol=1e-4
-    )
+    lengths = np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1)
+    np.testing.assert_allclose(lengths, scene.errors, atol=1e-4)
     assert shapes.mirrored == (np.linalg.det(shapes.cameras.R[3]) < 0)
     assert shapes.alignment_name in scene.caption
     if alignment.mirror is Mirror.AUTOMATIC:
-        means = [
-            np.nanmean(
-                build_shapes(known.sequence, spoiled(known, seed=8), replace(alignment, mirror=mirror)).errors
-            )
-            for mirror in (Mirror.OFF, Mirror.ON)
-        ]
-        assert np.nanmean(shapes.errors) == min(means)
+        fixed = [replace(alignment, mirror=mirror) for mirror in (Mirror.OFF, Mirror.ON)]
+        errors = [build_shapes(known.sequence, spoiled(known, seed=8), each).errors for each in fixed]
+        assert np.nanmean(shapes.errors) == min(map(np.nanmean, errors))
 
 
 def spoiled(known, *, seed):
