@@ -32,9 +32,8 @@ def test_residuals_are_those_of_what_was_solved(known, make_iterate, mask):
     one = frame_ahead(shapes, known.sequence, iterate, 4)
     assert np.array_equal(np.isfinite(one.residuals[0]), np.isfinite(shapes.residuals[4]))
     result = replace(known.result, visible=known.result.visible & ~mask)
-    assert np.array_equal(
-        np.isfinite(build_shapes(known.sequence, result).residuals), np.isfinite(shapes.residuals)
-    )
+    of_result = build_shapes(known.sequence, result).residuals
+    assert np.array_equal(np.isfinite(of_result), np.isfinite(shapes.residuals))
 
 
 def test_the_numbers_of_a_run_count_what_was_hidden(session, known, make_iterate, add_run, mask):
@@ -74,12 +73,11 @@ def test_excluded_points_are_crosses_and_hidden_ones_are_rings(show, known, mask
 def test_the_timeline_can_show_what_the_solver_does_not_see(known, make_iterate, mask):
     iterate = replace(make_iterate(known, noise=0.0), settings=HIDE)
     series = error_series(known.sequence, build_shapes(known.sequence, iterate))
-    names = []
-    while series is not None:
-        names.append(series.name)
-        last, series = series, series.other
-    assert names == ["3-D error", "reprojection error", "hidden"]
-    assert np.array_equal(last.per_point, ~(known.sequence.visible & ~mask))
+    last = series.other.other
+    assert [each.name for each in (series, series.other, last)] == [
+        "3-D error", "reprojection error", "hidden"
+    ]  # fmt: skip
+    assert last.other is None and np.array_equal(last.per_point, ~(known.sequence.visible & ~mask))
     seen = replace(known.sequence, tracks=np.nan_to_num(known.sequence.tracks), visible=np.ones_like(mask))
     full = replace(known.result, tracks=seen.tracks, visible=seen.visible)
     assert error_series(seen, build_shapes(seen, full)).other.other is None

@@ -12,17 +12,12 @@ from nrsfm_gui.scene.framing import frame_points
 def framing(request):
     """Return the framing of a walking cloud whose cameras have some axis upwards."""
     up = np.array(request.param)
-    rng = np.random.default_rng(2)
-    points = rng.uniform(-60, 60, (30, 3, 40)) + np.linspace(0, 900, 30)[:, None, None] * [
-        [0.0],
-        [1.0],
-        [0.0],
-    ]
+    points = np.random.default_rng(2).uniform(-60, 60, (30, 3, 40))
+    points[:, 1] += np.linspace(0, 900, 30)[:, None]
     ahead = np.cross(up, [0.0, 1.0, 0.1])
     ahead /= np.linalg.norm(ahead)
     rotation = np.stack([np.cross(-up, ahead), -up, ahead])
-    found = frame_points(points, orient(points, rotation[None]))
-    return points, found
+    return points, frame_points(points, orient(points, rotation[None]))
 
 
 def test_the_floor_is_below_all_points_of_all_frames(framing):
@@ -52,12 +47,9 @@ def test_the_lines_stay_in_place_while_the_object_moves_over_them(framing):
     _, found = framing
     for frame in (0, 13, 29):
         floor = Floor.below(found, frame)
-        lines, _ = floor.segments
-        pairs = lines.reshape(-1, 2, 3)
-        along = pairs[:, 1] - pairs[:, 0]
-        along /= np.linalg.norm(along, axis=1, keepdims=True)
-        across = np.cross(along, floor.up)
-        places = np.einsum("ma,ma->m", pairs[:, 0], across) / floor.step
+        start, end = floor.segments[0].reshape(-1, 2, 3).swapaxes(0, 1)
+        across = np.cross(end - start, floor.up) / np.linalg.norm(end - start, axis=1, keepdims=True)
+        places = np.einsum("ma,ma->m", start, across) / floor.step
         np.testing.assert_allclose(places, np.round(places), atol=1e-6)
 
 

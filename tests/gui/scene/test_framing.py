@@ -22,11 +22,15 @@ def bodies(frames=40, points=60, size=(50.0, 80.0, 20.0)):
     return shape + rng.normal(0, 0.5, (frames, 3, points))
 
 
+def placed(orbit, points):
+    """Return points (P, 3) in a picture, whose free part has the corners (-1, -1) and (1, 1)."""
+    low, high = free_area(*SIZE)
+    return (orbit.projection(*SIZE).pixels(points)[0] - (low + high) / 2) / ((high - low) / 2)
+
+
 def share(orbit, points):
     """Return the larger side of the box of points (P, 3), of the free part of a picture."""
-    pixels, _ = orbit.projection(*SIZE).pixels(points)
-    low, high = free_area(*SIZE)
-    return float((np.ptp(pixels, axis=0) / (high - low)).max())
+    return float(np.ptp(placed(orbit, points), axis=0).max() / 2)
 
 
 def course(points, *, orthographic=False, follow=True):
@@ -38,9 +42,7 @@ def course(points, *, orthographic=False, follow=True):
 
 def reach(orbit, points):
     """Return how far points (P, 3) reach from the middle of the free part of a picture; above 1: outside."""
-    pixels, _ = orbit.projection(*SIZE).pixels(points)
-    low, high = free_area(*SIZE)
-    return float((np.abs(pixels - (low + high) / 2) / ((high - low) / 2)).max())
+    return float(np.abs(placed(orbit, points)).max())
 
 
 def inflated(frames=45):
@@ -115,10 +117,11 @@ def test_an_object_that_walks_is_followed_and_keeps_its_size():
     framing = frame_points(still + way[:, :, None])
     assert framing.moves
     np.testing.assert_allclose(framing.displacements, way - np.median(way, axis=0), atol=1.0)
-    for frame, alone in ((0, course(still)[0]), (20, course(still)[20])):
-        assert framing.fit(framing.aim, *SIZE, frame).distance == pytest.approx(alone.distance, rel=0.1)
-        unmoved = framing.fit(framing.aim, *SIZE, frame, follow=False)
-        assert unmoved.distance > 2.0 * alone.distance
+    alone = course(still)
+    for frame in (0, 20):
+        followed, unmoved = (framing.fit(framing.aim, *SIZE, frame, follow=each) for each in (True, False))
+        assert followed.distance == pytest.approx(alone[frame].distance, rel=0.1)
+        assert unmoved.distance > 2.0 * alone[frame].distance
 
 
 def test_a_deformation_is_not_followed():
@@ -141,9 +144,8 @@ def test_frames_without_points_are_bridged():
     way = np.linspace(0, 1000, len(still))[:, None] * np.array([1.0, 0.0, 0.0])
     points = still + way[:, :, None]
     points[10:14] = np.nan
-    np.testing.assert_allclose(
-        frame_points(points).displacements[12], (way - np.median(way, axis=0))[12], atol=5.0
-    )
+    expected = (way - np.median(way, axis=0))[12]
+    np.testing.assert_allclose(frame_points(points).displacements[12], expected, atol=5.0)
     assert frame_points(np.full((4, 3, 5), np.nan)) is None
 
 
@@ -164,11 +166,8 @@ def test_up_is_that_of_the_cameras_and_an_axis_where_one_is_near():
 
 @pytest.mark.parametrize("normal", [0, 1, 2])
 def test_a_sheet_is_never_seen_edge_on(normal):
-    size = np.array([60.0, 60.0, 60.0])
-    size[normal] = 0.5
-    framing = frame_points(bodies(size=tuple(size)))
-    sight = framing.aim.rotation[2]
-    assert abs(sight[normal]) > 0.4
+    framing = frame_points(bodies(size=np.where(np.arange(3) == normal, 0.5, 60.0)))
+    assert abs(framing.aim.rotation[2, normal]) > 0.4
 
 
 def test_the_default_view_is_from_the_side_of_the_cameras():
@@ -199,10 +198,7 @@ def test_what_is_inside_a_picture_stays_inside_as_it_turns():
         for turn in range(0, 360, 15):
             turned = orbit.turned(turn, 5.0)
             kept = turned.holding(long, *SIZE)
-            assert kept.distance >= orbit.distance
-            pixels, _ = kept.projection(*SIZE).pixels(long)
-            low, high = free_area(*SIZE)
-            assert (pixels > low - 1e-6).all() and (pixels < high + 1e-6).all()
+            assert kept.distance >= orbit.distance and reach(kept, long) < 1 + 1e-8
 
 
 def test_an_upright_base_is_a_rotation_that_turns_up_upwards():
@@ -216,14 +212,11 @@ def test_an_upright_base_is_a_rotation_that_turns_up_upwards():
 
 
 def test_a_scene_is_displaced_only_where_the_view_follows(known):
-    framing = frame_points(known.sequence.truth.points)
+    truth = known.sequence.truth.points
     way = np.linspace(0, 1500, known.sequence.frame_count)[:, None] * np.array([1.0, 0.0, 0.0])
-    shapes = replace(
-        build_shapes(known.sequence, known.result),
-        framing=frame_points(known.sequence.truth.points + way[:, :, None]),
-    )
+    walking = frame_points(truth + way[:, :, None])
+    shapes = replace(build_shapes(known.sequence, known.result), framing=walking)
     scene = build_scene(known.sequence, shapes, frame=1)
-    np.testing.assert_array_equal(scene.displacement, shapes.framing.displacements[1])
+    np.testing.assert_array_equal(scene.displacement, walking.displacements[1])
     held = build_scene(known.sequence, shapes, frame=1, appearance=replace(scene.appearance, follow=False))
-    assert not held.displacement.any()
-    assert not framing.moves
+    assert not held.displacement.any() and not frame_points(truth).moves

@@ -5,6 +5,7 @@ import struct
 import numpy as np
 import pytest
 from reconstructions import build_shapes
+from scipy.spatial import ConvexHull
 
 from core import InputError
 from core.data import edges_of, reference_frame
@@ -24,17 +25,11 @@ def test_points_that_are_not_seen_are_ignored(known):
 
 
 def test_normals_of_a_sphere_point_outwards():
-    rng = np.random.default_rng(3)
-    points = rng.normal(size=(400, 3))
+    points = np.random.default_rng(3).normal(size=(400, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
-    from scipy.spatial import ConvexHull
-
-    hull = ConvexHull(points)
-    faces = hull.simplices.copy()
-    turned = np.einsum("ij,ij->i", np.cross(points[faces[:, 1]] - points[faces[:, 0]],
-                                           points[faces[:, 2]] - points[faces[:, 0]]),
-                       points[faces[:, 0]]) < 0  # fmt: skip
-    faces[turned] = faces[turned][:, ::-1]
+    faces = ConvexHull(points).simplices.copy()
+    inwards = np.linalg.det(points[faces]) < 0
+    faces[inwards] = faces[inwards][:, ::-1]
     normals = vertex_normals(points, faces)
     assert (np.einsum("ij,ij->i", normals, points) > 0.95).all()
     np.testing.assert_allclose(vertex_normals(np.zeros((3, 3)), np.array([[0, 1, 2]])), 0.0)
@@ -52,18 +47,21 @@ def test_a_scene_has_the_mesh_that_was_chosen(known):
 # Files
 
 
+VERTICES = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+TEXTS = {
+    "txt0": "0 1 2\n0 2 3\n",
+    "txt1": "1 2 3\n1 3 4\n",
+    "obj": f"{VERTICES}vt 0 0\nf 1/1/1 2//1 3 4\n",
+    "obj-": f"{VERTICES}f -4 -3 -2\nf -4 -2 -1\n",
+}
+
+
 def write(path, kind):
     """Write the two triangles of a square, of four points."""
     if kind == "npz":
         np.savez(path, faces=SQUARE)
-    elif kind == "txt0":
-        path.write_text("0 1 2\n0 2 3\n")
-    elif kind == "txt1":
-        path.write_text("1 2 3\n1 3 4\n")
-    elif kind == "obj":
-        path.write_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nf 1/1/1 2//1 3 4\n")
-    elif kind == "obj-":
-        path.write_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2\nf -4 -2 -1\n")
+    elif kind in TEXTS:
+        path.write_text(TEXTS[kind])
     else:
         form = {"ply": "ascii", "ply<": "binary_little_endian", "ply>": "binary_big_endian"}[kind]
         head = (

@@ -52,23 +52,22 @@ def test_what_is_fitted_all_around_stays_in_the_picture_while_it_turns(orthograp
 
 
 def test_presets_look_along_the_axes():
-    size = (600, 600)
-    unit = np.eye(3)
+    def axes(preset):
+        orbit = Orbit(distance=10.0, orthographic=True).preset(preset)
+        return orbit.projection(600, 600).pixels(np.eye(3))[0]
+
     for preset, right, down in (("front", 0, 1), ("side", 2, 1)):
-        projection = Orbit(distance=10.0, orthographic=True).preset(preset).projection(*size)
-        pixels, _ = projection.pixels(unit)
-        assert pixels[right, 0] > 300 + 10
-        assert pixels[down, 1] > 300 + 10
-    pixels, _ = Orbit(distance=10.0, orthographic=True).preset("top").projection(*size).pixels(unit)
+        assert axes(preset)[right, 0] > 300 + 10 and axes(preset)[down, 1] > 300 + 10
+    pixels = axes("top")
     assert pixels[0, 0] > 300 + 10  # x to the right
     assert pixels[2, 1] < 300 - 10  # z away from the viewer, upwards
     np.testing.assert_allclose(pixels[1], 300, atol=1e-6)
 
 
 def test_a_drag_turns_the_near_side_with_the_mouse():
-    near_side = np.array([[0.0, 0.0, -1.0]])
-    before, _ = Orbit(distance=10.0).preset("front").projection(600, 600).pixels(near_side)
-    after, _ = Orbit(distance=10.0).preset("front").turned(10.0, 10.0).projection(600, 600).pixels(near_side)
+    front, near_side = Orbit(distance=10.0).preset("front"), np.array([[0.0, 0.0, -1.0]])
+    orbits = front, front.turned(10.0, 10.0)
+    before, after = (orbit.projection(600, 600).pixels(near_side)[0] for orbit in orbits)
     assert (after > before + 5).all()
     assert (Orbit().turned(0, 500).elevation, Orbit().turned(0, -500).elevation) == (90, -90)
     assert Orbit(azimuth=170.0).turned(-30, 0).azimuth == pytest.approx(-160)
@@ -97,21 +96,15 @@ def test_locked_view_is_the_picture_of_the_tracks(make_known, affine):
     window = image_window(scene.image_extent, 700, 500)
     expected = scene.reprojected @ window[:2, :2].T + window[:2, 2]
     np.testing.assert_allclose(pixels, expected, atol=1e-6)
-    assert (pixels > 0).all()
-    assert (pixels < (700, 500)).all()
+    assert (pixels > 0).all() and (pixels < (700, 500)).all()
     clip = np.concatenate([scene.estimate, np.ones((len(pixels), 1))], axis=1) @ projection.clip_matrix().T
     np.testing.assert_allclose((clip[:, 0] / clip[:, 3] + 1) * 350, pixels[:, 0], atol=1e-6)
     assert (np.abs(clip[:, 2]) < clip[:, 3]).all()  # within the clipping planes
 
 
-@pytest.mark.parametrize(
-    ("size", "step"), [(100.0, 20.0), (1.3, 0.5), (0.011, 0.005), (7.0, 2.0), (1000, 200)]
-)
-def test_steps_are_1_2_or_5(size, step):
-    assert nice_step(size) == pytest.approx(step)
-
-
-def test_ticks_are_round_and_inside():
+def test_steps_are_1_2_or_5_and_ticks_are_round_and_inside():
+    sizes = 100.0, 1.3, 0.011, 7.0, 1000
+    assert [nice_step(size) for size in sizes] == pytest.approx([20.0, 0.5, 0.005, 2.0, 200])
     for low, high in ((0, 1), (-3.2, 4.1), (1e-9, 3e-9), (12345, 12399)):
         found = ticks(low, high)
         assert 2 <= len(found) <= 8 and low - 1e-9 <= found[0] and found[-1] <= high + 1e-9

@@ -56,30 +56,22 @@ def test_the_frame_is_what_building_all_of_them_gives(case, mirror):
         same(scene.path[FRAME], wanted.path[FRAME])
 
 
-@pytest.mark.parametrize(
-    "key", [key for key in COLORINGS if key not in ("role", "uncertainty", "difference")]
-)
+@pytest.mark.parametrize("key", sorted(COLORINGS.keys() - {"role", "uncertainty", "difference"}))
 def test_its_colors_are_those_of_the_newer_frame_on_the_scale_of_all(case, key):
     sequence, early, late = case
     whole, look = build_shapes(sequence, early), Appearance(color_by=key)
     before = build_scene(sequence, whole, frame=FRAME, appearance=look)
     ahead = frame_ahead(whole, sequence, late, FRAME)
     scene = build_scene(sequence, whole, frame=FRAME, ahead=ahead, appearance=look)
-    points, mixed = ahead.points[0], np.array(whole.points)
-    mixed[FRAME] = points
-    expected = build_scene(
-        sequence,
-        replace(
-            whole, points=mixed, errors=whole.errors + ahead.errors - whole.errors[FRAME],
-            residuals=whole.residuals + ahead.residuals - whole.residuals[FRAME],
-            cameras=replace(whole.cameras, R=ahead.cameras.R.repeat(12, 0), t=ahead.cameras.t.repeat(12, 0)),
-        ),
-        frame=FRAME,
-        appearance=look,
+    mixed, cameras = np.array(whole.points), whole.cameras
+    mixed[FRAME] = ahead.points[0]
+    newer = replace(
+        whole, points=mixed, errors=whole.errors + ahead.errors - whole.errors[FRAME],
+        residuals=whole.residuals + ahead.residuals - whole.residuals[FRAME],
+        cameras=replace(cameras, R=ahead.cameras.R.repeat(12, 0), t=ahead.cameras.t.repeat(12, 0)),
     )  # fmt: skip
-    np.testing.assert_allclose(
-        scene.color_values, expected.color_values, rtol=0.2 if key == "deviation" else 1e-9
-    )
+    expected = build_scene(sequence, newer, frame=FRAME, appearance=look).color_values
+    np.testing.assert_allclose(scene.color_values, expected, rtol=0.2 if key == "deviation" else 1e-9)
     assert scene.color_limits == before.color_limits
 
 

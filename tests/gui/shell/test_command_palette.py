@@ -47,14 +47,9 @@ class ActionWindow(QMainWindow):
             status=StatusController(session, self.display, QStatusBar(self), self),
         )  # fmt: skip
         self.command_palette_controller = CommandPaletteController(
-            self.toolbars,
-            session,
-            self.sequence_opening,
-            ParametersPanel(),
-            self,
-            show_panel=QDockWidget.raise_,
-            show_run=lambda _number: None,
-        )
+            self.toolbars, session, self.sequence_opening, ParametersPanel(), self,
+            show_panel=QDockWidget.raise_, show_run=lambda _number: None,
+        )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -85,26 +80,20 @@ def window(qtbot, shared):
 def test_every_action_has_a_menu_a_tip_and_a_key_of_its_own():
     keys = Counter(QKeySequence(key).toString() for spec in ACTIONS for key in spec.shortcuts)
     assert "" not in keys
-    assert [key for key, count in keys.items() if count > 1] == []
-    names = Counter(spec.name for spec in ACTIONS)
-    assert [name for name, count in names.items() if count > 1] == []
+    for counts in (keys, Counter(spec.name for spec in ACTIONS)):
+        assert [each for each, count in counts.items() if count > 1] == []
     for spec in ACTIONS:
-        assert "&" in spec.menu
-        assert len(spec.tip) > 5, spec.name
-        assert not spec.tip.endswith("."), spec.name
-        assert spec.title.replace("&", ""), spec.name
+        assert "&" in spec.menu and spec.title.replace("&", ""), spec.name
+        assert len(spec.tip) > 5 and not spec.tip.endswith("."), spec.name
         assert spec.when.needs or spec.when is always, spec.name
 
 
 def test_letters_of_a_menu_are_used_once(window):
     bar = window.menuBar()
-    menus = [("menu bar", [action.text() for action in bar.actions()])]
-    menus += [(action.text(), [item.text() for item in action.menu().actions()]) for action in bar.actions()]
-    for name, titles in menus:
-        letters = Counter(
-            title[title.index("&") + 1].lower() for title in titles if "&" in title.replace("&&", "")
-        )
-        assert [letter for letter, count in letters.items() if count > 1] == [], name
+    for menu in (bar, *(action.menu() for action in bar.actions())):
+        titles = [action.text() for action in menu.actions() if "&" in action.text().replace("&&", "")]
+        letters = Counter(title[title.index("&") + 1].lower() for title in titles)
+        assert [letter for letter, count in letters.items() if count > 1] == [], titles
 
 
 def test_tips_are_shown_as_they_are_written(window):
@@ -152,14 +141,10 @@ def test_a_title_is_found_by_its_start_any_word_or_its_initials_in_their_order()
     assert match("gtf", ("Go to the frame",)) and not match("tseg", ("Go to the frame",))
 
 
-def test_of_two_titles_found_alike_the_shorter_one_is_first(qtbot, window):
+def test_every_action_is_reached_by_typing_its_title_and_of_two_found_alike_the_shorter_first(qtbot, window):
     view = open_palette(qtbot, window)
     view.field.setText("worst")
     assert [entry.title for entry in entries_of(view)[:2]] == ["Worst frame", "Worst point of this frame"]
-
-
-def test_every_action_is_reached_by_typing_its_title(qtbot, window):
-    view = open_palette(qtbot, window)
     for spec in ACTIONS:
         if spec.name == "palette":
             continue
@@ -223,6 +208,8 @@ def test_arrows_move_in_the_list_and_wrap(qtbot, window):
     assert view.list.count() == 0
     qtbot.keyClick(view.field, Qt.Key.Key_Return)
     assert view.isVisible()
+    window.scene_view.setFocus()  # it goes when the focus does
+    assert not view.isVisible()
 
 
 def test_found_letters_are_painted_in_the_color_of_the_accent(qtbot, qapp, window, near):
@@ -232,9 +219,3 @@ def test_found_letters_are_painted_in_the_color_of_the_accent(qtbot, qapp, windo
     view.field.setText("frame")
     qtbot.wait(10)
     assert near(view.list.grab().toImage(), LIGHT.accent, tolerance=30).sum() > before + 40
-
-
-def test_the_palette_goes_when_the_focus_does(qtbot, window):
-    view = open_palette(qtbot, window)
-    window.scene_view.setFocus()
-    assert not view.isVisible()

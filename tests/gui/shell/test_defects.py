@@ -84,15 +84,10 @@ def test_a_thread_that_raises_is_reported_in_the_window(qtbot, kind, capsys, log
     def work():
         raise OSError("the worker broke")
 
-    if kind is QThread:
-        thread = QThread()
-        thread.run = work
-        thread.start()
-        assert thread.wait(60_000)
-    else:
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
+    thread = kind()
+    thread.run = work
+    thread.start()
+    thread.wait() if kind is QThread else thread.join()
     dialog = shown(qtbot, reporter)
     assert "OSError: the worker broke" in logbook.text()
     dialog.close()

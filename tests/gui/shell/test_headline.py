@@ -116,7 +116,7 @@ def test_the_energy_is_of_the_shape_that_is_shown_at_the_finest_level(session, k
     assert energy_in(Phase(PhaseKind.REFINE), None) == (WNN, iterate.final_loss)
 
 
-def test_no_text_is_wider_than_its_place(show, found, known):
+def test_no_text_is_wider_than_its_place_and_a_click_on_it_opens_the_menu(qtbot, show, found, known):
     headline = show(Headline(), 600, 40)
     text = headline_text(found, known.sequence)
     headline.set_texts(text.large, text.small, text.tip)
@@ -129,15 +129,9 @@ def test_no_text_is_wider_than_its_place(show, found, known):
     assert ("3.36 mm", "per-frame similarity") in seen
     assert (text.large[0], text.small[0]) in seen
     assert headline.full_text == f"{text.large[0]}\n{text.small[0]}"
-
-
-def test_a_click_on_the_text_opens_the_menu(qtbot, show, found, known):
-    headline, menu = Headline(), QMenu()
-    qtbot.addWidget(menu)
+    menu = qtbot.addWidget(QMenu())
     menu.addAction("per-frame similarity")
-    show(headline, 600, 40)
-    text = headline_text(found, known.sequence)
-    headline.set_texts(text.large, text.small, text.tip)
+    headline.resize(600, 40)
     headline.set_menu(menu)
     QTest.mouseClick(headline, Qt.MouseButton.LeftButton, pos=headline.rect().center() / 20)
     assert not menu.isVisible()  # that is beside the text

@@ -41,7 +41,7 @@ def test_the_formats_and_every_verdict_have_their_place_on_a_page(page_of):
     assert all(worth in text for worth in VERDICT_KINDS.values())
 
 
-def test_the_lines_of_each_tracker_are_copied_by_their_link(page_of):
+def test_the_lines_of_each_tracker_are_copied_by_their_link_and_have_a_ground_of_their_own(qapp, page_of):
     page = page_of("own_tracks.md")
     blocks = re.findall(r"^```python\n(.*?)^```$", help_page("own_tracks.md"), re.MULTILINE | re.DOTALL)
     links = re.findall(r'href="(code:\d+)"', page.browser.toHtml())
@@ -50,10 +50,6 @@ def test_the_lines_of_each_tracker_are_copied_by_their_link(page_of):
         page.browser.anchorClicked.emit(QUrl(link))
         assert QGuiApplication.clipboard().text() == block
         compile(block, "block", "exec")
-
-
-def test_lines_of_code_stand_on_a_ground_of_their_own_in_both_themes(qapp, page_of):
-    page = page_of("own_tracks.md")
     for theme in (DARK, LIGHT):
         apply_theme(qapp, theme)
         found = page.browser.document().find("core.write_tracks(").block().blockFormat()

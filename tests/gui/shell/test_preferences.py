@@ -61,17 +61,13 @@ def test_preferences_come_back_as_they_were(tmp_path):
 def test_every_field_of_the_dialog_applies_at_once_and_is_stored(session, preferences, press_action, store):
     press_action(SimpleNamespace(preferences_controller=preferences), "preferences")
     dialog = preferences.dialog
-    assert dialog.isVisible()
-    assert not dialog.isModal()
-    dialog.boxes["theme"].setCurrentIndex(dialog.boxes["theme"].findData("light"))
+    assert dialog.isVisible() and not dialog.isModal()
+    for name, value in {"theme": "light", "color_map": "magma", "renderer": "software", "size": 125}.items():
+        dialog.boxes[name].setCurrentIndex(dialog.boxes[name].findData(value))
     dialog.boxes["point_size"].setValue(2.0)
-    dialog.boxes["color_map"].setCurrentIndex(dialog.boxes["color_map"].findData("magma"))
     dialog.boxes["autosave_seconds"].setValue(45)
-    dialog.boxes["renderer"].setCurrentIndex(dialog.boxes["renderer"].findData("software"))
-    dialog.boxes["size"].setCurrentIndex(dialog.boxes["size"].findData(125))
     assert session.theme is LIGHT
-    assert session.appearance.point_size == 2.0
-    assert session.appearance.color_map == "magma"
+    assert (session.appearance.point_size, session.appearance.color_map) == (2.0, "magma")
     assert store.preferences() == Preferences("light", 125, 2.0, "magma", 1, 45, "software")
     preferences.restore_defaults()
     assert store.preferences() == Preferences() and session.theme is DARK
@@ -81,7 +77,6 @@ def test_every_field_of_the_dialog_applies_at_once_and_is_stored(session, prefer
 CUT = """
 import sys
 from PyQt6.QtWidgets import QApplication, QLabel
-from nrsfm_gui.shell.preferences import PreferencesController
 from nrsfm_gui.model.preferences import Preferences
 from nrsfm_gui.shell.preferences import PreferencesDialog
 from nrsfm_gui.widgets.dialogs import show_on_screen
@@ -130,8 +125,7 @@ def test_a_size_that_makes_the_window_too_large_is_reported(
 def test_the_next_window_starts_with_them(session, window, store):
     store.set_preferences(Preferences(point_size=3.0, color_map="plasma"))
     PreferencesController(session, store, window, restart_first_steps=list)
-    assert session.appearance.point_size == 3.0
-    assert session.appearance.color_map == "plasma"
+    assert (session.appearance.point_size, session.appearance.color_map) == (3.0, "plasma")
 
 
 def test_a_file_may_need_as_much_memory_as_is_preferred(preferences, monkeypatch):

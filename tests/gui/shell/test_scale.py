@@ -37,10 +37,9 @@ def test_the_distance_of_two_selected_points_becomes_the_scale(dialog, session):
 
 
 def test_points_can_be_selected_while_the_dialog_is_open(dialog, session):
-    session.set_selection((4, 9), 4)
-    assert [field.text() for field in dialog.points] == ["5", "10"]
-    session.set_selection((4,), 4)
-    assert [field.text() for field in dialog.points] == ["5", "10"]
+    for selection in ((4, 9), (4,)):
+        session.set_selection(selection, 4)
+        assert [field.text() for field in dialog.points] == ["5", "10"]
 
 
 def test_the_size_of_the_object_becomes_the_scale_and_can_be_removed(dialog, session):
