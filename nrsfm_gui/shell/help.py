@@ -32,7 +32,7 @@ from nrsfm_gui.model.arguments import version_text
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.shell.actions import SWEEP_SECTION
 from nrsfm_gui.shell.layout import docks
-from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help, with_copy_links
+from nrsfm_gui.text.help_pages import SCENE, citations_of, method_page, panel_help, with_copy_links
 from nrsfm_gui.widgets.dialogs import bring_to_front, resize_within_screen
 from nrsfm_gui.widgets.fields import copy_text, filled, push_button
 from nrsfm_gui.widgets.labels import PlainLabel
@@ -101,8 +101,7 @@ class HelpWindow(Themed, QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle(PAGES[file])
         self._file = file
-        # By their links: what is copied, and what is said then.
-        self._copied = {CITATIONS: (BIBTEX, "Copied the citations of the paper and of the benchmark")}
+        self._copied: dict[str, tuple[str, str]] = {}  # by their links: what is copied, and what is said then
         self.browser = QTextBrowser()
         self.browser.setOpenLinks(False)
         self.browser.setAccessibleName(PAGES[file])
@@ -145,7 +144,9 @@ class HelpWindow(Themed, QWidget):
         place = bar.value()
         try:
             if self._file == METHOD:
-                self.browser.setHtml(method_page(theme))
+                page, sentence = method_page(theme), "Copied the citations of the paper and of the benchmark"
+                self._copied = {CITATIONS: (citations_of(page), sentence)}
+                self.browser.setHtml(page)
             else:
                 page, codes = with_copy_links(help_page(self._file), CODE)
                 self._copied = {f"{CODE}:{k}": (code, "Copied these lines") for k, code in enumerate(codes)}

@@ -17,29 +17,7 @@ from nrsfm_gui.model.theme import Theme
 CODE = re.compile(r"^```\w*\n(?P<code>.*?)^```\n", re.MULTILINE | re.DOTALL)
 SCENE = "3-D view"
 TIMELINE = "Timeline"
-PAPER = (
-    "José Pedro Iglesias, Carl Olsson and Marcus Valtonen Örnhag: Accurate Optimization of Weighted Nuclear "
-    "Norm for Non-Rigid Structure from Motion. European Conference on Computer Vision (ECCV), 2020."
-)
-BENCHMARK = (
-    "Sebastian Hoppe Nesgaard Jensen, Mads Emil Brix Doest, Henrik Aanæs and Alessio Del Bue: A Benchmark "
-    "and Evaluation of Non-Rigid Structure from Motion. International Journal of Computer Vision, 2020."
-)
-BIBTEX = r"""@inproceedings{iglesias2020accurate,
-  title     = {Accurate Optimization of Weighted Nuclear Norm for Non-Rigid Structure from Motion},
-  author    = {Iglesias, Jos{\'e} Pedro and Olsson, Carl and Valtonen {\"O}rnhag, Marcus},
-  booktitle = {European Conference on Computer Vision (ECCV)},
-  year      = {2020}
-}
-
-@article{jensen2020benchmark,
-  title   = {A Benchmark and Evaluation of Non-Rigid Structure from Motion},
-  author  = {Jensen, Sebastian Hoppe Nesgaard and Doest, Mads Emil Brix and Aan{\ae}s, Henrik and
-             Del Bue, Alessio},
-  journal = {International Journal of Computer Vision (IJCV)},
-  year    = {2020}
-}
-"""
+BIBTEX = re.compile('<pre class="muted">(.*?)</pre>', re.DOTALL)  # in the page on the method
 
 
 def with_copy_links(page: str, scheme: str) -> tuple[str, tuple[str, ...]]:
@@ -71,6 +49,9 @@ def panel_help(title: str) -> str:
 def method_page(theme: Theme) -> str:
     """Return the page in the colors of a theme. Raises InputError where it is not installed."""
     colors = {name: value for name, value in vars(theme).items() if isinstance(value, str)}
-    return Template(help_page("method.html")).substitute(
-        colors, paper=PAPER, benchmark=BENCHMARK, bibtex=BIBTEX
-    )
+    return Template(help_page("method.html")).substitute(colors)
+
+
+def citations_of(page: str) -> str:
+    """Return the citations of the page on the method, in BibTeX."""
+    return "".join(BIBTEX.findall(page))
