@@ -2,7 +2,8 @@
 
 Written below XDG_DATA_HOME as the specifications of freedesktop.org have it: a desktop entry, an icon of the
 theme hicolor, and a package of shared-mime-info. Desktops read two databases that are made of such files by
-`update-mime-database` and `update-desktop-database`; both run after every change.
+`update-mime-database` and `update-desktop-database`; both run after every change. What cannot be done raises
+InputError.
 """
 
 from __future__ import annotations
@@ -63,10 +64,7 @@ MIME_TEXT = """\
 
 
 def data_home(environment: Mapping[str, str]) -> Path:
-    """Return the folder for data of the user: XDG_DATA_HOME, or ~/.local/share.
-
-    Raises InputError where there are no such desktops, or no home.
-    """
+    """Return the folder for data of the user: XDG_DATA_HOME, or ~/.local/share."""
     if not sys.platform.startswith("linux"):
         raise InputError(f"a menu entry is made on desktops of Linux only; this is {sys.platform}")
     given = Path(environment.get("XDG_DATA_HOME", ""))
@@ -79,10 +77,7 @@ def data_home(environment: Mapping[str, str]) -> Path:
 
 
 def installed_program() -> Path:
-    """Return the program that the entry starts: the one that runs, or the one that lies next to its Python.
-
-    Raises InputError where the package is not installed, so that there is no such program.
-    """
+    """Return the program that the entry starts: the one that runs, or that next to its Python."""
     expected = Path(sys.executable).with_name(PROGRAM)
     for path in (Path(sys.argv[0]).absolute(), expected):
         if path.name == PROGRAM and path.is_file() and os.access(path, os.X_OK):
@@ -91,10 +86,7 @@ def installed_program() -> Path:
 
 
 def install(folder: Path, program: Path) -> list[str]:
-    """Write the entry, the icon and the type of files, or none of them; return what stays to be done.
-
-    Raises InputError where a file cannot be written, or the path of the program cannot stand in an entry.
-    """
+    """Write the entry, the icon and the type of files, or none of them; return what stays to be done."""
     contents = _contents(program)
     new = [name for name in contents if not (folder / name).exists()]
     try:
@@ -114,10 +106,7 @@ def install(folder: Path, program: Path) -> list[str]:
 
 
 def remove(folder: Path) -> list[str]:
-    """Remove the entry, the icon, the type of files, and what the databases hold of them.
-
-    Raises InputError where a file cannot be removed.
-    """
+    """Remove the entry, the icon, the type of files, and what the databases hold of them."""
     try:
         for name in FILES:
             (folder / name).unlink(missing_ok=True)
@@ -135,10 +124,7 @@ def remove(folder: Path) -> list[str]:
 
 
 def change_desktop(action: str, environment: Mapping[str, str]) -> str:
-    """Install or remove; return the text that shows what was done.
-
-    Raises InputError where it cannot be done.
-    """
+    """Install or remove; return the text that shows what was done."""
     folder = data_home(environment)
     if action == "install":
         program = installed_program()
@@ -165,11 +151,8 @@ def _contents(program: Path) -> dict[str, bytes]:
 
 
 def _quoted(path: str) -> str:
-    """Return a path as an argument of the key Exec, which has quoting of its own.
-
-    Raises InputError for what the specification excludes, and for "%", whose escape GLib 2.74 does not undo
-    in a name.
-    """
+    """Return a path as an argument of the key Exec, which has quoting of its own."""
+    # The specification excludes some, and GLib 2.74 does not undo the escape of "%" in a name.
     if set("=%") & set(path) or not path.isprintable():
         raise InputError(f"{path!r} has a character that a menu entry cannot have; install it elsewhere")
     for character in '\\"`$':

@@ -110,11 +110,9 @@ class ErrorTraces(QObject):
 
     def lowest_kept(self, run: Run) -> tuple[int, float] | None:
         """Return record and error of the kept moment of a run that is nearest to the truth."""
-        trace, kept = self.of(run), set(run.snapshots.indices)
-        if trace is None:
-            return None
-        pairs = zip(trace.records.tolist(), trace.errors.tolist(), strict=True)
-        return min((pair for pair in pairs if pair[0] in kept), key=lambda pair: pair[1], default=None)
+        errors = self._notes_of(run).errors
+        kept = [(record, errors[record]) for record in run.snapshots.indices if record in errors]
+        return min(kept, key=lambda pair: pair[1], default=None)
 
     def is_complete(self, run: Run) -> bool:
         """Return whether the errors at all kept moments of a run that is over are known, or begin to be."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
@@ -200,7 +201,7 @@ class StatusLine(ElidedLabel):
 
 
 class MemoryLabel(PlainLabel):
-    """The memory of this process in MB, read every two seconds. Hidden where it is not known."""
+    """The memory of this process in MB, read every two seconds; empty where the system does not report it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -214,18 +215,8 @@ class MemoryLabel(PlainLabel):
 
     def refresh(self) -> None:
         """Read the memory and show it."""
+        import psutil  # here, so that the import does not delay the first window
+
         self._timer.setInterval(MEMORY_MILLISECONDS)
-        size = resident_bytes()
-        self.setVisible(size is not None)
-        if size is not None:
-            self.setText(f"{size / 1e6:.0f} MB")
-
-
-def resident_bytes() -> int | None:
-    """Return the bytes of this process that are in RAM, None where the system does not report them."""
-    import psutil  # here, so that the import does not delay the first window
-
-    try:
-        return int(psutil.Process().memory_info().rss)
-    except psutil.Error:
-        return None
+        with suppress(psutil.Error):
+            self.setText(f"{psutil.Process().memory_info().rss / 1e6:.0f} MB")

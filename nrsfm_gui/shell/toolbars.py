@@ -20,7 +20,7 @@ from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.widgets.labels import plain_tip
 
-TOOLS = ("run", "pause", "stop", "", "live")
+TOOLS = ("", "run", "pause", "stop", "", "live")
 TOOLS_WITH_TEXT = {"run": "Run", "live": "Live"}
 ICON_SIZE = 18
 # The actions of the menus of a point and of the 3-D view, "" for a line between them.
@@ -62,13 +62,12 @@ class Toolbars(QObject):
         self._make_menus(owner)
         self._make_tool_bar()
         session.changed.connect(self.show_situation)
-        session.changed.connect(self._offer_alignments)
         self.show_situation()
 
     # -- setters --------------------------------------------------------------------------------------------
 
     def show_situation(self) -> None:
-        """Enable what is possible, and check what is so."""
+        """Enable what is possible, check what is so, and let the headline offer the alignments there are."""
         session = self._session
         for spec in ACTIONS:
             action = self.actions[spec.name]
@@ -78,6 +77,8 @@ class Toolbars(QObject):
         for key, action in self._layers.items():
             action.setChecked(key in session.appearance.layers)
         self.actions["pause"].setText("Res&ume" if is_paused(session) else "Pa&use")
+        offered = self._alignment.possible and session.seen is not None
+        self._headline.set_menu(self._alignment.menu if offered else None)
 
     def needs(self, name: str) -> str:
         """Return what has to be done before an action of the table is possible."""
@@ -97,14 +98,17 @@ class Toolbars(QObject):
         menu = QMenu(self._window)
         menu.setToolTipsVisible(True)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name in names:
-            if name:
-                menu.addAction(self.actions[name])
-            else:
-                menu.addSeparator()
+        self._add(menu, names)
         self.menu_opened.emit(menu)
         menu.popup(where)
         return menu
+
+    def _add(self, to: QMenu | QToolBar, names: Iterable[str]) -> None:
+        for name in names:
+            if name:
+                to.addAction(self.actions[name])
+            else:
+                to.addSeparator()
 
     # -- making ---------------------------------------------------------------------------------------------
 
@@ -176,38 +180,29 @@ class Toolbars(QObject):
         opener.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         opener.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         menu = QMenu(opener)
-        menu.addActions([self.actions["open"], self.actions["import_as"]])
+        self._add(menu, ("open", "import_as"))
         menu.addMenu(self._samples)
         menu.addMenu(self._recent)
         opener.setMenu(menu)
         opener.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         bar.addWidget(opener)
-        bar.addSeparator()
-        for name in TOOLS:
-            if not name:
-                bar.addSeparator()
-                continue
-            bar.addAction(self.actions[name])
+        self._add(bar, TOOLS)
+        for name, text in TOOLS_WITH_TEXT.items():
+            self.actions[name].setIconText(text)
             button = bar.widgetForAction(self.actions[name])
-            if name in TOOLS_WITH_TEXT and isinstance(button, QToolButton):
-                self.actions[name].setIconText(TOOLS_WITH_TEXT[name])
-                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            if name == "run" and isinstance(button, QToolButton):
+            assert isinstance(button, QToolButton)  # a tool bar makes one
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            if name == "run":
                 button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
                 choices = QMenu(button)
                 choices.setToolTipsVisible(True)
-                choices.addActions([self.actions["run"], self.actions["run_cold"]])
+                self._add(choices, ("run", "run_cold"))
                 button.setMenu(choices)
         self._headline.setObjectName("headline")
         bar.addWidget(self._progress)
         bar.addWidget(self._headline)
         bar.addAction(self.actions["export"])
         self._window.addToolBar(Qt.ToolBarArea.TopToolBarArea, bar)
-
-    def _offer_alignments(self) -> None:
-        """Let the headline open the menu of alignments where there are a ground truth and an estimate."""
-        offered = self._alignment.possible and self._session.seen is not None
-        self._headline.set_menu(self._alignment.menu if offered else None)
 
     # -- menus that are filled when they open ---------------------------------------------------------------
 

@@ -209,6 +209,7 @@ def test_an_upright_base_is_a_rotation_that_turns_up_upwards():
         np.testing.assert_allclose(base @ up, [0, -1, 0], atol=1e-12)
         rotation = Orbit(azimuth=20.0, elevation=10.0, up=tuple(map(float, up))).rotation
         assert (rotation @ up)[1] < -0.9  # upwards in the picture
+    np.testing.assert_array_equal(upright(np.array([0.0, -1.0, 0.0])), np.eye(3))
 
 
 def test_a_scene_is_displaced_only_where_the_view_follows(known):
