@@ -109,6 +109,13 @@ class Shapes:
             return None
         return read_only(np.where(self.outliers, np.nan, self.errors))
 
+    @cached_property
+    def kept_truth(self) -> Floats | None:
+        """(F, 3, P) the truth with NaN in place of its outliers."""
+        if self.truth is None or self.outliers is None:
+            return self.truth
+        return read_only(np.where(self.outliers[:, None], np.nan, self.truth))
+
     @property
     def drawn(self) -> Floats | None:
         """(F, 3, P) the estimate, or the truth before there is one."""
@@ -150,10 +157,11 @@ def build_shapes(
     upright: str | None = None,
 ) -> Shapes:
     """Return a sequence as it is drawn, with the best point of an iterate or alone, under some settings."""
+    alone = _alone(sequence)
+    truth = alone.truth
     if source is None:
-        return _without_estimate(sequence, alignment, upright)
-    background = _background(sequence)
-    truth = background.truth
+        framing = _framing(sequence, None, alone.cameras, upright, aligned=True)
+        return replace(alone, alignment=alignment, framing=framing)
     found = source.geometry
     S, R, K = found.points, found.rotations, found.intrinsics
     metric = found.figures.get("metric", True)  # else the coordinates are not those of a scene
@@ -167,7 +175,7 @@ def build_shapes(
     if truth is not None and sequence.truth is not None:
         views = _views(sequence, source, S, scale)
         similarity = align_all(S, sequence.truth, alignment, views=views)
-        truth = truth if alignment.outliers else background.kept
+        truth = truth if alignment.outliers else alone.kept_truth
     else:
         similarity, unit = _own_size(S, R, scale if metric else None)
     used = solved(sequence, source)
@@ -182,7 +190,7 @@ def build_shapes(
         unit=unit,
         alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
         framing=_framing(sequence, Q, cameras, upright, aligned=aligned),
-        image_extent=background.image_extent,
+        image_extent=alone.image_extent,
         figures=found.figures,
         still=still and np.array_equal(*similarity.rotation[[0, -1]]),
         mirrored=aligned and is_mirrored(similarity),
@@ -190,8 +198,8 @@ def build_shapes(
         obstacle=hindered,
         weights=source.robust_weights,
         held_out=float(np.sqrt(np.mean(held**2))) if held.size else None,
-        outliers=background.outliers if aligned and alignment.outliers else None,
-        truth_size=None if truth is None else background.size,
+        outliers=alone.outliers if aligned and alignment.outliers else None,
+        truth_size=alone.truth_size if aligned else None,
         typical_radius=typical_radius(Q if truth is None else truth),
         e3d=_normalized_error(sequence, found, S),
         why_no_std=why_no_std(source),
@@ -275,26 +283,9 @@ def residuals_of(reprojected: Floats, tracks: Floats, axis: int = -2) -> Floats:
     return np.where(distances < NEGLIGIBLE, 0.0, distances)
 
 
-def _without_estimate(sequence: Sequence, alignment: Alignment, upright: str | None) -> Shapes:
-    background = _background(sequence)
-    truth = background.truth
-    cameras = _true_cameras(sequence) if truth is not None else None
-    return Shapes(
-        truth=truth,
-        cameras=cameras,
-        unit=sequence.truth_units,
-        alignment=alignment,
-        framing=_framing(sequence, None, cameras, upright, aligned=True),
-        image_extent=background.image_extent,
-        outliers=background.outliers,
-        truth_size=None if truth is None else background.size,
-        typical_radius=1.0 if truth is None else typical_radius(truth),
-    )
-
-
 def obstacle(sequence: Sequence, kind: Kind) -> str:
     """Return why estimates of a sequence cannot be aligned in a way, "" where they can."""
-    if _background(sequence).truth is None:
+    if _alone(sequence).truth is None:
         return "this sequence has no ground truth"
     if kind is Kind.AS_IS and (sequence.rotations is None or sequence.translations is None):
         return "as is needs the true cameras, which this sequence does not come with"
@@ -373,40 +364,33 @@ class Frame(NamedTuple):
         return None if found is None else read_only(found[place]).T
 
 
-@dataclass(frozen=True, eq=False)
-class _FixedGeometry:
-    """What is the same for all iterates."""
-
-    truth: Floats | None  # (F, 3, P)
-    outliers: Bools | None  # (F, P) those of the truth; None where it has none
-    kept: Floats | None  # (F, 3, P) the truth with NaN in place of its outliers; the same where it has none
-    framing: Framing | None  # of the truth, where every frame has one
-    image_extent: Floats  # (2, 2)
-    size: float | None = None  # of the truth without its outliers
-
-
 @lru_cache(maxsize=4)
-def _background(sequence: Sequence) -> _FixedGeometry:
+def _alone(sequence: Sequence) -> Shapes:
+    """Return a sequence without an estimate; framed by its truth where every frame has one."""
     given, frames = sequence.truth, sequence.frame_count
     image_extent = read_only(_extent(sequence.tracks.swapaxes(1, 2)[sequence.visible]))
+    alone = Shapes(sequence.truth_units, PER_FRAME, None, image_extent, truth=None, cameras=None)
     if given is None or known_points(given.points).sum(axis=1).max() < MIN_ALIGNED:
-        return _FixedGeometry(None, None, None, None, image_extent)
-    kept = truth = given.points
+        return alone
+    truth, outliers, framing = given.points, None, None
     if len(given.frames) < frames:
         spread = np.full((frames, *truth.shape[1:]), np.nan)
         spread[given.frames] = truth
-        kept = truth = read_only(spread)
-    found, outliers, framing = find_truth_outliers(given), None, None
+        truth = read_only(spread)
+    found = find_truth_outliers(given)
     if found.any():
-        outliers = np.zeros((frames, sequence.point_count), dtype=bool)
-        outliers[given.frames] = found
-        kept = read_only(np.where(outliers[:, None], np.nan, truth))
-        outliers = read_only(outliers, np.bool_)
+        marked = np.zeros((frames, sequence.point_count), dtype=bool)
+        marked[given.frames] = found
+        outliers = read_only(marked, np.bool_)
+    alone = replace(alone, truth=truth, outliers=outliers, cameras=_true_cameras(sequence))
+    kept = alone.kept_truth
+    assert kept is not None  # as the truth
     if known_points(truth).any(axis=1).all():
         framing = frame_points(kept)
         if framing is not None and sequence.rotations is not None:
             framing = framing.aimed(orient(kept, sequence.rotations, axes=np.eye(3)))
-    return _FixedGeometry(truth, outliers, kept, framing, image_extent, object_size(kept))
+    size, radius = object_size(kept), typical_radius(truth)
+    return replace(alone, framing=framing, truth_size=size, typical_radius=radius)
 
 
 def _extent(points: Floats) -> Floats:
@@ -422,8 +406,8 @@ def _framing(
     sequence: Sequence, points: Floats | None, cameras: Cameras | None, upright: str | None, *, aligned: bool
 ) -> Framing | None:
     """Return what a view must show: the truth where every frame has one, else truth and estimate."""
-    background = _background(sequence)
-    framing, truth = (background.framing, background.kept) if aligned else (None, None)
+    alone = _alone(sequence)
+    framing, truth = (alone.framing, alone.kept_truth) if aligned else (None, None)
     if framing is not None and framing.by_cameras and upright is None:
         return framing
     shown = [each for each in (points if framing is None else None, truth) if each is not None]
