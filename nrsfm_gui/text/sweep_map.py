@@ -37,33 +37,11 @@ class SweepMap:
     note: str  # how many runs a cell has, and how many have no number
     members: dict[tuple[int, int], Ints]  # the runs of every cell that has any
     numbers: Floats  # (runs,) the number of every run
-
-    @property
-    def heading(self) -> str:
-        """The number with its unit."""
-        return number_heading(self.table.number)
-
-    @property
-    def across(self) -> str:
-        """The setting over the columns."""
-        return shortened(self.table.by[-1])
-
-    @property
-    def down(self) -> str:
-        """The setting down the rows, "" where there is none."""
-        return shortened(self.table.by[0]) if len(self.table.by) > 1 else ""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """(C,) the values of the setting over the columns."""
-        return setting_texts(self.table.columns)
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """(R,) the values of the setting down the rows."""
-        if len(self.table.by) == 1:
-            return ("",)
-        return setting_texts([labels[0] for labels in self.table.rows])
+    heading: str  # the number with its unit
+    across: str  # the setting over the columns
+    down: str  # that down the rows, "" where there is none
+    columns: tuple[str, ...]  # (C,) the values of the setting over the columns
+    rows: tuple[str, ...]  # (R,) of that down the rows
 
     @property
     def values(self) -> Floats:
@@ -103,12 +81,9 @@ class SweepMap:
     def tip(self, row: int, column: int) -> str:
         """Return the runs of a cell in words."""
         table, runs = self.table, self.members[row, column]
-        values = (*table.rows[row], table.columns[column])
-        names = [
-            f"{shortened(name)} {setting_text(value)}" for name, value in zip(table.by, values, strict=True)
-        ]
+        places = zip(table.by, (*table.rows[row], table.columns[column]), strict=True)
+        lines = [", ".join(f"{shortened(name)} {setting_text(value)}" for name, value in places)]
         count = int(table.counts[row, column])
-        lines = [", ".join(names)]
         if count == 1:
             lines.append(f"{self.heading}: {number_text(self.values[row, column])}, one run")
         elif count:
@@ -164,7 +139,8 @@ def build_map(
         if each.name in rows.sweep.varied and each.name not in by and _several(each.codes, runs)
     ]
     counts, lost = table.counts[table.counts > 0], int(table.failed.sum())
-    title, notes = number_heading(number), [f"{lost} failed"] if lost else []
+    title = heading = number_heading(number)
+    notes = [f"{lost} failed"] if lost else []
     objects = part.runs["object"].unique()
     if len(objects) == 1 and "object" not in by:
         title += f", {setting_text(*objects)}"
@@ -175,8 +151,14 @@ def build_map(
     order = np.argsort(table.cells, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(table.cells[order])) + 1)
     width = len(table.columns)
-    members = {divmod(int(table.cells[group[0]]), width): runs[group] for group in groups}
-    return SweepMap(rows, table, title, " · ".join(notes), members, column.numbers)
+    two = len(by) > 1
+    return SweepMap(
+        rows, table, title, " · ".join(notes), heading=heading, numbers=column.numbers,
+        members={divmod(int(table.cells[group[0]]), width): runs[group] for group in groups},
+        across=shortened(by[-1]), down=shortened(by[0]) if two else "",
+        columns=setting_texts(table.columns),
+        rows=setting_texts([labels[0] for labels in table.rows]) if two else ("",),
+    )  # fmt: skip
 
 
 def _several(codes: Ints | None, runs: Ints) -> bool:
