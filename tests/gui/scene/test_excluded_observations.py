@@ -43,8 +43,8 @@ def test_the_numbers_of_a_run_count_what_was_hidden(session, known, make_iterate
     share = mask.sum() / known.sequence.visible.sum()
     assert rows["held out"] == f"{mask.sum()} of {known.sequence.visible.sum()} ({100 * share:.2g} %)"
     plain = add_run(session, make_iterate(known, noise=0.0), Settings())
-    found = incumbent_of(plain, plain.last, None)
-    assert "held out" not in {row.label for row in numbers(plain, found, known.sequence)}
+    rows = numbers(plain, incumbent_of(plain, plain.last, None), known.sequence)
+    assert "held out" not in {row.label for row in rows}
 
 
 def test_a_scene_separates_what_is_excluded_from_what_is_hidden(known, mask):

@@ -7,6 +7,7 @@ import pytest
 
 from core import Alignment
 from core.evaluation import PER_FRAME, Kind
+from nrsfm_gui.model.run import Run
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.sequence_errors import SceneRequest, make_picture
 
@@ -76,12 +77,10 @@ def test_nothing_is_computed_any_more_once_it_is_over(qtbot, session, errors):
     assert quality_of(errors, other) is None and not errors._jobs
 
 
-def test_a_run_without_a_reconstruction_has_no_errors(session, errors):
-    session.runs[0].last = None
-    assert errors.of_run(session.runs[0]) is None and not errors._asked
-
-
-def test_what_is_asked_of_runs_that_are_gone_is_dropped(qtbot, session, errors, monkeypatch):
+def test_what_is_asked_of_runs_that_are_gone_or_have_no_reconstruction_is_dropped(
+    qtbot, session, errors, monkeypatch
+):
+    assert errors.of_run(Run(9, session.runs[0].sequence, session.settings)) is None and not errors._asked
     for run in session.runs:
         errors.of_run(run)
     assert len(errors._asked) == 2

@@ -60,22 +60,18 @@ def test_left_out_outliers_have_no_error_and_the_numbers_say_so(case, known, mak
     assert quality(without).without is None
     iterate = make_iterate(known, noise=0.0)
     run = Run(1, sequence, iterate.settings, state=RunState.FINISHED, last=iterate)
-    tips = {row.label: row.tip for row in numbers(run, incumbent_of(run, iterate, errors), sequence)}
-    assert f"Here: point {POINT + 1} in frame {BAD + 1}." in tips["without outliers"]
-    rows = {row.label: row.value for row in numbers(run, incumbent_of(run, iterate, errors), sequence)}
-    assert rows["without outliers"].endswith(f"(1 of {np.isfinite(shapes.errors).sum()})")
-
-
-def test_a_truth_without_outliers_has_one_error(make_known):
-    known = make_known()
-    assert build_shapes(known.sequence, known.result).errors_without is None
+    rows = numbers(run, incumbent_of(run, iterate, errors), sequence)
+    (row,) = (row for row in rows if row.label == "without outliers")
+    assert f"Here: point {POINT + 1} in frame {BAD + 1}." in row.tip
+    assert row.value.endswith(f"(1 of {np.isfinite(shapes.errors).sum()})")
 
 
 def test_an_outlier_of_the_truth_moves_neither_the_estimate_nor_the_view_and_the_legend_counts_it(
-    case, known
+    case, known, make_iterate
 ):
     sequence, result = case
     shapes, clean = build_shapes(sequence, result), build_shapes(known.sequence, result)
+    assert clean.errors_without is None
     scene = build_scene(sequence, shapes, frame=BAD)
     size = np.ptp(clean.framing.box, axis=0).max()
     np.testing.assert_allclose(scene.estimate, clean.points[BAD].T, atol=0.02 * size)
@@ -84,21 +80,11 @@ def test_an_outlier_of_the_truth_moves_neither_the_estimate_nor_the_view_and_the
     assert build_scene(sequence, shapes, frame=BAD - 1).truth_label == "ground truth"
     left_out = build_scene(sequence, build_shapes(sequence, result, WITHOUT), frame=BAD)
     assert left_out.truth_label == "ground truth"
-
-
-def test_the_mesh_of_the_truth_does_not_reach_out_to_an_outlier(case):
-    sequence, result = case
-    scene = build_scene(sequence, build_shapes(sequence, result), frame=BAD)
     parts = scene_parts(scene, DARK)
     assert POINT in scene.edges and POINT not in parts["truth edges"].ends
     assert POINT in parts["estimate edges"].ends
-
-
-def test_a_frame_that_is_aligned_by_itself_is_not_moved_by_an_outlier_either(case, known, make_iterate):
-    sequence, result = case
-    shapes = build_shapes(sequence, result)
     iterate = make_iterate(known, noise=0.0)
-    ahead = frame_ahead(build_shapes(sequence, iterate), sequence, iterate, BAD)
+    ahead = frame_ahead(build_shapes(sequence, iterate), sequence, iterate, BAD)  # aligned by itself
     np.testing.assert_allclose(ahead.points[0], shapes.points[BAD], atol=1e-6 * np.abs(shapes.points).max())
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -54,11 +55,9 @@ def make_states(session, display, messages, scene_view, opening, asked, show):
     def make(control):
         show(messages, 700, 40)
         states = StateCards(
-            session, control, display.errors, opening, messages, parent=session,
-            show_log=lambda: asked.append("log"), show_worst=lambda: asked.append("worst"),
-            show_outliers=lambda: asked.append("outliers"),
-            show_own_tracks=lambda: asked.append("own tracks"),
-            act=lambda verdict: asked.append(verdict.kind),
+            session, control, display.errors, opening, messages, parent=session, act=asked.append,
+            show_log=partial(asked.append, "log"), show_worst=partial(asked.append, "worst"),
+            show_outliers=partial(asked.append, "outliers"), show_own_tracks=partial(asked.append, "tracks"),
         )  # fmt: skip
         Banners(scene_view, scene_view).add(states.card, lambda: Urgency.STATE, central=True)
         return states
@@ -71,10 +70,10 @@ def states(make_states, control):
     return make_states(control)
 
 
-def offered(messages):
-    """Return the text of the button that shows what is better."""
-    (text,) = (each.text() for each in messages.findChildren(QPushButton) if each.text().startswith("Show "))
-    return text
+def show_better(messages):
+    """Press the button that shows what is better."""
+    (button,) = (each for each in messages.findChildren(QPushButton) if each.text().startswith("Show "))
+    button.click()
 
 
 def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_done(
@@ -177,7 +176,7 @@ def test_a_refined_shape_that_the_truth_shows_to_be_worse_is_announced_with_the_
     now = measure(display.errors.incumbent.error, "mm")
     assert f", {now} from the ground truth; nearer: " in messages.text
     assert f" in {BILINEAR_START}" in messages.text
-    button_of(messages, offered(messages)).click()
+    show_better(messages)
     assert session.compared is run and session.compared_solution == BILINEAR_START
     display.refresh()
     assert display.compared_incumbent.error < 1e-6 < display.errors.incumbent.error
@@ -202,7 +201,7 @@ def test_a_run_that_passed_something_nearer_to_the_truth_says_so_and_offers_it(
     qtbot.waitUntil(lambda: "at 9.00 s" in messages.text)
     assert f", {measure(end, 'mm')} from the ground truth; nearer: " in messages.text
     assert messages.text.endswith(" mm at 9.00 s.")  # nothing else is nearer
-    button_of(messages, offered(messages)).click()
+    show_better(messages)
     assert session.moment == 1
     display.refresh()
     assert display.errors.incumbent.error < 0.2 * end
