@@ -35,6 +35,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -134,9 +135,9 @@ def frame_points(points: Floats, orientation: Orientation | None = None) -> Fram
     if not np.isfinite(cloud).any():
         return None
     path = _path(points[:, :, evenly_spread(points.shape[2], CENTER_POINTS)])
-    moved = in_space = _Reach.of(cloud)
+    moved = in_space = _reach_of(cloud)
     if np.linalg.norm(np.ptp(path, axis=0)) > (GAIN - 1.0) * in_space.size / GAIN:
-        moved = _Reach.of(cloud - path[chosen, None])
+        moved = _reach_of(cloud - path[chosen, None])
     if in_space.size < GAIN * moved.size:
         path, moved = np.zeros_like(path), in_space
     outline, stands = moved.outline, orientation or orient(points, None)
@@ -145,53 +146,39 @@ def frame_points(points: Floats, orientation: Orientation | None = None) -> Fram
         outline=read_only(outline),
         outlines=read_only(moved.outlines),
         outlined=read_only(chosen[moved.there], np.intp),
-        outline_in_space=read_only(outline if moved is in_space else in_space.outline),
+        outline_in_space=read_only(in_space.outline),
         box=read_only(_thickened(np.stack([outline.min(axis=0), outline.max(axis=0)]))),
         spread=read_only(_mean_covariance(moved.cloud)),
         orientation=stands,
     ).aimed(stands, by_cameras=orientation is not None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Reach:
+class _Reach(NamedTuple):
     """How far frames reach in all directions."""
 
     cloud: Floats  # (F, P, 3), NaN where unknown or a stray
-    reach: Floats  # (F, D) by directions, -inf where no point is known
-    who: Ints  # (F, D) the points that reach so far
+    there: Ints  # (G,) the frames that have points
+    outlines: Floats  # (G, M, 3) their outermost points, one a direction
+    outline: Floats  # (N, 3) the points beyond which nearly all frames do not reach
 
     @property
     def size(self) -> float:
         """The diagonal of the box of the outline."""
         return float(np.linalg.norm(np.ptp(self.outline, axis=0)))
 
-    @classmethod
-    def of(cls, cloud: Floats) -> _Reach:
-        """Return that of points (F, P, 3)."""
-        known = np.isfinite(cloud).all(axis=2)
-        low, high = bounds_but_for_strays(cloud[known])
-        with np.errstate(invalid="ignore"):
-            near: Bools = np.asarray(known & ((cloud >= low) & (cloud <= high)).all(axis=2))
-        return cls(np.where(near[:, :, None], cloud, np.nan), *_outermost(cloud, near))
 
-    @property
-    def there(self) -> Ints:
-        """Return the indices (G,) of the frames that have points."""
-        return np.flatnonzero(np.isfinite(self.reach[:, 0]))
-
-    @property
-    def outlines(self) -> Floats:
-        """Return the outermost points (G, M, 3) of the frames that have any."""
-        return np.asarray(self.cloud[self.there[:, None], self.who[self.there]])
-
-    @property
-    def outline(self) -> Floats:
-        """The points (N, 3), one a direction, beyond which nearly all frames do not reach."""
-        order = np.argsort(self.reach, axis=0)  # frames without points come first
-        there = int(np.isfinite(self.reach[:, 0]).sum())
-        frames = order[len(order) - there + int(np.ceil(REACHED * there)) - 1]
-        directions = np.arange(len(frames))
-        return np.unique(self.cloud[frames, self.who[frames, directions]], axis=0)
+def _reach_of(cloud: Floats) -> _Reach:
+    """Return how far points (F, P, 3) reach."""
+    known = np.isfinite(cloud).all(axis=2)
+    low, high = bounds_but_for_strays(cloud[known])
+    with np.errstate(invalid="ignore"):
+        near: Bools = np.asarray(known & ((cloud >= low) & (cloud <= high)).all(axis=2))
+    reach, who = _outermost(cloud, near)
+    cloud, there = np.where(near[:, :, None], cloud, np.nan), np.flatnonzero(np.isfinite(reach[:, 0]))
+    order = np.argsort(reach, axis=0)  # frames without points come first
+    frames = order[len(order) - len(there) + int(np.ceil(REACHED * len(there))) - 1]
+    outline = cloud[frames, who[frames, np.arange(len(frames))]]
+    return _Reach(cloud, there, cloud[there[:, None], who[there]], np.unique(outline, axis=0))
 
 
 def bounds_but_for_strays(points: Floats) -> tuple[Floats, Floats]:
