@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QSize, Qt
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWhatsThis, QWidget
 
 from core import Settings
@@ -51,11 +51,9 @@ class FirstSteps(QObject):
         super().__init__(window)
         self._session, self._store, self._places, self._window = session, store, places, window
         self._done: frozenset[str] = store.steps_done()
-        self.bar = FirstStepsBar()
+        self.bar = FirstStepsBar(show_where=self.show_where, dismiss=self.dismiss)
         self._begun = False
         self._changed = False  # whether parameters were changed with Live on, and no run has followed yet
-        self.bar.dismissed.connect(self.dismiss)
-        self.bar.where_requested.connect(self.show_where)
         for changed in (session.sequence_changed, session.shown_changed):
             changed.connect(self._show_next)
         session.settings_changed.connect(self._on_settings_changed)
@@ -138,10 +136,7 @@ class FirstSteps(QObject):
 class FirstStepsBar(Themed, QFrame):
     """A bar over the 3-D view: the names of the steps, those done with a mark, and what to do now."""
 
-    where_requested = pyqtSignal()  # the widget of the present step is to be pointed out
-    dismissed = pyqtSignal()  # the steps are not to be shown again
-
-    def __init__(self) -> None:
+    def __init__(self, *, show_where: Callable[[], object], dismiss: Callable[[], object]) -> None:
         super().__init__()
         self.setObjectName("first steps")
         self.setProperty("role", "banner")
@@ -154,9 +149,9 @@ class FirstStepsBar(Themed, QFrame):
         self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._where = QPushButton("Show me where")
         with_tip(self._where, "Show me where", "Point out what this step is about")
-        self._where.clicked.connect(self.where_requested)
+        self._where.clicked.connect(lambda _checked: show_where())
         tip, name = "Put the first steps away; Preferences shows them again", "Put the first steps away"
-        close = tool_button("✕", tip, name, self.dismissed.emit)
+        close = tool_button("✕", tip, name, dismiss)
         parts = (column(self._names, self._sentence, spacing=2), 1), (self._where, MIDDLE), (close, MIDDLE)
         filled(QHBoxLayout(self), *parts, spacing=12, margins=(12, 4, 8, 4))
         self._steps: Collection[tuple[str, bool]] = ()
