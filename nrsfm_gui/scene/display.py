@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -202,13 +203,9 @@ class Display(QObject):
         session = self._session
         if session.sequence is None:
             return None
+        scale, upright = session.settings.scale, session.settings.upright
         return SceneRequest(
-            session.sequence,
-            session.seen,
-            session.alignment,
-            session.seen_compared,
-            session.settings.scale,
-            session.settings.upright,
+            session.sequence, session.seen, session.alignment, session.seen_compared, scale, upright
         )
 
     @property
@@ -246,15 +243,11 @@ class Display(QObject):
         ahead = self._frame_ahead() is not None
         if not self._wait_until(max(self._next_picture_at, self._moved_at + DRAG_RESTS if ahead else 0.0)):
             return
-        subject = self._subject
-        job = Job(
-            lambda _job: (time.perf_counter(), make_picture(request, before)),
-            done=lambda made: self._on_picture_made(made[0], made[1], subject),
-            failed=self._session.notifier.fail,
-        )
-        self._jobs.start(job)
+        done = partial(self._on_picture_made, time.perf_counter(), self._subject)
+        fail = self._session.notifier.fail
+        self._jobs.start(Job(lambda _job: make_picture(request, before), done=done, failed=fail))
 
-    def _on_picture_made(self, began: float, picture: Picture, subject: tuple[Run | None, bool]) -> None:
+    def _on_picture_made(self, began: float, subject: tuple[Run | None, bool], picture: Picture) -> None:
         request = self._scene_request()
         if self._over or request is None or picture.of.sequence is not request.sequence:
             return
