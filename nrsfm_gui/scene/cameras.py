@@ -41,5 +41,4 @@ def project(cameras: Cameras, points: Floats) -> Floats:
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
             Y = Y / Y[:, 2:]
-    picture: Floats = cameras.K[:, :2] @ Y
-    return picture
+    return np.asarray(cameras.K[:, :2] @ Y)

@@ -104,5 +104,4 @@ def _blur() -> Floats:
     """Return the matrix (FLOOR.side, FLOOR.side) of a Gaussian along one axis of the shadow."""
     side = np.linspace(-1.0, 1.0, FLOOR.side)
     weights = np.exp(-0.5 * np.square((side[:, None] - side) / FLOOR.blur))
-    blur: Floats = weights / weights.sum(axis=1).max()
-    return blur
+    return np.asarray(weights / weights.sum(axis=1).max())

@@ -10,16 +10,13 @@ from core.foundation import Floats, Ints
 def known_means(values: Floats, axis: int) -> Floats:
     """Return means of (F, P) values along an axis, NaN where there is none."""
     known = np.isfinite(values)
-    counts = known.sum(axis=axis)
-    totals = np.where(known, values, 0.0).sum(axis=axis)
-    means: Floats = np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
-    return means
+    counts, totals = known.sum(axis=axis), np.where(known, values, 0.0).sum(axis=axis)
+    return np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
 
 
 def worst_first(values: Floats) -> Ints:
     """Return the order of (N,) values from the largest to the least; NaN last; the sort is stable."""
-    order: Ints = np.argsort(-np.nan_to_num(values, nan=-np.inf, posinf=np.inf), kind="stable")
-    return order
+    return np.argsort(-np.nan_to_num(values, nan=-np.inf, posinf=np.inf), kind="stable")
 
 
 def next_worst(values: Floats, present: int | None) -> int | None:

@@ -50,6 +50,7 @@ PAGES = {  # titles by their files
     "is_my_result_good.md": "Is my result good?",
 }
 CITATIONS = "copy:bibtex"  # the link that copies the citations
+COPIED_CITATIONS = "Copied the citations of the paper and of the benchmark"
 CODE = "code"  # the scheme of a link that copies a block of code
 
 
@@ -101,7 +102,7 @@ class HelpWindow(Themed, QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle(PAGES[file])
         self._file = file
-        self._copied: dict[str, tuple[str, str]] = {}  # by their links: what is copied, and what is said then
+        self._copied: dict[str, str] = {}  # by their links
         self.browser = QTextBrowser()
         self.browser.setOpenLinks(False)
         self.browser.setAccessibleName(PAGES[file])
@@ -131,9 +132,8 @@ class HelpWindow(Themed, QWidget):
     def follow(self, link: QUrl) -> None:
         """Copy what a link stands for, or go to the place of the page that it names."""
         if link.toString() in self._copied:
-            text, sentence = self._copied[link.toString()]
-            copy_text(text)
-            self._status.setText(sentence)
+            copy_text(self._copied[link.toString()])
+            self._status.setText(COPIED_CITATIONS if self._file == METHOD else "Copied these lines")
         elif link.hasFragment():
             self.browser.scrollToAnchor(link.fragment())
 
@@ -144,12 +144,12 @@ class HelpWindow(Themed, QWidget):
         place = bar.value()
         try:
             if self._file == METHOD:
-                page, sentence = method_page(theme), "Copied the citations of the paper and of the benchmark"
-                self._copied = {CITATIONS: (citations_of(page), sentence)}
+                page = method_page(theme)
+                self._copied = {CITATIONS: citations_of(page)}
                 self.browser.setHtml(page)
             else:
                 page, codes = with_copy_links(help_page(self._file), CODE)
-                self._copied = {f"{CODE}:{k}": (code, "Copied these lines") for k, code in enumerate(codes)}
+                self._copied = {f"{CODE}:{k}": code for k, code in enumerate(codes)}
                 self.browser.setMarkdown(page)
                 _space_and_color(self._document, theme)
         except InputError as error:

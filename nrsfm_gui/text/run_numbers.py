@@ -11,7 +11,7 @@ import numpy as np
 from core import METHODS, Iterate, Sequence, Settings
 from core.data import GROUND_TRUTH
 from core.evaluation import fall_sentence
-from core.foundation import DEPTHS, Floats
+from core.foundation import DEPTHS
 from core.problem import AGREEMENT
 from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, Verdict, run_remarks
 from nrsfm_gui.model.changes import differences
@@ -345,21 +345,14 @@ def selection_numbers(scene: Scene | None) -> list[LabeledValue]:
         (error_name(scene.truth_name), scene.errors, scene.unit, of_object, laid),
         ("uncertainty", spread, scene.unit, of_object, " One standard deviation."),
     ):
-        if values is not None:
-            rows += _mean_and_worst(name, chosen, values[chosen], unit, size, how)
+        known = chosen[:0] if values is None else chosen[np.isfinite(values[chosen])]
+        if values is not None and len(known):
+            worst = known[np.argmax(values[known])]
+            mean = length(float(values[known].mean()), unit, size)
+            largest = f"{length(float(values[worst]), unit, size)} (point {worst + 1})"
+            over = f"Over the selected points of this frame that have one.{how}"
+            rows.append(LabeledValue(f"mean {name}", mean, over))
+            rows.append(LabeledValue(f"worst {name}", largest, f"Of the selected points in this frame.{how}"))
+        elif values is not None:
+            rows.append(LabeledValue(f"mean {name}", NONE))
     return rows
-
-
-def _mean_and_worst(
-    name: str, points: np.ndarray, values: Floats, unit: str, size: float | None, how: str
-) -> list[LabeledValue]:
-    known = np.isfinite(values)
-    if not known.any():
-        return [LabeledValue(f"mean {name}", NONE)]
-    worst = int(np.argmax(np.where(known, values, -np.inf)))
-    mean = length(float(values[known].mean()), unit, size)
-    largest = f"{length(float(values[worst]), unit, size)} (point {points[worst] + 1})"
-    return [
-        LabeledValue(f"mean {name}", mean, f"Over the selected points of this frame that have one.{how}"),
-        LabeledValue(f"worst {name}", largest, f"Of the selected points in this frame.{how}"),
-    ]
