@@ -32,7 +32,7 @@ TRACKS = "2-D"  # stands below, or beside the 3-D view, as wide, where there is 
 
 
 SomeWidget = TypeVar("SomeWidget", bound=QWidget)
-DockAreas = dict[str, tuple[str, ...]]  # the titles of docks that stand "left", "right" and "below" at first
+DockAreas = dict[str, list[QDockWidget]]  # that stand "left", "right" and "below" at first
 
 
 def arrange(
@@ -56,20 +56,19 @@ def arrange(
     for where in (corner.TopRightCorner, corner.BottomRightCorner):
         window.setCorner(where, area.RightDockWidgetArea)
     window.setTabPosition(area.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-    places = count()
-    for side, panels in (
-        (area.LeftDockWidgetArea, left),
-        (area.RightDockWidgetArea, right),
-        (area.BottomDockWidgetArea, {**below, **on_request}),
+    places, made = count(), DockAreas()
+    for name, side, panels in (
+        ("left", area.LeftDockWidgetArea, left),
+        ("right", area.RightDockWidgetArea, right),
+        ("below", area.BottomDockWidgetArea, {**below, **on_request}),
     ):
-        for title, panel in panels.items():
-            window.addDockWidget(side, _dock(title, panel, window, next(places)))
-    for one, two in pairwise([_find(window, title) for title in below]):
+        made[name] = [_dock(title, panel, window, next(places)) for title, panel in panels.items()]
+        for dock in made[name]:
+            window.addDockWidget(side, dock)
+    for one, two in pairwise(made["below"][: len(below)]):
         window.splitDockWidget(one, two, Qt.Orientation.Horizontal)
-    front = _find(window, next(iter(below)))
-    for title in on_request:
-        dock = _find(window, title)
-        window.tabifyDockWidget(front, dock)
+    for dock in made["below"][len(below) :]:
+        window.tabifyDockWidget(made["below"][0], dock)
         dock.hide()
     bar = QToolBar("Timeline", window)
     bar.setObjectName("dock Timeline")
@@ -81,7 +80,7 @@ def arrange(
     window.addToolBar(Qt.ToolBarArea.BottomToolBarArea, bar)
     window.setMinimumSize(*SMALLEST_SIZE)
     resize_within_screen(window, QSize(*DEFAULT_SIZE))
-    return {"left": tuple(left), "right": tuple(right), "below": (*below, *on_request)}
+    return made
 
 
 def _shares(size: QSize) -> dict[str, int]:
@@ -105,7 +104,8 @@ class DockLayout(QObject):
 
     def __init__(self, window: QMainWindow, store: AppStore, areas: DockAreas) -> None:
         super().__init__(window)
-        self._window, self._store, self._areas = window, store, areas
+        self._window, self._store, self._areas, self._right = window, store, areas, areas["right"]
+        self._tracks = next(dock for dock in areas["below"] if dock.windowTitle() == TRACKS)
         self._first_state = window.saveState()
         self._wide_state: QByteArray | None = None  # where the docks were before some of them joined others
         self._joined: tuple[bool, bool] = (False, False)  # whether those at the left have, and those below
@@ -152,7 +152,7 @@ class DockLayout(QObject):
             return
         self._beside = beside
         self._separate()
-        area, dock = Qt.DockWidgetArea, _find(self._window, TRACKS)
+        area, dock = Qt.DockWidgetArea, self._tracks
         places = area.BottomDockWidgetArea, area.LeftDockWidgetArea
         if not dock.isFloating() and self._window.dockWidgetArea(dock) is places[not beside]:
             hidden = dock.isHidden()
@@ -170,7 +170,7 @@ class DockLayout(QObject):
     def adopt(self) -> None:
         """Fit docks that were put elsewhere by a session: it may be of a window of another width."""
         self._wide_state, self._joined = None, (False, False)
-        if _find(self._window, self._areas["left"][0]) in self._window.tabifiedDockWidgets(self._right()[0]):
+        if self._areas["left"][0] in self._window.tabifiedDockWidgets(self._right[0]):
             self._window.restoreState(self._first_state)  # it was narrow
             self._arrange_first()
         self._rest.request()
@@ -202,7 +202,8 @@ class DockLayout(QObject):
         tab = bar.tabAt(bar.mapFrom(self._window, event.pos())) if isinstance(bar, QTabBar) else -1
         if not isinstance(bar, QTabBar) or tab < 0:
             return False
-        title = _find(self._window, bar.tabText(tab)).titleBarWidget()
+        below = next(dock for dock in docks(self._window) if dock.windowTitle() == bar.tabText(tab))
+        title = below.titleBarWidget()
         assert isinstance(title, DockTitle)  # made below
         title.open_menu(event.globalPos())
         return True
@@ -215,7 +216,7 @@ class DockLayout(QObject):
     def _arrange_first(self) -> None:
         """Let the docks at the right share a place where the window has no room for both."""
         if self._window.height() < TALL:
-            self._tabify(self._right())
+            self._tabify(self._right)
 
     def _follow(self) -> None:
         """Let docks join others or come back, and give all of them their sizes."""
@@ -238,11 +239,10 @@ class DockLayout(QObject):
             vertical = orientation is Qt.Orientation.Vertical
             seen = {name: dock for name, dock in self._docks_seen().items() if (name == "below") is vertical}
             window.resizeDocks(list(seen.values()), [sizes[name] for name in seen], orientation)
-        right = self._right()
-        if self._are_stacked(right):
-            height = sum(dock.height() for dock in right)
+        if self._are_stacked():
+            height = sum(dock.height() for dock in self._right)
             first = self._own.get("upper", max(FIRST_HEIGHT, round(FIRST_SHARE * height)))
-            window.resizeDocks(right, [first, max(height - first, 1)], Qt.Orientation.Vertical)
+            window.resizeDocks(self._right, [first, max(height - first, 1)], Qt.Orientation.Vertical)
 
     def _separate(self) -> None:
         """Put docks that joined others where they were before."""
@@ -257,12 +257,10 @@ class DockLayout(QObject):
     def _join(self, narrow: bool, short: bool) -> None:
         """Let docks share the place of those at the right, and those below one of their own."""
         window, area = self._window, Qt.DockWidgetArea
-        ordered = [_find(window, title) for name in ("right", "left", "below") for title in self._areas[name]]
-        docked = [dock for dock in ordered if not dock.isFloating()]
+        ordered = [*self._right, *self._areas["left"], *self._areas["below"]]
+        docked = [(window.dockWidgetArea(dock), dock) for dock in ordered if not dock.isFloating()]
         sides = area.RightDockWidgetArea, area.LeftDockWidgetArea, area.BottomDockWidgetArea
-        right, left, lower = (
-            [dock for dock in docked if window.dockWidgetArea(dock) is side] for side in sides
-        )
+        right, left, lower = ([dock for place, dock in docked if place is side] for side in sides)
         if narrow or short:
             self._tabify([*right, *(left if narrow else ()), *(lower if short else ())])
         if narrow and not short:
@@ -282,8 +280,7 @@ class DockLayout(QObject):
 
         "upper" is the height of the first one at the right, where the others there are below it.
         """
-        right = self._right()
-        found = {"upper": right[0].height()} if self._are_stacked(right) else {}
+        found = {"upper": self._right[0].height()} if self._are_stacked() else {}
         return found | {
             name: dock.height() if name == "below" else dock.width()
             for name, dock in self._docks_seen().items()
@@ -294,23 +291,20 @@ class DockLayout(QObject):
         seen: dict[str, QDockWidget] = {}
         at_left, (narrow, short) = Qt.DockWidgetArea.LeftDockWidgetArea, self._joined
         joined = {"right": False, "below": short, "left": narrow, "beside": narrow}
-        for area, titles in self._areas.items():
-            for dock in (_find(self._window, title) for title in titles):
-                moved = dock.windowTitle() == TRACKS and self._window.dockWidgetArea(dock) is at_left
+        for area, stood in self._areas.items():
+            for dock in stood:
+                moved = dock is self._tracks and self._window.dockWidgetArea(dock) is at_left
                 name = "beside" if moved else area
                 if not joined[name] and is_in_front(dock) and not dock.isFloating():
                     seen.setdefault(name, dock)
         return seen
 
-    def _right(self) -> list[QDockWidget]:
-        return [_find(self._window, title) for title in self._areas["right"]]
-
-    def _are_stacked(self, right: list[QDockWidget]) -> bool:
+    def _are_stacked(self) -> bool:
         """Return whether the docks at the right are where they were at first, below each other."""
         at_right = Qt.DockWidgetArea.RightDockWidgetArea
         return all(
             is_in_front(dock) and not dock.isFloating() and self._window.dockWidgetArea(dock) is at_right
-            for dock in right
+            for dock in self._right
         )
 
 
@@ -346,10 +340,4 @@ def _dock(title: str, panel: QWidget, window: QMainWindow, place: int) -> QDockW
         panel.setAccessibleName(title)
     dock.setWhatsThis(panel_help(title))
     dock.setTitleBarWidget(DockTitle(dock, getattr(panel, "header", None)))
-    return dock
-
-
-def _find(window: QMainWindow, title: str) -> QDockWidget:
-    dock = window.findChild(QDockWidget, f"dock {title}")
-    assert dock is not None  # made above
     return dock
