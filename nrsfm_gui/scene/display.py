@@ -47,7 +47,7 @@ from nrsfm_gui.scene.shapes import Shapes
 _Meshes = WeakKeyDictionary[Sequence | Run, tuple[Iterate | None, Triangulation]]  # with the end of a run
 
 REST = 4.0  # times the duration of the last computation, to leave the processor to the solver
-DRAWN_SETTINGS = ("hide", "scale", "upright")  # before a run has them
+DRAWN_SETTINGS = ("hide", "scale", "upright")  # which a picture follows before a run has them
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
 
 

@@ -34,7 +34,7 @@ def describe_tracks(sequence: Sequence) -> str:
         for axis, values in zip("xy", seen.T, strict=True)
     ]
     percent = 100.0 * float(sequence.visible.mean())
-    share = f"{min(percent, 99.9):.1f}" if 99.5 <= percent < 100 else f"{percent:.0f}"  # 100 where all are
+    share = f"{min(percent, 99.9):.1f}" if 99.5 <= percent < 100 else f"{percent:.0f}"  # 100 only for all
     size = f"{sequence.frame_count} frames of {sequence.point_count} points, {share} % seen"
     return f"{size}\n{' and '.join(spans)} {sequence.units}{_extras(sequence)}"
 
