@@ -30,13 +30,10 @@ class Collector(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._everything_at = time.monotonic()
-        self._timer = QTimer(self)  # a clock, as the one of the freeze
+        self._timer = QTimer(self)  # a clock
         self._timer.setInterval(LOOK_MILLISECONDS)
         self._timer.timeout.connect(self.collect_due)
-        self._freezes = QTimer(self)
-        self._freezes.setSingleShot(True)
-        self._freezes.timeout.connect(self.freeze)
-        self._freezes.start(FREEZE_MILLISECONDS)
+        QTimer.singleShot(FREEZE_MILLISECONDS, self.freeze)
         self.start()
 
     def start(self) -> None:
@@ -63,8 +60,7 @@ class Collector(QObject):
 
     def stop(self) -> None:
         """Leave it to the interpreter again."""
-        for timer in (self._timer, self._freezes):
-            timer.stop()
+        self._timer.stop()
         gc.enable()
 
 

@@ -124,7 +124,12 @@ class PanelNavigation(QObject):
         self._focus(dock)
 
     def _focus(self, panel: QWidget) -> None:
-        _first_to_focus(panel).setFocus(Qt.FocusReason.TabFocusReason)
+        """Move the focus to the first part of a panel that the tab key would reach, else to the panel."""
+        parts = (part for part in panel.findChildren(QWidget) if _takes_focus(part))
+        first = next((part for part in parts if not part.visibleRegion().isEmpty()), panel)
+        if first is panel and panel.focusPolicy() == Qt.FocusPolicy.NoFocus:
+            panel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        first.setFocus(Qt.FocusReason.TabFocusReason)
         panel.activateWindow()
 
     def _all(self) -> list[QWidget]:
@@ -139,8 +144,7 @@ class PanelNavigation(QObject):
         parts: list[tuple[int, int, QWidget]] = []
         part = self._window.nextInFocusChain()
         while part is not None and part is not self._window:
-            reachable = part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.focusProxy() is None
-            if reachable and part.isVisible() and part.isEnabled() and part.window() is self._window:
+            if _takes_focus(part) and part.focusProxy() is None and part.window() is self._window:
                 panel = self._panel_of(part, panels)
                 if panel is not None:
                     parts.append((panels.index(panel), _depth(part), part))
@@ -163,12 +167,5 @@ def _depth(part: QWidget) -> int:
     return 0 if isinstance(part, QTabBar) else 2 if enclosing(part, DockTitle) is None else 1
 
 
-def _first_to_focus(panel: QWidget) -> QWidget:
-    """Return the part of a panel that gets the focus: the first that the tab key would reach."""
-    for part in panel.findChildren(QWidget):
-        reachable = part.focusPolicy() & Qt.FocusPolicy.TabFocus
-        if reachable and part.isVisible() and part.isEnabled() and not part.visibleRegion().isEmpty():
-            return part
-    if panel.focusPolicy() == Qt.FocusPolicy.NoFocus:
-        panel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return panel
+def _takes_focus(part: QWidget) -> bool:
+    return bool(part.focusPolicy() & Qt.FocusPolicy.TabFocus) and part.isVisible() and part.isEnabled()

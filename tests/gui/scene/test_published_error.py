@@ -7,8 +7,7 @@ from reconstructions import build_shapes
 
 from core import Alignment, CameraModel, Settings, iterate, simulate
 from core.evaluation import Kind, camera_truth, e3d_global
-from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.text.run_numbers import numbers
 
@@ -21,10 +20,7 @@ def test_e3d_is_in_the_coordinates_of_the_camera_whatever_the_alignment():
     result = last.result()
     sized = result.intrinsics[0, 0] * result.camera_points
     expected = e3d_global(sized, camera_truth(sequence)).mean
-    session = Session()
-    session.set_sequence(sequence)
-    run = session.add_run(SETTINGS)
-    run.last, run.state = last, RunState.FINISHED
+    run = Run(1, sequence, SETTINGS, state=RunState.FINISHED, last=last)
     errors = set()
     for kind in (Kind.PER_FRAME, Kind.SEQUENCE):
         known = quality(build_shapes(sequence, last, Alignment(kind)))
