@@ -95,7 +95,7 @@ def numbers(
     """Return the lines of a run and its incumbent; `settings` are those of the next run."""
     remarks = [LabeledValue("remark", remark, REMARK_TIP) for remark in remarks_on(run, verdicts=verdicts)]
     if found is None:
-        return [*_hidden_numbers(sequence, None), *remarks]
+        return remarks
     last, known = found.iterate, found.errors
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     objective = LabeledValue("loss", _loss_text(found.value), LOSS_TIP)
@@ -190,9 +190,9 @@ def _loss_text(loss: float | None) -> str:
     return NONE if loss is None else f"{loss:.4g} (log10 {log_loss(loss)})"
 
 
-def _hidden_numbers(sequence: Sequence | None, last: Iterate | None) -> list[LabeledValue]:
+def _hidden_numbers(sequence: Sequence | None, last: Iterate) -> list[LabeledValue]:
     """Return how many observations were hidden from the solver; nothing where there were none."""
-    mask = None if sequence is None or last is None else excluded(sequence, last.settings)
+    mask = None if sequence is None else excluded(sequence, last.settings)
     if sequence is None or mask is None:
         return []
     count, seen = int((mask & sequence.visible).sum()), int(sequence.visible.sum())

@@ -101,18 +101,14 @@ def quality_lines(known: Quality, sequence: Sequence) -> list[str]:
     lines = []
     if known.error is not None:
         share = percent_of(known.error, known.size)
-        of_object = f", {share} of the object ({size_text(known.size, known.unit)})" if share else ""
-        name = error_name(sequence.truth_name)
-        lines.append(f"Mean {name}: {measure(known.error, known.unit)}{of_object}")
+        error, name = relative_measure(known.error, known.unit, known.size), error_name(sequence.truth_name)
+        lines.append(f"Mean {name}: {error}" + (f" ({size_text(known.size, known.unit)})" if share else ""))
         if share:
             lines.append(f"The size of the object: {SIZE_MEANING}")
         lines.append(f"Laid over {truth_phrase(sequence.truth_name)}: {known.alignment}")
     if known.uncertainty is not None:
-        share = percent_of(known.uncertainty, known.size)
-        lines.append(
-            f"Uncertainty, mean standard deviation of the places of the points: "
-            f"{measure(known.uncertainty, known.unit)}{f', {share} of the object' if share else ''}"
-        )
+        spread = relative_measure(known.uncertainty, known.unit, known.size)
+        lines.append(f"Uncertainty, mean standard deviation of the places of the points: {spread}")
     if known.held_out is not None:
         held = measure(known.held_out, sequence.units)
         lines.append(f"Reprojection of the observations that are held out, root mean square: {held}")
