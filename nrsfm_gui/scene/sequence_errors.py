@@ -92,8 +92,7 @@ def make_picture(request: SceneRequest, before: Picture | None = None) -> Pictur
     compared = None
     if request.compared is not None:
         other = replace(request, iterate=request.compared, compared=None)
-        known = None if before is None else before.compared
-        compared = known if known is not None and known.of.same_as(other) else _picture_of(other)
+        compared = make_picture(other, None if before is None else before.compared)
     alone = before if before is not None and before.of.shapes_as(request) else _picture_of(request)
     together = None if compared is None else compare_shapes(alone.shapes, compared.shapes)
     return Picture(request, alone.shapes, alone.series, alone.quality, compared, together)

@@ -7,6 +7,7 @@ from functools import partial
 
 from PyQt6.QtCore import QObject
 
+from core import Iterate
 from core.depth import FrameBlock
 from core.foundation import DEPTHS
 from core.reconstruction import Verdict
@@ -41,11 +42,10 @@ class VerdictActions(QObject):
 
     def act(self, verdict: Verdict) -> None:
         """Do what a verdict on the shown run offers."""
-        if self._session.shown is None or self._session.shown.last is None:
-            return
-        actions = {"look": self._look, "compare": self._compare_other, "mirror": self._mirror}
-        if verdict.action is not None:
-            actions[verdict.action](verdict)
+        run = self._session.shown
+        if run is not None and run.last is not None and verdict.action is not None:
+            actions = {"look": self._look, "compare": self._compare_other, "mirror": self._mirror}
+            actions[verdict.action](verdict, run, run.last)
 
     def dismiss(self, verdict: Verdict) -> None:
         """Show a verdict on the shown run no more. It can be undone."""
@@ -60,7 +60,7 @@ class VerdictActions(QObject):
         session.record_view_change(f"verdict {verdict.sentence}", "remark dismissed", before, after, show)
         show(after)
 
-    def _look(self, verdict: Verdict) -> None:
+    def _look(self, verdict: Verdict, _run: Run, _last: Iterate) -> None:
         """Go to the frames, which are played then, and color by the uncertainty where there is one."""
         session = self._session
         if verdict.frames is not None:
@@ -71,24 +71,20 @@ class VerdictActions(QObject):
         if seen is not None and seen.geometry.std is not None:
             self._appearance.show_uncertainty(True)
 
-    def _compare_other(self, verdict: Verdict) -> None:
+    def _compare_other(self, verdict: Verdict, run: Run, last: Iterate) -> None:
         """Compare the end that the verdict names, else the next one, else the bilinear solution."""
-        run = self._session.shown
-        assert run is not None and run.last is not None  # `act` has looked
-        names = list(run.last.alternatives)
+        names = list(last.alternatives)
         ends = sorted(names[1:], key=lambda name: name.partition(": ")[2] not in verdict.sentence)
         if not names:
             self._session.notifier.inform(f"Run {sentence_name(run)} holds no other shape to compare with.")
         else:
             self._compare.compare_solution((ends or names)[0])
 
-    def _mirror(self, verdict: Verdict) -> None:
+    def _mirror(self, verdict: Verdict, source: Run, last: Iterate) -> None:
         """Mirror the frames of the refined shape, and refine it again in a run of its own."""
-        session, source = self._session, self._session.shown
-        assert source is not None and source.last is not None  # `act` has looked
         frames = verdict.frames or (0, source.sequence.frame_count - 1)
-        session.set_moment(None)
-        settings = source.last.settings.with_changes(mirror=f"{frames[0] + 1}-{frames[1] + 1}")
+        self._session.set_moment(None)
+        settings = last.settings.with_changes(mirror=f"{frames[0] + 1}-{frames[1] + 1}")
         run = self._control.start(warm=True, settings=settings)
         self._mirrored[run] = source, FrameBlock(frames[0], frames[1] + 1)
 
