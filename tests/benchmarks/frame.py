@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 import psutil
 
-from core import CameraModel, GroundTruth, Sequence, list_sequences, procrustes_mm, read_sequence
+from core import CameraModel, GroundTruth, Iterate, Sequence, list_sequences, procrustes_mm, read_sequence
 from core.foundation import Floats, procrustes
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # of `rendering` and `hands`, which tests share
@@ -62,6 +62,16 @@ def timed(run: Iterable[Any]) -> tuple[Any, float]:
     began = time.process_time()
     (last,) = deque(run, maxlen=1)
     return last, time.process_time() - began
+
+
+def timed_refinement(run: Iterable[Iterate]) -> tuple[Iterate, Iterate, float, float]:
+    """Return the last iterate before the depth refinement, the last one, and the CPU seconds until each."""
+    began, bilinear, between = time.process_time(), None, 0.0
+    for last in run:
+        if last.depth is None:
+            bilinear, between = last, time.process_time()
+    assert bilinear is not None
+    return bilinear, last, between - began, time.process_time() - began
 
 
 def error_mm(points: Floats, truth: GroundTruth | None) -> float:

@@ -53,44 +53,39 @@ def figures(sequence, settings) -> tuple[float, float]:
     return found["reprojection_px"], found["procrustes_mm"]
 
 
-def two_axes(xs, pairs, label: str, path: Path, *, log: bool = False) -> None:
-    figure, left = plt.subplots(figsize=(5.6, 2.6))
+def curves(path: Path, label: str, xs, runs, *, height: float = 2.6, log: bool = False) -> None:
+    """Draw both figures of runs over a parameter, by the name of each curve."""
+    figure, left = plt.subplots(figsize=(5.6, height))
     right = left.twinx()
     right.spines["right"].set_visible(True)
-    left.plot(xs, [pair[0] for pair in pairs], "o-", color=BLUE)
-    right.plot(xs, [pair[1] for pair in pairs], "s-", color=RED)
-    label_axes(left, right, label)
-    if log:
-        left.set_xscale("log")
-    save(figure, path)
-
-
-def label_axes(left, right, label: str) -> None:
+    for (name, pairs), line in zip(runs.items(), ("--", "-")[-len(runs) :], strict=True):
+        pixels, millimeters = zip(*pairs, strict=True)
+        left.plot(xs, pixels, f"o{line}", color=BLUE)
+        right.plot(xs, millimeters, f"s{line}", color=RED)
+        left.plot([], [], line, color=GRAY, label=name)
     left.set_xlabel(label)
     left.set_ylabel("reprojection (px)", color=BLUE)
     right.set_ylabel("3-D error (mm)", color=RED)
     left.set_ylim(bottom=0)
     right.set_ylim(bottom=0)
+    if log:
+        left.set_xscale("log")
+    if len(runs) > 1:
+        left.legend(loc="upper center")
+    save(figure, path)
 
 
 def rank_picture(sequence, path: Path) -> None:
-    rules = {xi: QUICK.with_changes(penalty=WeightedNuclearNorm(xi=xi)) for xi in (0.05, 0.5)}
-    figure, left = plt.subplots(figsize=(5.6, 2.8))
-    right = left.twinx()
-    right.spines["right"].set_visible(True)
-    for (xi, settings), line in zip(rules.items(), ("--", "-"), strict=True):
-        pairs = [figures(sequence, settings.with_changes(rank=K)) for K in RANKS]
-        left.plot(RANKS, [pair[0] for pair in pairs], f"o{line}", color=BLUE)
-        right.plot(RANKS, [pair[1] for pair in pairs], f"s{line}", color=RED)
-        left.plot([], [], line, color=GRAY, label=f"xi = {xi}")
-    label_axes(left, right, "rank K")
-    left.legend(loc="upper center")
-    save(figure, path)
+    rules = {f"xi = {xi}": QUICK.with_changes(penalty=WeightedNuclearNorm(xi=xi)) for xi in (0.05, 0.5)}
+    runs = {
+        name: [figures(sequence, rule.with_changes(rank=K)) for K in RANKS] for name, rule in rules.items()
+    }
+    curves(path, "rank K", RANKS, runs, height=2.8)
 
 
 def eta_picture(sequence, path: Path) -> None:
     pairs = [figures(sequence, QUICK.with_changes(eta=eta)) for eta in ETAS]
-    two_axes(ETAS, pairs, "eta", path, log=True)
+    curves(path, "eta", ETAS, {"": pairs}, log=True)
 
 
 def weights_picture(sequence, path: Path) -> None:

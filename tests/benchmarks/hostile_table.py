@@ -21,7 +21,6 @@ import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from frame import DATA, Table, parser
 
@@ -29,51 +28,39 @@ ROOT = Path(__file__).resolve().parents[2]
 SECONDS, MEGABYTES = 5.0, 2000.0  # that a command may need
 WALL_SECONDS = 120.0  # after which it is ended
 MOST_LINES, WIDTH = 4, 110
-READ = "(read)"
+READ, BAD = "(read)", " **not as it should be**"
 NRSFM, WINDOW = [sys.executable, "-m", "core"], [sys.executable, "-m", "nrsfm_gui"]
 CONFIGURATION = Path("nrsfm", "nrsfm-gui.json")  # where the window has its settings, below XDG_CONFIG_HOME
 VIDEO_SUFFIXES = (".avi", ".gif", ".mkv", ".mov", ".mp4", ".mpg", ".webm", ".y4m")
 SAMPLE = "sample:balloon/circle"
-
-
-class Measured(NamedTuple):
-    """How a command ended."""
-
-    command: str
-    sentence: str
-    seconds: float
-    megabytes: float
-    ends_well: bool
+READ_BY = {  # the words before a file, by how its name begins, and what is written
+    "cams_": (f"solve {SAMPLE} --rotations", "result.npz"),
+    "result_start_": (f"solve {SAMPLE} --start", "result.npz"),
+    "result_export_": ("export", "shape.ply"),
+    "result_": ("evaluate", ""),
+    "store_": (f"solve {SAMPLE} --intrinsics", "result.npz"),
+}
 
 
 def commands(path: Path, folder: Path) -> Iterator[list[str]]:
     """Yield the commands that read a file, by its name and suffix; what they write is put into the folder."""
-    name = path.name
-    if path.is_dir():
-        yield [*NRSFM, "info", str(path)]
-        yield [*NRSFM, "solve", str(path), "--max-iterations", "3", "-o", str(folder / "result.npz")]
-    elif path.suffix in (".nrsfm", ".ini") or name.startswith("window_"):
-        yield [*WINDOW, *([] if path.suffix == ".ini" else [str(path)]), "--exit"]
-    elif name.startswith("cams_"):
-        yield [*NRSFM, "solve", SAMPLE, "--rotations", str(path), "-o", str(folder / "result.npz")]
-    elif name.startswith("result_start_"):
-        yield [*NRSFM, "solve", SAMPLE, "--start", str(path), "-o", str(folder / "result.npz")]
-    elif name.startswith("result_export_"):
-        yield [*NRSFM, "export", str(path), "-o", str(folder / "shape.ply")]
-    elif name.startswith("result_"):
-        yield [*NRSFM, "evaluate", str(path)]
-    elif name.startswith("store_"):
-        yield [*NRSFM, "solve", SAMPLE, "--intrinsics", str(path), "-o", str(folder / "result.npz")]
-    elif path.suffix in VIDEO_SUFFIXES:
-        yield [*NRSFM, "track", str(path), "-o", str(folder / "tracks.npz")]
+    name, shown = path.name, [*WINDOW, str(path), "--exit"]
+    if path.suffix == ".ini":
+        yield [*WINDOW, "--exit"]
+    elif path.suffix == ".nrsfm" or name.startswith("window_"):
+        yield shown
     else:
-        yield [*NRSFM, "info", str(path)]
+        otherwise = ("track", "tracks.npz") if path.suffix in VIDEO_SUFFIXES else ("info", "")
+        words, written = next((READ_BY[each] for each in READ_BY if name.startswith(each)), otherwise)
+        yield [*NRSFM, *words.split(), str(path), *(["-o", str(folder / written)] if written else [])]
+    if path.is_dir():
+        yield [*NRSFM, "solve", str(path), "--max-iterations", "3", "-o", str(folder / "result.npz")]
     if name.startswith("result_open_"):
-        yield [*WINDOW, str(path), "--exit"]
+        yield shown
 
 
-def run(command: list[str], settings: Path | None, folder: Path) -> Measured:
-    """Run a command to its end, or to the end of its time."""
+def run(command: list[str], settings: Path | None, folder: Path) -> tuple[str, str, float, float]:
+    """Run a command to its end, or to the end of its time; return it, its sentence, seconds and MB."""
     environment = os.environ | {
         "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen", "OPENBLAS_NUM_THREADS": "1",
         **{f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "CACHE")},
@@ -99,7 +86,7 @@ def run(command: list[str], settings: Path | None, folder: Path) -> Measured:
     sentence = READ if process.returncode == 0 else said or f"(exit code {process.returncode})"
     words = [Path(word).name if word.startswith("/") else word for word in command[3:]]
     program = "nrsfm" if command[2] == "core" else "nrsfm-gui"
-    return Measured(" ".join([program, *words]), sentence, seconds, megabytes, fine)
+    return f"`{' '.join([program, *words])}`", sentence + BAD * (not fine), seconds, megabytes
 
 
 def main() -> int:
@@ -110,21 +97,18 @@ def main() -> int:
         path for path in sorted((DATA / "hostile").iterdir()) if path.name != "README.md"
     ]
     table = Table("file", "command", "sentence", "CPU s :.2f", "peak MB :.0f")
-    rows = []
     for path in files:
         with tempfile.TemporaryDirectory() as folder:
             for number, command in enumerate(commands(path, Path(folder))):
                 place = Path(folder, str(number))
                 place.mkdir()
-                row = run(command, path if path.suffix == ".ini" else None, place)
-                rows.append(row)
-                sentence = row.sentence.replace(f"{path.parent}/", "").replace("|", "\\|").replace("\n", " ")
-                mark = "" if row.ends_well else " **not as it should be**"
-                table.row(path.name, f"`{row.command}`", sentence + mark, row.seconds, row.megabytes)
-    bad = sum(not row.ends_well for row in rows)
-    slowest, largest = max(row.seconds for row in rows), max(row.megabytes for row in rows)
-    print(f"\n{len(files)} files, {len(rows)} commands, {bad} not as they should be;")
-    print(f"at most {slowest:.2f} s of the processor and {largest:.0f} MB.")
+                program, said, *used = run(command, path if path.suffix == ".ini" else None, place)
+                sentence = said.replace(f"{path.parent}/", "").replace("|", "\\|").replace("\n", " ")
+                table.row(path.name, program, sentence, *used)
+    _, _, sentences, seconds, megabytes = zip(*table.rows, strict=True)
+    bad = sum(each.endswith(BAD) for each in sentences)
+    print(f"\n{len(files)} files, {len(table.rows)} commands, {bad} not as they should be;")
+    print(f"at most {max(seconds):.2f} s of the processor and {max(megabytes):.0f} MB.")
     return int(bad > 0)
 
 

@@ -6,11 +6,10 @@ Orthogonal cameras, tracks alone.  Errors are the global e3D in the camera's coo
 to those that Dai et al. 2014 (BMM) and Kumar 2020 (R-BMM) print.
 """
 
-import time
 from pathlib import Path
 
 import numpy as np
-from frame import DATA, Table, parser
+from frame import DATA, Table, parser, timed_refinement
 
 from core import CameraModel, GroundTruth, Sequence, iterate
 from core.evaluation import e3d_global
@@ -34,15 +33,10 @@ def main():
         mocap = load_mocap(options.folder / f"{name}.mat")
         frames, _, points = mocap.tracks.shape
         truth = GroundTruth(np.arange(frames), mocap.rotations @ mocap.shapes, 0)
-        began = refined_from = time.process_time()
         sequence = Sequence(mocap.tracks, camera=CameraModel.ORTHOGONAL)
-        for last in iterate(sequence, "recommended", objective="depths"):
-            if last.depth is None:
-                bilinear, refined_from = last, time.process_time()
-        ended = time.process_time()
-        found = camera_error(bilinear, truth), camera_error(last, truth)
-        seconds = ended - began, ended - refined_from
-        table.row(name, f"{frames} x {points}", *PUBLISHED_E3D[name].e3d, *found, *seconds)
+        *ends, before, seconds = timed_refinement(iterate(sequence, "recommended", objective="depths"))
+        errors = (camera_error(end, truth) for end in ends)
+        table.row(name, f"{frames} x {points}", *PUBLISHED_E3D[name].e3d, *errors, seconds, seconds - before)
 
 
 if __name__ == "__main__":

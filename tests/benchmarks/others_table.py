@@ -19,7 +19,7 @@ from pathlib import Path
 
 from frame import Table, parser
 
-from core import InputError, Sequence
+from core import InputError
 from core.foundation.exceptions import printable
 from core.io.readers import inspect_file, is_sequence_folder
 
@@ -80,33 +80,19 @@ def described(path: Path) -> tuple[str, str, bool]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             contents = inspect_file(path)
+        sequence, sentence = contents.sequence, contents.problem
     except InputError as error:
-        return refused(str(error))
+        sequence, sentence = None, str(error)
     except Exception as error:  # what is looked for here
         return f"**{type(error).__name__}**: {error}", "", False
-    if contents.sequence is None:
-        return refused(contents.problem)
-    return size_of(contents.sequence), "; ".join(contents.remarks), True
-
-
-def refused(sentence: str) -> tuple[str, str, bool]:
-    """Return a refusal, and whether it is short enough."""
-    return f"*refused*: {sentence}", "", 0 < len(textwrap.wrap(sentence, WIDTH)) <= MOST_LINES
-
-
-def size_of(sequence: Sequence) -> str:
-    """Return what a sequence has."""
+    if sequence is None:
+        return f"*refused*: {sentence}", "", 0 < len(textwrap.wrap(sentence, WIDTH)) <= MOST_LINES
     frames, points = sequence.visible.shape
-    has = {
-        "K": sequence.intrinsics is not None,
-        "truth": sequence.truth is not None,
-        "names": sequence.point_names is not None,
-    }
-    given = ", ".join(name for name, there in has.items() if there)
-    return (
-        f"{frames} frames x {points} points, {sequence.visible.mean():.1%} visible, {sequence.camera.value}"
-        f"{', with ' + given if given else ''}"
-    )
+    has = {"K": sequence.intrinsics, "truth": sequence.truth, "names": sequence.point_names}
+    given = ", ".join(name for name, value in has.items() if value is not None)
+    size, seen = f"{frames} frames x {points} points", f"{sequence.visible.mean():.1%} visible"
+    read = f"{size}, {seen}, {sequence.camera.value}{', with ' + given if given else ''}"
+    return read, "; ".join(contents.remarks), True
 
 
 if __name__ == "__main__":

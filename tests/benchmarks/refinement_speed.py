@@ -18,18 +18,15 @@ and noise of 0.3 px, or on a sequence of a file.
 from __future__ import annotations
 
 import ctypes
-import time
 from dataclasses import replace
-from pathlib import Path
 
-from frame import Table, error_mm, in_process, parser
+from frame import Table, error_mm, in_process, parser, timed_refinement
 
 import core
+from core.foundation.memory import PeakMemory, peak_megabytes
 
 SIZES = ("100x50", "23x301", "100x126", "99x28880")  # F x P
 NOISE = 0.3  # px
-RESET_PEAK = Path("/proc/self/clear_refs")  # of Linux
-STATUS = Path("/proc/self/status")
 
 
 def main() -> None:
@@ -55,33 +52,17 @@ def loaded(name: str) -> core.Sequence:
 
 def measured(name: str, alone: bool) -> list[float | str]:
     """Run the preset on a sequence and return the cells of the table."""
-    sequence, settings = loaded(name), core.PRESETS["recommended"]
+    sequence = loaded(name)
     if alone:
         sequence = replace(sequence, companion=None)
     ctypes.CDLL("libc.so.6").malloc_trim(0)  # what loading has freed does not count as loaded
-    RESET_PEAK.write_text("5")
-    before = resident("VmRSS")
-    refined = 0.0
-    began = time.process_time()
-    for iterate in core.iterate(sequence, settings):
-        if not refined and iterate.depth is not None:
-            refined = time.process_time()
-        last = iterate
-    ended = time.process_time()
-    peak = resident("VmHWM")
-    errors = [
-        error_mm(each.geometry.points, sequence.truth)
-        for each in (last.alternatives[core.reconstruction.BILINEAR_START], last)
-    ]
-    seconds = refined - began, ended - refined, ended - began
+    memory = PeakMemory()
+    _, last, bilinear, total = timed_refinement(core.iterate(sequence, "recommended"))
+    megabytes = memory.rise(), peak_megabytes()
+    ends = last.alternatives[core.reconstruction.BILINEAR_START], last
+    errors = [error_mm(each.geometry.points, sequence.truth) for each in ends]
     size = f"{sequence.frame_count} x {sequence.point_count}"
-    return [sequence.name, size, *seconds, peak - before, peak, *errors]
-
-
-def resident(which: str) -> float:
-    """Return the resident set now (VmRSS) or at its largest (VmHWM), in MB."""
-    lines = (line.split() for line in STATUS.read_text().splitlines())
-    return next(int(words[1]) * 1024 / 1e6 for words in lines if words[0] == f"{which}:")
+    return [sequence.name, size, bilinear, total - bilinear, total, *megabytes, *errors]
 
 
 if __name__ == "__main__":

@@ -64,20 +64,12 @@ def main():
             found = end.depth
             known = end_from_truth(sequence, found.followed)
             shapes = found.followed.subset.problem.shapes
-            error, least = (error_mm(shapes(each.best), sequence.truth) for each in (found, known))
+            ends = found, known
+            error, least = (error_mm(shapes(each.best), sequence.truth) for each in ends)
             good = error <= max(LARGEST_RATIO * least, least + LARGEST_EXCESS)
-            energies = found.best_energy, known.best_energy
-            table.row(
-                name,
-                count,
-                error,
-                least,
-                *energies,
-                extent(found.best),
-                extent(known.best),
-                seconds,
-                int(good),
-            )
+            energies = (each.best_energy for each in ends)
+            extents = (extent(each.best) for each in ends)
+            table.row(name, count, error, least, *energies, *extents, seconds, int(good))
     table.summary("mean")
     table.summary("median", np.median)
 
