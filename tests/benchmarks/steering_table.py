@@ -50,10 +50,10 @@ def changes(end):
     }
 
 
-def follow(settings, start):
+def follow(sequence, settings, start):
     """Return the last iterate of a run that goes on, and the seconds to its first one and to its shape."""
     began, seconds = time.process_time(), []
-    for last in iterate(start.log.sequence, settings, start=start):
+    for last in iterate(sequence, settings, start=start):
         if not last.status.finished or not seconds:
             seconds.append(time.process_time() - began)
     return last, seconds[0], seconds[-1]
@@ -61,20 +61,18 @@ def follow(settings, start):
 
 def distance(one, other):
     """Return the distance of the shapes of two iterates in mm of an object of 100 mm."""
-    X, Z = (
-        shapes - shapes.mean(axis=2, keepdims=True)
-        for shapes in (each.geometry.points for each in (one, other))
-    )
+    shapes = one.geometry.points, other.geometry.points
+    X, Z = (points - points.mean(axis=2, keepdims=True) for points in shapes)
     scale = np.sqrt(np.square(Z).sum() / np.square(X).sum())  # depths are of geometric mean 1
     return 100.0 * float(np.sqrt(shape_distances(scale * X, Z).sum() / np.square(Z).sum()))
 
 
-def rows(end):
+def rows(sequence, end):
     """Yield the name of each change of an end, the three distances, and the two durations."""
     for name, change in changes(end).items():
-        moved, first, settled = follow(end.settings.with_changes(**change), end)
-        again, _, _ = follow(moved.settings, moved)
-        back, _, _ = follow(end.settings, moved)
+        moved, first, settled = follow(sequence, end.settings.with_changes(**change), end)
+        again, _, _ = follow(sequence, moved.settings, moved)
+        back, _, _ = follow(sequence, end.settings, moved)
         yield name, distance(moved, end), distance(again, moved), distance(back, end), first, settled
 
 
@@ -85,10 +83,11 @@ def main():
     found: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
     millimeters = ("moved mm :.3f", "stays mm :.3f", "back mm :.3f")
     table = Table("sequence", "objective", "change", *millimeters, "first s :.3f", "settled s :.2f")
-    for place, sequence in chosen_sequences(options):
+    for place, given in chosen_sequences(options):
+        sequence = replace(given, companion=None)
         for objective in [options.objective] if options.objective else PRESET_OF:
-            end, _ = timed(iterate(replace(sequence, companion=None), PRESETS[PRESET_OF[objective]]))
-            for name, *numbers in rows(end):
+            end, _ = timed(iterate(sequence, PRESETS[PRESET_OF[objective]]))
+            for name, *numbers in rows(sequence, end):
                 found[objective, name].append(tuple(numbers[:3]))
                 table.row(place, objective, name, *numbers)
     for (objective, name), distances in found.items():
