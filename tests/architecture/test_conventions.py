@@ -55,12 +55,6 @@ def test_every_thread_of_the_window_is_a_job_or_that_of_a_run():
     assert found == {"nrsfm_gui.engine.jobs", "nrsfm_gui.engine.solver_thread"}
 
 
-def test_every_public_name_is_there():
-    assert len(set(core.__all__)) == len(core.__all__)
-    for name in core.__all__:
-        assert getattr(core, name) is not None
-
-
 @pytest.mark.slow
 def test_the_examples_of_the_readme_and_of_the_package_run(tmp_path):
     """They differ in their last lines alone, and are run as one."""

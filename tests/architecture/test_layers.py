@@ -32,14 +32,6 @@ for name in {said}:
     assert done.returncode == 0, done.stderr
 
 
-def test_nothing_but_the_application_names_the_main_window():
-    modules = [path for path in WINDOW if path.name not in ("app.py", "main_window.py")]
-    assert len(modules) > 150
-    assert not [
-        path for path in modules if "MainWindow" in path.read_text("utf-8").replace("QMainWindow", "")
-    ]
-
-
 def test_a_controller_is_tested_without_the_window():
     """Only tests of the window, of its docks and of the help that they have make a window."""
     tests = ROOT / "tests" / "gui"
