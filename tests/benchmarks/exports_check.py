@@ -62,7 +62,7 @@ def write_for_blender(folder: Path) -> Cases:
                 )
                 meters = 1.0 if align == "none" else METERS[str(result.meta["truth_units"])]
                 compared = compare(result, options)
-                assert compared is not None
+                left, _, right, _ = cameras_of(result, options).picture.T
                 cases.append(
                     {
                         "path": str(path),
@@ -71,15 +71,10 @@ def write_for_blender(folder: Path) -> Cases:
                         "errors": compared.errors.tolist(),
                         "pixels": result.reprojections().tolist(),
                         "bounds": picture_bounds(result),
-                        "widths": widths(cameras_of(result, options), meters),
+                        "widths": (meters * (right - left)).tolist(),  # of pictures, at a distance of 1
                     }
                 )
     return cases
-
-
-def widths(cameras, meters) -> list[float]:
-    """Return how wide the pictures of the frames are, in meters at a distance of 1."""
-    return (meters * (cameras.picture[:, 2] - cameras.picture[:, 0])).tolist()
 
 
 def check_in_blender(case: dict) -> bool:
@@ -174,13 +169,9 @@ def write_for_paraview(folder: Path) -> Cases:
     cases: Cases = []
     options = ExportOptions(align="sequence")
     compared = compare(result, options)
-    assert compared is not None
     no_faces = replace(result, faces=None)
-    for name, drawn in {
-        "faces": result,
-        "edges": no_faces,
-        "points": replace(no_faces, edges=None),  # whose mesh is found as it is written
-    }.items():
+    bare = replace(no_faces, edges=None)  # whose mesh is found as it is written
+    for name, drawn in {"faces": result, "edges": no_faces, "points": bare}.items():
         files = core.export(drawn, folder / f"{name}.pvd", align=options.align)
         meshed = drawn.with_mesh()
         cases.append(
