@@ -14,10 +14,9 @@ whether the rank K of the bilinear form is enough: its singular vectors with sin
 directions in which another column lowers the objective.  So K begins at 1, and columns are added along all of
 these at once, until the bound proves that the rank is sufficient; the time of all of this counts.
 
-Of pyproximal there are the tutorial's ADMM, its step 0.9 from zero, its data step one 3 x 3 system after the
-other in a loop over frames; the same with all frames in one call; and their accelerated proximal gradient
-method (FISTA) with a step just below 1 / L, which the tutorial does not use.  Of their two copies of X the
-better one counts.
+Of pyproximal there are the tutorial's ADMM, its step 0.9 from zero, with the 3 x 3 systems of all frames in
+one call, which the tutorial solves in a loop; and their accelerated proximal gradient method (FISTA) with a
+step just below 1 / L, which the tutorial does not use.  Of their two copies of X the better one counts.
 """
 
 from __future__ import annotations
@@ -47,9 +46,7 @@ ADMM_STEP = 0.9  # of their ADMM, the tutorial's
 FISTA_STEP = 0.99  # of 1 / L
 OPTIMUM_TOLERANCE = 1e-10  # above the optimum, where theirs end: they have no stopping rule
 REPEATS = 3  # of ours, which needs a fraction of a second; the fastest counts
-TUTORIAL_ADMM = "pyproximal ADMM, as in its tutorial"
-FISTA = "pyproximal proximal gradient (FISTA)"
-THEIRS = (TUTORIAL_ADMM, "pyproximal ADMM, frames in one call", FISTA)
+THEIRS = ADMM, FISTA = "pyproximal ADMM", "pyproximal proximal gradient (FISTA)"
 TOLERANCES = (1e-6, 1e-8)  # relative, above the optimum
 
 
@@ -152,7 +149,7 @@ def solve_pyproximal(scene: Scene, method: str, optimum: float, seconds: float) 
     """Run pyproximal until the objective is within 1e-10 of the optimum, or to the limit."""
     from pyproximal.optimization import primal
 
-    data, nuclear = operators(scene, by_frame=method == TUTORIAL_ADMM)
+    data, nuclear = operators(scene)
     watch, count = Stopwatch(seconds), 0
 
     def after(*copies: Floats) -> None:
@@ -179,7 +176,7 @@ def solve_pyproximal(scene: Scene, method: str, optimum: float, seconds: float) 
     return MethodCurve(method, tuple(watch.curve))
 
 
-def operators(scene: Scene, *, by_frame: bool) -> tuple[Any, Any]:
+def operators(scene: Scene) -> tuple[Any, Any]:
     """Return the data term and the nuclear norm as operators of pyproximal, on X# as one vector."""
     import pyproximal
 
@@ -198,14 +195,8 @@ def operators(scene: Scene, *, by_frame: bool) -> tuple[Any, Any]:
             return 0.5 * float(np.vdot(misfit, misfit))
 
         def prox(self, x: Floats, tau: float, **_: object) -> Floats:
-            X = x.reshape(frames, 3, points)
-            if not by_frame:
-                return np.linalg.solve(tau * gram + np.eye(3), tau * back_projected + X).ravel()
-            out = np.empty_like(X)
-            for f, camera in enumerate(R):
-                right = tau * camera.T @ M[f] + X[f]
-                out[f] = np.linalg.solve(tau * camera.T @ camera + np.eye(3), right)
-            return out.ravel()
+            right = tau * back_projected + x.reshape(frames, 3, points)
+            return np.linalg.solve(tau * gram + np.eye(3), right).ravel()
 
         def grad(self, x: Floats) -> Floats:
             return (gram @ x.reshape(frames, 3, points) - back_projected).ravel()

@@ -1,6 +1,6 @@
 """How well the held-out error ranks settings as the 3-D error does, for every kind of hiding.
 
-    python tests/benchmarks/guidance_table.py FILE ... [--hiding tracks blocks ...] [--folds N] [--json FILE]
+    python tests/benchmarks/guidance_table.py FILE ... [--hiding tracks blocks ...] [--folds N]
 
 FILE are tracks with their truth in the Challenge's layout. Each is reconstructed once without refinement.
 From there series over one parameter are solved, under the weighted nuclear norm over xi, the rank and eta,
@@ -12,7 +12,6 @@ error over the lowest one, the geometric mean: over the values of each parameter
 refinement, over those with it, and over all.
 """
 
-import json
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -114,7 +113,6 @@ def main():
     arguments.add_argument("files", type=Path, nargs="+")
     arguments.add_argument("--hiding", nargs="*", default=list(HIDING))
     arguments.add_argument("--folds", type=int, default=1)
-    arguments.add_argument("--json", type=Path)
     options = arguments.parse_args()
     tables = {}
     for file in options.files:
@@ -122,9 +120,6 @@ def main():
         name = f"{file.parents[2].name}/{file.stem}"
         tables[name] = measure(file, options)
         print(f"{name}: {time.process_time() - began:.0f} s", flush=True)
-        if options.json:
-            kept = {name: [[*key, row] for key, row in table.items()] for name, table in tables.items()}
-            options.json.write_text(json.dumps(kept))
     summarize(tables, [f"{name}{score}" for score in ("", ", median") for name in options.hiding])
 
 

@@ -20,7 +20,7 @@ from hands import send_mouse
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QDockWidget, QWidget
+from PyQt6.QtWidgets import QDockWidget
 from studio import SMALL, Studio
 
 from core import PRESETS, Settings, write_challenge
@@ -73,10 +73,6 @@ class Photographer(Studio):
         """Write what the window shows."""
         self.picture(mouse).save(str(path))
 
-    def place(self, widget: QWidget, position: QPoint) -> QPoint:
-        """Return a place of a widget in the picture of the window."""
-        return widget.mapTo(self.window, position)
-
 
 def live_drag(studio: Photographer, out: Path) -> None:
     """The weight of the second mode and of those after it is dragged up, and the shape gets better."""
@@ -94,7 +90,7 @@ def live_drag(studio: Photographer, out: Path) -> None:
 
     def shoot(mouse: QPoint | None = None) -> None:
         studio.settle(0.09)
-        frames.append(studio.picture(None if mouse is None else studio.place(viewport, mouse)))
+        frames.append(studio.picture(None if mouse is None else viewport.mapTo(window, mouse)))
 
     for _ in range(5):
         shoot(start)
@@ -168,7 +164,7 @@ def worst_frame(studio: Photographer, out: Path) -> None:
     QTest.mouseClick(strip, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     window.findChild(QDockWidget, "dock Points").raise_()
     studio.settle(0.5)
-    studio.save(out, studio.place(strip, place))
+    studio.save(out, strip.mapTo(window, place))
 
 
 def difference(studio: Photographer, out: Path) -> None:
