@@ -27,7 +27,6 @@ from studio import Studio
 
 from core import Sequence, Settings, simulate
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS
-from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
@@ -71,7 +70,7 @@ def measure(sequence: Sequence, name: str, renderer: str) -> bool:
     with watched(times), Studio(software=renderer == "software") as studio:
         window = studio.window
         studio.open(sequence)
-        solve(studio)
+        studio.solve(SETTINGS)
         studio.settle(1.0)
         if name == "few":
             window.session.change_appearance(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
@@ -96,14 +95,6 @@ def measure(sequence: Sequence, name: str, renderer: str) -> bool:
         share = 1000 * sum(values) / took
         print(f"  {part:42s} {1000 * min(values):7.2f} {1000 * np.median(values):7.2f} {share:9.0f}")
     return rate < least
-
-
-def solve(studio: Studio) -> None:
-    """Run from nothing and wait for the end."""
-    studio.solve(SETTINGS)
-    run = studio.window.session.shown
-    if run is None or run.state is RunState.FAILED or run.last is None:
-        raise SystemExit(f"the solver gave nothing to play: {run.message if run else chr(45)}")
 
 
 @contextmanager
@@ -145,7 +136,7 @@ def watch_memory(minutes: float, runs: int) -> int:
     with Studio() as studio:
         window, playback = studio.window, studio.window.timeline_controller.playback
         studio.open(simulate("paper", frames=FEW[0], points=FEW[1]))
-        solve(studio)
+        studio.solve(SETTINGS)
         window.session.change_appearance(
             layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error"
         )
@@ -165,7 +156,7 @@ def watch_memory(minutes: float, runs: int) -> int:
             studio.settle(0.5)
             curve = []
             for run in range(1, runs + 1):
-                solve(studio)
+                studio.solve(SETTINGS)
                 if run % 5 == 0:
                     for each in list(window.session.runs):  # what was dropped must be gone
                         window.session.drop_run(each)

@@ -20,6 +20,7 @@ from core import Sequence, Settings
 from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, Theme
 
 SMALL = (1280, 800)
@@ -89,6 +90,8 @@ class Studio:
         self.set_settings(settings)
         self.window.parameters_controller.run_from_scratch()
         self.wait_for_run()
+        run = self.window.session.shown
+        assert run is not None and run.last is not None and run.state is not RunState.FAILED, run
         self.settle(0.5)
 
     def wait_for_run(self) -> None:
