@@ -11,9 +11,8 @@ or carries a verdict, and a table of the counts.
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import numpy as np
+import pandas as pd
 from frame import Table, chosen_sequences, error_mm, rigid_error, sequences_parser
 
 import core
@@ -27,20 +26,19 @@ def main() -> None:
     arguments.add_argument("--noise", type=float, default=0.0, help="further noise of the tracks, px")
     arguments.add_argument("--frames-every", type=int, default=1, help="use every Nth frame")
     options = arguments.parse_args()
-    counts: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    rows = []
     for name, sequence in chosen_sequences(options):
         result = core.reconstruct(harder(sequence, options.frames_every, options.noise))
         error = error_mm(result.points, result.truth)
         wrong = bool(error > min(LARGE, rigid_error(result.truth)))
         found = [verdict["sentence"] for verdict in result.meta["verdicts"]]
-        for group in (name.partition("/")[0], "all"):
-            counts[group].append((wrong, bool(found)))
+        rows.append((name.partition("/")[0], wrong, bool(found)))
         if wrong or found:
             print(f"{'wrong' if wrong else '':>5} {name:<26}{error:6.2f} mm  {' '.join(found)}", flush=True)
-    counts["all"] = counts.pop("all")  # the last one
+    answers = pd.DataFrame(rows, columns=["object", "wrong", "warned"])
     table = Table("object", "wrong", "warned", "right", "warned")
-    for name, rows in counts.items():
-        cells = [[warned for wrong, warned in rows if wrong is kind] for kind in (True, False)]
+    for name, group in (*answers.groupby("object", sort=False), ("all", answers)):
+        cells = [group["warned"][group["wrong"] == kind] for kind in (True, False)]
         table.row(name, *(number for cell in cells for number in (len(cell), sum(cell))))
 
 
