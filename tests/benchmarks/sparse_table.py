@@ -45,7 +45,7 @@ KNOWN = VariableProjection(tolerance=1e-10, max_iterations=500, most_products=10
 def hide(name: str, complete: Sequence, *, split: bool) -> tuple[Sequence, np.ndarray]:
     """Keep of every point one run of the views that see it, or with `split` make every run a point.
 
-    Returned is the point of the complete sequence that each one is, too.
+    Returned are the sequence and, of each of its points, the index in the complete one.
     """
     visible, random = complete.visible, np.random.default_rng(0)
     kept: list[np.ndarray] = []
@@ -75,30 +75,30 @@ def _runs(seen: np.ndarray, random: np.random.Generator) -> Iterator[np.ndarray]
 
 
 def cells(
-    complete_sequence: Sequence, sparse: Sequence, of: np.ndarray, settings: Settings
+    complete_sequence: Sequence, sparse: Sequence, index: np.ndarray, settings: Settings
 ) -> tuple[str | float, ...]:
-    """Return the cells of a sparse sequence, whose points are these of the complete one."""
+    """Return the cells of a sparse sequence, whose points have these indices in the complete one."""
     tracks = np.where(sparse.visible[:, None], sparse.tracks, 0.0)
     complete = reconstruct(complete_sequence, settings)
     norm = measurement_norm(tracks, sparse.visible)
     problem = LowRankProblem(tracks / norm, sparse.visible, settings.eta, np.zeros(4))
-    points = np.ascontiguousarray(complete.homogeneous[:, of].T)
+    points = np.ascontiguousarray(complete.homogeneous[:, index].T)
     views = len(sparse.visible)
     start = Factors(points, np.zeros((4, 3, views)), np.zeros((len(points), 3)))
     known = solve(problem, KNOWN, start)
     structure = problem.structure(known.state.factors)
     known_rms = norm * reprojection_rms(structure, problem.tracks, problem.visible)
     scale = np.array([complete.norm] * 2 + [1.0])[:, None]
-    same = reprojection_rms(complete.cameras @ complete.homogeneous[:, of] * scale, tracks, sparse.visible)
+    same = reprojection_rms(complete.cameras @ complete.homogeneous[:, index] * scale, tracks, sparse.visible)
     last, spent = timed(iterate(sparse, settings))
     result = last.result()
     figures, starts = result.meta["low_rank"], result.meta["starts"]
-    seen = f"{sparse.visible.mean():.1%}, {sparse.visible.sum() / len(of):.1f}"
+    seen = f"{sparse.visible.mean():.1%}, {sparse.visible.sum() / len(index):.1f}"
     metric = figures["metric_rms"] if figures["metric"] else "none"
     errors = figures["projective_rms"], metric, known_rms, same
     agreeing = f"{len(starts)}, {sum(each['agrees'] for each in starts)}"
     ratio = result.loss / known.progress.loss
-    return sparse.name, f"{views} x {len(of)}", seen, result.loss, ratio, *errors, agreeing, spent
+    return sparse.name, f"{views} x {len(index)}", seen, result.loss, ratio, *errors, agreeing, spent
 
 
 def main() -> None:
