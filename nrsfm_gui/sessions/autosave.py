@@ -2,9 +2,9 @@
 
 Every process writes one file of its own, next to a lock that ends with the process. So a file whose lock is
 free belongs to a process that ended without closing its window, and is offered at the next start of the
-application. A session that was closed without being saved is kept as the last one; until the last one is
-written, and wherever it cannot be, the file of the process stays. A last session that another window wrote
-while this one was open is not replaced: it becomes a file like that of a process that ended.
+application. A session that was closed without being saved is kept as the last one: the file of its process
+is written once more, and renamed. Wherever that fails, the file stays. A last session that another window
+wrote while this one was open is not replaced: it becomes a file like that of a process that ended.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, write_session
 
 Mark = tuple[int, int]  # of a file: what differs where it was replaced
 LAST = f"last{SUFFIX}"
+MARK = ".opened"  # suffix of an empty file beside a session: it is being opened
 LAST_MILLISECONDS = 10_000  # at most, until another window has written the last session
 PREFIX = "autosave-"  # of the file of a process
 
@@ -35,13 +36,18 @@ class LockedFile:
     """A session file of a process, next to a lock that ends with the process."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.mark = path, path.with_suffix(MARK)
         self._lock = QLockFile(str(path.with_suffix(".lock")))
         self._lock.setStaleLockTime(0)  # a lock is stale only when its process has ended, whatever its age
 
     def lock(self, milliseconds: int = 0) -> bool:
         """Acquire the lock, waiting so long at most; return whether it is held."""
         return self._lock.tryLock(milliseconds)
+
+    def write(self, saved: SavedSession) -> None:
+        """Write a session; the user chose neither the place nor the content, so nobody else may read it."""
+        self.lock_first()
+        write_session(saved, self.path, private=True)
 
     def lock_first(self) -> None:
         """Acquire the lock before the file exists, so that no other process treats the file as lost."""
@@ -60,9 +66,10 @@ class LockedFile:
         self._lock.unlock()
 
     def remove(self) -> None:
-        """Delete the file, not the lock; in a folder that cannot be written it stays."""
-        with suppress(OSError):
-            self.path.unlink()
+        """Delete the file and its mark, not the lock; in a folder that cannot be written they stay."""
+        for file in (self.path, self.mark):
+            with suppress(OSError):
+                file.unlink()
 
     def describe_rest(self) -> str:
         """Return a sentence about what is left of a session that could not be written elsewhere."""
@@ -125,7 +132,7 @@ class Autosave(QObject):
         saved, changes = self._snapshot(), self._changes
         if saved is not None:
             self._jobs.start(
-                Job(lambda _job: self._write_own(saved, changes), done=self._on_saved, failed=self._fail)
+                Job(lambda _job: self._write_own(saved, changes), done=self._on_saved, failed=self._on_failed)
             )
 
     def begin_session(self, path: Path | None, *, keep: bool) -> bool:
@@ -171,11 +178,11 @@ class Autosave(QObject):
         return self.own.path.is_file() and self._written == self._changes
 
     def keep(self) -> None:
-        """Keep the open session as the last one, in this thread; a failure changes nothing."""
+        """Keep the open session as the last one, in this thread; a failure leaves its own file."""
         self._jobs.wait()
         saved = self._snapshot()
         if saved is not None:
-            self._write_last(saved)
+            self._write_last(saved, self.own)
 
     def shut_down(self, *, discard: bool) -> None:
         """Stop; the file of this process stays without `discard`, and is offered at the next start."""
@@ -193,37 +200,33 @@ class Autosave(QObject):
         self._jobs.wait()
         self._written = self._changes
 
-    def _keep(self, saved: SavedSession, own: LockedFile) -> None:
-        """Write a session as the last one; its own file goes when that is done."""
+    def _keep(self, saved: SavedSession, left: LockedFile) -> None:
+        """Keep a session that was left as the last one."""
         try:
-            self._write_last(saved)
+            self._write_last(saved, left)
         except (InputError, OSError) as error:
             refusal = InputError.of(error) if isinstance(error, OSError) else error
-            raise InputError(f"{refusal}. {own.describe_rest()}") from error
-        else:
-            own.remove()
+            raise InputError(f"{refusal}. {left.describe_rest()}") from error
         finally:
-            own.release()
+            left.release()
 
-    def _write_last(self, saved: SavedSession) -> None:
+    def _write_last(self, saved: SavedSession, own: LockedFile) -> None:
+        own.write(saved)
         last = LockedFile(self._folder / LAST)
-        make_folder(self._folder)
         if not last.lock(LAST_MILLISECONDS):
             raise InputError(
                 f"{last.path} cannot be written: its lock cannot be made, or another window holds it"
             )
         try:
-            found = mark_of(last.path)
-            if found is not None and found != self._known_last:
+            if mark_of(last.path) not in (None, self._known_last):
                 last.path.replace(_new_file(self._folder).path)
-            write_session(saved, last.path, private=True)
+            own.path.replace(last.path)
             self._known_last = mark_of(last.path)
         finally:
             last.release()
 
     def _write_own(self, saved: SavedSession, changes: int) -> None:
-        self.own.lock_first()
-        write_session(saved, self.own.path, private=True)  # the user chose neither its place nor its content
+        self.own.write(saved)
         self._written = changes
 
     def _on_saved(self, _value: object) -> None:
@@ -232,7 +235,7 @@ class Autosave(QObject):
             self.works_again.emit()
         self.saved.emit()
 
-    def _fail(self, sentence: str, details: str) -> None:
+    def _on_failed(self, sentence: str, details: str) -> None:
         if not self._failing:  # it is tried again
             self._failing = True
             self.failed.emit(sentence, details)

@@ -49,8 +49,7 @@ from core.tracking import PICTURE_SUFFIXES, list_pictures, matching_pictures
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.app_store import AppStore, StoredImport
 from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.sessions.session_data import StoredSequence
-from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, read_session
+from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, StoredSequence, read_session
 from nrsfm_gui.text.import_text import asks_for_camera, without_options
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 

@@ -29,13 +29,13 @@ from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.sessions.autosave import LAST, Autosave, Mark, is_automatic, mark_of
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.recovery import Recovery
-from nrsfm_gui.sessions.session_data import is_contained
 from nrsfm_gui.sessions.session_file import (
     SUFFIX,
     SavedRun,
     SavedSequence,
     SavedSession,
     ViewState,
+    is_contained,
     session_summary,
     write_session,
 )

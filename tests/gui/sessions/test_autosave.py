@@ -24,8 +24,8 @@ from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions import session_saver
-from nrsfm_gui.sessions.autosave import LAST, PREFIX, Autosave
-from nrsfm_gui.sessions.recovery import MARK, lost_sessions
+from nrsfm_gui.sessions.autosave import LAST, MARK, PREFIX, Autosave
+from nrsfm_gui.sessions.recovery import lost_sessions
 from nrsfm_gui.sessions.session_file import read_session, write_session
 
 
@@ -196,7 +196,7 @@ def test_a_full_disk_costs_neither_the_session_that_is_left_nor_the_one_that_is_
     write_session(renamed(kept, "closed before"), folder / LAST)
     with files_of_at_most(4096), qtbot.waitSignal(autosave.not_kept) as told:
         assert autosave.begin_session(folder / LAST, keep=True)
-    assert f"{folder / LAST} cannot be written: File too large. The session as it was at " in told.args[1]
+    assert f"{left} cannot be written: File too large. The session as it was at " in told.args[1]
     assert f"is kept in {left}, and offered at the next start" in told.args[1]
     assert titles(autosave.own.path) == ["closed before"]
     (lost,) = lost_sessions(folder)
