@@ -241,10 +241,8 @@ class VideoDecoder:
 
     def _order_of_decoder(self) -> list[int]:
         """Return the packets in the order in which their pictures come out of the decoder."""
-        shown: dict[int, None] = {}
         self._restart()
-        for packet, _ in self._frames or ():
-            shown[packet] = None  # once, even if a damaged packet gives two
+        shown = dict.fromkeys(packet for packet, _ in self._frames or ())  # damaged ones may give two
         self._frames = None
         return list(shown)
 
@@ -272,9 +270,8 @@ class VideoDecoder:
                 continue
             self._passed[number] = frame
             self._passed.move_to_end(number)
-            if len(self._passed) > min(
-                PASSED, self._most_pixels * IN_MEMORY // (2 * frame.width * frame.height)
-            ):
+            most = self._most_pixels * IN_MEMORY // (2 * frame.width * frame.height)
+            if len(self._passed) > min(PASSED, most):
                 self._passed.popitem(last=False)
             self._next = number + 1
             if number >= index:
@@ -295,7 +292,8 @@ class VideoDecoder:
                     if number in self._key_times and number in self._numbers:
                         if number > wanted:
                             break
-                        self._begin(enumerate(chain((packet,), packets), number), self._numbers[number])
+                        self._frames = self._decode(enumerate(chain((packet,), packets), number))
+                        self._next = self._numbers[number]
                         return
             except self._errors:
                 pass
@@ -306,11 +304,7 @@ class VideoDecoder:
         before = self._container
         self._container, self._stream = self._open()
         before.close()
-        self._begin(enumerate(self._packets()), 0)
-
-    def _begin(self, packets: Iterable[tuple[int, Any]], first: int) -> None:
-        self._frames = self._decode(packets)
-        self._next = first
+        self._frames, self._next = self._decode(enumerate(self._packets())), 0
 
     def _decode(self, packets: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         """Yield the frames of packets, and the number of the packet of each."""
