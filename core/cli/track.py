@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -80,22 +79,31 @@ def run(args: argparse.Namespace) -> int:
     check_outputs([("-o", args.output)], {video: "the video", **masks})
     given = ("points", "region", "mask", "check", "start", "end", "step")
     following = track_video(video, **{name: getattr(args, name) for name in given})
-    began = time.monotonic()
-    tracked, interrupted = _Tracked(), False
+    began, line = time.monotonic(), ProgressLine(sys.stderr, shown=not args.quiet)
+    last: TrackingStep | None = None
+    sequence, interrupted = None, False
     try:
-        _drain(following, tracked, ProgressLine(sys.stderr, shown=not args.quiet))
-        sequence = _keep(tracked, write, args.output)
+        try:
+            for last in following:
+                line.show(partial(_progress_text, last))
+                check_stopped()
+        finally:
+            following.close()
+            line.clear()
+        assert last is not None  # there are some frames
+        sequence = last.sequence()
+        _keep(sequence, write, args.output)
     except KeyboardInterrupt:  # the first signal, also one that arrives while the tracks are being written
         interrupted = True
-        if tracked.sequence is None and tracked.last is not None:
+        if last is not None:
             with suppress(InputError):  # of too few frames
-                tracked.sequence = tracked.last.sequence()
-        if tracked.sequence is None:
+                sequence = last.sequence()
+        if sequence is None:
             raise
-        sequence = _keep(tracked, write, args.output)
+        _keep(sequence, write, args.output)
     if not args.quiet:
-        assert tracked.last is not None
-        notes = [*tracked.last.remarks(sequence), *filter(None, [plugin_warning()])]
+        assert last is not None
+        notes = [*last.remarks(sequence), *filter(None, [plugin_warning()])]
         lines = [
             f"{sequence.frame_count} frames, {sequence.point_count} points, {sequence.visible.mean():.0%} "
             f"visible, {time.monotonic() - began:.1f} s",
@@ -109,38 +117,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-@dataclass
-class _Tracked:
-    """What was followed, at any moment."""
-
-    last: TrackingStep | None = None
-    sequence: Sequence | None = None  # at the end
-
-
-def _keep(tracked: _Tracked, write: Callable[[Sequence, Path], object], path: Path) -> Sequence:
+def _keep(sequence: Sequence, write: Callable[[Sequence, Path], object], path: Path) -> None:
     """Write the tracks, elsewhere where they cannot be written to their file."""
-    sequence = tracked.sequence
-    assert sequence is not None
     try:
         write(sequence, path)
     except InputError as refusal:
         raise saved_elsewhere(
             refusal, "sequence", path.suffix, lambda other: write(sequence, other)
         ) from None
-    return sequence
-
-
-def _drain(following: Generator[TrackingStep, None, Sequence], tracked: _Tracked, line: ProgressLine) -> None:
-    try:
-        while True:
-            tracked.last = next(following)
-            line.show(partial(_progress_text, tracked.last))
-            check_stopped()
-    except StopIteration as end:
-        tracked.sequence = end.value
-    finally:
-        following.close()
-        line.clear()
 
 
 def _progress_text(step: TrackingStep, elapsed: float) -> str:

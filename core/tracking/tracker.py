@@ -107,8 +107,8 @@ def track_video(
     end: int | None = None,
     step: int = 1,
     stopped: Callable[[], bool] = lambda: False,
-) -> Generator[TrackingStep, None, Sequence]:
-    """Follow points through a video; yields every frame of the result, and returns the sequence.
+) -> Generator[TrackingStep, None, None]:
+    """Follow points through a video, and yield every frame of the result.
 
     `region`: (M, 2) corners, in pixels of the first frame, of where points begin; None: everywhere; `mask`: a
     picture, or pictures for all frames (`Masks`): points begin where it is not black, and are not seen where
@@ -133,7 +133,6 @@ def track_video(
             tracker.follow(image, None if masks is None else masks.read(picture))
             if picture in kept:
                 yield tracker.keep(picture, image)
-        return tracker.sequence(len(kept))
 
 
 def follow_places(
