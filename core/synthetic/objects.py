@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.triangulation import edges_of
-from ..foundation.types import Floats, Ints
+from ..data import edges_of
+from ..foundation import Floats, Ints
 
 X, Y, Z = range(3)
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))

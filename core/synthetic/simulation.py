@@ -16,10 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.sequence import MIN_FRAMES, CameraModel, GroundTruth, Observations, Sequence
-from ..foundation.atomic import replacing
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable, make_folder
-from ..foundation.types import Bools, Floats, Ints
+from ..foundation import Bools, Floats, InputError, Ints, check_replaceable, make_folder, replacing
 from ..io.files.contents import read_bytes
 from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
 from .objects import KINDS

@@ -43,9 +43,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundation.exceptions import InputError
+from ..foundation import InputError, Pixels
 from ..foundation.processes import limit_memory, limit_processor, processor_count
-from ..foundation.types import Pixels
 from ..io.files.allowance import Allowance, memory_limit
 from ..io.files.contents import naming
 

@@ -34,11 +34,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.sequence import MIN_FRAMES, MIN_POINTS, Sequence
-from ..data.triangulation import triangulate_tracks
-from ..foundation.exceptions import InputError
+from ..data import Sequence, triangulate_tracks
+from ..data.sequence import MIN_FRAMES, MIN_POINTS
+from ..foundation import Bools, Floats, InputError, Ints, Pixels
 from ..foundation.representation import OneLine
-from ..foundation.types import Bools, Floats, Ints, Pixels
 from .opencv import load_opencv
 from .region import Masks, area, checked_region, moved_region, outline
 from .registration import PointRows, Sampler, Singles, Templates, ambiguity, register

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, QUrl, pyqtSignal
 from PyQt6.QtGui import QDesktopServices, QGuiApplication
 
-from core import WRITERS, InputError, Sequence, Settings
+from core import WRITERS, InputError, Sequence, Settings, command_for, export, finish, python_for
 from core.foundation import printable, protecting
 from core.io.writers import writer_for
 from nrsfm_gui.engine.jobs import Job, Jobs
@@ -29,7 +29,7 @@ from nrsfm_gui.export.export_request import (
     MovieOptions,
     context_of,
 )
-from nrsfm_gui.export.movie import Painter, ViewSources
+from nrsfm_gui.export.movie import PAINTERS, MovieTask, Painter, ScenePainter, ViewSources
 from nrsfm_gui.export.movie_files import FORMATS, format_for
 from nrsfm_gui.export.tasks import Task, TaskBar, TaskRow
 from nrsfm_gui.model.app_store import AppStore
@@ -37,7 +37,7 @@ from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.notifier import Action
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.scene.summaries import file_stem
-from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path, show_on_screen
 from nrsfm_gui.widgets.fields import copy_text
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, Figure, FigureSize, save_figure, save_image
 
@@ -86,7 +86,6 @@ class ExportController(QObject):
     def ask(self, kind: str = "", figure: str = "") -> None:
         """Show the dialog at a key of `KINDS`, and at one of `FIGURES`, or as it was left."""
         from nrsfm_gui.export.export_dialog import ExportDialog
-        from nrsfm_gui.widgets.dialogs import show_on_screen
 
         if self._dialog is None:
             self._dialog = ExportDialog(self._window)
@@ -141,8 +140,6 @@ class ExportController(QObject):
         settings = run.settings.shown_as(self._session.settings)
 
         def write(job: Job) -> str:
-            from core import export, finish
-
             result = finish(run.sequence, settings, last, run.history.records)
             with protecting(inputs):
                 files = export(result, path, progress=job.watch, **options)
@@ -152,8 +149,6 @@ class ExportController(QObject):
 
     def save_movie(self, path: Path, options: MovieOptions) -> None:
         """Write a movie of a view."""
-        from nrsfm_gui.export.movie import MovieTask
-
         try:
             self._start(MovieTask(self.views, path, options))
         except InputError as refusal:
@@ -171,7 +166,6 @@ class ExportController(QObject):
 
     def save_sized_picture(self, path: Path, options: MovieOptions, *, transparent: bool = False) -> None:
         """Write the picture of a view in another size; `transparent` is for the 3-D view."""
-        from nrsfm_gui.export.movie import PAINTERS, ScenePainter
 
         def save() -> None:
             if transparent:
@@ -203,14 +197,10 @@ class ExportController(QObject):
 
     def copy_python(self) -> None:
         """Put the Python program that gives these numbers onto the clipboard."""
-        from core import python_for
-
         self._copy(python_for, "Python program")
 
     def copy_command(self) -> None:
         """Put the command that gives these numbers onto the clipboard."""
-        from core import command_for
-
         self._copy(command_for, "command")
 
     def shut_down(self) -> None:

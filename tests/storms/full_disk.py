@@ -67,11 +67,9 @@ class SmallDisk:
 
     @property
     def kind(self) -> str:
-        """What limits it."""
         return "a tmpfs" if self._mounted else "RLIMIT_FSIZE"
 
     def fill(self, pages: int) -> None:
-        """Leave room for so many pages."""
         if self._mounted:
             with self._ballast.open("wb") as stream:
                 found = os.statvfs(self.folder)
@@ -83,7 +81,6 @@ class SmallDisk:
             resource.setrlimit(resource.RLIMIT_FSIZE, (pages * PAGE, resource.RLIM_INFINITY))
 
     def free(self) -> None:
-        """Leave room for everything."""
         self._ballast.unlink(missing_ok=True)
 
 
@@ -149,13 +146,11 @@ def fill_while_sweeping(sweep: Sweep, moments: int, disk: SmallDisk, logs: Path)
 
 
 def check_end(code: int, printed: str) -> None:
-    """Check how a process ended."""
     if code or "Traceback" in printed:
         raise Wrong(f"it ended with {code}: {printed[-500:]}")
 
 
 def check_said(sentence: str) -> None:
-    """Check what is said about a full disk."""
     if not sentence or len(sentence.split(" / ")) > MOST_LINES:
         raise Wrong(f"what is said is {sentence!r}")
 

@@ -60,8 +60,6 @@ def written(folder: Path, *, frames: int = 12, points: int = 30) -> tuple[Writin
 
 
 class SessionSaving:
-    """A session that its user saves."""
-
     name = "save of a session"
 
     def __init__(self, sessions: Sequence[SavedSession], folder: Path) -> None:
@@ -69,21 +67,17 @@ class SessionSaving:
         self._first = write_session(sessions[0], folder / "first.nrsfm")
 
     def prepare(self, folder: Path) -> None:
-        """Copy the first version."""
         folder.mkdir()
         shutil.copy(self._first, folder / "my.nrsfm")
 
     def write(self, folder: Path, version: int) -> None:
-        """Save a version over the one that is there."""
         write_session(self._sessions[version], folder / "my.nrsfm")
 
     def versions_in(self, folder: Path) -> set[int]:
-        """Read the session."""
         return {version_of(folder / "my.nrsfm")}
 
 
 def version_of(path: Path) -> int:
-    """Return which version a session is."""
     if not path.exists():
         raise Lost(f"{path.name} is not there")
     try:
@@ -107,12 +101,10 @@ class Autosaving:
         self._autosave: Autosave | None = None  # of the process that writes
 
     def prepare(self, folder: Path) -> None:
-        """Copy the first version, as the session of the last window."""
         folder.mkdir()
         shutil.copy(self._first, folder / LAST)
 
     def write(self, folder: Path, version: int) -> None:
-        """Wait until a version is saved."""
         self._version = version
         if self._autosave is None:
             self._begin(folder)
@@ -158,11 +150,9 @@ class Exporting:
         self._prints = [fingerprints(reference) for reference in self._whole]
 
     def prepare(self, folder: Path) -> None:
-        """Copy the files of the first version."""
         shutil.copytree(self._whole[0], folder)
 
     def write(self, folder: Path, version: int) -> None:
-        """Export the result of a version."""
         said = io.StringIO()
         with redirect_stderr(said):
             words = [str(self._results[version]), *self._words, "-o", str(folder / self._file)]
