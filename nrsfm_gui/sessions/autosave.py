@@ -23,6 +23,7 @@ from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 from core import InputError
 from core.foundation import make_folder
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, write_session
 
 Mark = tuple[int, int]  # of a file: what differs where it was replaced
@@ -84,23 +85,20 @@ class Autosave(QObject):
     """Writes the session in the background."""
 
     saved = pyqtSignal()  # the session is in the file of this process
-    # Why nothing could be saved, and the traceback of a defect: only for the first of several failures.
-    failed = pyqtSignal(str, str)
-    # A session that was left for another one and could not be kept as the last one, why, and the same.
+    # A session that was left and not kept as the last one, why, and the traceback of a defect.
     not_kept = pyqtSignal(object, str, str)
-    works_again = pyqtSignal()  # saving succeeded after a failure
 
     def __init__(
         self,
         folder: Path,
         snapshot: Callable[[], SavedSession | None],
         seconds: Callable[[], float],
+        notifier: Notifier,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._folder = folder
-        self._snapshot = snapshot
-        self._seconds = seconds
+        self._folder, self._snapshot, self._seconds = folder, snapshot, seconds
+        self._notifier = notifier
         self.own = _new_file(folder)  # of this process; locked with the first saving
         self._known_last = mark_of(folder / LAST)  # of the last session that this window may replace
         self._failing = self._over = False
@@ -232,13 +230,14 @@ class Autosave(QObject):
     def _on_saved(self, _value: object) -> None:
         if self._failing:
             self._failing = False
-            self.works_again.emit()
+            self._notifier.inform("The session is saved by itself again.")
         self.saved.emit()
 
     def _on_failed(self, sentence: str, details: str) -> None:
         if not self._failing:  # it is tried again
             self._failing = True
-            self.failed.emit(sentence, details)
+            refusal = f"The session is not saved by itself at the moment: {sentence.rstrip('.')}."
+            self._notifier.fail(refusal, details)
 
 
 def _new_file(folder: Path) -> LockedFile:

@@ -94,18 +94,10 @@ class SessionSaver(QObject):
         self._ended = False  # whether the session was kept or given up, and the window closes
         self._enabled = True  # whether anything is saved by itself
         self.folder = store.data_folder()
-        self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self)
-        self.autosave.failed.connect(
-            lambda sentence, details: self._notifier.fail(
-                f"The session is not saved by itself at the moment: {sentence.rstrip('.')}.", details
-            )
-        )
+        self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self._notifier, self)
         self.autosave.not_kept.connect(self._on_not_kept)
         self.autosave.saved.connect(
             lambda: logbook.add(Level.DETAIL, "files", "The session was saved by itself")
-        )
-        self.autosave.works_again.connect(
-            lambda: self._notifier.inform("The session is saved by itself again.")
         )
         session.changed.connect(self._on_changed)
         session.sequence_changed.connect(lambda _sequence: self.show_title())

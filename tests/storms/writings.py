@@ -22,6 +22,7 @@ from PyQt6.QtCore import QCoreApplication, QEventLoop
 from core import InputError, Settings, iterate, reconstruct, save_result, simulate
 from core.cli import main
 from core.io.readers import read_bytes
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.autosave import LAST, Autosave
 from nrsfm_gui.sessions.recovery import lost_sessions
@@ -120,9 +121,12 @@ class Autosaving:
     def _begin(self, folder: Path) -> None:
         self._app = QCoreApplication([])
         self._loop = QEventLoop()
-        self._autosave = Autosave(folder, lambda: self._sessions[self._version], lambda: 0.001, self._app)
+        notifier = Notifier(self._app)
+        self._autosave = Autosave(
+            folder, lambda: self._sessions[self._version], lambda: 0.001, notifier, self._app
+        )
         self._autosave.saved.connect(self._loop.quit)
-        self._autosave.failed.connect(self._refuse)
+        notifier.failed.connect(self._refuse)
         self._autosave.not_kept.connect(self._refuse)
 
     def _refuse(self, *refused: object) -> None:

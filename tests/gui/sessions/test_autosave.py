@@ -22,6 +22,7 @@ from PyQt6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 from core import read_sequence, simulate, write_npz
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS
 from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions import session_saver
 from nrsfm_gui.sessions.autosave import LAST, MARK, PREFIX, Autosave
@@ -64,7 +65,7 @@ def test_a_run_is_saved_by_itself_when_it_has_ended(qtbot, solved):
 @pytest.fixture
 def autosave(qapp, kept, tmp_path):
     """Something that saves by itself, without a window."""
-    made = Autosave(tmp_path / "data", lambda: kept, lambda: 0.2, qapp)
+    made = Autosave(tmp_path / "data", lambda: kept, lambda: 0.2, Notifier(qapp), qapp)
     yield made
     made.shut_down(discard=True)
     made.deleteLater()
@@ -447,7 +448,9 @@ def test_where_nobody_answers_a_session_that_cannot_be_kept_is_written_to_the_te
 
 def test_the_sessions_of_three_windows_that_close_together_can_all_be_recovered(qapp, qtbot, kept, tmp_path):
     names = ["first", "second", "third"]
-    windows = [Autosave(tmp_path, partial(renamed, kept, name), lambda: 30.0, qapp) for name in names]
+    windows = [
+        Autosave(tmp_path, partial(renamed, kept, name), lambda: 30.0, Notifier(qapp), qapp) for name in names
+    ]
     for window in windows:
         window.schedule_save()
         window.save()
