@@ -377,7 +377,7 @@ class ExportDialog(QDialog):
             try:
                 options = self._options(values)
             except ValueError as refusal:  # InputError is one
-                rows = ("paper",) if "paper" in values else ("fps", "seconds", "size")
+                rows = ("dpi", "paper") if "paper" in values else ("fps", "seconds", "size")
                 refusals[next((row for row in rows if row in str(refusal)), rows[-1])] = str(refusal)
         return options, {name: f"{words[0].upper()}{words[1:]}." for name, words in refusals.items()}
 

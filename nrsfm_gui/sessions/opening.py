@@ -300,26 +300,27 @@ class SequenceOpening(QObject):
         return str(recent[0].parent) if recent else ""
 
 
-def _read(path: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
+def _read(what: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
     """Return what a path holds and its first readable sequence; for a sample, all samples."""
-    if str(path).startswith(SAMPLE):
-        return bundled_samples(), read_sequence(path)
-    folder = _sweep_folder(Path(path))
+    if str(what).startswith(SAMPLE):
+        return bundled_samples(), read_sequence(what)
+    path = Path(what)
+    folder = _sweep_folder(path)
     if folder is not None:
         return (), NoSequence(folder, is_video=False)
-    if tracks and is_video(Path(path)):
-        return (), NoSequence(Path(path).absolute(), is_video=True)
-    if Path(path).suffix.lower() == SUFFIX:
-        session = read_session(Path(path))
-        places = [named_path(place, Path(path)) for place in session.listed]
+    if tracks and is_video(path):
+        return (), NoSequence(path.absolute(), is_video=True)
+    if path.suffix.lower() == SUFFIX:
+        session = read_session(path)
+        places = [named_path(place, path) for place in session.listed]
         found = [entry for place in places if place is not None for entry in _entries_in(place)]
         found += (entry for saved in session.sequences for entry in _entries_of_source(saved.sequence))
         return tuple(found), session
-    if is_result(Path(path)):
-        result = read_opened_result(Path(path))
+    if is_result(path):
+        result = read_opened_result(path)
         return _entries_of_source(result.sequence), result
-    if _is_sequence(Path(path)):
-        contents = _found_in(Path(path), reading)
+    if is_sequence_folder(path) or (path.is_file() and challenge_file(path) is None):
+        contents = _found_in(path, reading)
         assert isinstance(contents, FileContents)  # as of every file that is none of the Challenge
         listed = () if contents.sequence is None else (entry_of(contents.sequence),)
         return listed, contents
@@ -352,11 +353,6 @@ def is_video(path: Path) -> bool:
         return all(entry.problem for entry in list_sequences(path))
     except InputError:
         return True
-
-
-def _is_sequence(path: Path) -> bool:
-    """Return whether a path is one sequence, and none of the Challenge with others around it."""
-    return is_sequence_folder(path) if path.is_dir() else path.is_file() and challenge_file(path) is None
 
 
 def _found_in(file: Path, reading: Mapping[str, Any]) -> Sequence | FileContents:

@@ -106,6 +106,8 @@ def test_a_movie_uses_the_loop_range_and_a_turntable(dialog):
         ("movie", "range", (2, 9), "There are frames 1 to 6"),
         ("movie", "size", (20, 400), "Width is 20; accepted are 64 to 7680 pixels"),
         ("figure", "paper", (1, 5), "accepted are"),
+        ("figure", "paper", (8.5, 101), "accepted are"),
+        ("figure", "dpi", 10, "accepted are 50 to 1200 dots per inch"),
     ],
 )
 def test_what_is_refused_is_reported_below_its_field(dialog, kind, field, value, sentence):
