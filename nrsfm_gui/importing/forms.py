@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ from core import CameraModel
 from core.cameras import DEFAULT_RATIO, view_of_focal
 from core.io.readers import FileContents
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
+from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, grid_layout, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
@@ -169,7 +169,6 @@ class ReadingForm(Form):
             self.option_changed.emit(option, value)
 
 
-Intrinsics = tuple[float, float, float, float]  # fx, fy, cx, cy in pixels
 AUTO = "auto"  # the file's perspective camera, with the assumed focal length
 UNKNOWN, ESTIMATE, KNOWN, ORTHOGONAL = AUTO, "estimate", "known", CameraModel.ORTHOGONAL.value
 TITLES = {
@@ -184,14 +183,6 @@ TIPS = {
     KNOWN: "In pixels, in millimeters of the lens, or as a field of view.",
     ORTHOGONAL: "For very far objects, telephoto lenses and motion capture: size does not change with depth.",
 }
-
-
-@dataclass(frozen=True)
-class CameraAnswer:
-    """What was answered, as `Settings` has it."""
-
-    camera_model: str = AUTO
-    intrinsics: str | Intrinsics = AUTO
 
 
 class CameraForm(Form):
@@ -217,26 +208,27 @@ class CameraForm(Form):
         self.focal.set_side(max(size))
         self._show()
 
-    def set_answer(self, answer: CameraAnswer) -> None:
-        """Show an answer; emits nothing."""
-        if answer.camera_model == ORTHOGONAL:
+    def set_answer(self, how: StoredImport) -> None:
+        """Show what was answered when a file was imported; emits nothing."""
+        if how.camera_model == ORTHOGONAL:
             self.kind.set_key(ORTHOGONAL)
-        elif isinstance(answer.intrinsics, str):
-            self.kind.set_key(ESTIMATE if answer.intrinsics == ESTIMATE else UNKNOWN)
-            self.focal.set_focal_length(None)
-        else:
+        elif isinstance(how.intrinsics, tuple):
             self.kind.set_key(KNOWN)
-            self.focal.set_focal_length(answer.intrinsics[0])
+            self.focal.set_focal_length(how.intrinsics[0])
+        else:
+            self.kind.set_key(ESTIMATE if how.intrinsics == ESTIMATE else UNKNOWN)
+            self.focal.set_focal_length(None)
         self._show()
 
-    def answer(self) -> CameraAnswer:
+    def answer(self, reading: Mapping[str, Any]) -> StoredImport:
         """Return what is answered. Raises ValueError with a sentence, where the focal length is refused."""
-        if self.kind.key == ORTHOGONAL:
-            return CameraAnswer(ORTHOGONAL)
-        if self.kind.key in (UNKNOWN, ESTIMATE):
-            return CameraAnswer(intrinsics=self.kind.key)
+        kind = self.kind.key
+        if kind == ORTHOGONAL:
+            return StoredImport(reading, AUTO, ORTHOGONAL)
+        if kind in (UNKNOWN, ESTIMATE):
+            return StoredImport(reading, kind, AUTO)
         focal = self.focal.focal_length()
-        return CameraAnswer(intrinsics=(focal, focal, *self._middle))
+        return StoredImport(reading, (focal, focal, *self._middle), AUTO)
 
     def _on_kind_chosen(self, kind: str) -> None:
         if kind == KNOWN:

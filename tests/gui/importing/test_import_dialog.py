@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,8 +14,9 @@ from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QSlider
 
 from core import CameraModel, Settings, read_sequence, simulate, write_tracks
 from core.io.readers import inspect_file
-from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, CameraAnswer
+from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN
 from nrsfm_gui.importing.import_dialog import ImportDialog
+from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.style import palette
 
@@ -48,7 +50,7 @@ def make_dialog(qtbot, show):
         dialog = ImportDialog()
         made.append(dialog)
         with qtbot.waitSignal(dialog.ready):
-            dialog.set_contents(inspect_file(path, **reading), reading)
+            dialog.set_contents(inspect_file(path, **reading), StoredImport(reading))
         return show(dialog)
 
     yield make
@@ -72,8 +74,8 @@ def summary(dialog):
 def imported(qtbot, dialog):
     with qtbot.waitSignal(dialog.imported) as signal:
         qtbot.mouseClick(button_of(dialog, "Import"), Qt.MouseButton.LeftButton)
-    contents, reading, camera = signal.args
-    return SimpleNamespace(contents=contents, sequence=contents.sequence, reading=reading, camera=camera)
+    sequence, how = signal.args
+    return SimpleNamespace(sequence=sequence, reading=how.reading, how=how)
 
 
 @pytest.fixture
@@ -148,7 +150,7 @@ def test_axes_in_another_order_are_read_after_a_choice(qtbot, make_dialog, write
     choose(dialog._form.axes, "yx")
     settled(qtbot, dialog)
     found = imported(qtbot, dialog)
-    again = read_sequence(found.contents.path, **found.reading)
+    again = read_sequence(found.sequence.source, **found.reading)
     assert again.content == found.sequence.content
     np.testing.assert_allclose(again.tracks[0, ::-1].T, tracks.xy[0], rtol=1e-6)
 
@@ -186,10 +188,10 @@ def test_the_size_of_the_picture_is_drawn_and_the_camera_follows_it(qtbot, make_
 @pytest.mark.parametrize(
     ("kind", "answer", "note"),
     [
-        (UNKNOWN, CameraAnswer(), "1.2 × 1280 = 1536 px is assumed"),
-        (ESTIMATE, CameraAnswer(intrinsics="estimate"), "takes twice as long"),
-        (ORTHOGONAL, CameraAnswer("orthogonal"), "motion capture"),
-        (KNOWN, CameraAnswer(intrinsics=(900.0, 900.0, 640.0, 480.0)), ""),
+        (UNKNOWN, ("auto", "auto"), "1.2 × 1280 = 1536 px is assumed"),
+        (ESTIMATE, ("estimate", "auto"), "takes twice as long"),
+        (ORTHOGONAL, ("auto", "orthogonal"), "motion capture"),
+        (KNOWN, ((900.0, 900.0, 640.0, 480.0), "auto"), ""),
     ],
 )
 def test_the_answer_about_the_camera_is_for_the_runs_and_is_shown_again(
@@ -204,12 +206,13 @@ def test_the_answer_about_the_camera_is_for_the_runs_and_is_shown_again(
         dialog._camera.focal.edited.emit()
     assert note in dialog._camera.note("camera")
     found = imported(qtbot, dialog)
-    assert found.camera == answer and found.reading == {"size": "1280x960"}
+    assert found.how == StoredImport({"size": "1280x960"}, *answer)
     assert found.sequence.camera is CameraModel.PERSPECTIVE and found.sequence.intrinsics is None
-    model = Settings().with_changes(**vars(answer)).camera_of(CameraModel.PERSPECTIVE).value
-    assert (model == ORTHOGONAL) == (kind == ORTHOGONAL)
+    intrinsics, camera_model = answer
+    settings = Settings().with_changes(camera_model=camera_model, intrinsics=intrinsics)
+    assert (settings.camera_of(CameraModel.PERSPECTIVE).value == ORTHOGONAL) == (kind == ORTHOGONAL)
     with qtbot.waitSignal(dialog.ready):
-        dialog.set_contents(found.contents, {}, found.camera)
+        dialog.set_contents(dialog._inspected.contents, replace(found.how, reading={}))
     assert dialog._camera.kind.key == kind
 
 
