@@ -19,16 +19,7 @@ from core.foundation import printable, protecting
 from core.io.writers import writer_for
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import Debounce
-from nrsfm_gui.export.export_request import (
-    FIGURES,
-    MOST_FPS,
-    SHAPES,
-    STEM,
-    VIEWS,
-    ExportRequest,
-    MovieOptions,
-    context_of,
-)
+from nrsfm_gui.export.export_request import FIGURES, MOST_FPS, SHAPES, STEM, VIEWS, MovieOptions, context_of
 from nrsfm_gui.export.movie import PAINTERS, MovieTask, Painter, ScenePainter, ViewSources
 from nrsfm_gui.export.movie_files import FORMATS, format_for
 from nrsfm_gui.export.tasks import Task, TaskBar, TaskRow
@@ -95,16 +86,16 @@ class ExportController(QObject):
             self._dialog.choose(kind, figure)
         show_on_screen(self._dialog)
 
-    def export(self, request: ExportRequest) -> None:
-        """Export what the user chose in the dialog."""
-        self._store.set_writing_folder(request.path.parent)
+    def export(self, kind: str, path: Path, options: dict[str, Any]) -> None:
+        """Export what the user chose in the dialog: a key of `KINDS`, and options of what writes it."""
+        self._store.set_writing_folder(path.parent)
         writers: dict[str, Any] = {
             "movie": self.save_movie,
             "picture": self.save_sized_picture,
             "figure": self.save_figure,
             "report": self.save_report,
         }
-        writers.get(request.kind, self.save_result)(path=request.path, **request.options)
+        writers.get(kind, self.save_result)(path=path, **options)
 
     # -- saving ---------------------------------------------------------------------------------------------
 

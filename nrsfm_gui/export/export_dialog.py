@@ -22,7 +22,6 @@ from nrsfm_gui.export.export_request import (
     WHICH_FRAMES,
     ExportContext,
     ExportKind,
-    ExportRequest,
     MovieOptions,
     parse_frames,
 )
@@ -187,7 +186,7 @@ def _choice_of(kinds: Mapping[str, ExportKind]) -> Choice:
 class ExportDialog(QDialog):
     """The export dialog. It is not modal, and keeps its choices while the application runs."""
 
-    requested = pyqtSignal(object)  # what was chosen
+    requested = pyqtSignal(str, object, object)  # a key of KINDS, a path, and the options of what writes it
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -360,9 +359,9 @@ class ExportDialog(QDialog):
 
     # What is chosen
 
-    def request(self) -> ExportRequest:
+    def options(self) -> dict[str, Any]:
         """Return what is chosen; of what is refused, which is shown below its field, there is no option."""
-        return ExportRequest(self.form.value("what"), self.form.path.path, self._read()[0])
+        return self._read()[0]
 
     def _read(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the options of what is chosen, and sentences on the rows whose values are refused."""
@@ -423,7 +422,7 @@ class ExportDialog(QDialog):
     def _request(self) -> None:
         self._check()
         if self._export.isEnabled():
-            self.requested.emit(self.request())
+            self.requested.emit(self.form.value("what"), self.form.path.path, self.options())
             self.accept()
 
 

@@ -1,10 +1,9 @@
-"""What can be exported, the options of a movie, and the value that the export dialog returns."""
+"""What can be exported, the options of a movie, and what the export dialog needs of a session."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from core import WRITERS, InputError
 from core.evaluation import Kind, Mirror
@@ -152,15 +151,6 @@ class MovieOptions:
         rate = 360.0 * self.fps / self.count if self.one_turn else self.turn
         step = 0 if self.first == self.last else 1
         return [(self.first + step * index, index * rate / self.fps) for index in range(self.count)]
-
-
-@dataclass(frozen=True)
-class ExportRequest:
-    """What the user chose in the dialog."""
-
-    kind: str  # a key of KINDS
-    path: Path
-    options: dict[str, Any] = field(default_factory=dict)  # of what writes the kind, `core.export` for most
 
 
 @dataclass(frozen=True)
