@@ -123,8 +123,7 @@ class ExportController(QObject):
 
     def save_result(self, path: Path, **options: Any) -> None:
         """Write the shown iteration of the shown run, with options of `core.io.writers.export`."""
-        run, inputs = self._session.seen_run, self._session.inputs()
-        last = None if run is None else run.last
+        run, last, inputs = self._session.seen_run, self._session.seen, self._session.inputs()
         if run is None or last is None:
             self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
             return
