@@ -7,6 +7,7 @@ solver runs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from core.io.writers import writer_for
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.export.export_request import FIGURES, MOST_FPS, SHAPES, STEM, VIEWS, MovieOptions, context_of
-from nrsfm_gui.export.movie import PAINTERS, MovieTask, Painter, ScenePainter, ViewSources
+from nrsfm_gui.export.movie import PAINTERS, MovieTask, Painter, ViewSources
 from nrsfm_gui.export.movie_files import FORMATS, format_for
 from nrsfm_gui.export.tasks import Task, TaskBar, TaskRow
 from nrsfm_gui.model.app_store import AppStore
@@ -35,7 +36,6 @@ from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, Figure, FigureSi
 if TYPE_CHECKING:
     from nrsfm_gui.export.export_dialog import ExportDialog
 
-PICTURE_FILTER = "PNG (*.png)"
 USUAL_SIZE = FigureSize()
 SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 
@@ -68,11 +68,11 @@ class ExportController(QObject):
     def ask_for_reconstruction(self) -> None:
         """Ask for a file; its suffix chooses the format. PLY and OBJ hold the frame that is shown."""
         filters = ";;".join(f"{entry.label} (*{suffix})" for suffix, entry in WRITERS.items())
-        self._ask("Save the reconstruction", self._name(".npz"), filters, self.save_reconstruction)
+        self._ask("Save the reconstruction", ".npz", filters, self.save_reconstruction)
 
     def ask_for_view(self) -> None:
         """Save the 3-D view as a picture."""
-        self._ask("Save the picture", self._name("-3d.png"), PICTURE_FILTER, self.save_view)
+        self._ask("Save the picture", "-3d.png", "PNG (*.png)", self.save_view)
 
     def ask(self, kind: str = "", figure: str = "") -> None:
         """Show the dialog at a key of `KINDS`, and at one of `FIGURES`, or as it was left."""
@@ -154,18 +154,13 @@ class ExportController(QObject):
         """Write the picture of the 3-D view, as large as it is."""
         self._try(lambda: save_image(self.views.scene_view.grab_image(), path), path)
 
-    def save_sized_picture(self, path: Path, options: MovieOptions, *, transparent: bool = False) -> None:
-        """Write the picture of a view in another size; `transparent` is for the 3-D view."""
+    def save_sized_picture(self, path: Path, options: MovieOptions) -> None:
+        """Write the picture of a view in another size."""
 
         def save() -> None:
-            if transparent:
-                painter: Painter = ScenePainter(self.views, options, transparent=True)
-            else:
-                painter = PAINTERS[options.view](self.views, options)
-            try:
+            painter: Painter = PAINTERS[options.view](self.views, options)
+            with closing(painter):
                 save_image(painter.picture(options.first, 0.0), path)
-            finally:
-                painter.close()
 
         self._try(save, path)
 
@@ -252,16 +247,14 @@ class ExportController(QObject):
         if not QDesktopServices.openUrl(QUrl(path.absolute().as_uri())):
             self.failed.emit(f"No program was found that opens {path}", "")
 
-    def _name(self, end: str) -> str:
-        return str(self._store.writing_folder() / f"{file_stem(self._session.sequence, STEM)}{end}")
-
-    def _ask(self, title: str, name: str, filters: str, then: Callable[[Path], object]) -> None:
-        """Ask for a path to write, and remember its folder."""
+    def _ask(self, title: str, end: str, filters: str, then: Callable[[Path], object]) -> None:
+        """Ask for a path to write, proposed with that end, and remember its folder."""
 
         def use_path(path: Path) -> None:
             self._store.set_writing_folder(path.parent)
             then(path)
 
+        name = str(self._store.writing_folder() / f"{file_stem(self._session.sequence, STEM)}{end}")
         ask_for_path(self._window, title, use_path, kind=PathKind.NEW_FILE, start=name, filters=filters)
 
 
@@ -280,9 +273,9 @@ def _recipe_text(
     sequence: Sequence, run: Run | None, settings: Settings, format_recipe: Callable[..., str], *, past: bool
 ) -> tuple[str, str]:
     """Return the text that repeats a run, or one cut at a `past` iteration, and what it repeats."""
-    last = None if run is None else run.last
-    if run is None or last is None:
+    if run is None or run.last is None:
         return format_recipe(sequence, settings), "these parameters"
+    last = run.last
     recipe = None if last.provenance is None else last.provenance.flatten()
     limits = ""
     if recipe is None:

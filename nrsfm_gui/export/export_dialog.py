@@ -414,10 +414,9 @@ class ExportDialog(QDialog):
             seconds=float(values.get("seconds", 1.0)),
             turn=float(values.get("speed", 0.0)),
             one_turn=values.get("turning") == "once",
+            transparent=values.get("transparent", False),
         )
-        if kind == "movie":
-            return {"options": options}
-        return {"options": options, "transparent": values.get("transparent", False)}
+        return {"options": options}
 
     def _request(self) -> None:
         self._check()

@@ -113,7 +113,7 @@ WHICH_FRAMES = {
 
 @dataclass(frozen=True, kw_only=True)
 class MovieOptions:
-    """What a movie shows. Raises InputError where a value is not among those accepted."""
+    """What a movie, or a picture of a view, shows. Raises InputError where a value is refused."""
 
     view: str = "3d"  # a key of VIEWS
     width: int = 1280  # pixels
@@ -124,6 +124,7 @@ class MovieOptions:
     seconds: float = 6.0  # how long a single frame is shown
     turn: float = 0.0  # degrees per second around the vertical, of the 3-D view
     one_turn: bool = False  # or one turn over the whole movie
+    transparent: bool = False  # whether there is no background, of the 3-D view
 
     def __post_init__(self) -> None:
         check_accepted(self, view=VIEWS)

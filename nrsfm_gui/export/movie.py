@@ -67,16 +67,9 @@ class ScenePainter:
     """A copy of the 3-D view of the window, in another size and, where one is given, another theme."""
 
     def __init__(
-        self,
-        views: ViewSources,
-        options: MovieOptions,
-        *,
-        theme: Theme | None = None,
-        marks: bool = True,
-        transparent: bool = False,
+        self, views: ViewSources, options: MovieOptions, *, theme: Theme | None = None, marks: bool = True
     ) -> None:
-        self._options = options
-        self._marks, self._transparent = marks, transparent
+        self._options, self._marks = options, marks
         self._scenes = views.display.scenes()
         locked = views.scene_view.camera.locked
         view, scene = views.scene_view, views.display.scene
@@ -101,7 +94,7 @@ class ScenePainter:
         orbit = orbit.turned(turned, 0.0) if orbit is not None else None
         return self._view.render_image(
             self._options.width, self._options.height, orbit,
-            labels=self._marks, transparent=self._transparent,
+            labels=self._marks, transparent=self._options.transparent,
         )  # fmt: skip
 
     def scene(self, frame: int) -> Scene:

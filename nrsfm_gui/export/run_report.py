@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -57,10 +58,10 @@ def save_report(views: ViewSources, path: Path) -> None:
         raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for reports is .html")
     if run is None or session.seen is None:
         raise InputError(f"{path} is not written: there is no reconstruction yet")
-    painter = ScenePainter(views, MovieOptions(width=PICTURE[0], height=PICTURE[1]), theme=PAPER)
-    painter.fit(session.frame)
-    picture = png_bytes(painter.picture(session.frame, 0.0))
-    painter.close()
+    options = MovieOptions(width=PICTURE[0], height=PICTURE[1])
+    with closing(ScenePainter(views, options, theme=PAPER)) as painter:
+        painter.fit(session.frame)
+        picture = png_bytes(painter.picture(session.frame, 0.0))
     scene = views.display.scene
     assert scene is not None  # the painter has drawn it
     page = report_page(run, scene.shapes, picture, f"3-D view, frame {session.frame + 1}")

@@ -64,7 +64,7 @@ def test_a_photograph_is_turned_by_its_exif_data(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of pictures img_1.png to img_12.png, as bright as 10 times their number, and others, of 120."""
+    """A folder of img_1.png to img_12.png, as bright as 10 times their number, and others, of 120."""
     (tmp_path / "pictures").mkdir()
     for number in range(1, 13):
         image = np.full((HEIGHT, WIDTH, 3), 10 * number, np.uint8)
