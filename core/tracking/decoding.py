@@ -36,6 +36,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing
 from itertools import chain
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
@@ -319,38 +320,33 @@ class VideoDecoder:
 
 
 class PictureFiles:
-    """Pictures of one size, decoded in this process. Raises InputError where the first one cannot be read."""
+    """A picture, or those of a folder or a pattern, of one size, decoded in this process.
 
-    def __init__(self, files: list[Path], progress: Callable[[], None]) -> None:
-        self._files, self._progress = files, progress
-        self.count = len(files)
+    Raises InputError where there is none, or the first one cannot be read.
+    """
+
+    def __init__(self, path: Path, progress: Callable[[], None]) -> None:
+        found = [path]
+        if not path.is_file():
+            found = (list_pictures if path.is_dir() else matching_pictures)(path, PICTURE_SUFFIXES)
+        if not found:
+            what = "is a folder without pictures" if path.is_dir() else "there is no such picture"
+            raise InputError(f"{path}: {what}; accepted are {', '.join(PICTURE_SUFFIXES)}")
+        self._files, self._progress, self.count = found, progress, len(found)
         self.frame_rate = None
         height, width, _ = self.read(0).shape
         self.size = width, height
 
     def read(self, index: int) -> Pixels:
         """Return a picture as `VideoDecoder.read` does."""
-        decoder = VideoDecoder(self._files[index], self._progress, PICTURES)
-        try:
+        with closing(VideoDecoder(self._files[index], self._progress, PICTURES)) as decoder:
             return decoder.read(0)
-        finally:
-            decoder.close()
 
 
 def is_video_file(path: Path) -> bool:
     """Return whether a path is read as one file of a video: that of no picture, folder or pattern."""
     pattern = not path.exists() and is_pattern(path)
     return not (pattern or path.is_dir() or path.suffix.lower() in PICTURE_SUFFIXES)
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    found = (list_pictures if path.is_dir() else matching_pictures)(path, PICTURE_SUFFIXES)
-    if not found:
-        what = "is a folder without pictures" if path.is_dir() else "there is no such picture"
-        raise InputError(f"{path}: {what}; accepted are {', '.join(PICTURE_SUFFIXES)}")
-    return found
 
 
 class VideoServer:
@@ -365,11 +361,8 @@ class VideoServer:
         limit_memory(OF_LIBRARY + memory_limit())
         self._progress()
         try:
-            self._decoder: VideoDecoder | PictureFiles = (
-                VideoDecoder(path, self._progress)
-                if is_video_file(path)
-                else PictureFiles(_files(path), self._progress)
-            )
+            kind = VideoDecoder if is_video_file(path) else PictureFiles
+            self._decoder: VideoDecoder | PictureFiles = kind(path, self._progress)
         except MemoryError:
             raise InputError(f"{path} cannot be read as a video: it needs too much memory") from None
 
