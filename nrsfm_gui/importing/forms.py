@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QWidget
 
 from core import CameraModel
 from core.cameras import DEFAULT_RATIO, view_of_focal
-from core.io.readers import FileContents
+from core.io.readers import FileContents, ReadingOptions
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.numbers import format_number
@@ -139,10 +139,9 @@ class ReadingForm(Form):
             field.setPlaceholderText("")
         if any(field.hasFocus() for field in self._sides):
             return
-        size = None if contents.sequence is None else contents.sequence.image_size
-        if "size" in reading:
-            width, height = (int(part) for part in reading["size"].lower().split("x"))
-            size = width, height
+        size = ReadingOptions(size=reading.get("size")).image_size
+        if size is None and contents.sequence is not None:
+            size = contents.sequence.image_size
         for field, value in zip(self._sides, size or (None, None), strict=True):
             field.setText("" if value is None else str(value))
 
