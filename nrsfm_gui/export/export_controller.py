@@ -191,7 +191,7 @@ class ExportController(QObject):
     def shut_down(self) -> None:
         """Wait for what is being written; movies, which the window paints, end without a file."""
         for task in self._tasks:
-            if task.needs_window:
+            if isinstance(task, MovieTask):
                 task.cancel()
         self._jobs.wait()
 

@@ -207,7 +207,6 @@ class MovieTask(Task):
             return f"Saved {files[0]}{more}: {len(self._shots)} pictures, {width} × {height}"
 
         super().__init__(f"Making {printable(path.name)}", path, write)
-        self.needs_window = True
         self.in_window = options.view != "window"  # a line in the window would be in the pictures
         self._next = 0
         self._timer = QTimer(self)  # the next picture is painted when the window has served its events
