@@ -1,31 +1,18 @@
 """A session in one file, `.nrsfm`: the open sequences, their runs, and the view.
 
 The file is a zip archive (`sessions.archive`): `session.json`, and every array once as `arrays/NAME.npy`. It
-is written completely or not at all, and read without pickle. Entries of `session.json`, version 1 ("array" is
-the name of one, letters in brackets are its shape); what is null is absent:
+is written completely or not at all, and read without pickle. `session.json` has
 
     format, version       "nrsfm-session", 1
     saved, versions       when, ISO 8601; of the program and its parts
-    file                  where the user saved the session, of an automatic copy
-    current               which of the sequences is open, from 0
-    sequences             a list; each has
-        sequence          source (file, or "sample:NAME"), digest (SHA-256 of its bytes), content (a hash of
-                          what was read from it and beside it), reading (options); arrays and texts, as in
-                          `npz`, unless they need more than 50 MB and are in a file
-        settings, shown   the parameters of its next run, and the number of the run that is shown
-        runs              a list; each has the fields of `SavedRun`, of which
-            records       columns: array (N, 7), see `StoredHistory`; phases: [first record, phase]
-            ticks         changes of the settings, see `Tick`
-            iterate       the newest point, with the fields of `Iterate` but for its log:
-                current, best   problem (`StoredProblem`), factors (B, C, s) and loss
-                view            a low-rank or refined solution in three dimensions (`Geometry`)
-                depth, earlier  the refinement: its best point and its ends (`DepthStep`)
-                provenance      the steps that lead there, from nothing or from a result (`ProvenanceChain`)
-            errors    a list, see `StoredErrors`; points: array (M, 2), record and error
-    view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
-                          background: its file, opacity and frame offset
-    layout                docks: where the panels of the window stand, base64
-    listed                list of paths: the objects and the files in the list of sequences
+
+and the fields of `SavedSession`. A class is an object with its fields, an array is the name of one, and what
+is null is absent. Others than their fields are stored of
+
+    Sequence              `StoredSequence`: where it is from, and what is in it
+    records of a run      `StoredHistory`: columns, and where phases begin
+    Problem               `StoredProblem`: its tracks only where they are not those of the sequence
+    Iterate, DepthStep    nothing that is found again (`session_records.LEFT_OUT`)
 
 What a file does not hold: the moments of a run that can be scrubbed through, but for the newest. It holds the
 tracks up to a size, because it can be opened without their file; where that has changed since, its runs are
@@ -168,7 +155,7 @@ class SavedSession:
     sequences: tuple[SavedSequence, ...]
     current: int
     view: dict[str, Any] = field(default_factory=dict)  # see `ViewState`
-    layout: dict[str, str] = field(default_factory=dict)
+    layout: dict[str, str] = field(default_factory=dict)  # docks: where the panels stand, base64
     listed: tuple[str, ...] = ()  # paths of the objects and the files in the list of sequences
     file: Path | None = None  # where the user saved it
 
