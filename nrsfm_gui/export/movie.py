@@ -8,7 +8,7 @@ every frame in it for the moment of the picture, and removes it before anything 
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -70,7 +70,7 @@ class ScenePainter:
         self, views: ViewSources, options: MovieOptions, *, theme: Theme | None = None, marks: bool = True
     ) -> None:
         self._options, self._marks = options, marks
-        self._scenes = views.display.scenes()
+        self.scene = _scenes_of(views, marks=marks)
         locked = views.scene_view.camera.locked
         view, scene = views.scene_view, views.display.scene
         _, self._size = labeled_size(options.width, options.height)
@@ -97,15 +97,10 @@ class ScenePainter:
             labels=self._marks, transparent=self._options.transparent,
         )  # fmt: skip
 
-    def scene(self, frame: int) -> Scene:
-        """Return what is drawn of a frame."""
-        scene = self._scenes(frame)
-        return scene if self._marks else unselected(scene)
-
     def fit(self, *frames: int) -> None:
         """Fill the picture with what some frames have, seen from the same direction."""
         known = []
-        for scene in map(self._scenes, frames):
+        for scene in map(self.scene, frames):
             shapes = [points for points in (scene.estimate, scene.truth) if points is not None]
             known += [points[np.isfinite(points).all(axis=1)] - scene.displacement for points in shapes]
         points = np.concatenate(known) if known else np.empty((0, 3))
@@ -123,8 +118,7 @@ class TracksPainter:
     def __init__(
         self, views: ViewSources, options: MovieOptions, *, theme: Theme | None = None, marks: bool = True
     ) -> None:
-        self._marks = marks
-        self._scenes = views.display.scenes()
+        self._scene = _scenes_of(views, marks=marks)
         self._shown = views.tracks_view.range_shown
         self.view = unseen(TracksView(), options)
         self.view.show_axes(views.tracks_view.axes_shown)
@@ -138,8 +132,7 @@ class TracksPainter:
 
     def show_frame(self, frame: int) -> None:
         """Show a frame in the view."""
-        scene = self._scenes(frame)
-        self.view.set_scene(scene if self._marks else unselected(scene))
+        self.view.set_scene(self._scene(frame))
         self.view.set_background(*self._background.picture(frame))
         self.view.show_range(self._shown)
 
@@ -252,9 +245,10 @@ class MovieTask(Task):
         self.watch(total, total)
 
 
-def unselected(scene: Scene) -> Scene:
-    """Return a scene without a selection."""
-    return replace(scene, selected=None, selection=())
+def _scenes_of(views: ViewSources, *, marks: bool) -> Callable[[int], Scene]:
+    """Return what gives the scene of a frame, as it is drawn now; without `marks` nothing is selected."""
+    scenes = views.display.scenes()
+    return scenes if marks else lambda frame: replace(scenes(frame), selected=None, selection=())
 
 
 def unseen(view: View, options: MovieOptions) -> View:
