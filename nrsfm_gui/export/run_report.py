@@ -131,16 +131,14 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> str:
     rows = [_cells("th", headings)]
     for frame in worst_frames(per_frame):
         seen = residuals[frame][np.isfinite(residuals[frame])]
-        squared = float(np.sqrt(np.mean(seen**2))) if seen.size else None
-        row = [str(frame + 1)]
-        if errors is not None:
-            known = errors[frame][np.isfinite(errors[frame])]
-            row.append(summaries.measure(float(known.mean()) if known.size else None, shapes.unit))
-            worst = int(np.nanargmax(errors[frame])) + 1 if known.size else None
-        else:
-            worst = int(np.nanargmax(residuals[frame])) + 1 if seen.size else None
-        row += [summaries.measure(squared, sequence.units), NONE if worst is None else str(worst)]
-        rows.append(_cells("td", [*row, f"{int(sequence.visible[frame].sum())} of {sequence.point_count}"]))
+        rms = float(np.sqrt(np.mean(seen**2))) if seen.size else None
+        values = residuals[frame] if errors is None else errors[frame]
+        known = values[np.isfinite(values)]
+        mean = summaries.measure(float(known.mean()) if known.size else None, shapes.unit)
+        row = [str(frame + 1), *([] if errors is None else [mean]), summaries.measure(rms, sequence.units)]
+        worst = str(int(np.nanargmax(values)) + 1) if known.size else NONE
+        visible = f"{int(sequence.visible[frame].sum())} of {sequence.point_count}"
+        rows.append(_cells("td", [*row, worst, visible]))
     return f"<table>{''.join(rows)}</table>"
 
 

@@ -38,6 +38,7 @@ class ArraysTable(QTableWidget):
 
     def __init__(self) -> None:
         super().__init__(0, len(HEADINGS))
+        self.choices: dict[str, Choice] = {}  # by the name of the array
         self.setAccessibleName("Arrays of the file")
         self.setHorizontalHeaderLabels(HEADINGS)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -61,7 +62,8 @@ class ArraysTable(QTableWidget):
     ) -> None:
         """Show arrays and what each is read as, `editable` where that is left open; emits nothing."""
         names = [each.name for each in arrays]
-        if names != [self._text(row, 0) for row in range(self.rowCount())]:
+        if names != list(self.choices):
+            self.choices = {}
             self.setRowCount(0)
             self.setRowCount(len(names))
             for row, name in enumerate(names):
@@ -73,8 +75,12 @@ class ArraysTable(QTableWidget):
                 item.setToolTip(plain_tip(text))
                 item.setFlags(Qt.ItemFlag.ItemIsEnabled)
                 self.setItem(row, column, item)
-            self._show_use(row, use_of(entry, reading))
-            self.cellWidget(row, len(HEADINGS) - 1).setEnabled(editable)  # type: ignore[union-attr]
+            choice, use = self.choices[entry.name], use_of(entry, reading)
+            choice.clear()
+            for key in dict.fromkeys((*USES, use)):
+                choice.add(key, TITLES.get(key, key), USES.get(key, f"The array is read as {key}."))
+            choice.set_key(use)
+            choice.setEnabled(editable)
         self.setMaximumHeight(self.sizeHint().height())
 
     def sizeHint(self) -> QSize:
@@ -88,32 +94,13 @@ class ArraysTable(QTableWidget):
         """Return the height of the first rows."""
         return QSize(300, min(self.sizeHint().height(), 120))
 
-    def choice(self, name: str) -> Choice:
-        """Return the choice of an array."""
-        row = next(row for row in range(self.rowCount()) if self._text(row, 0) == name)
-        found = self.cellWidget(row, len(HEADINGS) - 1)
-        assert isinstance(found, Choice)
-        return found
-
     def _add_choice(self, row: int, name: str) -> None:
-        choice = Choice({})
+        choice = self.choices[name] = Choice({})
         choice.setMinimumContentsLength(max(map(len, TITLES.values())) - 6)
         with_tip(choice, f"{name} is read as", plain_tip(f"What the array {name} is read as"))
         choice.chosen.connect(lambda key: self.use_chosen.emit(name, key))
         self.setCellWidget(row, len(HEADINGS) - 1, choice)
         self.setRowHeight(row, choice.sizeHint().height() + 4)
-
-    def _show_use(self, row: int, use: str) -> None:
-        choice = self.cellWidget(row, len(HEADINGS) - 1)
-        assert isinstance(choice, Choice)
-        choice.clear()
-        for key in dict.fromkeys((*USES, use)):
-            choice.add(key, TITLES.get(key, key), USES.get(key, f"The array is read as {key}."))
-        choice.set_key(use)
-
-    def _text(self, row: int, column: int) -> str:
-        item = self.item(row, column)
-        return "" if item is None else item.text()
 
 
 def use_of(entry: ArrayEntry, reading: Mapping[str, Any]) -> str:

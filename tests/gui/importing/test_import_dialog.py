@@ -114,20 +114,20 @@ def test_every_array_has_a_row_with_its_size_its_type_and_what_it_is_read_as(mak
         for row in range(table.rowCount())
     }
     assert rows["tracks"] == ("12 × 20 × 2", "float64") and rows["visibility"] == ("12 × 20", "bool")
-    assert table.choice("tracks").key == "tracks"
-    assert table.choice("visibility").key == "visible"
-    assert table.choice("K").key == "intrinsics"
+    assert table.choices["tracks"].key == "tracks"
+    assert table.choices["visibility"].key == "visible"
+    assert table.choices["K"].key == "intrinsics"
     assert dialog._camera.isHidden()  # the file answers
     assert "focal length 900 px" in dialog._known_camera.text()
 
 
 def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dialog, plain, tracks):
     dialog = make_dialog(plain)
-    choose(dialog._arrays.choice("visibility"), "hidden")
+    choose(dialog._arrays.choices["visibility"], "hidden")
     assert not button_of(dialog, "Import").isEnabled()  # until it is read
     settled(qtbot, dialog)
     assert dialog.problem == "" or "no visible point" in dialog.problem
-    choose(dialog._arrays.choice("visibility"), "")
+    choose(dialog._arrays.choices["visibility"], "")
     settled(qtbot, dialog)
     assert "100 % seen" in summary(dialog)
     assert dialog.reading["visible"] == "none"
@@ -141,7 +141,7 @@ def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dial
 def test_axes_in_another_order_are_read_after_a_choice(qtbot, make_dialog, write, tracks):
     dialog = make_dialog(write(data=tracks.xy.swapaxes(0, 1), seen=tracks.visible.T))
     if dialog.problem:
-        choose(dialog._arrays.choice("data"), "tracks")
+        choose(dialog._arrays.choices["data"], "tracks")
         settled(qtbot, dialog)
     choose(dialog._form.order, "ntxy")
     settled(qtbot, dialog)
@@ -157,7 +157,7 @@ def test_axes_in_another_order_are_read_after_a_choice(qtbot, make_dialog, write
 
 def test_scores_count_from_one_half_or_from_what_is_typed_after_a_rest(qtbot, make_dialog, write, tracks):
     dialog = make_dialog(write(tracks=tracks.xy, unnamed=np.where(tracks.visible, 0.9, 0.3)), visible="none")
-    choose(dialog._arrays.choice("unnamed"), "visible")
+    choose(dialog._arrays.choices["unnamed"], "visible")
     settled(qtbot, dialog)
     threshold = dialog._form.threshold
     assert dialog.reading == {"visible": "unnamed", "threshold": "0.5"} and threshold.text() == "0.5"
@@ -231,7 +231,7 @@ def test_what_a_file_states_is_not_asked_for(make_dialog, plain, tmp_path, track
     path = tmp_path / "own.npz"
     write_tracks(path, tracks.xy, tracks.visible, size=(1280, 960))
     dialog = make_dialog(path)
-    assert not dialog._arrays.choice("tracks").isEnabled()
+    assert not dialog._arrays.choices["tracks"].isEnabled()
     assert not any(dialog.findChild(object, name).isVisible() for name in dialog._form.names)
     assert dialog._camera.isVisible() and "Picture 1280 × 960 px:" in dialog._camera.note("camera")
     dialog = make_dialog(plain, camera="orthogonal")
@@ -249,7 +249,7 @@ def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialo
         assert dialog.problem and len(dialog.problem.splitlines()) <= 4 and "--" not in dialog.problem
         assert not button_of(dialog, "Import").isEnabled()
         for name, use in (("b", "tracks"), ("c", "visible")):
-            choose(dialog._arrays.choice(name), use)
+            choose(dialog._arrays.choices[name], use)
             settled(qtbot, dialog)
         assert dialog.problem == "" and button_of(dialog, "Import").isEnabled()
         found = imported(qtbot, dialog)
