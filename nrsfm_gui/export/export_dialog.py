@@ -103,6 +103,7 @@ class ExportForm(Form):
         pixels = ("Width in pixels", "Height in pixels")
         first_last = ("First frame, counted from 1", "Last frame")
         self.path = PathField()
+        self.choices: dict[str, Choice] = {}  # by the names of their rows
         for name, label, editor, tip in (
             ("what", "export", _choice_of(KINDS), "What is written."),
             ("format", "format", Choice({}), "The file format; its suffix ends the file's name."),
@@ -150,17 +151,12 @@ class ExportForm(Form):
 
     def _report_changes(self, name: str, editor: QWidget) -> None:
         if isinstance(editor, Choice):
+            self.choices[name] = editor
             editor.chosen.connect(lambda _key: self.changed.emit(name))
         elif isinstance(editor, PairField | PathField):
             editor.edited.connect(lambda: self.changed.emit(name))
         elif isinstance(editor, QLineEdit):
             editor.textChanged.connect(lambda _text: self.changed.emit(name))
-
-    def choice(self, name: str) -> Choice:
-        """Return the editor of a row that is a choice."""
-        editor = self.editor(name)
-        assert isinstance(editor, Choice)
-        return editor
 
     def value(self, name: str) -> Any:
         """Return what is chosen or typed in a row. Raises ValueError with a sentence where it is refused."""
@@ -229,7 +225,7 @@ class ExportDialog(QDialog):
         if other:
             for name in ("fps", "align", "mirror"):
                 form.set_value(name, getattr(context, name))
-        align, color = form.choice("align"), form.choice("color")
+        align, color = form.choices["align"], form.choices["color"]
         for key in ("scale", "truth", "sequence"):
             align.set_available(key, context.truth, why_not=NO_TRUTH)
         color.set_available("error", context.truth, why_not=NO_TRUTH)
@@ -237,8 +233,8 @@ class ExportDialog(QDialog):
         for choice, key in ((align, "none"), (color, "plain")):
             if choice.refusal(choice.key):
                 choice.set_key(key)
-        self._offer(form.choice("figure"), FIGURES, "shapes")
-        self._offer(form.choice("what"), KINDS, "movie")
+        self._offer(form.choices["figure"], FIGURES, "shapes")
+        self._offer(form.choices["what"], KINDS, "movie")
         self._show_kind()
 
     def _offer(self, choice: Choice, kinds: Mapping[str, ExportKind], first: str) -> None:
@@ -270,7 +266,7 @@ class ExportDialog(QDialog):
 
     def _show_kind(self) -> None:
         """Offer the formats of what is chosen."""
-        kind, choice = self.form.value("what"), self.form.choice("format")
+        kind, choice = self.form.value("what"), self.form.choices["format"]
         known = self._formats.get(kind)
         choice.clear()
         for suffix, label in KINDS[kind].formats.items():
@@ -282,7 +278,7 @@ class ExportDialog(QDialog):
     def _update_rows(self) -> None:
         """Show the rows that apply, and propose a name unless the user typed one."""
         form = self.form
-        kind, suffix, frames = form.value("what"), form.value("format"), form.choice("frames")
+        kind, suffix, frames = form.value("what"), form.value("format"), form.choices["frames"]
         self._formats[kind] = suffix
         if suffix != ".ply" and frames.key == "stacked":
             frames.set_key("numbered")

@@ -38,11 +38,11 @@ def rows(dialog):
 
 
 def pick(dialog, name, key):
-    choose(dialog.form.choice(name), key)
+    choose(dialog.form.choices[name], key)
 
 
 def possible(dialog, name):
-    choice = dialog.form.choice(name)
+    choice = dialog.form.choices[name]
     return {key for key in choice.keys() if not choice.refusal(key)}
 
 
