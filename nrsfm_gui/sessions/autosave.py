@@ -136,8 +136,6 @@ class Autosave(QObject):
     def begin_session(self, path: Path | None, *, keep: bool) -> bool:
         """Leave the open session for another one; with `keep`, the one that is left becomes the last one.
 
-        The file of the session that is left stays until the last one is written.
-
         `path`: a file of the folder to use as that of this process, protected by its lock, so that a session
         that is opened again always has a file. None where there is none.
         """

@@ -105,7 +105,6 @@ class SessionSaver(QObject):
         opening.session_read.connect(self.show)
         opening.result_read.connect(self.show_result)
         self.recovery = Recovery(self._notifier, opening, self.folder, self)
-        self.session_shown.connect(self.recovery.report_recovered)
         self.show_title()
 
     @property
@@ -233,6 +232,7 @@ class SessionSaver(QObject):
         for each in saved.sequences:
             if each.change:
                 self._offer_file(each)
+        self.recovery.report_recovered(path)
         self.session_shown.emit(path)
 
     def show_result(self, run: Run, path: Path | None) -> None:
