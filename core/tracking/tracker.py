@@ -173,15 +173,6 @@ class _Points(PointRows):
     outside: Ints  # (N,) frames in a row in which a point is outside the mask
     templates: Templates
 
-    @classmethod
-    def begun(cls, first: int, places: Singles, templates: Templates) -> _Points:
-        """Return points that begin at places (N, 2), the first of which has a name."""
-        count = len(places)
-        identity = np.tile(np.eye(2, dtype=np.float32), (count, 1, 1))
-        velocities, similarity = np.full_like(places, np.nan), np.ones(count, dtype=np.float32)
-        outside = np.zeros(count, dtype=np.int64)
-        return cls(first + np.arange(count), places, identity, velocities, similarity, outside, templates)
-
 
 class _PointFollower:
     """The points that are followed, and where they have been."""
@@ -381,7 +372,10 @@ class _PointFollower:
             self._add(begun, fresh)
 
     def _add(self, places: Singles, templates: Templates) -> None:
-        begun = _Points.begun(self._count, places, templates)
+        names = self._count + np.arange(len(places))
+        maps = np.tile(np.eye(2, dtype=np.float32), (len(places), 1, 1))
+        velocities, similarity = np.full_like(places, np.nan), np.ones(len(places), dtype=np.float32)
+        begun = _Points(names, places, maps, velocities, similarity, np.zeros_like(names), templates)
         self._points = begun if self._points is None else self._points.joined(begun)
         self._count += len(places)
 
