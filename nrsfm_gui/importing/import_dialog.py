@@ -18,8 +18,7 @@ from core.cameras import image_size_of
 from core.foundation import printable
 from core.io.readers import READING_OPTIONS, FileContents, inspect_file, installed_readers
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
-from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
-from nrsfm_gui.importing.forms import CameraForm, ReadingForm
+from nrsfm_gui.importing.forms import ArraysTable, CameraForm, ReadingForm, reading_with_use
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.session import Session
