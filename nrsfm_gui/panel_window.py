@@ -30,8 +30,7 @@ from nrsfm_gui.panels.parameters.parameters_controller import ParametersControll
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
 from nrsfm_gui.panels.points.selection_controller import HideController, SelectionController
-from nrsfm_gui.panels.sequences.runs_controller import RunsController
-from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
+from nrsfm_gui.panels.sequences.sequences_controller import RunsController, SequencesController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.panels.timeline.worst_frame import WorstFrame
@@ -118,7 +117,7 @@ class PanelWindow(QMainWindow):
             session, control, self.sequence_opening, self.store, self.sequences_panel
         )
         self.parameters_controller = ParametersController(
-            session, control, self.parameters_panel, self.store, self, errors=display.errors
+            session, control, self.parameters_panel, self.store, errors=display.errors
         )
         self.loss_controller = LossController(session, control, display, self.loss_plot)
         self.runs_controller = RunsController(session, control, display, self.sequences_panel)
@@ -170,10 +169,7 @@ class PanelWindow(QMainWindow):
         self.export_controller.reported.connect(
             lambda sentence, buttons: notifier.inform(sentence, action=buttons)
         )
-        for failed in (
-            self.export_controller.failed, self.run_control.crashed, self.display.failed,
-            self.numbers_controller.failed, self.parameters_controller.failed,
-        ):  # fmt: skip
+        for failed in (self.export_controller.failed, self.run_control.crashed, self.display.failed):
             failed.connect(notifier.fail)
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)
         self.sequences_controller.shown.connect(self.display.refresh)

@@ -48,10 +48,7 @@ KEPT_THREADS = (
     "Thread (pooled)",  # QThreadPool.globalInstance(), where each ends after 30 s without work
 )
 KEPT_VARIABLES = ("PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK")  # joblib sets the second one when it is imported
-KEPT_PROCESSES = (
-    "multiprocessing.resource_tracker",
-    "loky.backend.resource_tracker",
-)  # one for all spawned ones
+KEPT_PROCESSES = ("multiprocessing.resource_tracker", "loky.backend.resource_tracker")  # one for all
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,7 +7,18 @@ import pytest
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QContextMenuEvent, QMouseEvent, QWheelEvent
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication, QPushButton
+from PyQt6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QPushButton,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
+
+from nrsfm_gui.widgets.labels import ElidedLabel
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
 NO_KEY = Qt.KeyboardModifier.NoModifier
@@ -15,9 +26,8 @@ NO_KEY = Qt.KeyboardModifier.NoModifier
 
 def button_of(parent, text):
     """Return the one button below a widget that has a text and is not hidden."""
-    (found,) = (
-        each for each in parent.findChildren(QPushButton) if each.text() == text and not each.isHidden()
-    )
+    buttons = (each for each in parent.findChildren(QPushButton) if not each.isHidden())
+    (found,) = (each for each in buttons if each.text() == text)
     return found
 
 
@@ -29,7 +39,6 @@ def type_into(field, text):
 
 
 def choose(choice, key):
-    """Choose an entry of a list by its key."""
     choice.set_key(key)
     choice.chosen.emit(key)
 
@@ -75,7 +84,6 @@ def open_palette(qtbot, window):
 
 
 def entries_of(palette):
-    """Return what the list shows."""
     items = (palette.list.item(row) for row in range(palette.list.count()))
     return [item.data(Qt.ItemDataRole.UserRole)[0] for item in items]
 
@@ -90,3 +98,41 @@ def files_of_at_most(count):
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def visible_in(window):
+    """Return the widgets of a window that can be seen, without those that are scrolled out of sight."""
+    return [
+        each
+        for each in window.findChildren(QWidget)
+        if each.isVisible() and each.window() is window and not each.visibleRegion().isEmpty()
+    ]
+
+
+def is_icon(button):
+    only = button.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonIconOnly
+    return only and not button.icon().isNull()
+
+
+def texts_of(widgets):
+    """Yield labels, buttons, choices and tabs with a text, and the pixels that it needs and has."""
+    for widget in widgets:
+        room = widget.contentsRect().width()
+        width = widget.fontMetrics().horizontalAdvance
+        if isinstance(widget, ElidedLabel):
+            yield widget, widget.full_text, width(widget.full_text), room
+        elif isinstance(widget, QLabel) and widget.text():
+            if widget.wordWrap():
+                yield widget, widget.text(), widget.heightForWidth(widget.width()), widget.height()
+            else:
+                yield widget, widget.text(), widget.sizeHint().width(), widget.width()
+        elif isinstance(widget, QToolButton) and is_icon(widget):
+            continue
+        elif isinstance(widget, QAbstractButton) and widget.text():
+            yield widget, widget.text(), width(widget.text().replace("&", "")), room
+        elif isinstance(widget, QComboBox):
+            yield widget, widget.currentText(), width(widget.currentText()) + 20, room
+        elif isinstance(widget, QTabBar):
+            for tab in range(widget.count()):
+                area = widget.tabRect(tab) & widget.rect()
+                yield widget, widget.tabText(tab), width(widget.tabText(tab)), area.width()

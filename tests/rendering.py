@@ -51,7 +51,6 @@ class RenderedVideo(OneLine):
 
     @property
     def frame_count(self) -> int:
-        """F, the number of frames."""
         return len(self.shapes)
 
     def draw(self) -> Iterator[Pixels]:
@@ -63,7 +62,6 @@ class RenderedVideo(OneLine):
             yield np.clip(np.rint(noisy), 0, 255).astype(np.uint8)
 
     def write(self, path: Path, *, crf: int = 23) -> None:
-        """Encode the frames as H.264."""
         write_video(path, self.draw(), crf=str(crf), preset="slow")
 
     def locate(self, frame: int, places: Floats) -> tuple[Ints, Floats]:
@@ -269,7 +267,6 @@ def _brightness(cosine: Floats) -> Floats:
 
 
 def _shades(vertices: Floats, faces: Ints) -> Floats:
-    """Return the brightness (V,) of vertices (3, V)."""
     return _brightness(vertex_normals(vertices.T, faces) @ (LIGHT / np.linalg.norm(LIGHT)))
 
 
@@ -366,14 +363,12 @@ def _page(random: np.random.Generator) -> Floats:
 
 
 def _stone(random: np.random.Generator) -> Floats:
-    """Return colored noise of several scales."""
     layers = [0.5 + 0.15 * _clouds(random, TEXTURE, (1.5, 4.0, 12.0, 40.0)) for _ in range(3)]
     gray = np.mean(layers, axis=0)
     return np.asarray(np.clip(np.stack([0.6 * gray + 0.4 * layer for layer in layers], axis=2), 0, 1))
 
 
 def _wood(random: np.random.Generator) -> Floats:
-    """Return a table of boards."""
     size = (1200, 1200)
     y, x = np.mgrid[: size[1], : size[0]].astype(np.float64)
     rings = y / 9 + 1.5 * np.sin(x / 140) + 2.0 * _clouds(random, size, (40.0,))

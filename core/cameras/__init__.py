@@ -2,15 +2,19 @@
 
 from .calibration import calibrate, estimate_intrinsics, load_intrinsics, to_pixels
 from .factorization import estimate_rotations
-from .focal_length import (
+from .gross_outliers import SUSPICIOUS, find_gross_outliers
+from .intrinsics import (
     DEFAULT_RATIO,
+    ORIGINS,
     SENSOR,
+    Calibration,
+    IntrinsicsOrigin,
     focal_from_lens,
     focal_from_view,
+    image_size_of,
     lens_of_focal,
+    resolve_intrinsics,
     view_of_focal,
 )
-from .gross_outliers import SUSPICIOUS, find_gross_outliers
-from .intrinsics import ORIGINS, Calibration, IntrinsicsOrigin, image_size_of, resolve_intrinsics
 from .metric_upgrade import MetricUpgrade, metric_upgrade
 from .rotations import load_rotations

@@ -77,6 +77,11 @@ def calibrate(observations: Observations, intrinsics: Floats, camera: CameraMode
     return calibrated
 
 
+def camera_matrix(fx: float, fy: float, cx: float, cy: float) -> Floats:
+    """Return K (3, 3) without skew."""
+    return np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
+
+
 def from_pixels(pixels: Floats, intrinsics: Floats) -> Floats:
     """Return points in the units of the tracks (F, 2, P) as calibrated ones: the inverse of `to_pixels`."""
     calibrated: Floats = np.linalg.inv(intrinsics[:2, :2]) @ (pixels - intrinsics[:2, 2:])
@@ -84,19 +89,13 @@ def from_pixels(pixels: Floats, intrinsics: Floats) -> Floats:
 
 
 def to_pixels(calibrated: Floats, intrinsics: Floats) -> Floats:
-    """Return calibrated points (F, 2, P) in the units of the tracks: the inverse of `calibrate`.
-
-    `intrinsics`: (3, 3) K.
-    """
+    """Return calibrated points (F, 2, P) in the units of the tracks: the inverse of `calibrate`."""
     pixels: Floats = intrinsics[:2, :2] @ calibrated + intrinsics[:2, 2:]
     return pixels
 
 
 def project(points: Floats, intrinsics: Floats, camera: CameraModel) -> Floats:
-    """Return where points in the camera frame (F, 3, P) are seen, (F, 2, P), in the units of the tracks.
-
-    A point at depth 0 of a perspective camera is NaN.
-    """
+    """Return where points (F, 3, P) of the camera frame are seen, in the tracks' units; NaN at depth 0."""
     flat = points[:, :2]
     if camera is CameraModel.PERSPECTIVE:
         depth = points[:, 2:]
@@ -117,7 +116,7 @@ def orthogonal_intrinsics(observations: Observations) -> Floats:
     seen = observations.visible[:, None]
     size = spread(observations.tracks, observations.visible) / ORTHOGONAL_SPREAD
     center = np.where(seen, observations.tracks, 0.0).sum(axis=(0, 2)) / seen.sum()
-    return np.array([[size, 0.0, center[0]], [0.0, size, center[1]], [0.0, 0.0, 1.0]])
+    return camera_matrix(size, size, *center)
 
 
 def spread(tracks: Floats, visible: Bools) -> float:
@@ -161,11 +160,7 @@ class Intrinsics:
 
 
 def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intrinsics:
-    """Estimate K from the 3-D points of one frame and their picture.
-
-    `points`: (3, P) in any one coordinate system; columns that are not finite are ignored; `tracks`: (2, P)
-    pixels; `visible`: (P,) which of them were seen.
-    """
+    """Estimate K from the points (3, P) of one frame and their picture (2, P), where seen and finite."""
     used = visible & np.isfinite(points).all(axis=0) & np.isfinite(tracks).all(axis=0)
     X, x = np.asarray(points, dtype=float)[:, used], np.asarray(tracks, dtype=float)[:, used]
     if X.shape[1] < LEAST_POINTS:
@@ -241,11 +236,10 @@ def _refine(X: Floats, x: Floats, K: Floats, R: Floats, t: Floats) -> Intrinsics
     start = np.concatenate(([K[0, 0], K[1, 1], K[0, 2], K[1, 2]], np.zeros(3), t))
     best = levenberg_marquardt(residuals, start, tolerance=1e-20, max_iterations=300)
     fx, fy, cx, cy = best.x[:4]
-    refined = np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
     _, J = residuals(best.x)
     deviation = np.sqrt(np.diag(np.linalg.pinv(J.T @ J))[:2] * best.cost / (2 * count - 10))
     return Intrinsics(
-        refined,
+        camera_matrix(fx, fy, cx, cy),
         rotation_from_vector(best.x[4:7]) @ R,
         best.x[7:],
         float(np.sqrt(best.cost / count)),
@@ -258,14 +252,9 @@ def _left_jacobian(vector: Floats) -> Floats:
     angle = float(np.linalg.norm(vector))
     cross = cross_matrix(vector)
     if angle < 1e-4:
-        value: Floats = np.eye(3) + 0.5 * cross + cross @ cross / 6.0
-        return value
-    value = (
-        np.eye(3)
-        + (1.0 - np.cos(angle)) / angle**2 * cross
-        + (angle - np.sin(angle)) / angle**3 * cross @ cross
-    )
-    return value
+        return np.asarray(np.eye(3) + 0.5 * cross + cross @ cross / 6.0)
+    once, twice = (1.0 - np.cos(angle)) / angle**2, (angle - np.sin(angle)) / angle**3
+    return np.asarray(np.eye(3) + once * cross + twice * cross @ cross)
 
 
 def _check(estimate: Intrinsics, X: Floats, x: Floats) -> None:
@@ -316,6 +305,5 @@ def load_intrinsics(path: Path) -> Floats:
 
 
 def from_four(numbers: Floats, name: str) -> Floats:
-    """Return K (3, 3) of fx, fy, cx, cy."""
-    fx, fy, cx, cy = (float(number) for number in numbers)
-    return checked_intrinsics(np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]]), name)
+    """Return K (3, 3) of fx, fy, cx, cy; `name` is said where it is refused."""
+    return checked_intrinsics(camera_matrix(*map(float, numbers)), name)

@@ -80,10 +80,9 @@ def largest_rank(frames: int, points: int) -> int:
 
 
 def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int = 0) -> Rotations:
-    """Estimate the rotation of every frame from the tracks of an affine camera.
+    """Estimate the rotation of every frame from the tracks (F, 2, P) of an affine camera, in any unit.
 
-    `tracks`: (F, 2, P) in any unit; hidden entries are ignored; `visible`: (F, P). Returns R (F, 3, 3) in the
-    canonical form, the first one I; their depth reflection explains the tracks as well.
+    They are in the canonical form, the first one I; their depth reflection explains the tracks as well.
     """
     frames, _, points = tracks.shape
     if not 1 <= rank <= largest_rank(frames, points):
@@ -110,10 +109,9 @@ def rotations_from_rows(rows: Floats) -> Floats:
 
 
 def fixed_rotation(tracks: Floats, shapes: Floats) -> tuple[Floats, float]:
-    """Return the one rotation whose first two rows turn the shapes of all frames into the tracks best.
+    """Return the rotation whose first two rows turn shapes (F, 3, P) into tracks (F, 2, P) best.
 
-    `tracks`, `shapes`: (F, 2, P) and (F, 3, P), both with the mean of every frame at 0. Returns (3, 3), and
-    the norm of what it leaves, relative to that of the tracks.
+    Both have the mean of every frame at 0. Also what it leaves, relative to the norm of the tracks.
     """
     wide, flat = (np.moveaxis(points, 1, 0).reshape(points.shape[1], -1) for points in (shapes, tracks))
     rows = np.asarray(np.linalg.lstsq(wide.T, flat.T)[0].T, dtype=np.float64)
@@ -234,11 +232,9 @@ DEFINITE = 1e-9  # least ratio of the eigenvalues of a Q that counts as positive
 
 
 def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
-    """Return the residuals (2F,) and their Jacobian (2F, 9K) in the entries of g, row by row.
+    """Return the residuals (2F,) of rows (F, 2, 3K) of M, and their Jacobian (2F, 9K) in g, row by row.
 
-    They do not change with the size of g, which steps may make very large.
-
-    `motion`: (F, 2, 3K) rows of M; `g`: (3K, 3).
+    They do not change with the size of g (3K, 3), which steps may make very large.
     """
     size = float(np.abs(g).max()) or 1.0
     g = g / size
@@ -258,10 +254,7 @@ def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
 
 
 def corrective_triplet(motion: Floats, rng: np.random.Generator, starts: int) -> tuple[Floats, float]:
-    """Return the g (3K, 3) of the lowest cost, and the cost.
-
-    `motion`: (F, 2, 3K) rows of M, its columns in the order of their singular values.
-    """
+    """Return the g (3K, 3) of the lowest cost, and the cost, for rows (F, 2, 3K) of M, columns descending."""
     frames, _, size = motion.shape
     best = _follow(motion[:, :, :3], rigid_triplet(motion[:, :, :3]))
     for columns in range(6, size + 1, 3):

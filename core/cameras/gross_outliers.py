@@ -46,11 +46,9 @@ SUSPICIOUS = 0.007  # share of all observations from which there is reason to lo
 
 
 def find_gross_outliers(tracks: Floats, visible: Bools) -> Bools:
-    """Return which observations are far from where the other observations place them.
+    """Return which observations (F, P) are far from where the others place them, in any unit.
 
-    `tracks`: (F, 2, P) in any unit; hidden entries are ignored; `visible`: (F, P) whether a point is seen in
-    a frame. Returns (F, P), at most half of the observations of a frame; none where there are too few to
-    tell.
+    They are at most half of a frame's; none where there are too few to tell.
     """
     frames, points = visible.shape
     parts = max(1, round(points / MOST_POINTS))
@@ -134,10 +132,7 @@ def _shifted(values: Floats, step: int) -> Floats:
 
 
 def _robust_residuals(W: Floats, visible: Bools, size: float) -> tuple[Floats, float] | None:
-    """Return the residuals (F, 2, P) of a robust low rank, and their standard deviation; None without one.
-
-    W (F, 2, P) is 0 where hidden.
-    """
+    """Return the residuals (F, 2, P) of a robust low rank of W, 0 where hidden, and their deviation."""
     frames, _, points = W.shape
     weights, observed = visible.astype(float), 2 * int(visible.sum())
     W = np.ascontiguousarray(W.transpose(1, 0, 2))  # (2, F, P), as A (2, F, rank), B (P, rank) and t (2, F)

@@ -27,6 +27,8 @@ from ..foundation.linalg import nearest_rotation
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, read_only
 from .absolute_quadric import QuadricRoot, solve_quadric
+from .bundle_adjustment import Bundle
+from .calibration import camera_matrix
 
 LEAST_VIEWS = 3
 LEAST_POINTS = 5
@@ -40,20 +42,14 @@ LEAST_IN_FRONT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class MetricUpgrade(OneLine):
-    """A metric reconstruction: x_fj ~ K (R_f S_j + t_f), up to a similarity of the object frame."""
+class MetricUpgrade(Bundle, OneLine):
+    """A metric reconstruction, up to a similarity of the object frame, and how it was found."""
 
-    rotations: Floats  # (F, 3, 3)
-    translations: Floats  # (F, 3)
-    points: Floats  # (3, N)
-    intrinsics: Floats  # (3, 3), in the units of the tracks
     upgrade: Floats  # (4, 4) Q: K^-1 P Q ~ [R t], and the points are Q^-1 U
     assumed: str  # where K is from, in words
     constraint_rms: float  # of the entries of M M' / (tr(M M') / 3) - I, M the three columns of a camera
-    uncertainty: float  # of the worst determined direction of the upgrade, relative
     in_front: float  # share of the visible observations whose point is in front of its camera
-    projective_rms: float  # root mean square distance of tracks and reprojections, in the units of the tracks
-    metric_rms: float  # the same, of the metric reconstruction
+    metric_rms: float  # root mean square distance of tracks and reprojections, in the units of the tracks
 
     def __post_init__(self) -> None:
         for name in ("rotations", "translations", "points", "intrinsics", "upgrade"):
@@ -63,19 +59,18 @@ class MetricUpgrade(OneLine):
 def metric_upgrade(
     cameras: Floats, points: Floats, *, tracks: Floats, visible: Bools, intrinsics: Floats | None = None
 ) -> MetricUpgrade:
-    """Upgrade a projective reconstruction.
+    """Upgrade cameras (F, 3, 4), in the units of the tracks, and points (4, N), each of any scale and sign.
 
-    `cameras`: (F, 3, 4), in the units of the tracks; each of any scale and sign; `points`: (4, N)
-    homogeneous, each of any scale and sign; `tracks`, `visible`: (F, 2, N) and (F, N): what was measured, for
-    the reprojection errors and for cheirality; `intrinsics`: (3, 3) K of all views; None where unknown.
+    What was measured, (F, 2, N) and (F, N), is for reprojection errors and cheirality; K (3, 3) of all views
+    may be known.
     """
     tracks = np.where(visible[:, None], tracks, 0.0)
     _check_input(cameras, points)
-    projective_rms = reprojection_rms(cameras @ points, tracks, visible)
+    rms = reprojection_rms(cameras @ points, tracks, visible)
     frame, assumed = _frame(tracks, visible, intrinsics)
     A, T, U = _condition(np.linalg.inv(frame) @ cameras, points)
     _check_perspective(A, U)
-    _check_parallax(frame @ A, U, projective_rms, tracks=tracks, visible=visible)
+    _check_parallax(frame @ A, U, rms, tracks=tracks, visible=visible)
     found = solve_quadric(A, focal_known=intrinsics is not None)
     _check_upgrade(found)
     K = frame @ np.diag([found.focal, found.focal, 1.0])
@@ -103,9 +98,7 @@ def metric_upgrade(
         upgrade=T @ Q,
         assumed=assumed,
         constraint_rms=found.rms,
-        uncertainty=found.uncertainty,
         in_front=in_front,
-        projective_rms=projective_rms,
         metric_rms=reprojection_rms(K @ Y, tracks, visible),
     )
 
@@ -138,7 +131,7 @@ def _frame(tracks: Floats, visible: Bools, intrinsics: Floats | None) -> tuple[F
     if not half > 0:
         raise InputError("all visible tracks coincide; a metric upgrade needs points that differ")
     x, y = 0.5 * (low + high)
-    return np.array([[half, 0.0, x], [0.0, half, y], [0.0, 0.0, 1.0]]), (
+    return camera_matrix(half, half, x, y), (
         "K found from the views (f = {:.0f}): square pixels, no skew, one focal length, the principal point "
         f"in the middle of the tracks, ({x:.0f}, {y:.0f})"
     )

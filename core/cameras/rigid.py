@@ -52,11 +52,7 @@ class Rigid:
 
 
 def refine_rigid(tracks: Floats, visible: Bools, R: Floats) -> Rigid:
-    """Alternate between shape and poses, from given rotations.
-
-    `tracks`: (F, 2, P) calibrated tracks of a perspective camera; hidden entries are ignored; `visible`: (F,
-    P); `R`: (F, 3, 3) first rotations, object to camera.
-    """
+    """Alternate between shape and poses for calibrated perspective tracks, from rotations (F, 3, 3)."""
     data = _Data.of(tracks, visible)
     frames = len(R)
     mean = data.m.sum(axis=2) / visible.sum(axis=1)[:, None]

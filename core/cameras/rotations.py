@@ -10,10 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data.sequence import CameraModel, Sequence, check_rotations
 from ..foundation.exceptions import InputError
@@ -46,12 +44,12 @@ def rotation_candidates(
     rank: int | None = None,
     camera: CameraModel | None = None,
 ) -> tuple[RotationCandidate, ...]:
-    """Return the rotations that a source offers.
+    """Return the rotations that a source offers for a sequence and its calibrated tracks (F, 2, P).
 
-    `tracks`: (F, 2, P) calibrated; `source`: "truth", "companion", "tracks", "best" (the companion's where
-    there is one, and the tracks'), or an .npz file with R (F, 3, 3). An orthogonal sequence is its own
-    companion; `rank`: K of the factorization (rank 3K); None: 1 to 4 from a companion, 2 and 3 from
-    perspective tracks, and the rotations of a rigid shape that start from the latter.
+    It is "truth", "companion", "tracks", "best" (the companion's where there is one, and the tracks'), or an
+    .npz file with R (F, 3, 3). An orthogonal sequence is its own companion. The rank of the factorization is
+    3K; without K it is 1 to 4 from a companion, 2 and 3 from perspective tracks, which also give the
+    rotations of a rigid shape.
     """
     if isinstance(source, Path):
         return (_from_file(sequence, source),)
@@ -161,10 +159,8 @@ def rotate_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
     """Rotate every frame's camera so that its axis is the mean of its visible rays.
 
     The image of an object on the axis of a camera is nearly a weak perspective, which a factorization needs.
-
-    `tracks`: (F, 2, P) calibrated; hidden entries are ignored; `visible`: (F, P). Returns (F, 2, P) tracks of
-    the rotated cameras, 0 where hidden; (F, 3, 3) the rotations Q: a rotation R of the rotated camera is Q' R
-    of the given one.
+    Returns the tracks (F, 2, P) of the rotated cameras, 0 where hidden, and the rotations Q (F, 3, 3): a
+    rotation R of the rotated camera is Q' R of the given one.
     """
     seen = visible[:, None, :]
     rays = np.concatenate((np.where(seen, tracks, 0.0), np.ones((len(tracks), 1, tracks.shape[2]))), axis=1)
@@ -178,16 +174,13 @@ def rotate_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
 def load_rotations(path: Path) -> Floats:
     """Return R (F, 3, 3) from an .npz, made exactly orthogonal."""
     with refusing_damage(path):
-        return _rotations_of(load_arrays(read_bytes(path), path), path)
-
-
-def _rotations_of(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Floats:
-    R = arrays.get("R")
-    if R is None or R.dtype.kind not in "fiu" or R.ndim != 3 or R.shape[1:] != (3, 3):
-        raise InputError(
-            f"{path}: accepted is an array R (F, 3, 3) of numbers; the file holds {describe(arrays)}"
-        )
-    return checked_rotations(R, path)
+        arrays = load_arrays(read_bytes(path), path)
+        R = arrays.get("R")
+        if R is None or R.dtype.kind not in "fiu" or R.ndim != 3 or R.shape[1:] != (3, 3):
+            raise InputError(
+                f"{path}: accepted is an array R (F, 3, 3) of numbers; the file holds {describe(arrays)}"
+            )
+        return checked_rotations(R, path)
 
 
 def checked_rotations(R: Floats, path: Path) -> Floats:

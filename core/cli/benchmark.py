@@ -11,24 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ..experiments import figures
+from ..experiments.benchmark import results
 from ..experiments.benchmark.methods import BENCHMARK_METHODS, CurvePoint
 from ..experiments.benchmark.problems import BENCHMARK_STARTS, DEFAULT_RANKS, BenchmarkCase, growth_cases
-from ..experiments.benchmark.results import (
-    GROWTH_METHOD,
-    benchmark_blocks,
-    benchmark_table,
-    excess_panels,
-    growth_blocks,
-    growth_panel,
-    growth_table,
-    growth_title,
-    write_benchmark_curves,
-)
 from ..experiments.benchmark.runs import MethodRun, run_benchmark
 from ..experiments.job_store import JobStore
 from ..experiments.report import ReportBlock, check_installed, render_markdown, write_frame
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable
+from ..foundation import InputError, check_replaceable
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
 from .command_line import INTERRUPTED, declare, explained
@@ -93,15 +82,14 @@ def run(args: argparse.Namespace) -> int:
     if not args.seconds > 0:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
     check_installed("jinja2", "pandas")
-    line = ProgressLine(sys.stderr)
     what = "growth" if args.growth else "comparison"
     files = [] if args.output is None else [args.output / name for name in FILES[what]]
-    try:
-        check_replaceable(files)
-        with nullcontext() if args.output is None else JobStore(args.output) as store:
-            return (_growth if args.growth else _comparison)(args, line, store, files)
-    finally:
-        line.clear()
+    check_replaceable(files)
+    with (
+        ProgressLine(sys.stderr) as line,
+        nullcontext() if args.output is None else JobStore(args.output) as store,
+    ):
+        return (_growth if args.growth else _comparison)(args, line, store, files)
 
 
 def _comparison(
@@ -118,18 +106,18 @@ def _comparison(
         for run in run_benchmark(cases, methods, args.seconds, progress, store=store):
             runs.append(run)
             if files:
-                write_frame(files[0], benchmark_table(runs))
-                write_benchmark_curves(files[1], runs)
+                write_frame(files[0], results.benchmark_table(runs))
+                results.write_benchmark_curves(files[1], runs)
             if len(runs) - shown == len(methods):
-                _show(line, benchmark_blocks(benchmark_table(runs[shown:])))
+                _show(line, results.benchmark_blocks(results.benchmark_table(runs[shown:])))
                 shown = len(runs)
     except KeyboardInterrupt:
         code = _stopped(line)
         if runs[shown:]:
-            _show(line, benchmark_blocks(benchmark_table(runs[shown:])))
+            _show(line, results.benchmark_blocks(results.benchmark_table(runs[shown:])))
     if files and runs:
         titles = {name: method.title for name, method in BENCHMARK_METHODS.items()}
-        _draw(line, files[-1], excess_panels(runs), EXCESS_LABELS, titles=titles)
+        _draw(line, files[-1], results.excess_panels(runs), EXCESS_LABELS, titles=titles)
     return code
 
 
@@ -140,20 +128,20 @@ def _growth(args: argparse.Namespace, line: ProgressLine, store: JobStore | None
     code = 0
     try:
         runs = run_benchmark(
-            [case for _, case in tasks], [GROWTH_METHOD], args.seconds, progress, store=store
+            [case for _, case in tasks], [results.GROWTH_METHOD], args.seconds, progress, store=store
         )
         for (name, _), run in zip(tasks, runs, strict=False):
             found[name].append(run)
     except KeyboardInterrupt:
         code = _stopped(line)
-    tables = [one for name, runs in found.items() if (one := growth_table(name, runs)) is not None]
+    tables = [one for name, runs in found.items() if (one := results.growth_table(name, runs)) is not None]
     for one in tables:
-        _show(line, growth_blocks(one))
+        _show(line, results.growth_blocks(one))
     if files and tables:
         import pandas as pd
 
         write_frame(files[0], pd.concat(tables))
-        panels = {growth_title(one): growth_panel(one) for one in tables}
+        panels = {results.growth_title(one): results.growth_panel(one) for one in tables}
         _draw(line, files[-1], panels, GROWTH_LABELS, across=3, ticks=True)
     return code
 

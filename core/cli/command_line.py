@@ -25,8 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..foundation.exceptions import InputError
-from ..foundation.version import VERSION
+from ..foundation import VERSION, InputError
 from ..stop_signals import SIGNALED, STOP_SIGNALS
 
 # Every command with its line in `nrsfm --help`; its module has the same name.
@@ -57,10 +56,7 @@ OUTPUT, ERRORS = 1, 2
 
 
 class CheckedParser(argparse.ArgumentParser):
-    """A parser that refuses whole numbers that no array can count, and `--` as the value of an option.
-
-    It refuses with one sentence, as everything else does, in which arguments are escaped and shortened.
-    """
+    """A parser that refuses numbers that no array can count, and `--` as a value, with one sentence."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -143,13 +139,15 @@ class _CommandParser(CheckedParser):
             self._command = None
 
 
-def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> None:
+def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> argparse._ActionsContainer:
     """Add the arguments that a table lists: on each line the names and what is given, a colon, and the help.
 
-    A line that is indented further goes on with the help. `kinds`: by the name of an argument its type, its
-    choices as a list, its default, of which it has the type, or what argparse calls these as a dict. One
-    without any of these and without a word for what is given is true where it is there.
+    A line that is indented further goes on with the help; a title in brackets begins a group, and the last
+    one is returned. `kinds`: by the name of an argument its type, its choices as a list, its default, of
+    which it has the type, or what argparse calls these as a dict. One without any of these and without a word
+    for what is given is true where it is there.
     """
+    group = parser
     lines: list[str] = []
     for line in inspect.cleandoc(table).splitlines():
         if line.startswith(" "):
@@ -157,6 +155,9 @@ def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> Non
         else:
             lines.append(line)
     for line in lines:
+        if line.startswith("["):
+            group = parser.add_argument_group(line.strip("[]"))
+            continue
         head, _, text = line.partition(": ")
         *names, last = head.split()
         given: dict[str, Any] = {"help": text or None}
@@ -176,7 +177,8 @@ def declare(parser: argparse._ActionsContainer, table: str, **kinds: Any) -> Non
             given |= {"type": type(kind), "default": kind}
         elif "metavar" not in given:
             given["action"] = "store_true"
-        parser.add_argument(*(names or [name]), **given)
+        group.add_argument(*(names or [name]), **given)
+    return group
 
 
 def explained(choices: Mapping[str, str]) -> str:

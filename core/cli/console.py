@@ -10,11 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..evaluation.metrics import ERROR_NAMES, METRICS, errors_of
-from ..foundation.exceptions import printable
-from ..foundation.phases import DEPTHS, phase_text
-from ..reconstruction.progress import Iterate
-from ..reconstruction.result import Result
-from ..reconstruction.verdicts import worth_of
+from ..foundation import DEPTHS, phase_text, printable
+from ..reconstruction import Iterate, Result, worth_of
 
 if TYPE_CHECKING:
     from ..experiments.jobs import JobsProgress
@@ -30,13 +27,19 @@ def print_lines(*lines: str, stream: TextIO | None = None) -> None:
 
 
 class ProgressLine:
-    """Estimated time left, iteration, objective, rate and phase; empty where the stream is no terminal."""
+    """A line of progress in a block, after which it is removed; empty where the stream is no terminal."""
 
     def __init__(self, stream: TextIO, *, shown: bool = True) -> None:
         self._stream = stream
         self._shown = shown and stream.isatty()
         self._began = self._drawn = time.monotonic()
         self._width = 0
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
 
     def show(self, text: Callable[[float], str]) -> None:
         """Draw what a function of the seconds since the beginning returns, at most ten times a second."""

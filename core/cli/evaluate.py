@@ -9,14 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from ..cameras.rotations import checked_rotations
-from ..data.masks import known_points
-from ..data.sequence import CameraModel, GroundTruth
-from ..evaluation.alignment import Alignment, Kind, Mirror, Views
+from ..data import CameraModel, GroundTruth, known_points
+from ..evaluation import Alignment, Kind, Mirror, Views, fall_sentence, find_truth_outliers, optimality
 from ..evaluation.metrics import aligned_mm, errors_of, published_errors
-from ..evaluation.optimality import optimality
-from ..evaluation.outliers import fall_sentence, find_truth_outliers
-from ..foundation.exceptions import InputError
-from ..foundation.types import Floats
+from ..foundation import Floats, InputError
 from ..io.files.contents import load_arrays, naming, read_bytes, refusing_damage
 from ..io.files.variables import describe
 from ..reconstruction.result import Result, load_result
@@ -128,8 +124,7 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
     """Read the true shapes S (F, 3, P) of all frames; the reference frame stays the result's own.
 
     Returns the shapes; where the file has the true rotations R (F, 3, 3), the shapes R S in the camera's
-    coordinates up to the translation; and all cameras, with the true ones where it has R and t (F, 3). Raises
-    InputError where the file has no S, a shape is not the result's, or R or t are no cameras.
+    coordinates up to the translation; and all cameras, with the true ones where it has R and t (F, 3).
     """
     with refusing_damage(path):
         arrays = load_arrays(read_bytes(path), path)

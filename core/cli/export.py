@@ -9,26 +9,17 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_outputs, protecting
+from ..foundation import InputError, check_outputs, protecting
+from ..io import writers
 from ..io.readers import named_path
-from ..io.writers import (
-    ALIGNMENTS,
-    COLORS,
-    COORDINATES,
-    INTERPOLATIONS,
-    KINDS,
-    WRITERS,
-    ExportOptions,
-    export,
-    writer_for,
-)
 from ..reconstruction.result import load_result
 from .command_line import declare, explained
 from .console import print_lines
 
 # What is chosen on the command line, with its value where nothing is.
-OPTIONS = {each.name: each.default for each in fields(ExportOptions) if each.name not in ("progress", "y_up")}
+OPTIONS = {
+    each.name: each.default for each in fields(writers.ExportOptions) if each.name not in ("progress", "y_up")
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         f"""
         RESULT.npz
-        -o --output FILE: file to write, {", ".join(WRITERS)}; may be repeated
+        -o --output FILE: file to write, {", ".join(writers.WRITERS)}; may be repeated
         """,
         result=Path,
         output={"type": Path, "action": "append", "required": True},
@@ -61,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare(
         parser,
         f"""
-        --coordinates: {explained(COORDINATES)}
-        --align: {explained(ALIGNMENTS)}
+        --coordinates: {explained(writers.COORDINATES)}
+        --align: {explained(writers.ALIGNMENTS)}
         --mirror: let --align truth and --align sequence use the mirror image where it is nearer
         --scale RULE: a length that is known, which gives the shapes their units where they are not aligned:
             3-17=85mm, the distance of two points counted from 1, or size=200mm (default: that of solve)
@@ -70,16 +61,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             floor=12:3-5-9, points 3, 5 and 9 of frame 12 (default: that of solve, or as the pictures)
         --text: write ply as text, not binary
         --fps N: frames per second of an animation (default: the frame rate of the sequence, 15 where unknown)
-        --interpolation: {_heeding("interpolation")}: {explained(INTERPOLATIONS)}
-        --color: {_heeding("color")}: {explained(COLORS)}
+        --interpolation: {_heeding("interpolation")}: {explained(writers.INTERPOLATIONS)}
+        --color: {_heeding("color")}: {explained(writers.COLORS)}
         --video: {_heeding("video")}: put the video that was tracked behind the camera; pictures of all frames
             beside USD, the first one inside glTF
         """,
-        coordinates={"choices": list(COORDINATES), "default": "upright"},
-        align={"choices": list(ALIGNMENTS), "default": "none"},
+        coordinates={"choices": list(writers.COORDINATES), "default": "upright"},
+        align={"choices": list(writers.ALIGNMENTS), "default": "none"},
         fps=float,
-        interpolation={"choices": list(INTERPOLATIONS), "default": "linear"},
-        color={"choices": list(COLORS), "default": "plain"},
+        interpolation={"choices": list(writers.INTERPOLATIONS), "default": "linear"},
+        color={"choices": list(writers.COLORS), "default": "plain"},
     )
 
 
@@ -103,14 +94,14 @@ def run(args: argparse.Namespace) -> None:
         result = result.with_upright(args.upright)
     for path in args.output:
         with protecting(inputs):
-            written = export(result, path, **given)
+            written = writers.export(result, path, **given)
         last = f" to {written[-1]}" if len(written) > 1 else ""
         print_lines(f"wrote {written[0]}{last}", stream=sys.stderr)
 
 
 def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:
     """Refuse an option that means nothing for any of the files."""
-    heeded = frozenset[str]().union(*(writer_for(path).options for path in paths))
+    heeded = frozenset[str]().union(*(writers.writer_for(path).options for path in paths))
     for name, default in OPTIONS.items():
         if given[name] != default and name not in heeded:
             option = "--all-frames or --stacked" if name == "frames" else f"--{name}"
@@ -121,11 +112,11 @@ def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:
 
 
 def _list_formats() -> str:
-    width = max(map(len, WRITERS))
+    width = max(map(len, writers.WRITERS))
     lines = ["formats:"]
-    for kind, title in KINDS.items():
+    for kind, title in writers.KINDS.items():
         lines.append(f"  {title}")
-        for writer in WRITERS.values():
+        for writer in writers.WRITERS.values():
             if writer.kind == kind:
                 told = "; ".join(filter(None, (writer.label, writer.purpose)))
                 lines.append(f"    {writer.suffix:{width}}  {told}")
@@ -134,4 +125,4 @@ def _list_formats() -> str:
 
 def _heeding(option: str) -> str:
     """Return the suffixes of the formats that an option has a meaning for."""
-    return ", ".join(suffix for suffix, writer in WRITERS.items() if option in writer.options)
+    return ", ".join(suffix for suffix, writer in writers.WRITERS.items() if option in writer.options)

@@ -9,29 +9,14 @@ from functools import partial
 from typing import Any
 
 from ..data.sequence import Sequence
+from ..evaluation import parameter_grid
 from ..evaluation.cross_validation import FOLDS, HIDING, SHARE, HoldoutPlan, HoldoutTrial, gather_curve, sweep
-from ..evaluation.parameter_grid import (
-    OBJECTIVE,
-    objective_to_vary,
-    parameters_of,
-    parse_value,
-    suggest_values,
-    value_text,
-)
 from ..foundation.exceptions import InputError
-from ..reconstruction.progress import Iterate
+from ..reconstruction import Iterate, Settings
 from ..reconstruction.reconstruct import iterate_sequence
-from ..reconstruction.settings import Settings
+from . import options
 from .command_line import CheckedParser, check_stopped, declare, explained
 from .console import ProgressLine, as_json, print_lines, progress_text
-from .options import (
-    FREQUENT,
-    add_sequence_options,
-    add_settings_options,
-    chosen_sequence,
-    given_options,
-    settings_from,
-)
 
 
 def add_arguments(parser: CheckedParser) -> None:
@@ -42,13 +27,13 @@ def add_arguments(parser: CheckedParser) -> None:
         "parameter and the other options choose the objective. That of the depths is minimized in every "
         "solve, from the bilinear solution alone."
     )
-    parser.shorten_help("SEQUENCE", (*FREQUENT, "over", "values", "hiding", "folds", "json", "quiet"))
-    add_sequence_options(parser)
-    add_settings_options(parser)
-    group = parser.add_argument_group("guidance")
+    parser.shorten_help("SEQUENCE", (*options.FREQUENT, "over", "values", "hiding", "folds", "json", "quiet"))
+    options.add_sequence_options(parser)
+    options.add_settings_options(parser)
     declare(
-        group,
+        parser,
         f"""
+        [guidance]
         --over NAME: the parameter: of the depths isometry, smallest_movement, noise, neighbors; of the
             weighted nuclear norm xi or mu of the penalty, scale of explicit weights, rank, eta; or objective
             (default: the first one of the objective)
@@ -68,30 +53,26 @@ def add_arguments(parser: CheckedParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Reconstruct, solve the series, and print the table with what it recommends, also of a part of it.
-
-    Raises KeyboardInterrupt where the command is stopped, after the table.
-    """
+    """Reconstruct, solve the series, and print the table with what it recommends, also of a part of it."""
     if args.over is not None and args.preset is args.objective is None:
-        args.objective = objective_to_vary(args.over, given_options(args))
-    (sequence, _files), settings = chosen_sequence(args), settings_from(args)
-    offered = parameters_of(settings, sequence.camera)
+        args.objective = parameter_grid.objective_to_vary(args.over, options.given_options(args))
+    (sequence, _files), settings = options.chosen_sequence(args), options.settings_from(args)
+    offered = parameter_grid.parameters_of(settings, sequence.camera)
     name = offered[0] if args.over is None else args.over
     if name not in offered:
         raise InputError(f"--over is {name!r}; accepted here are {', '.join(offered)}")
     if args.values:
-        values = tuple(parse_value(name, text) for text in args.values.split(","))
+        values = tuple(parameter_grid.parse_value(name, text) for text in args.values.split(","))
     else:
-        values = suggest_values(sequence, settings, name)
+        values = parameter_grid.suggest_values(sequence, settings, name)
     plan = HoldoutPlan(
         name, values, share=args.share, folds=args.folds, hiding=args.hiding, seed=settings.seed
     )
-    line = ProgressLine(sys.stderr, shown=not args.quiet)
     trials: list[HoldoutTrial] = []
     try:
-        _solve(sequence, settings, plan, line, trials)
+        with ProgressLine(sys.stderr, shown=not args.quiet) as line:
+            _solve(sequence, settings, plan, line, trials)
     finally:
-        line.clear()
         if trials:
             figures = _figures(trials, plan, sequence)
             print_lines(*([as_json(figures)] if args.json else _lines(figures)))
@@ -144,7 +125,9 @@ def _figures(trials: list[HoldoutTrial], plan: HoldoutPlan, sequence: Sequence) 
 
 def _printed(parameter: str, value: float) -> float | str:
     """Return a value as JSON has it: a number, or the word that a number stands for."""
-    return value_text(parameter, value) if parameter == OBJECTIVE else float(value)
+    return (
+        parameter_grid.value_text(parameter, value) if parameter == parameter_grid.OBJECTIVE else float(value)
+    )
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:

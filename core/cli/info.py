@@ -5,20 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+from collections.abc import Sequence as SequenceOf
 from dataclasses import asdict
 from pathlib import Path
 
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import LONGEST_SENTENCE, InputError, printable_name
-from ..io.readers import (
-    FileContents,
-    SequenceEntry,
-    entry_of,
-    inspect_file,
-    is_sequence_folder,
-    list_sequences,
-    resolve,
-)
+from ..io import readers
+from .command_line import declare
 from .console import print_lines
 from .options import add_frame_base, add_reading_options, reading_from
 
@@ -39,24 +33,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "is the one that intrinsics are estimated from, counted as gt_frame_N counts. Of a file it also "
         "shows what each array is taken for, and what was guessed or left out; the options change it."
     )
-    parser.add_argument(
-        "path",
-        type=Path,
-        metavar="PATH",
-        help="a Challenge object's folder, a folder of files, one above, or a file",
-    )
+    path = "PATH: a Challenge object's folder, a folder of files, one above, or a file"
+    declare(parser, path, path=Path)
     add_frame_base(parser)
     add_reading_options(parser)
-    parser.add_argument("--json", action="store_true", help="print a JSON list in place of the table")
+    declare(parser, "--json: print a JSON list in place of the table")
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the table, or the list. Raises InputError where nothing can be read."""
     contents = _contents(args)
     if contents is None or contents.sequence is None or contents.states_all:
-        entries = list_sequences(args.path, frame_base=args.frame_base)
+        entries = readers.list_sequences(args.path, frame_base=args.frame_base)
     else:
-        entries = (entry_of(contents.sequence),)
+        entries = (readers.entry_of(contents.sequence),)
     if all(entry.problem for entry in entries):
         raise InputError(entries[0].problem)
     if args.json:
@@ -64,13 +54,7 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps([_values(entry, args.frame_base) | understood for entry in entries], indent=2))
         return
     rows = [_row(entry, args.frame_base) for entry in entries if not entry.problem]
-    widths = [max(len(row[column]) for row in [HEADER, *rows]) for column in range(len(HEADER))]
-    for row in [HEADER, *rows]:
-        cells = [
-            cell.rjust(width) if name in NUMERIC else cell.ljust(width)
-            for name, cell, width in zip(HEADER, row, widths, strict=True)
-        ]
-        print_lines("  ".join(cells).rstrip())
+    print_lines(*_aligned([HEADER, *rows], [name in NUMERIC for name in HEADER]))
     objects = len({entry.object_name for entry in entries if not entry.problem})
     print(f"\n{len(rows)} sequence{'s' * (len(rows) != 1)} of {objects} object{'s' * (objects != 1)}")
     for entry in entries:
@@ -80,21 +64,33 @@ def run(args: argparse.Namespace) -> None:
         print_lines("", *_lines(contents))
 
 
-def _contents(args: argparse.Namespace) -> FileContents | None:
+def _aligned(rows: SequenceOf[SequenceOf[str]], numeric: SequenceOf[bool]) -> list[str]:
+    """Return rows of cells as lines, two spaces between columns, of which some are numeric."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _contents(args: argparse.Namespace) -> readers.FileContents | None:
     """Return how a file is understood, None for a folder of sequences, which has no reading options."""
     reading = reading_from(args)
-    path = args.path if str(args.path) == ALL_SAMPLES else resolve(args.path)
-    if str(path) == ALL_SAMPLES or (path.is_dir() and not is_sequence_folder(path)):
+    path = args.path if str(args.path) == ALL_SAMPLES else readers.resolve(args.path)
+    if str(path) == ALL_SAMPLES or (path.is_dir() and not readers.is_sequence_folder(path)):
         for name in reading.keys() - {"frame_base"}:
             raise InputError(f"--{name} says how a file is read; {path} is a folder of sequences")
         return None
-    contents = inspect_file(path, **reading)
+    contents = readers.inspect_file(path, **reading)
     if contents.problem:
         raise InputError(contents.problem)
     return contents
 
 
-def _understood(contents: FileContents) -> dict[str, object]:
+def _understood(contents: readers.FileContents) -> dict[str, object]:
     sequence = contents.sequence
     assert sequence is not None  # a file that cannot be read has been refused
     matrix = sequence.intrinsics
@@ -115,14 +111,12 @@ def _understood(contents: FileContents) -> dict[str, object]:
     }
 
 
-def _lines(contents: FileContents) -> list[str]:
+def _lines(contents: readers.FileContents) -> list[str]:
     sequence = contents.sequence
     assert sequence is not None  # a file that cannot be read has been refused
     arrays = contents.arrays[:MOST_ARRAYS]
     rows = [(entry.role, printable_name(entry.name), entry.size, entry.dtype) for entry in arrays]
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
-    lines = [f"read as {contents.producer}:"]
-    lines += ["  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [f"read as {contents.producer}:", *(f"  {line}" for line in _aligned(rows, [False] * 4))]
     more = len(contents.arrays) - len(rows)
     lines += [f"  and {more} more"] if more else []
     lines += [f"camera: {_camera(sequence)}"]
@@ -144,7 +138,7 @@ def _camera(sequence: Sequence) -> str:
     return f"{name}, focal length unknown" if sequence.camera is CameraModel.PERSPECTIVE else name
 
 
-def _row(entry: SequenceEntry, frame_base: int) -> tuple[str, ...]:
+def _row(entry: readers.SequenceEntry, frame_base: int) -> tuple[str, ...]:
     values = _values(entry, frame_base)
     truth = "-"
     if entry.truth_frame is not None:
@@ -162,7 +156,7 @@ def _row(entry: SequenceEntry, frame_base: int) -> tuple[str, ...]:
     )
 
 
-def _values(entry: SequenceEntry, frame_base: int) -> dict[str, object]:
+def _values(entry: readers.SequenceEntry, frame_base: int) -> dict[str, object]:
     return {
         "object": entry.object_name,
         "camera": entry.camera.value if entry.camera else None,

@@ -16,21 +16,8 @@ import numpy as np
 
 from ..cameras.calibration import from_four
 from ..data.sequence import CameraModel, Sequence
-from ..foundation.exceptions import InputError
-from ..foundation.parameters import Parameter, parameters_of
-from ..foundation.phases import DEPTHS
-from ..io.readers import (
-    COORDINATES,
-    ORDERS,
-    READERS,
-    ReadingOptions,
-    SequenceEntry,
-    is_sequence_folder,
-    list_sequences,
-    read_bytes,
-    read_sequence,
-    recording_files,
-)
+from ..foundation import DEPTHS, InputError, Parameter, parameters_of
+from ..io import readers
 from ..penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from ..problem import LOSSES
 from ..reconstruction.settings import (
@@ -75,7 +62,8 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     declare(
         parser,
         f"""
-        SEQUENCE: a file ({", ".join(READERS)}), a Challenge object's folder, or sample:NAME for a bundled one
+        SEQUENCE: a file ({", ".join(readers.READERS)}), a Challenge object's folder, or sample:NAME for a
+            bundled one
         --path NAME: which of an object's camera paths: circle, flyby, ...
         """,
     )
@@ -83,25 +71,23 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
 
 
-# Of each reading option: how its value is written, and what it means.
+LAID_OUT = ", ".join(name for name, reader in readers.READERS.items() if "layout" in reader.options)
+# Of each reading option how its value is written, a colon, and what it means.
 READING_HELP = {
-    "camera": ("", "which of an object's cameras, or the camera model of a file that does not hold it"),
+    "camera": ": which of an object's cameras, or the camera model of a file that does not hold it",
     "layout": (
-        "NAME",
-        f"layout of arrays ({', '.join(name for name, one in READERS.items() if 'layout' in one.options)}) "
-        "that fit several or none; the table is in `nrsfm formats`",
+        f" NAME: layout of arrays ({LAID_OUT}) that fit several or none; the table is in `nrsfm formats`"
     ),
-    "tracks": ("NAME", "the array that holds the tracks"),
+    "tracks": " NAME: the array that holds the tracks",
     "visible": (
-        "NAME",
-        "the array that is 1 where a point is seen; ~NAME: where it is hidden; none: no such array",
+        " NAME: the array that is 1 where a point is seen; ~NAME: where it is hidden; none: no such array"
     ),
-    "threshold": ("T", "of an array of scores: a point is seen from T on"),
-    "order": ("", "axes of the tracks: frames first (tnxy), or points first (ntxy)"),
-    "xy": ("", "coordinates of a point: x first, or y first"),
-    "size": ("WxH", "width and height of the picture in pixels"),
-    "individual": ("NAME", "one of several animals, people or videos in the file"),
-    "columns": ("A=B,...", "columns of a table: frame=..,point=..,x=..,y=.., and visible=.."),
+    "threshold": " T: of an array of scores: a point is seen from T on",
+    "order": ": axes of the tracks: frames first (tnxy), or points first (ntxy)",
+    "xy": ": coordinates of a point: x first, or y first",
+    "size": " WxH: width and height of the picture in pixels",
+    "individual": " NAME: one of several animals, people or videos in the file",
+    "columns": " A=B,...: columns of a table: frame=..,point=..,x=..,y=.., and visible=..",
 }
 
 
@@ -112,25 +98,20 @@ def add_reading_options(
     without: Collection[str] = (),
 ) -> None:
     """Add an option for every reading option of `read_sequence`."""
-    choices = {"camera": [model.value for model in CameraModel], "order": ORDERS, "xy": COORDINATES}
+    models = [model.value for model in CameraModel]
+    choices = {"camera": models, "order": readers.ORDERS, "xy": readers.COORDINATES}
     group = parser.add_argument_group("how the file is read (nrsfm info FILE shows how it is understood)")
-    for name, (metavar, text) in READING_HELP.items():
-        if name in without:
-            continue
-        group.add_argument(
-            (renamed or {}).get(name, f"--{name}"),
-            dest=f"reading_{name}",
-            choices=choices.get(name),
-            metavar=metavar or None,
-            help=text,
-        )
+    for name in [name for name in READING_HELP if name not in without]:
+        flag = (renamed or {}).get(name, f"--{name}")
+        kind = {"dest": f"reading_{name}", "choices": choices.get(name)}
+        declare(group, flag + READING_HELP[name], **{flag.strip("-").replace("-", "_"): kind})
 
 
 def reading_from(args: argparse.Namespace) -> dict[str, Any]:
     """Return the reading options that were given, as `read_sequence` and `inspect_file` accept them."""
     given: dict[str, Any] = {name: getattr(args, f"reading_{name}", None) for name in READING_HELP}
     given["frame_base"] = getattr(args, "frame_base", 1)
-    return ReadingOptions(**given).given()
+    return readers.ReadingOptions(**given).given()
 
 
 def add_frame_base(parser: argparse.ArgumentParser) -> None:
@@ -145,16 +126,16 @@ def add_frame_base(parser: argparse.ArgumentParser) -> None:
 def chosen_sequence(args: argparse.Namespace) -> tuple[Sequence, list[Path]]:
     """Read the one sequence that the options name; return it with all files that it consists of."""
     reading, path = reading_from(args), Path(args.sequence)
-    if path.is_dir() and not is_sequence_folder(path):
+    if path.is_dir() and not readers.is_sequence_folder(path):
         path = _only_one(path, CameraModel(reading["camera"]) if "camera" in reading else None, args)
-    with recording_files() as files:
-        sequence = read_sequence(path, **reading)
+    with readers.recording_files() as files:
+        sequence = readers.read_sequence(path, **reading)
     return sequence, files if sequence.video is None else [*files, sequence.video]
 
 
 def _only_one(folder: Path, camera: CameraModel | None, args: argparse.Namespace) -> Path:
     """Return the file of the one sequence in a folder that the options leave; perspective unless asked."""
-    found = list_sequences(folder, frame_base=args.frame_base)
+    found = readers.list_sequences(folder, frame_base=args.frame_base)
     left = [entry for entry in found if args.path in (None, entry.path_name)]
     if camera is None and any(entry.camera is CameraModel.PERSPECTIVE for entry in left):
         camera = CameraModel.PERSPECTIVE
@@ -165,7 +146,7 @@ def _only_one(folder: Path, camera: CameraModel | None, args: argparse.Namespace
     raise InputError(f"{folder} {problem}: {', '.join(_choices(left or list(found)))}")
 
 
-def _choices(entries: list[SequenceEntry]) -> list[str]:
+def _choices(entries: list[readers.SequenceEntry]) -> list[str]:
     """Return the ways to choose: objects where there are several, else files, else camera and path."""
     objects = list(dict.fromkeys(entry.object_name for entry in entries))
     if len(objects) > 1:
@@ -193,11 +174,17 @@ METAVARS |= dict.fromkeys(SOURCES, "SOURCE")
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
     """Add --preset and an option for everything that it gives."""
     defaults = "; ".join(f"{preset} for {problem}" for problem, preset in DEFAULT_PRESETS.items())
-    parser.add_argument("--preset", choices=list(PRESETS), help=f"default: {defaults}")
-    parser.add_argument("--problem", choices=list(PROBLEMS), help=f"{explained(PROBLEMS)} (default nonrigid)")
     methods = {name: method.meaning for name, method in METHODS.items()}
-    parser.add_argument(
-        "--method", choices=list(METHODS), help=f"{explained(methods)} (default by the preset)"
+    declare(
+        parser,
+        f"""
+        --preset: default: {defaults}
+        --problem: {explained(PROBLEMS)} (default nonrigid)
+        --method: {explained(methods)} (default by the preset)
+        """,
+        preset=list(PRESETS),
+        problem=list(PROBLEMS),
+        method=list(METHODS),
     )
     _add_settings(parser)
     _add_penalties(parser)
@@ -308,32 +295,31 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         elif name == "hide":
             tip += " Or a file of such entries."
         defaults = {preset: getattr(settings, name) for preset, settings in PRESETS.items()}
-        groups[section].add_argument(
-            option_flag(name),
-            dest=name,
-            type=_type(described),
-            choices=described.choices or None,
-            metavar=_metavar(described),
-            help=f"{tip} {_defaults(defaults, described.absent)}",
-        )
-    groups["Depths"].add_argument(
-        "--mode-weights",
-        metavar="W1,W2,...",
-        help="Weights of the singular values of the deviations from the mean shape, non-decreasing, the last "
-        "one of all that follow. Default 1.",
+        _add_option(groups[section], described, f"{tip} {_defaults(defaults, described.absent)}")
+    declare(
+        groups["Depths"],
+        """
+        --mode-weights W1,W2,...: Weights of the singular values of the deviations from the mean shape,
+            non-decreasing, the last one of all that follow. Default 1.
+        """,
     )
 
 
-def _type(described: Parameter) -> type[Any]:
-    return str if described.text or described.choices else int if described.integer else float
-
-
-def _metavar(described: Parameter) -> str | None:
-    if described.choices:
-        return None
-    if described.text:
-        return METAVARS[described.name]
-    return "N" if described.integer else "X"
+def _add_option(
+    group: argparse._ActionsContainer, described: Parameter, text: str, *, method: bool = False
+) -> None:
+    """Add the option of a parameter; what is an option of a `method` stays a text, which the method reads."""
+    plain = method or described.text or bool(described.choices)
+    kind = str if plain else int if described.integer else float
+    metavar = METAVARS.get(described.name, "N" if kind is int else "X")
+    group.add_argument(
+        option_flag(described.name),
+        dest=f"option_{described.name}" if method else described.name,
+        type=kind,
+        choices=described.choices or None,
+        metavar=None if described.choices else metavar,
+        help=text,
+    )
 
 
 def _intrinsics(text: str) -> str | tuple[float, ...]:
@@ -354,7 +340,7 @@ def _hidden(text: str) -> str:
     if not os.path.isfile(text):  # False, unlike that of a Path, for a text that is too long for a path
         return text
     try:
-        return read_bytes(Path(text)).decode("utf-8")
+        return readers.read_bytes(Path(text)).decode("utf-8")
     except ValueError as error:  # InputError is one, too
         raise InputError(f"--hide is {text!r}, a file that cannot be read as text ({error})") from error
 
@@ -366,23 +352,12 @@ def _add_penalties(parser: argparse.ArgumentParser) -> None:
     """Add --penalty, one option for every number of any penalty, and --weights."""
     group = parser.add_argument_group("penalty on the singular values")
     titles = explained({name: f"{kind.title}, {kind.formula}" for name, kind in PENALTIES.items()})
-    group.add_argument(
-        "--penalty",
-        choices=list(PENALTIES),
-        help=f"{titles} (default by the preset, or by a method that accepts no other)",
-    )
+    text = f"--penalty: {titles} (default by the preset, or by a method that accepts no other)"
+    declare(group, text, penalty=list(PENALTIES))
     for name, tables in _penalty_numbers().items():
-        described = next(iter(tables.values()))
-        group.add_argument(
-            option_flag(name),
-            dest=name,
-            type=_type(described),
-            metavar=_metavar(described),
-            help=f"{_meanings(tables)} {_defaults(_penalty_defaults(name, list(tables)))}",
-        )
-    group.add_argument(
-        "--weights", metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
-    )
+        text = f"{_meanings(tables)} {_defaults(_penalty_defaults(name, list(tables)))}"
+        _add_option(group, next(iter(tables.values())), text)
+    declare(group, "--weights A1,A2,...: the weights themselves, non-decreasing; sets K", weights=str)
 
 
 def _penalty_numbers() -> dict[str, dict[str, Parameter]]:
@@ -439,13 +414,8 @@ def _add_method_options(parser: argparse.ArgumentParser) -> None:
         described = next(iter(tables.values()))
         accepted = "" if described.choices else f" Accepted: {described.accepted}."
         defaults = _defaults({method: METHODS[method].default(name) for method in tables})
-        group.add_argument(
-            option_flag(name),
-            dest=f"option_{name}",
-            choices=described.choices or None,
-            metavar=None if described.choices else "X",
-            help=f"{described.tip}{accepted} For {', '.join(tables)}. {defaults}",
-        )
+        text = f"{described.tip}{accepted} For {', '.join(tables)}. {defaults}"
+        _add_option(group, described, text, method=True)
 
 
 def _options_from(args: argparse.Namespace, method: str) -> tuple[tuple[str, Any], ...]:

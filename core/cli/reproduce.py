@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from ..experiments.jobs import JobsProgress
-from ..experiments.report import check_installed
-from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reproduce_experiment
+from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, reproduce_experiment
 from ..foundation.exceptions import InputError
 from ..foundation.processes import processor_count
 from .command_line import INTERRUPTED, declare, explained
@@ -50,40 +49,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute what is not yet there, write the report, and name it."""
-    check_installed(*PACKAGES)
     if args.jobs is not None and args.jobs < 1:
         raise InputError(f"--jobs is {args.jobs}; accepted is a whole number of at least 1")
-    line = ProgressLine(sys.stderr)
-    last: list[JobsProgress] = []
+    now: JobsProgress | None = None
 
-    def progress(now: JobsProgress) -> None:
-        last[:] = [now]
+    def progress(given: JobsProgress) -> None:
+        nonlocal now
+        now = given
         line.write(jobs_progress_text(now))
 
     try:
-        written = reproduce_experiment(
-            args.experiment,
-            args.output,
-            data=args.data,
-            real=args.real,
-            frame_base=args.frame_base,
-            seconds=args.seconds,
-            processes=args.jobs or processor_count(),
-            command=command_of(args),
-            progress=progress,
-        )
+        with ProgressLine(sys.stderr) as line:
+            written = reproduce_experiment(
+                args.experiment,
+                args.output,
+                **{name: getattr(args, name) for name in ("data", "real", "frame_base", "seconds")},
+                processes=args.jobs or processor_count(),
+                command=command_of(args),
+                progress=progress,
+            )
     except KeyboardInterrupt:
-        line.clear()
-        if not last:
+        if now is None:
             raise
-        now = last[0]
-        print_lines(
-            f"nrsfm reproduce: stopped; {now.done} of {now.total} jobs are kept in {args.output / 'jobs'}, "
-            "and the same command continues from there",
-            stream=sys.stderr,
-        )
+        kept = f"{now.done} of {now.total} jobs are kept in {args.output / 'jobs'}"
+        said = f"nrsfm reproduce: stopped; {kept}, and the same command continues from there"
+        print_lines(said, stream=sys.stderr)
         return INTERRUPTED
-    line.clear()
     print_lines(f"wrote {written}")
     return 0
 

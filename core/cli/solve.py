@@ -7,7 +7,6 @@ import csv
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -17,10 +16,8 @@ from ..cameras.intrinsics import LARGEST_CALIBRATED
 from ..data.sequence import CameraModel, Sequence
 from ..evaluation import solve_hiding_outliers
 from ..evaluation.metrics import camera_truth, unscaled_errors
-from ..foundation.atomic import replacing
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_outputs, check_writable, protecting, saved_elsewhere
-from ..foundation.phases import phase_text
+from ..foundation import InputError, phase_text, replacing
+from ..foundation.outputs import check_outputs, protecting, saved_elsewhere
 from ..io.files.contents import naming
 from ..io.readers import recording_files
 from ..io.writers import WRITERS, export, writer_for
@@ -30,17 +27,9 @@ from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
 from ..reconstruction.result import Result
 from ..reconstruction.settings import Settings
+from . import options
 from .command_line import INTERRUPTED, CheckedParser, check_stopped, declare
 from .console import ProgressLine, as_json, as_lines, print_lines, progress_text, summary_of
-from .options import (
-    FREQUENT,
-    RefusingParser,
-    add_sequence_options,
-    add_settings_options,
-    chosen_sequence,
-    objective_sentence,
-    settings_from,
-)
 
 
 def add_arguments(parser: CheckedParser) -> None:
@@ -48,9 +37,11 @@ def add_arguments(parser: CheckedParser) -> None:
     parser.description = (
         "Reconstruct a sequence. A preset gives the defaults that the other options override."
     )
-    parser.shorten_help("SEQUENCE -o OUT", (*FREQUENT, "end", "outliers", "start", "output", "json", "quiet"))
-    add_sequence_options(parser)
-    add_settings_options(parser)
+    parser.shorten_help(
+        "SEQUENCE -o OUT", (*options.FREQUENT, "end", "outliers", "start", "output", "json", "quiet")
+    )
+    options.add_sequence_options(parser)
+    options.add_settings_options(parser)
     group = parser.add_argument_group("steering")
     _add_iterates(group)
     declare(
@@ -98,43 +89,55 @@ def _add_iterates(parser: argparse._ActionsContainer) -> None:
 
 
 def _step(args: argparse.Namespace) -> SolveStep:
-    return SolveStep(settings_from(args), args.iterates, args.end)
+    return SolveStep(options.settings_from(args), args.iterates, args.end)
 
 
 def _parsed(text: str) -> argparse.Namespace:
-    parser = RefusingParser("--then", "options of settings, --iterates and --end")
-    add_settings_options(parser)
+    parser = options.RefusingParser("--then", "options of settings, --iterates and --end")
+    options.add_settings_options(parser)
     _add_iterates(parser)
     try:
-        options = shlex.split(text)
+        words = shlex.split(text)
     except ValueError as error:
         raise InputError(f"--then is {text!r}, which cannot be split into words ({error})") from error
-    return parser.parse_args(options)
+    return parser.parse_args(words)
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve, write every output, print the summary; after Ctrl-C with the best so far."""
     for path in args.output:
         writer_for(path)
-        check_writable(path)
+    outputs = [("-o", path) for path in args.output]
     if args.history:
-        check_writable(args.history)
+        outputs.append(("--history", args.history))
+    check_outputs(outputs, {})  # before anything is read
     with recording_files() as hiding:
         steps = steps_from(args)
-    sequence, files = chosen_sequence(args)
+    sequence, files = options.chosen_sequence(args)
     inputs = _inputs(args, steps, files, hiding)
-    outputs = [("-o", path) for path in args.output]
-    check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
+    check_outputs(outputs, inputs)
     _warn_of_pixels(sequence, steps[0].settings)
-    solved, interrupted = _Solved(), False
+    iterates, said = _iterates(args, steps, sequence), _objectives(args, steps)
+    last: Iterate | None = None
+    records: list[HistoryEntry] = []
+    interrupted = False
     try:
-        _drain(_iterates(args, steps, sequence), solved, _objectives(args, steps), quiet=args.quiet)
-        result, written = _keep(args, sequence, solved, inputs)
+        with ProgressLine(sys.stderr, shown=not args.quiet) as line:
+            for each in iterates:
+                if last is None and not args.quiet:
+                    said += [each.origin.remark] if each.origin is not None and each.origin.remark else []
+                    print_lines(*(f"nrsfm solve: {sentence}" for sentence in said), stream=sys.stderr)
+                last = each
+                records.append(each.record)
+                line.show(partial(progress_text, each))
+                check_stopped()
+        assert last is not None  # a run yields at least where it begins
+        result, written = _keep(args, sequence, last, records, inputs)
     except KeyboardInterrupt:  # the first signal, also one that arrives while the result is being written
-        if solved.last is None:
+        if last is None:
             raise
         interrupted = True
-        result, written = _keep(args, sequence, solved, inputs)
+        result, written = _keep(args, sequence, last, records, inputs)
     summary = summary_of(result) | {"output": written}
     with naming(sequence.source or Path(sequence.name)):
         summary["errors"] |= unscaled_errors(result, camera_truth(sequence))
@@ -194,43 +197,21 @@ def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:
         )
 
 
-@dataclass
-class _Solved:
-    """What there is of a run, at any moment."""
-
-    records: list[HistoryEntry] = field(default_factory=list)
-    last: Iterate | None = None
-
-
 def _objectives(args: argparse.Namespace, steps: tuple[SolveStep, ...]) -> list[str]:
     """Return what each step minimizes, and why."""
     given = (args, *map(_parsed, args.then))
-    said = [objective_sentence(own, step.settings) for own, step in zip(given, steps, strict=True)]
+    said = [options.objective_sentence(own, step.settings) for own, step in zip(given, steps, strict=True)]
     return [said[0], *(f"then {each}" for each in said[1:])]
 
 
-def _drain(iterates: Iterator[Iterate], solved: _Solved, said: list[str], *, quiet: bool) -> None:
-    """Run to the end; `said` is printed as it begins."""
-    line = ProgressLine(sys.stderr, shown=not quiet)
-    try:
-        for each in iterates:
-            if solved.last is None and not quiet:
-                remarks = [each.origin.remark] if each.origin is not None and each.origin.remark else []
-                print_lines(*(f"nrsfm solve: {each}" for each in (*said, *remarks)), stream=sys.stderr)
-            solved.last = each
-            solved.records.append(each.record)
-            line.show(partial(progress_text, each))
-            check_stopped()
-    finally:
-        line.clear()
-
-
 def _keep(
-    args: argparse.Namespace, sequence: Sequence, solved: _Solved, inputs: Mapping[Path, str]
+    args: argparse.Namespace,
+    sequence: Sequence,
+    last: Iterate,
+    records: list[HistoryEntry],
+    inputs: Mapping[Path, str],
 ) -> tuple[Result, list[str]]:
     """Write what there is of a run; return the result, and the names of its files."""
-    last, records = solved.last, solved.records
-    assert last is not None  # a run yields at least where it begins
     if records[-1:] != [last.record]:  # a signal came between the two
         records = [*records, last.record]
     result = finish(sequence, last.settings, last, records)

@@ -14,40 +14,20 @@ from typing import Any
 
 import numpy as np
 
+from ..experiments import jobs
 from ..experiments.job_store import RESULTS, JobStore
-from ..experiments.jobs import (
-    IN_FLIGHT,
-    Cluster,
-    ExperimentJob,
-    JobQueue,
-    JobsProgress,
-    connect_to_dask,
-    run_jobs,
-)
 from ..experiments.report import check_installed, render_latex, render_markdown
 from ..experiments.sweep.filter import filtered
 from ..experiments.sweep.frame import TABLES, report_table, tabulate, write_tables
 from ..experiments.sweep.rows import is_sweep_folder, read_sweep, write_plan
 from ..experiments.sweep.runs import BestFirst, SweepJob, SweepPlan, find_sequences, measured_pace, plan_sweep
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable, make_folder, protecting
+from ..foundation import InputError, check_replaceable, make_folder, protecting
 from ..foundation.processes import processor_count
 from ..io.readers import recording_files
 from ..reconstruction.settings import Settings
+from . import options
 from .command_line import INTERRUPTED, CheckedParser, declare, explained
 from .console import ProgressLine, duration_text, jobs_progress_text, print_lines
-from .options import (
-    FREQUENT,
-    RefusingParser,
-    add_frame_base,
-    add_reading_options,
-    add_settings_options,
-    drop_foreign_options,
-    is_whole_option,
-    option_flag,
-    reading_from,
-    settings_from,
-)
 
 ORDERS = {
     "longest-first": "runs that are expected to be long begin",
@@ -82,20 +62,14 @@ def add_arguments(parser: CheckedParser) -> None:
     parser.description, parser.epilog = DESCRIPTION, ON_MANY_MACHINES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter  # keeps the lines of both
     own = ("data", "output", "object", "set", "seeds", "jobs", "backend", "scheduler", "table", "by")
-    parser.shorten_help("DATA [DATA ...] -o DIR", (*FREQUENT, *own, "camera", "where"))
-    declare(
+    parser.shorten_help("DATA [DATA ...] -o DIR", (*options.FREQUENT, *own, "camera", "where"))
+    tables = declare(
         parser,
-        """
+        f"""
         DATA: folders or files of sequences, sample: for the bundled ones; with --table alone, the folder of a
             sweep
         -o --output DIR: the folder of the sweep
-        """,
-        data={"nargs": "+"},
-        output=Path,
-    )
-    declare(
-        parser.add_argument_group("what is varied"),
-        """
+        [what is varied]
         --object A,B: objects (default: all of the data)
         --camera A,B: perspective, orthogonal (default: all of the data)
         --path A,B: camera paths (default: all of the data)
@@ -103,12 +77,7 @@ def add_arguments(parser: CheckedParser) -> None:
             log:FIRST:LAST:COUNT, lin:FIRST:LAST:COUNT, [A,B] for a value with commas; all combinations are
             run, a number that a penalty or method does not have left out
         --seeds FIRST:END: seeds, END not among them: 0:5 are 0 to 4
-        """,
-        set={"nargs": "+", "action": "extend", "default": []},
-    )
-    declare(
-        parser.add_argument_group("how it is run"),
-        f"""
+        [how it is run]
         --jobs N: processes at a time (default: one per processor)
         --timeout SECONDS: end a run that takes longer
         --retry: run again what failed, died or was ended by --timeout
@@ -116,32 +85,25 @@ def add_arguments(parser: CheckedParser) -> None:
         --no-results: keep the numbers of the runs only
         --backend: default %(default)s
         --scheduler ADDRESS: of Dask: HOST:PORT, or its JSON file
+        [tables]
+        --table NUMBER: print the mean of a number: procrustes_mm (or mean_mm), loss, iterations, seconds, ...
+        --by A,B: settings: the last over the columns, the others down the rows
+        --where FILTER: only of some runs, as the filter of the window: "rank=2,4 eta>0.05 converged"
         """,
+        data={"nargs": "+"},
+        output=Path,
+        set={"nargs": "+", "action": "extend", "default": []},
         jobs=int,
         timeout=float,
         retry=["failed"],
         order={"choices": list(ORDERS), "default": "longest-first"},
         backend={"choices": BACKENDS, "default": "processes"},
     )
-    tables = parser.add_argument_group("tables")
-    declare(
-        tables,
-        """
-        --table NUMBER: print the mean of a number: procrustes_mm (or mean_mm), loss, iterations, seconds, ...
-        --by A,B: settings: the last over the columns, the others down the rows
-        --where FILTER: only of some runs, as the filter of the window: "rank=2,4 eta>0.05 converged"
-        """,
-    )
-    declare(
-        tables.add_mutually_exclusive_group(),
-        """
-        --markdown: as Markdown (the default)
-        --latex: as LaTeX
-        """,
-    )
-    add_frame_base(parser)
-    add_reading_options(parser, renamed={"order": "--axes"}, without=("camera",))
-    add_settings_options(parser)
+    forms = tables.add_mutually_exclusive_group()
+    declare(forms, "--markdown: as Markdown (the default)\n--latex: as LaTeX")
+    options.add_frame_base(parser)
+    options.add_reading_options(parser, renamed={"order": "--axes"}, without=("camera",))
+    options.add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -206,42 +168,39 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     make_folder(args.output)
     if not args.no_results:
         make_folder(args.output / RESULTS)
-    line = ProgressLine(sys.stderr)
     with JobStore(args.output) as store, ExitStack() as at_end:
-        cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
+        cluster = at_end.enter_context(jobs.connect_to_dask(args.scheduler)) if args.scheduler else None
         processes, ahead = args.jobs or processor_count(), 0
         if cluster is not None and args.order != "best-first":  # whose choices wait for what is known by then
-            ahead = max(IN_FLIGHT, 2 * cluster.threads)
+            ahead = max(jobs.IN_FLIGHT, 2 * cluster.threads)
         write_plan(args.output, len({job.key for job in plan.jobs} | store.keys), plan.swept)
         for text in _plan_lines(plan, store, args, cluster or processes):
             print(text, flush=True)
 
-        def show(now: JobsProgress) -> None:
+        def show(now: jobs.JobsProgress) -> None:
             workers = "" if cluster is None else f"{_workers_text(cluster)}  "
             line.write(workers + jobs_progress_text(now))
 
         try:
-            run_jobs(
-                plan.jobs,
-                store,
-                processes=processes,
-                cluster=cluster,
-                timeout=args.timeout,
-                retry=args.retry is not None,
-                queue=lambda jobs: _queue(jobs, plan, store, args.order),
-                ahead=ahead,
-                progress=show,
-            )
+            with ProgressLine(sys.stderr) as line:
+                jobs.run_jobs(
+                    plan.jobs,
+                    store,
+                    processes=processes,
+                    cluster=cluster,
+                    timeout=args.timeout,
+                    retry=args.retry is not None,
+                    queue=lambda waiting: _queue(waiting, plan, store, args.order),
+                    ahead=ahead,
+                    progress=show,
+                )
         except KeyboardInterrupt:
-            line.clear()
             print_lines(f"nrsfm sweep: stopped; {_kept(plan, store, args)}", stream=sys.stderr)
             return INTERRUPTED
         except InputError as error:
             gone = cluster is not None and not cluster.connected
             reason = f"the scheduler {args.scheduler} has ended" if gone else str(error)
             raise InputError(f"{reason}; {_kept(plan, store, args)}") from error
-        finally:
-            line.clear()
         lost = sum(not store.has_result(job.key) for job in plan.jobs)
     sweep = read_sweep(args.output)
     written = ", ".join(map(str, write_tables(sweep)))
@@ -262,7 +221,7 @@ def plan_from(args: argparse.Namespace) -> SweepPlan:
     """Return the runs that the options ask for. Raises InputError where one is refused."""
     settings = list(dict.fromkeys(_combinations(args)))
     cameras = _names(args.camera)
-    reading = reading_from(args) | ({"camera": cameras[0]} if len(cameras) == 1 else {})
+    reading = options.reading_from(args) | ({"camera": cameras[0]} if len(cameras) == 1 else {})
     sequences = find_sequences(
         args.data, objects=_names(args.object), cameras=cameras, paths=_names(args.path), reading=reading
     )
@@ -290,7 +249,8 @@ def _combinations(args: argparse.Namespace) -> Iterator[Settings]:
         raise InputError(f"--set and --seeds give {count} combinations; accepted are {MOST_RUNS}")
     names = [values[0][0] for values in varied.values()]
     for chosen in itertools.product(*varied.values()):
-        yield settings_from(drop_foreign_options(argparse.Namespace(**vars(args) | dict(chosen)), names))
+        given = argparse.Namespace(**vars(args) | dict(chosen))
+        yield options.settings_from(options.drop_foreign_options(given, names))
 
 
 def _varied(text: str, args: argparse.Namespace) -> tuple[str, list[tuple[str, Any]]]:
@@ -299,28 +259,25 @@ def _varied(text: str, args: argparse.Namespace) -> tuple[str, list[tuple[str, A
     name = name.strip().replace("-", "_")
     if not equals or not name:
         raise InputError(f"--set has {text!r}; accepted are NAME=VALUES, such as rank=2,4,6")
-    parser = RefusingParser("--set", "NAME=VALUES with the options of settings")
-    add_settings_options(parser)
+    parser = options.RefusingParser("--set", "NAME=VALUES with the options of settings")
+    options.add_settings_options(parser)
     empty = vars(parser.parse_args([]))
     values: list[tuple[str, Any]] = []
-    for value in parse_values(listed, whole=is_whole_option(name)):
-        parsed = vars(parser.parse_args([f"{option_flag(name)}={value}"]))
+    flag = options.option_flag(name)
+    for value in parse_values(listed, whole=options.is_whole_option(name)):
+        parsed = vars(parser.parse_args([f"{flag}={value}"]))
         values += [(attribute, given) for attribute, given in parsed.items() if given != empty[attribute]]
     for attribute in {attribute for attribute, _ in values}:
         if getattr(args, attribute) is not None:
-            raise InputError(f"{option_flag(name)} is given together with --set {name}=...; accepted is one")
+            raise InputError(f"{flag} is given together with --set {name}=...; accepted is one")
     return name, values
 
 
 def _plan_lines(
-    plan: SweepPlan, store: JobStore, args: argparse.Namespace, workers: Cluster | int
+    plan: SweepPlan, store: JobStore, args: argparse.Namespace, workers: jobs.Cluster | int
 ) -> list[str]:
     """Return what is going to be run, and about how long it takes."""
-    waiting = [
-        job
-        for job in plan.jobs
-        if not (store.has_result(job.key) if args.retry is not None else job.key in store)
-    ]
+    waiting = [job for job in plan.jobs if not store.is_done(job.key, retry=args.retry is not None)]
     done = [job for job in plan.jobs if store.has_result(job.key)]
     rows = ((job, store.load_row(job.key)) for job in done[-PACE_RUNS:])
     pace = measured_pace((job, row["seconds"]) for job, row in rows if row is not None)
@@ -341,30 +298,26 @@ def _plan_lines(
     return [text, *(f"{number} runs are left out: {reason}" for reason, number in plan.refused)]
 
 
-def _workers_text(cluster: Cluster) -> str:
+def _workers_text(cluster: jobs.Cluster) -> str:
     return f"{cluster.workers} worker{'s' if cluster.workers != 1 else ''}"
 
 
-def _queue(jobs: list[ExperimentJob], plan: SweepPlan, store: JobStore, order: str) -> JobQueue:
+def _queue(waiting: list[jobs.ExperimentJob], plan: SweepPlan, store: JobStore, order: str) -> jobs.JobQueue:
     if order == "longest-first":
-        return JobQueue(jobs)
+        return jobs.JobQueue(waiting)
     ended: list[tuple[SweepJob, dict[str, Any]]] = []
     for job in plan.jobs:
         row = store.load_row(job.key) if store.has_result(job.key) else None
         if row is not None:
             ended.append((job, row["metrics"]))
-    return BestFirst(jobs, ended)
+    return BestFirst(waiting, ended)
 
 
 def parse_values(text: str, *, whole: bool = False) -> tuple[str, ...]:
     """Return the values that a text lists, each as an option of the command line accepts it.
 
-    Raises InputError where the text lists nothing, or a range is none.
-
-    >>> parse_values("2,4,6"), parse_values("log:2:32:5", whole=True)
-    (('2', '4', '6'), ('2', '4', '8', '16', '32'))
-    >>> parse_values("[1,2],[3,4]")
-    ('1,2', '3,4')
+    >>> parse_values("[1,2],[3,4]"), parse_values("log:2:32:5", whole=True)
+    (('1,2', '3,4'), ('2', '4', '8', '16', '32'))
     """
     parts = _PART.findall(text)
     if not parts or ",".join(parts) != text:
@@ -401,13 +354,7 @@ def _range(text: str, *, whole: bool) -> list[str]:
 
 
 def parse_seeds(text: str) -> tuple[str, ...]:
-    """Return the seeds that a text names: "0:5" are 0 to 4, "1,7" those two.
-
-    Raises InputError where it names none.
-
-    >>> parse_seeds("0:3"), parse_seeds("4,2")
-    (('0', '1', '2'), ('4', '2'))
-    """
+    """Return the seeds that a text names: "0:5" are 0 to 4, "1,7" those two."""
     found = re.fullmatch(r"(\d{1,9}):(\d{1,9})", text)
     if found is not None:
         seeds = range(int(found[1]), int(found[2]))

@@ -6,27 +6,18 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from .. import tracking
 from ..data.sequence import Sequence
-from ..foundation.exceptions import InputError
+from ..foundation import Floats, InputError
 from ..foundation.outputs import check_outputs, saved_elsewhere
-from ..foundation.types import Floats
 from ..io.readers import write_csv, write_npz
-from ..tracking import (
-    CHECK,
-    POINTS,
-    TrackingStep,
-    plugin_warning,
-    rectangle,
-    sample_videos,
-    track_video,
-    video_path,
-)
+from ..tracking.region import rectangle
 from .command_line import INTERRUPTED, check_stopped, declare
 from .console import ProgressLine, print_lines
 
@@ -35,7 +26,7 @@ WRITTEN = {".npz": write_npz, ".csv": write_csv}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `track VIDEO -o TRACKS`."""
-    samples = ", ".join(f"sample:{name}" for name in sample_videos()) or "sample:NAME"
+    samples = ", ".join(f"sample:{name}" for name in tracking.sample_videos()) or "sample:NAME"
     parser.description = (
         "Follow points through a video: corners are followed by Lucas-Kanade and checked against their first "
         "patch; new ones begin where others end. Ctrl-C keeps what has been followed so far."
@@ -59,10 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         """,
         video=Path,
         output={"type": Path, "required": True},
-        points=POINTS,
+        points=tracking.POINTS,
         region=_region,
         mask=Path,
-        check=CHECK,
+        check=tracking.CHECK,
         start=1,
         end=int,
         step=1,
@@ -74,22 +65,20 @@ def run(args: argparse.Namespace) -> int:
     write = WRITTEN.get(args.output.suffix.lower())
     if write is None:
         raise InputError(f"-o {args.output}: unknown suffix; accepted are {', '.join(WRITTEN)}")
-    video = video_path(args.video)
+    video = tracking.video_path(args.video)
     masks = {} if args.mask is None else {args.mask: "the mask"}
     check_outputs([("-o", args.output)], {video: "the video", **masks})
     given = ("points", "region", "mask", "check", "start", "end", "step")
-    following = track_video(video, **{name: getattr(args, name) for name in given})
-    began, line = time.monotonic(), ProgressLine(sys.stderr, shown=not args.quiet)
-    last: TrackingStep | None = None
-    sequence, interrupted = None, False
+    following = tracking.track_video(video, **{name: getattr(args, name) for name in given})
+    began = time.monotonic()
+    last: tracking.TrackingStep | None = None
+    sequence: Sequence | None = None  # at the end
+    interrupted = False
     try:
-        try:
+        with ProgressLine(sys.stderr, shown=not args.quiet) as line, closing(following):
             for last in following:
                 line.show(partial(_progress_text, last))
                 check_stopped()
-        finally:
-            following.close()
-            line.clear()
         assert last is not None  # there are some frames
         sequence = last.sequence()
         _keep(sequence, write, args.output)
@@ -103,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         _keep(sequence, write, args.output)
     if not args.quiet:
         assert last is not None
-        notes = [*last.remarks(sequence), *filter(None, [plugin_warning()])]
+        notes = [*last.remarks(sequence), *filter(None, [tracking.plugin_warning()])]
         lines = [
             f"{sequence.frame_count} frames, {sequence.point_count} points, {sequence.visible.mean():.0%} "
             f"visible, {time.monotonic() - began:.1f} s",
@@ -127,7 +116,7 @@ def _keep(sequence: Sequence, write: Callable[[Sequence, Path], object], path: P
         ) from None
 
 
-def _progress_text(step: TrackingStep, elapsed: float) -> str:
+def _progress_text(step: tracking.TrackingStep, elapsed: float) -> str:
     """Return the line: share, time left, frame, and how many points are followed."""
     left = elapsed * (step.total - step.done) / step.done
     return (

@@ -33,10 +33,7 @@ def normalize_hidden(text: str) -> str | None:
 
 
 def parse_hidden(text: str, frames: int, points: int) -> Bools:
-    """Return which observations a text names, (F, P).
-
-    `text`: entries such as "3:12-18,40;17:45-;20:*", counted from 1.
-    """
+    """Return which observations (F, P) a text such as "3:12-18,40;17:45-;20:*" names."""
     mask = np.zeros((frames, points), dtype=bool)
     for point, runs in _entries(text):
         if point > points:
@@ -52,10 +49,7 @@ def parse_hidden(text: str, frames: int, points: int) -> Bools:
 
 
 def format_hidden(mask: Bools) -> str:
-    """Return the text that names the observations of a mask; "" where there are none.
-
-    `mask`: (F, P) true where an observation is left out.
-    """
+    """Return the text that names the observations of a mask (F, P); "" where there are none."""
     entries = []
     for point in np.flatnonzero(mask.any(axis=0)):
         column = mask[:, point]
@@ -72,12 +66,7 @@ def format_hidden(mask: Bools) -> str:
 
 
 def hide_observations(sequence: Sequence, text: str | None) -> Sequence:
-    """Return a sequence without the observations that a text names, or itself where it names none.
-
-    Companion tracks are measured apart, and are kept.
-
-    `text`: as `parse_hidden` accepts it; None for none.
-    """
+    """Return a sequence without the observations that a text names; companion tracks are kept."""
     if text is None:
         return sequence
     frames, points = sequence.visible.shape
@@ -135,12 +124,10 @@ def _run_text(run: tuple[int, int | None]) -> str:
 def occluded_blocks(
     positions: Floats, visible: Bools, shares: tuple[float, float], rng: np.random.Generator
 ) -> Iterator[tuple[slice, Ints]]:
-    """Yield blocks that an object which hides a part of itself would hide, each point being twice a center.
+    """Yield the blocks that an object hides of itself, each point being twice a center.
 
-    A block is of neighboring points over frames one after the other.
-
-    `positions`: (F, d, P) of the points, which tell neighbors; those of hidden ones are not used; `visible`:
-    (F, P) whether a point is seen in a frame.
+    A block is of neighboring points over frames one after the other. `positions` (F, d, P) of the visible
+    points (F, P) tell neighbors.
     """
     frames, points = visible.shape
     length, count = (max(round(share * size), 1) for share, size in zip(shares, visible.shape, strict=True))

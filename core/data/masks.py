@@ -59,11 +59,8 @@ def common_size(source: Floats, target: Floats, *, reflection: bool = False) -> 
 
 
 def quantile_of_known(values: Floats, share: float = 0.5) -> Floats:
-    """Return a quantile over the first axis of the values that are numbers, NaN where none is.
-
-    `values`: (N, ...). `np.nanquantile` warns where no value is a number, and is slow.
-    """
-    values = np.sort(values, axis=0)  # NaN comes last
+    """Return a quantile over the first axis of what is a number, NaN where nothing is, without warnings."""
+    values = np.sort(values, axis=0)  # NaN comes last; `np.nanquantile` is slow
     known = (~np.isnan(values)).sum(axis=0, keepdims=True)
     place = share * np.maximum(known - 1, 0)
     low = np.floor(place).astype(np.int64)

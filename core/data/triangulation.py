@@ -12,10 +12,7 @@ LONGEST = 3.0  # times the median edge: triangles with a longer one bridge a gap
 
 
 def edges_of(faces: Ints) -> Ints:
-    """Return each edge of triangles once, the lower index first, in ascending order.
-
-    `faces`: (T, 3) point indices. Returns (E, 2) point indices.
-    """
+    """Return each edge (E, 2) of triangles (T, 3) once, the lower index first, in ascending order."""
     if not len(faces):
         return np.zeros((0, 2), dtype=np.int64)
     pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
@@ -31,13 +28,10 @@ def from_each_corner(triangle: Iterable[int]) -> tuple[tuple[int, int, int], ...
 
 
 def oriented(faces: Ints) -> Ints:
-    """Return triangles that run the same way round as their neighbors, as far as that is possible.
+    """Return triangles (T, 3) that run the same way round as their neighbors, as far as that is possible.
 
     Of two triangles with an edge in common, one goes along it and the other one back. From one triangle of
     every connected piece the others are turned round, neighbor after neighbor.
-
-    `faces`: (T, 3) point indices. Returns (T, 3) the same triangles in the same order; the same array where
-    none had to be turned.
     """
     turned = faces.tolist()
     owners: dict[tuple[int, int], list[int]] = {}
@@ -62,11 +56,7 @@ def oriented(faces: Ints) -> Ints:
 
 
 def delaunay(tracks: Floats, longest: float = LONGEST) -> Ints:
-    """Return the Delaunay triangles of points, without those that have a long edge.
-
-    `tracks`: (P, 2) positions; rows with NaN take no part. Returns (T, 3) point indices; none where all
-    points are on one line.
-    """
+    """Return the Delaunay triangles (T, 3) of the known ones of points (P, 2), without long edges."""
     from scipy.spatial import Delaunay, QhullError
 
     known = np.flatnonzero(np.isfinite(tracks).all(axis=1))
@@ -84,20 +74,13 @@ def delaunay(tracks: Floats, longest: float = LONGEST) -> Ints:
 
 
 def reference_frame(visible: Bools) -> int:
-    """Return the frame that shows the most points: of several, the one nearest the middle.
-
-    `visible`: (F, P) whether a point is seen in a frame.
-    """
+    """Return the frame that shows the most points (F, P): of several, the one nearest the middle."""
     seen = visible.sum(axis=1)
     best = np.flatnonzero(seen == seen.max())
     return int(best[np.abs(best - (len(visible) - 1) / 2).argmin()])
 
 
 def triangulate_tracks(tracks: Floats, visible: Bools) -> Ints:
-    """Return the triangles between the tracks in the frame that shows the most.
-
-    `tracks`: (F, 2, P); `visible`: (F, P) whether a point is seen in a frame. Returns (T, 3) indices of
-    points that `reference_frame` shows.
-    """
+    """Return the triangles (T, 3) between tracks (F, 2, P) in the frame that shows the most."""
     frame = reference_frame(visible)
     return delaunay(np.where(visible[frame], tracks[frame], np.nan).T)

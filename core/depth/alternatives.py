@@ -29,7 +29,6 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from ..foundation.representation import OneLine
-from ..foundation.types import Floats
 from ..solvers.solver import iterate
 from .energy import DepthLevel
 from .lbfgs import LBFGS
@@ -39,11 +38,11 @@ from .reflections import (
     candidate_blocks,
     mirror_in_depth,
     reflect_block,
-    shape_distances,
+    shape_distance,
     suspicions,
     suspicious_frames,
 )
-from .schedule import TRIAL, DepthOptions
+from .schedule import TRIAL, DepthOptions, iterations_per_pause
 from .subset import point_subset
 
 Levels = Sequence[DepthLevel]
@@ -96,7 +95,7 @@ def find_alternatives(
 
     def compare(kind: str, problem: DepthProblem, start: DepthPoint, levels: Levels) -> Alternative:
         other, energy = relax(problem, start, levels, options)
-        distance = _distance(problem.shapes(other), problem.shapes(own))
+        distance = shape_distance(problem.shapes(other), problem.shapes(own))
         return Alternative(kind, (energy - lowest) / len(own.depths), distance, problem.shape[1])
 
     for kind, scale in (("flatter", 1.0 / SCALE), ("deeper", SCALE)):
@@ -148,7 +147,7 @@ def find_mirrored(
         Alternative(
             "mirrored",
             (energy - lowest) / frames,
-            _distance(problem.shapes(other), X),
+            shape_distance(problem.shapes(other), X),
             problem.shape[1],
             block,
             other,
@@ -160,7 +159,7 @@ def find_mirrored(
 
 def _differs(problem: DepthProblem, start: DepthPoint, own: DepthPoint) -> bool:
     """Return whether a mirrored block did not come back to the solution."""
-    return _distance(problem.shapes(start), problem.shapes(own)) > SAME
+    return shape_distance(problem.shapes(start), problem.shapes(own)) > SAME
 
 
 def _own_end(
@@ -181,11 +180,6 @@ def _suspicious_blocks(
         yield FrameBlock(0, len(point.depths))
     blocks = candidate_blocks(suspicions(problem, point, mirrored))[:MOST_BLOCKS]
     yield from dict.fromkeys((*blocks, *suspicious_frames(problem, point, mirrored)))
-
-
-def _distance(X: Floats, other: Floats) -> float:
-    """Return the root mean square distance of shapes after rotations, relative to the size of the others."""
-    return float(np.sqrt(shape_distances(X, other).sum() / np.square(other).sum()))
 
 
 def elongation_variance(alternatives: Sequence[Alternative], frames: int) -> float:
@@ -215,11 +209,13 @@ def relax(
 def relaxing(
     problem: DepthProblem, point: DepthPoint, levels: Levels, options: DepthOptions
 ) -> Generator[None, None, tuple[DepthPoint, float]]:
-    """Return the same as `relax`, with a pause after each iteration."""
+    """Return the same as `relax`, with pauses, see `iterations_per_pause`."""
+    every = iterations_per_pause(problem.shape)
     for level in levels:
         energy = options.energy(problem, level, point)
         for snapshot in iterate(energy, LBFGS(level.iterations, level.tolerance), point):
             last = snapshot
-            yield
+            if snapshot.progress.iteration % every == 0:
+                yield
         point = energy.point(last.state.x)
     return point, last.progress.loss

@@ -20,12 +20,6 @@ def neighbor_edges(shapes: Floats, count: int) -> Ints:
     """Return the pairs of each point with its nearest neighbors.
 
     `shapes`: (F, 3, P) the shapes. Returns (2, E) indices of points, each pair once, the smaller index first.
-
-    >>> import numpy as np
-    >>> line = np.zeros((1, 3, 4))
-    >>> line[0, 0] = [0.0, 1.0, 2.5, 4.5]
-    >>> neighbor_edges(line, 1).tolist()
-    [[0, 1, 2], [1, 2, 3]]
     """
     points = shapes.shape[2]
     one, other = np.triu_indices(points, 1)
@@ -62,12 +56,6 @@ def rigid_edges(shapes: Floats, neighbors: int, share: float) -> Ints:
 
     `shapes`: (F, 3, P) the shapes. Of the edges to the nearest points, CANDIDATES times `neighbors`, each
     point keeps `share` times `neighbors`. Returns (2, E) as `neighbor_edges`.
-
-    >>> import numpy as np
-    >>> part = np.random.default_rng(0).normal(size=(3, 3))
-    >>> apart = np.array([0.0, 0.5, 1.0])[:, None, None] * np.ones((3, 3))
-    >>> rigid_edges(np.concatenate((part + apart, part - apart), axis=2), 4, 0.5).tolist()
-    [[0, 0, 1, 3, 3, 4], [1, 2, 2, 4, 5, 5]]
     """
     edges = neighbor_edges(shapes, round(CANDIDATES * neighbors))
     mean, deviation = _length_statistics(shapes, edges)
@@ -92,12 +80,6 @@ def frame_sizes(shapes: Floats, edges: Ints) -> Floats:
 
     `shapes`: (F, 3, P) the shapes; `edges`: (2, E) indices of points. Returns (F,) of geometric mean 1: the
     median over the edges of the length over the edge's geometric mean.
-
-    >>> import numpy as np
-    >>> shape = np.random.default_rng(0).normal(size=(3, 10))
-    >>> shapes = np.stack((shape, 4 * shape))
-    >>> frame_sizes(shapes, neighbor_edges(shapes, 3)).round(6).tolist()
-    [0.5, 2.0]
     """
     sizes = np.median(_log_lengths(shapes, edges), axis=1)
     scaled: Floats = np.exp(sizes - sizes.mean())
@@ -108,11 +90,6 @@ def inflation(shapes: Floats, edges: Ints) -> float:
     """Return how much less lengths vary once they are divided by the size of the object in each frame.
 
     `shapes`: (F, 3, P) the shapes; `edges`: (2, E) indices of points.
-
-    >>> import numpy as np
-    >>> shapes = np.random.default_rng(0).normal(size=(3, 10)) * np.linspace(1, 2, 5)[:, None, None]
-    >>> round(inflation(shapes, neighbor_edges(shapes, 3)), 1)
-    2.1
     """
     logs = _log_lengths(shapes, edges)
     rest = logs - np.median(logs, axis=1)[:, None]

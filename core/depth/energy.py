@@ -216,15 +216,6 @@ class LevelEnergy(OneLine):
 
     x holds the log depths (P, F), the rotation vectors (3, F) and the free rays (2, N), each raveled. N is
     the number of hidden points, or F P where the tracks have noise.
-
-    >>> import numpy as np
-    >>> Y = np.random.default_rng(0).normal([[0.0], [0.0], [5.0]], size=(6, 3, 15))
-    >>> problem = DepthProblem(Y[:, :2] / Y[:, 2:], np.ones((6, 15), dtype=bool), affine=False)
-    >>> point = DepthPoint.from_camera_points(problem, Y, np.tile(np.eye(3), (6, 1, 1)))
-    >>> energy = LevelEnergy.about(problem.anchored(point), DepthLevel(0.1, 0.15), point)
-    >>> value, gradient = energy.value_and_gradient(energy.start(point))
-    >>> gradient.shape  # 6 x 15 depths and 6 x 3 rotation vectors
-    (108,)
     """
 
     problem: DepthProblem  # the tracks; with an anchor

@@ -55,14 +55,7 @@ PRIOR = 0.35  # standard deviation of the log of the focal length about the assu
 
 @dataclass(frozen=True, eq=False)
 class FocalProfile(OneLine):
-    """The energy over the focal length, and the estimate that follows.
-
-    >>> import numpy as np
-    >>> focals = np.array([800.0, 1000.0, 1250.0])
-    >>> profile = FocalProfile(focals, 5e3 * np.log(focals / 1000.0) ** 2, assumed=1100.0)
-    >>> profile.determined, round(profile.focal)
-    (True, 1000)
-    """
+    """The energy over the focal length, and the estimate that follows."""
 
     focals: np.ndarray  # (N,) focal lengths, increasing
     energies: np.ndarray  # (N,) E, in nats

@@ -133,11 +133,7 @@ class LBFGSState(OneLine):
 
 @dataclass(frozen=True)
 class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
-    """Preconditioned L-BFGS.
-
-    >>> LBFGS(max_iterations=80, tolerance=1e-7)
-    LBFGS(max_iterations=80, tolerance=1e-07, memory=20, refresh=40, window=3)
-    """
+    """Preconditioned L-BFGS."""
 
     max_iterations: int = 200  # iterations after which it ends with `Status.LIMIT`
     # Relative decrease of the energy in an iteration, averaged over `window`, at or below which it has

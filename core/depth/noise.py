@@ -43,11 +43,6 @@ def estimate_noise(tracks: Floats, visible: Bools) -> float:
 
     `tracks`: (F, 2, P) the observations; hidden entries are not used; `visible`: (F, P) whether a point is
     seen in a frame.
-
-    >>> import core
-    >>> scene = core.simulate("paper", frames=50, points=40, noise=0.5)
-    >>> 0.4 < estimate_noise(scene.tracks, scene.visible) < 0.6
-    True
     """
     if visible.shape[1] > MOST_POINTS:
         some = _evenly_spaced(visible.shape[1], MOST_POINTS)

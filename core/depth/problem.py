@@ -39,13 +39,7 @@ LEAST_REFERENCE = 1e-6  # added to the squared reference length of an edge, in u
 
 @dataclass(frozen=True, eq=False)
 class DepthPoint(OneLine):
-    """A value of all unknowns: rotations, depths and rays.
-
-    >>> import numpy as np
-    >>> point = DepthPoint(np.eye(3)[None], np.full((1, 4), 2.0), np.ones((1, 2, 4)), affine=False)
-    >>> point.camera_points()[0, :, 0].tolist()
-    [2.0, 2.0, 2.0]
-    """
+    """A value of all unknowns: rotations, depths and rays."""
 
     rotations: Floats  # (F, 3, 3) object to camera
     depths: Floats  # (F, P) above 0, of geometric mean 1; of an orthogonal camera any values
@@ -98,11 +92,6 @@ class DepthProblem(OneLine):
 
     Raises InputError where shapes disagree, a visible observation is not finite, the noise is negative or not
     finite, or the visible observations of every frame coincide.
-
-    >>> import numpy as np
-    >>> tracks = np.random.default_rng(0).normal(size=(8, 2, 15))
-    >>> DepthProblem(tracks, np.ones((8, 15), dtype=bool), affine=False)
-    DepthProblem(tracks=float64[8, 2, 15], visible=bool[8, 15], affine=False)
     """
 
     tracks: Floats  # (F, 2, P); 0 where hidden

@@ -74,6 +74,11 @@ def shape_distances(X: Floats, other: Floats) -> Floats:
     return distances
 
 
+def shape_distance(X: Floats, other: Floats) -> float:
+    """Return the root mean square distance of shapes after rotations, relative to the size of the others."""
+    return float(np.sqrt(shape_distances(X, other).sum() / np.square(other).sum()))
+
+
 def suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint) -> Floats:
     """Return how much better each frame fits the mirrored next one than the plain one, (F - 1,).
 

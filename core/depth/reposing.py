@@ -39,7 +39,7 @@ from ..foundation.types import Bools, Floats, Ints
 from .alternatives import Pausing, relaxing
 from .energy import DepthLevel
 from .problem import DepthPoint, DepthProblem
-from .reflections import MIRROR, shape_distances
+from .reflections import MIRROR, shape_distance, shape_distances
 from .schedule import COMPARED, FIRST, JUDGED, TRIAL, DepthOptions
 
 Ends = list[tuple[float, DepthPoint]]  # energies, per point and frame, and where they are reached
@@ -212,8 +212,7 @@ def distinct_ends(problem: DepthProblem, ends: Ends, most: int) -> Ends:
 
 def _differ(problem: DepthProblem, one: DepthPoint, other: DepthPoint) -> bool:
     """Return whether two ends are of different shapes."""
-    X = problem.shapes(one)
-    return bool(shape_distances(X, problem.shapes(other)).sum() > SAME**2 * np.square(X).sum())
+    return shape_distance(problem.shapes(other), problem.shapes(one)) > SAME
 
 
 @dataclass(eq=False)

@@ -51,6 +51,18 @@ LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 # Where the last one ends there: the energy is flat along shapes whose errors differ by a quarter, so that one
 # which ended as the others do would be decided by the last digits of sums.
 LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
+OVERHEAD = 8_000  # observations that cost as much as what an iteration costs besides its own
+PAUSED = 60_000  # work between two pauses of trials, about 10 ms: a pause costs a tenth of a short iteration
+
+
+def iteration_work(shape: tuple[int, int]) -> int:
+    """Return the work of an iteration. `shape`: (F, P) of the problem."""
+    return shape[0] * shape[1] + OVERHEAD
+
+
+def iterations_per_pause(shape: tuple[int, int]) -> int:
+    """Return after how many iterations trials pause. `shape`: (F, P) of the problem."""
+    return max(1, PAUSED // iteration_work(shape))
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@
                 low do: energies tell more the finer the level is
     judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
                 (`alternatives`), and so are frames that are posed anew where the rotation jumps (`reposing`)
-    posed       where frames are few and the starts did not agree, random frames are posed anew (`reposing`),
-                and what is lower at the finest level is kept
+    posed       where frames are few and another end is nearly as low, random frames are posed anew
+                (`reposing`), and what is lower at the finest level is kept
     rigid       where parts move against each other, the lowest end goes on, and each point keeps fewer of its
                 edges from level to level; energies of different edges do not compare
 
@@ -45,7 +45,7 @@ from .reflections import (
     candidate_blocks,
     mirror_in_depth,
     reflect_block,
-    shape_distances,
+    shape_distance,
     suspicions,
     suspicious_frames,
 )
@@ -63,6 +63,8 @@ from .schedule import (
     TRIAL,
     DepthOptions,
     is_loose,
+    iteration_work,
+    iterations_per_pause,
 )
 from .subset import DepthSubset, anchored_subset, carried_along
 
@@ -75,7 +77,6 @@ MOST_COMPARED = 100  # points on all of which the ends of few frames compete at 
 SEARCHING = (PhaseKind.DEPTH_START, PhaseKind.MIRROR)  # on some of the points anyway
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
 FINEST_COST = 1.2  # of an iteration there, relative to one on the rays: observations leave them
-OVERHEAD = 8_000  # observations that cost as much as what an iteration costs besides its own
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
 ROUNDS = 5  # of reflections of blocks of one end
 JUDGED_ROUNDS = 5  # of reflections at the finest levels
@@ -92,7 +93,7 @@ GOOD = 0.005  # of the energy: a reflection that is lower by more is taken witho
 TIE_RANKED = 2e-3  # of the ranked energy: ends of starts that differ pass the finest levels
 FEWEST_POSED, FEW_FRAMES = 6, 25  # between which frames are posed anew
 AGREED = 3  # further starts that agree with the lowest: then it alone passes the finest levels
-ALL_AGREED = 4  # likewise: then no frames are posed anew
+CLOSE_ENDS = 0.03  # of the ranked energy: where the next end is higher by less, frames are posed anew
 POSED = 50, 80  # iterations, about, of a trial of either stage
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
 LEAST_LOWER = 0.05  # energy per frame by which a mirrored block has to be lower at the finest level
@@ -148,23 +149,18 @@ def planned_work(shape: tuple[int, int], starts: int, ranked: int = 1) -> float:
     `shape`: (F, P) of the problem.
     """
     frames, points = shape
-    each = (FIRST.iterations + COMPARED.iterations) * _work((frames, min(points, SEARCHED)))
-    return each * starts + RANKED.iterations * _work(shape) * ranked + _fine_work(shape)
+    each = (FIRST.iterations + COMPARED.iterations) * iteration_work((frames, min(points, SEARCHED)))
+    return each * starts + RANKED.iterations * iteration_work(shape) * ranked + _fine_work(shape)
 
 
 def _fine_work(shape: tuple[int, int], fine: tuple[DepthLevel, ...] = FINE) -> float:
     """Return the work of the fine and the finest levels."""
-    return _work(shape) * (_iterations(fine) + FINEST_COST * _iterations(NOISY))
+    return iteration_work(shape) * (_iterations(fine) + FINEST_COST * _iterations(NOISY))
 
 
 def _iterations(levels: tuple[DepthLevel, ...]) -> int:
     """Return the most iterations of levels together."""
     return sum(level.iterations for level in levels)
-
-
-def _work(shape: tuple[int, int]) -> int:
-    """Return the work of an iteration."""
-    return shape[0] * shape[1] + OVERHEAD
 
 
 def refine_depths(
@@ -385,11 +381,6 @@ class _FineEnd(OneLine):
     mirrored: tuple[Alternative, ...] | None = None  # that are not lower, see `find_mirrored`; None before
 
 
-def _distance(X: np.ndarray, other: np.ndarray) -> float:
-    """Return the distance of shapes (F, 3, P) after rotations, relative to their size."""
-    return float(np.sqrt(shape_distances(X, other).mean() / np.square(X).sum(axis=(1, 2)).mean()))
-
-
 @dataclass(eq=False)
 class _Search(OneLine):
     """The state of a refinement: what is kept so far, and how much is done."""
@@ -449,14 +440,19 @@ class _Search(OneLine):
         ranked = yield from self._rank(kept, TIE if thorough and not differ else np.inf)
         limit = ranked[0][0] + (TIE_RANKED if differ else 0.0) * abs(ranked[0][0])
         followed = [ranked[0], *(each for each in ranked[1:] if each[0] <= limit)]
-        self.planned += (len(followed) - 1) * _fine_work(full.shape)  # one was planned
-        self.done = max(self.done, self.planned - len(followed) * _fine_work(full.shape) - self._posing_work)
+        # One start by itself agrees with none.
+        close = len(starts) == 1 or (
+            len(ranked) > 1 and ranked[1][0] < ranked[0][0] + CLOSE_ENDS * abs(ranked[0][0])
+        )
+        posing = self._posing_work if close else 0.0
+        self.planned += posing - self._posing_work + (len(followed) - 1) * _fine_work(full.shape)
+        self.done = max(self.done, self.planned - len(followed) * _fine_work(full.shape) - posing)
         found: list[_FineEnd] = []
         for _, end, point in followed:
             found.append((yield from self._pass_fine_levels(end.name, point)))
         found.sort(key=lambda each: each.energy)
         found[0] = yield from self._judge(found[0])
-        if self._posed_anew and self._agreeing(ranked[0][1], ends) < max(1, min(ALL_AGREED, len(starts) - 1)):
+        if posing:
             found += yield from self._pose_frames(found[0])
             found.sort(key=lambda each: each.energy)
             if found[0].mirrored is None:
@@ -514,7 +510,7 @@ class _Search(OneLine):
 
     @property
     def _posed_anew(self) -> bool:
-        """Whether frames are posed anew where starts do not agree."""
+        """Whether frames are posed anew where two ends are close."""
         few = FEWEST_POSED <= len(self.part.tracks) <= FEW_FRAMES
         return few and self.options.thorough and self.options.coarse
 
@@ -524,7 +520,7 @@ class _Search(OneLine):
         if not self._posed_anew:
             return 0.0
         trials = (POSED[0] * COARSE_TRIALS + POSED[1] * FINE_TRIALS) / len(self.part.tracks)
-        return trials * _work(self.part.shape) + RETURNED * _fine_work(self.subset.problem.shape)
+        return trials * iteration_work(self.part.shape) + RETURNED * _fine_work(self.subset.problem.shape)
 
     def _pass_coarse_levels(
         self, starts: Mapping[str, DepthPoint]
@@ -598,7 +594,7 @@ class _Search(OneLine):
             moving = has_parts(full.shapes(coarser), self.options.neighbors)
             if moving and not self.loose and self.count is None:
                 self.rigid = self.options.rigid()
-                self.planned += FINEST_COST * _iterations(self.rigid) * _work(full.shape)
+                self.planned += FINEST_COST * _iterations(self.rigid) * iteration_work(full.shape)
         point, energy, first = yield from self._finest(coarser)
         assert self.current is not None  # of the finest level
         end = _FineEnd(name, point, energy, first if self.loose else coarser, self.current)
@@ -627,7 +623,7 @@ class _Search(OneLine):
         """Return what random frames posed anew lead to at the finest level."""
         own = self.subset.restrict(found.point)
         poses = Pausing(search_poses(self.part, own, self.options))
-        work = _work(self.part.shape)
+        work = iterations_per_pause(self.part.shape) * iteration_work(self.part.shape)
         for stage, lowest in poses:
             self.done += work
             yield self._step(lowest, Phase(PhaseKind.POSES, part=stage, parts=2))
@@ -643,7 +639,7 @@ class _Search(OneLine):
         return [
             end
             for index, end in enumerate(ends)
-            if all(_distance(X, shapes[index]) >= SAME for X in shapes[:index])
+            if all(shape_distance(shapes[index], X) >= SAME for X in shapes[:index])
         ]
 
     def _judge(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
@@ -716,7 +712,7 @@ class _Search(OneLine):
         Where the first level ends above a limit the others are left out, and the energy is infinite. `known`:
         the preconditioners to begin the levels with.
         """
-        weight = cost * _work(problem.shape)
+        weight = cost * iteration_work(problem.shape)
         for number, (level, first) in enumerate(
             zip(levels, known or [None] * len(levels), strict=True), start=1
         ):
@@ -767,7 +763,7 @@ class _Search(OneLine):
 
     def _distance(self, end: _CoarseEnd, other: _CoarseEnd) -> float:
         """Return the distance of the shapes of two ends after rotation, relative to their size."""
-        return _distance(self.part.shapes(end.point), self.part.shapes(other.point))
+        return shape_distance(self.part.shapes(other.point), self.part.shapes(end.point))
 
     def _mirror_blocks(self, end: _CoarseEnd, others: Sequence[_CoarseEnd]) -> Iterator[DepthStep]:
         """Mirror blocks of frames of an end while this lowers its energy, until it meets one of others."""

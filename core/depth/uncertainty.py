@@ -63,18 +63,6 @@ def standard_deviations(
 
     Returns (F, 3, P) along x, y and z of the camera, in the units of the points. Raises InputError where the
     step is not the last one.
-
-    >>> import numpy as np
-    >>> from core.depth import DepthOptions, DepthPoint, DepthProblem, find_alternatives, refine_depths
-    >>> rng = np.random.default_rng(0)
-    >>> Y = rng.normal(size=(3, 15)) + 0.1 * rng.normal(size=(6, 3, 15)) + [[0.0], [0.0], [8.0]]
-    >>> problem = DepthProblem(Y[:, :2] / Y[:, 2:], np.ones((6, 15), dtype=bool), affine=False)
-    >>> point = DepthPoint.from_camera_points(problem, Y, np.tile(np.eye(3), (6, 1, 1)))
-    >>> problem, options = problem.anchored(point), DepthOptions(thorough=False)
-    >>> *_, last = refine_depths(problem, {"start": point}, options)
-    >>> others = list(find_alternatives(problem, last.best, options))
-    >>> standard_deviations(problem, last, options, others).shape
-    (6, 3, 15)
     """
     point, coarser = step.best, step.coarser
     if coarser is None:
@@ -109,15 +97,6 @@ def carried_deviations(subset: DepthSubset, point: DepthPoint, of_part: DepthPoi
     `of_part`: those of the part, of another unit where the camera is perspective; `std`: (F, 3, P') of the
     part. Returns (F, 3, P) in the unit of `point`: of a point that is not of the part the root mean square
     over the nearest ones of the part in the mean shape.
-
-    >>> import numpy as np
-    >>> from core.depth import DepthPoint, DepthProblem, point_subset
-    >>> Y = np.random.default_rng(0).normal(size=(6, 3, 30)) + [[0.0], [0.0], [8.0]]
-    >>> problem = DepthProblem(Y[:, :2] / Y[:, 2:], np.ones((6, 30), dtype=bool), affine=False)
-    >>> point = DepthPoint.from_camera_points(problem, Y, np.tile(np.eye(3), (6, 1, 1)))
-    >>> subset = point_subset(problem, problem.shapes(point), 10)
-    >>> carried_deviations(subset, point, subset.restrict(point), np.ones((6, 3, 10))).shape
-    (6, 3, 30)
     """
     from scipy.spatial import cKDTree  # slow to load
 

@@ -239,8 +239,6 @@ def align_all(
 
     Frames with fewer than three known points take the similarity of the nearest frame that has them. As is,
     they have cameras of their own, and only the depth under an orthogonal one is that of the nearest truth.
-
-    Raises InputError as `align`, and where no frame has three points with a truth.
     """
     truth = without_outliers(truth)  # before frames are chosen: an outlier is one among all frames
     usable = np.flatnonzero(known_points(truth.points).sum(axis=1) >= MIN_ALIGNED)
@@ -259,7 +257,7 @@ def align_all(
 def truth_axes(points: Floats, truth: GroundTruth | None, *, mirror: bool) -> Floats | None:
     """Return the axes (3, 3), rows, of the coordinates of a truth in those of points (F, 3, P).
 
-    `mirror`: whether the points may be a mirror image. None where no frame has three points with a truth.
+    `mirror` is whether the points may be mirrored. None where no frame has three points with a truth.
     """
     if truth is None or not (known_points(truth.points).sum(axis=1) >= MIN_ALIGNED).any():
         return None

@@ -69,6 +69,7 @@ from typing import Any, TypeAlias, Unpack
 import numpy as np
 
 from ..cameras.calibration import project, to_pixels
+from ..data.connectivity import do_nothing
 from ..data.hidden import occluded_blocks
 from ..data.sequence import CameraModel, Sequence
 from ..depth import DepthPoint
@@ -113,11 +114,7 @@ MOST_ITERATIONS = 200
 TIE = 1e-3  # relative difference below which the lower rank is the better one
 ROUNDING = 1e-6  # relative difference that solves of the same problem leave
 
-Watch: TypeAlias = "Callable[[], None]"
-
-
-def _nothing() -> None:
-    """Do nothing."""
+Watch: TypeAlias = "Callable[[], object]"
 
 
 @dataclass(frozen=True)
@@ -174,13 +171,10 @@ def choose_hidden(
     hiding: str = "tracks",
     seed: tuple[int, ...] = (0,),
 ) -> Bools:
-    """Return which visible observations to hide from a run, to measure its error at them.
+    """Return which visible observations (F, P) to hide from a run, to measure its error at them.
 
     A frame keeps at least K + 3 of them, as many as its coefficients and offsets, and a point 2 K, which
     makes 4 K numbers for its 3 K; one that has no more keeps all it has.
-
-    `tracks`: (F, 2, P); `visible`: (F, P). Returns (F, P) true where an observation is to be hidden. Raises
-    InputError where none can be hidden.
     """
     wanted = max(round(share * int(visible.sum())), 1)
     in_frame, of_point = visible.sum(axis=1), visible.sum(axis=0)
@@ -223,7 +217,7 @@ def _half_tracks(visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int
 
 
 def sweep(
-    sequence: Sequence, start: Iterate, settings: Settings, plan: HoldoutPlan, *, watch: Watch = _nothing
+    sequence: Sequence, start: Iterate, settings: Settings, plan: HoldoutPlan, *, watch: Watch = do_nothing
 ) -> Iterator[HoldoutTrial]:
     """Yield one trial after another, fold by fold; stop iterating to cancel."""
     if not start.rotations_chosen:
@@ -267,7 +261,7 @@ def pose_problem(base: Problem, settings: Settings, camera: CameraModel) -> Prob
     return posed.with_robust(base.robust)
 
 
-def solve_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Point:
+def solve_from(problem: Problem, start: Factors, watch: Watch = do_nothing) -> Point:
     """Return the minimum that a start leads to, its rank padded or cut; from nothing it is grown."""
     if is_collapsed(problem, start):
         return solve_growing(problem, watch)
@@ -276,7 +270,7 @@ def solve_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Poi
     return _solve(problem, factors, algorithm, watch)
 
 
-def solve_growing(problem: Problem, watch: Watch = _nothing) -> Point:
+def solve_growing(problem: Problem, watch: Watch = do_nothing) -> Point:
     """Return the minimum that a rigid shape leads to by adding one basis shape at a time."""
     last = VariableProjection(TOLERANCE, MOST_ITERATIONS)
     if isinstance(problem, LowRankProblem):
@@ -416,11 +410,7 @@ def _standard_error(errors: Floats) -> Floats:
 
 
 def gather_curve(trials: Iterable[HoldoutTrial], parameter: str) -> HoldoutCurve:
-    """Gather the trials of a plan, or those that are done.
-
-    A sweep goes fold by fold, so that its first fold has all values that were tried. Of other trials those
-    values count that the fold with most of them has.
-    """
+    """Gather trials of a plan over the folds that have all values: as many as any fold has so far."""
     folds: dict[int, dict[float, HoldoutTrial]] = {}
     for trial in trials:
         folds.setdefault(trial.fold, {})[trial.value] = trial

@@ -114,26 +114,18 @@ def procrustes_mm(estimate: Floats, truth: GroundTruth, *, reflection: bool = Fa
 def aligned_mm(
     estimate: Floats, truth: GroundTruth, alignment: Alignment, *, views: Views | None = None
 ) -> tuple[Errors, bool]:
-    """Return the distances after an alignment, in the units of the truth, and whether it mirrors.
-
-    Returns (G, P) distances with their means, and whether the estimate is mirrored. Raises InputError where
-    the estimate does not have the truth's frames or points, or the alignment needs cameras.
-    """
+    """Return the distances (G, P) after an alignment, in the units of the truth, and whether it mirrors."""
     similarity = align(estimate, truth, alignment, views=views)
     moved, truth = similarity.apply(frames_of(estimate, truth)), alignment.counted(truth)
     return _errors(np.linalg.norm(moved - truth.points, axis=1), truth.points), is_mirrored(similarity)
 
 
 def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
-    r"""Return the error of the PTA and BMM tables (Akhter et al. 2011; Dai et al. 2014).
+    """Return the error of the PTA and BMM tables (Akhter et al. 2011; Dai et al. 2014).
 
-    Every frame of both is centered; one orthogonal matrix, which may mirror, moves all of the estimate; no
-    scale. Distances are divided by the mean over frames and axes of the truth's standard deviation. Both
-    must be in the coordinates that the table uses, usually the camera's.
-
-    `estimate`: (F, 3, P) all frames, in the coordinates of the table. Returns (G, P) distances relative to
-    the spread of the truth, and their means. Raises InputError where the estimate does not have the truth's
-    frames or points, or the truth has no spread.
+    Every frame of both is centered; one orthogonal matrix, which may mirror, moves all of the estimate (F, 3,
+    P); no scale. Distances are divided by the mean over frames and axes of the truth's standard deviation.
+    Both must be in the coordinates that the table uses, usually the camera's.
     """
     source, target = _centered(frames_of(estimate, truth), truth.points)
     one = procrustes(side_by_side(source), side_by_side(target), scale=False, reflection=True)
@@ -150,10 +142,8 @@ def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
 def camera_truth(sequence: Sequence) -> GroundTruth | None:
     """Return the ground truth in the coordinates of orthogonal cameras, in which `e3d_global` is published.
 
-    The cameras are those of the sequence; where it has none, the one fixed camera that makes its tracks.
-
-    Returns None where the camera is perspective, where tracks and truth have other units, where only one
-    frame has a truth, or where the cameras are not known.
+    They are the cameras of the sequence; where it has none, the one fixed camera that makes its tracks. None
+    of perspective cameras, of a truth of one frame or in other units, and where no camera is known.
     """
     truth = sequence.truth
     if sequence.camera is not CameraModel.ORTHOGONAL or sequence.units != sequence.truth_units:
@@ -172,14 +162,11 @@ def camera_truth(sequence: Sequence) -> GroundTruth | None:
 
 
 def frobenius_relative(estimate: Floats, truth: GroundTruth) -> Errors:
-    """Return the error of the PND tables (Lee et al. 2013): |X - X*| / |X*| of every frame.
+    """Return the error of the PND tables (Lee et al. 2013): |X - X*| / |X*| of every frame (F, 3, P).
 
     Both are in the camera frame and are centered; the sign of depth is the better one, frame by frame.
     `per_point` is the distance of a point over |X*|, so that `per_frame` is the root of its sum of squares,
     not its mean; `mean` is the mean of `per_frame`.
-
-    `estimate`: (F, 3, P) all frames, in the camera frame. Raises InputError where the estimate does not have
-    the truth's frames or points.
     """
     source, target = _centered(frames_of(estimate, truth), truth.points)
     size = np.sqrt(np.nansum(target**2, axis=(1, 2)))

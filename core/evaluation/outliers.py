@@ -58,7 +58,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, Ints, read_only
-from ..reconstruction.progress import Iterate, count_shift, shift_counts
+from ..reconstruction.progress import Iterate, count_on
 from ..reconstruction.reconstruct import iterate_sequence
 from ..reconstruction.settings import Settings
 from .cross_validation import reproject
@@ -110,14 +110,7 @@ class Outliers(OneLine):
 def find_outliers(residuals: Floats, *, threshold: float | None = None) -> Outliers:
     """Return the observations that do not fit a reconstruction, and the points that drift.
 
-    `residuals`: (F, P) distances of observations and reprojections, NaN where there is no observation. Raises
-    InputError where the residuals are not of this shape, or the threshold is not above 0.
-
-    >>> import numpy as np
-    >>> residuals = np.random.default_rng(0).rayleigh(size=(20, 30))
-    >>> residuals[4, 7] = 50.0
-    >>> np.argwhere(find_outliers(residuals).mask).tolist()
-    [[4, 7]]
+    `residuals` (F, P) are distances of observations and reprojections, NaN where there is no observation.
     """
     residuals = read_only(residuals)
     if residuals.ndim != 2:
@@ -153,15 +146,7 @@ def _drifting(exceeding: Bools, observed: Bools) -> tuple[DriftingPoint, ...]:
 
 @lru_cache(maxsize=4)
 def find_truth_outliers(truth: GroundTruth) -> Bools:
-    """Return which points of a ground truth are far from their neighbors, in which frames.
-
-    Returns (G, P), read-only.
-
-    >>> import core
-    >>> truth = core.simulate("paper", frames=12, points=20).truth
-    >>> int(find_truth_outliers(truth).sum())
-    0
-    """
+    """Return which points (G, P) of a ground truth are far from their neighbors, in which frames."""
     points = truth.points
     found = np.zeros(known_points(points).shape, dtype=bool)
     if len(points) >= LEAST_FRAMES:
@@ -181,11 +166,7 @@ def without_outliers(truth: GroundTruth) -> GroundTruth:
 
 
 def fall_sentence(error: float, without: float, outliers: int, points: int) -> str:
-    """Return "without 1 of 236 points this error falls by 58 %", "" where it falls by little.
-
-    >>> fall_sentence(10.0, 4.2, 1, 236)
-    'without 1 of 236 points this error falls by 58 %'
-    """
+    """Return "without 1 of 236 points this error falls by 58 %", "" where it falls by little."""
     if not (outliers and error > 0 and 1 - without / error >= LEAST_FALL):
         return ""
     fall = 100 * (1 - without / error)
@@ -193,16 +174,7 @@ def fall_sentence(error: float, without: float, outliers: int, points: int) -> s
 
 
 def median_shape(points: Floats) -> Floats:
-    """Return the median of the shapes, each moved onto the one with most known points.
-
-    `points`: (F, 3, P), NaN where a point is not known. Returns (3, P), in the axes of that frame; NaN for
-    points that are known in no frame.
-
-    >>> import numpy as np
-    >>> still = np.repeat(np.eye(3)[None], 4, axis=0)
-    >>> np.allclose(median_shape(still), np.eye(3))
-    True
-    """
+    """Return the median (3, P) of shapes (F, 3, P), NaN where unknown, moved onto the most complete one."""
     first = points[known_points(points).sum(axis=1).argmax()]
     return quantile_of_known(procrustes(points, np.broadcast_to(first, points.shape)).apply(points))
 
@@ -230,9 +202,9 @@ def _far_from_neighbors(points: Floats, mean: Floats) -> Bools:
 
 
 def bilinear_residuals(sequence: Sequence, iterate: Iterate) -> Floats:
-    """Return the distances of observations and of the bilinear solution, (F, P), NaN where not solved for.
+    """Return the distances (F, P) of observations and of the bilinear solution, NaN where not solved for.
 
-    Those of refined depths say nothing of wrong tracks: they lie on the observed rays, on wrong ones too.
+    Refined depths lie on the observed rays, on wrong ones too.
     """
     solved = iterate.best
     camera = iterate.settings.camera_of(sequence.camera)
@@ -245,40 +217,22 @@ def bilinear_residuals(sequence: Sequence, iterate: Iterate) -> Floats:
 def solve_hiding_outliers(
     sequence: Sequence, settings: Settings, *, rounds: int = ROUNDS
 ) -> Iterator[Iterate]:
-    """Yield the iterates of all rounds; the settings of the last one name what is hidden.
-
-    Raises InputError as `core.reconstruct` does.
-
-    >>> import numpy as np
-    >>> from dataclasses import replace
-    >>> import core
-    >>> from core.evaluation import solve_hiding_outliers
-    >>> scene = core.simulate("balloon", frames=30, points=24, noise=0.3)
-    >>> tracks = np.array(scene.tracks)
-    >>> tracks[7, :, 3] += 120.0
-    >>> settings = core.Settings(rank=3, starts=1, rotations="truth", objective="wnn")
-    >>> *_, last = solve_hiding_outliers(replace(scene, tracks=tracks), settings, rounds=1)
-    >>> "4:8" in last.settings.hide
-    True
-    """
+    """Yield the iterates of all rounds; the settings of the last one name what is hidden."""
     frames, points = sequence.visible.shape
     hidden = np.zeros((frames, points), dtype=bool)
     if settings.hide is not None:
         hidden = parse_hidden(settings.hide, frames, points)
     found = find_gross_outliers(sequence.tracks, sequence.visible & ~hidden)
-    before: Iterate | None = None
+    last: Iterate | None = None
     for number in range(1, rounds + 1):
         left = (sequence.visible & ~hidden & ~found).sum(axis=1)
         hidden = hidden | (found & (left >= FEWEST)[:, None])
-        by = None
         run = settings.with_changes(hide=format_hidden(hidden) or None)
-        for each in iterate_sequence(sequence, run):
-            if by is None:
-                by = (0, 0.0) if before is None else count_shift(before.record, each.record)
-            last = shift_counts(each, by)
-            yield last
-        before = last
+        for each in count_on(iterate_sequence(sequence, run), last):
+            last = each
+            yield each
         if number < rounds:
+            assert last is not None  # a run has iterates
             residuals = np.nan_to_num(bilinear_residuals(sequence, last))  # 0 where not solved for
             found = residuals > UNFIT * np.median(residuals[residuals > 0])
             if found.sum() < LEAST * sequence.visible.sum():

@@ -29,10 +29,10 @@ MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is 
 
 
 def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
-    """Return the parameters to vary.
+    """Return the parameters to vary: those of the objective, and of a non-rigid problem the objective itself.
 
-    They are those of the objective, and of a non-rigid problem the objective itself. Of the weighted nuclear
-    norm that is the penalty's mu or xi (of explicit weights `SCALE`), the rank and eta.
+    Of the weighted nuclear norm they are the penalty's strength (of explicit weights `SCALE`), the rank and
+    eta.
     """
     if settings.objective == DEPTHS:
         return (*OF_DEPTHS, OBJECTIVE)
@@ -50,11 +50,7 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
 
 
 def objective_to_vary(parameter: str, given: Mapping[str, Any]) -> str:
-    """Return the objective that a parameter to vary chooses together with given ones.
-
-    >>> objective_to_vary("xi", {}), objective_to_vary("noise", {"rank": 2})
-    ('wnn', 'depths')
-    """
+    """Return the objective that a parameter to vary chooses together with given ones."""
     varied = parameter if parameter in SETTINGS else "penalty"
     return chosen_objective({**given, varied: None})
 
@@ -66,11 +62,7 @@ def is_whole(parameter: str) -> bool:
 
 
 def value_text(parameter: str, value: float) -> str:
-    """Return a value as a command line accepts it: the word of one that is a choice, else the number.
-
-    >>> value_text("objective", 1.0), value_text("noise", 0.25)
-    ('wnn', '0.25')
-    """
+    """Return a value as a command line accepts it: the word of one that is a choice, else the number."""
     return SETTINGS[OBJECTIVE].choices[int(value)] if parameter == OBJECTIVE else f"{value:.6g}"
 
 
@@ -164,11 +156,7 @@ def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) ->
 
 
 def values_in_range(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:
-    """Return a series: every rank or word in a range, or so many other values at equal ratios.
-
-    >>> values_in_range("xi", 0.01, 1.0, 3)
-    (0.01, 0.1, 1.0)
-    """
+    """Return a series: every rank or word in a range, or so many other values at equal ratios."""
     if parameter in ("rank", OBJECTIVE):
         return tuple(float(rank) for rank in range(math.ceil(low), math.floor(high) + 1))
     ratio = high / low

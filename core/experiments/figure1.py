@@ -19,35 +19,15 @@ import numpy as np
 
 from ..cameras.calibration import project, project_low_rank
 from ..data.sequence import CameraModel, Sequence
-from ..foundation.exceptions import InputError
-from ..foundation.types import Floats
+from ..foundation import Floats, InputError
 from ..io.readers import read_sequence
 from ..penalties import NuclearNorm, Penalty, RampWeights, TruncatedNuclearNorm
-from ..problem.factors import Factors
-from ..problem.initialization import full_rank_start
-from ..problem.low_rank import LowRankProblem
+from ..problem import Factors, LowRankProblem, full_rank_start
 from ..reconstruction.low_rank_pipeline import measurement_norm
-from ..solvers.admm import ADMM
-from ..solvers.agd import AGD
-from ..solvers.irnn import IRNN
-from ..solvers.levenberg_marquardt import LevenbergMarquardt
-from ..solvers.solver import Algorithm, Snapshot, iterate
-from ..solvers.variable_projection import VariableProjection
+from ..solvers import ADMM, AGD, IRNN, Algorithm, LevenbergMarquardt, Snapshot, VariableProjection, iterate
 from ..synthetic import simulate
-from . import figures
+from . import figures, report
 from .jobs import ExperimentJob, JobResult, job_key
-from .report import (
-    BulletList,
-    Heading,
-    ImageGallery,
-    Paragraph,
-    ReportBlock,
-    ReportImage,
-    ReportTable,
-    TableCell,
-    format_fixed,
-    table_of,
-)
 
 CURVE_ETAS = (0.05, 0.95)
 # Section 5.2: penalty, and the rank r of the bilinear form. The truncated and the weighted nuclear norm have
@@ -104,28 +84,7 @@ class RecoveryJob(ExperimentJob):
     eta: float
     method: str
     seconds: float  # limit of CPU, up to the end of an iteration
-
-    @property
-    def label(self) -> str:
-        """Data, penalty, eta and method."""
-        return f"{self.item.name} {self.penalty} eta {self.eta:g} {self.method}"
-
-    @property
-    def cost(self) -> float:
-        """About the cost of a `TableJob` of that duration."""
-        return 5000.0 * self.seconds
-
-    @property
-    def key(self) -> str:
-        """Of tracks, penalty, method, time and version."""
-        penalty, rank = CURVE_PENALTIES[self.item.kind][self.penalty]
-        values = [repr(penalty), rank, self.eta, repr(CURVE_METHODS[self.method]), self.seconds, self.norm]
-        return job_key("matrix", self.item.sequence.content, {"values": values})
-
-    @cached_property
-    def norm(self) -> float:
-        """Return the norm of the measurement matrix, which the tracks are divided by."""
-        return measurement_norm(self.item.sequence.tracks, self.item.sequence.visible)
+    norm: float  # of the measurement matrix, which the tracks are divided by
 
     def problem(self) -> LowRankProblem:
         """Pose the problem, with weights for all singular values."""
@@ -201,11 +160,7 @@ def _thin_curve(seconds: Floats, losses: Floats) -> Floats:
 
 
 def figure_sequences(folder: Path | None) -> tuple[FigureSequence, ...]:
-    """Read the real sequences of a folder, or simulate a rigid and two non-rigid ones where there is none.
-
-    `folder`: where the real sequences are; None simulates. Raises InputError where the folder has none of
-    them, or one is broken.
-    """
+    """Read the real sequences of a folder; without one, simulate a rigid and two non-rigid ones."""
     if folder is None:
         return _simulated()
     results = [
@@ -241,10 +196,21 @@ def _rigid(sequence: Sequence) -> Sequence:
     return replace(sequence, tracks=tracks + noise, visible=sequence.visible, truth=None)
 
 
+def recovery_job(item: FigureSequence, penalty: str, eta: float, method: str, seconds: float) -> RecoveryJob:
+    """Return the job of a curve."""
+    norm = measurement_norm(item.sequence.tracks, item.sequence.visible)
+    formula, rank = CURVE_PENALTIES[item.kind][penalty]
+    values = [repr(formula), rank, eta, repr(CURVE_METHODS[method]), seconds, norm]
+    key = job_key("matrix", item.sequence.content, {"values": values})
+    label = f"{item.name} {penalty} eta {eta:g} {method}"
+    cost = 5000.0 * seconds  # about that of a `TableJob` of this duration
+    return RecoveryJob(key, label, cost, item, penalty, eta, method, seconds, norm)
+
+
 def figure_jobs(tracks: tuple[FigureSequence, ...], seconds: float) -> list[RecoveryJob]:
     """Return a job for every curve."""
     return [
-        RecoveryJob(item, penalty, eta, method, seconds)
+        recovery_job(item, penalty, eta, method, seconds)
         for item in tracks
         for penalty in CURVE_PENALTIES[item.kind]
         for eta in CURVE_ETAS
@@ -342,27 +308,24 @@ def figure_summary(shown: list[FigurePanel]) -> str:
 
 def figure_blocks(
     tracks: tuple[FigureSequence, ...], shown: list[FigurePanel], seconds: float, folder: Path, *, real: bool
-) -> list[ReportBlock]:
-    """Return the section of the report, and write its pictures into `folder`.
-
-    `real`: whether the sequences are the paper's own.
-    """
+) -> list[report.ReportBlock]:
+    """Return the section of the report, and write its pictures into `folder`."""
     what = "; ".join(
         f"{item.name}: {item.sequence.frame_count} × {item.sequence.point_count}, "
         f"{100 * item.sequence.visible.mean():.1f} % observed"
         for item in tracks
     )
-    blocks: list[ReportBlock] = [Heading("Figure 1: low-rank matrix recovery with pOSE errors")]
+    blocks: list[report.ReportBlock] = [report.Heading("Figure 1: low-rank matrix recovery with pOSE errors")]
     if not real:
         blocks.append(
-            Paragraph(
+            report.Paragraph(
                 "**Substitutes.** These sequences are simulated; the paper's are not here. Nothing in this "
                 "section can be compared with the paper's curves.",
                 highlighted=True,
             )
         )
     blocks.append(
-        Paragraph(
+        report.Paragraph(
             f"Frames × points: {what}. Every method starts from the closed form (the bilinear ones from its "
             f"best cut to rank r), minimizes the same objective, all singular values counted, and has "
             f"{seconds:g} CPU seconds (of one thread; the last iteration is finished). Tracks are divided by "
@@ -373,7 +336,7 @@ def figure_blocks(
     )
     if real:
         missing = [name for name in REAL_SEQUENCES if name not in {item.name for item in tracks}]
-        blocks.append(Paragraph(f"Not available, and left out: {', '.join(['Heart', *missing])}."))
+        blocks.append(report.Paragraph(f"Not available, and left out: {', '.join(['Heart', *missing])}."))
     images = []
     for panel in shown:
         curves = {}
@@ -381,33 +344,31 @@ def figure_blocks(
             spent, losses = panel.curves[name].arrays["curve"]
             later = spent > 0  # on a logarithmic axis
             curves[name] = spent[later], np.log10(np.maximum(losses[later], LEAST_LOSS))
-        path = panel.picture(folder)
-        labels = "CPU seconds", "log$_{10}$ loss"
-        width = figures.draw_curves(path, {panel.title: curves}, labels, size=FIGURE_SIZE, powers=True)
-        caption = f"{panel.title}: log10 loss against time"
-        images.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
+        labels, caption = ("CPU seconds", "log$_{10}$ loss"), f"{panel.title}: log10 loss against time"
+        drawn = panel.picture(folder), {panel.title: curves}, labels, caption
+        images.append(figures.draw_curves(*drawn, size=FIGURE_SIZE, powers=True))
     verdicts = tuple(panel.verdict for panel in shown)
-    blocks += [ImageGallery(tuple(images)), BulletList(verdicts), _curve_table(shown)]
+    blocks += [report.ImageGallery(tuple(images)), report.BulletList(verdicts), _curve_table(shown)]
     collapsed = [panel.title for panel in shown if panel.collapsed]
     if collapsed:
-        blocks.append(Paragraph(DEPTH_LOST.format("; ".join(collapsed)), highlighted=True))
+        blocks.append(report.Paragraph(DEPTH_LOST.format("; ".join(collapsed)), highlighted=True))
     return [*blocks, *_reprojection_blocks(shown, folder)]
 
 
-def _curve_table(shown: list[FigurePanel]) -> ReportTable:
-    lines: list[dict[str, str | TableCell]] = []
+def _curve_table(shown: list[FigurePanel]) -> report.ReportTable:
+    lines: list[dict[str, str | report.TableCell]] = []
     for panel in shown:
         best = np.nanmin([panel.lowest(method) for method in CURVE_METHODS]) if panel.curves else math.nan
         place = {"data": panel.name, "penalty": panel.penalty, "η": f"{panel.eta:g}"}
         for method in CURVE_METHODS:
             end, lowest = panel.curves.get(method), panel.lowest(method)
             numbers = "log10 loss", "CPU s", "iterations", "end", "RMS, px"
-            cells: dict[str, str | TableCell] = dict.fromkeys(numbers, "–")
+            cells: dict[str, str | report.TableCell] = dict.fromkeys(numbers, "–")
             if end is not None:
                 facts = end.facts
                 strong = bool(lowest <= best * (1 + LOSS_TOLERANCE))
                 cells = {
-                    "log10 loss": TableCell(format_fixed(math.log10(lowest), 8), strong=strong),
+                    "log10 loss": report.TableCell(report.format_fixed(math.log10(lowest), 8), strong=strong),
                     "CPU s": f"{facts['cpu_seconds']:.2f}",
                     "iterations": f"{facts['iterations']}",
                     "end": facts["ended"],
@@ -418,10 +379,10 @@ def _curve_table(shown: list[FigurePanel]) -> ReportTable:
         "The lowest loss that each method reached, lowest in bold; the reprojection error is that of its "
         "last matrix, cut to rank r."
     )
-    return table_of(caption, lines, labels=4, group=3)
+    return report.table_of(caption, lines, labels=4, group=3)
 
 
-def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportBlock]:
+def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[report.ReportBlock]:
     """Return pictures of one image of every data set: near-perspective, under the second penalty."""
     images = []
     for panel in shown:
@@ -430,9 +391,8 @@ def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportB
         first = next(iter(panel.curves.values()))
         methods = [name for name in CURVE_METHODS if name in panel.curves]
         projected = {name: panel.curves[name].arrays["projected"] for name in methods}
-        path = panel.picture(folder, "-reprojections")
         title = f"{panel.name}, image {first.facts['image'] + 1}"
-        width = figures.draw_reprojections(path, first.arrays["observed"], projected, title=title)
         caption = f"{panel.title}: observed (red) and reprojected (green) points of one image"
-        images.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
-    return [Heading("Reprojections", 3), ImageGallery(tuple(images))] if images else []
+        drawn = panel.picture(folder, "-reprojections"), first.arrays["observed"], projected, caption
+        images.append(figures.draw_reprojections(*drawn, title=title))
+    return [report.Heading("Reprojections", 3), report.ImageGallery(tuple(images))] if images else []

@@ -8,10 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..foundation.atomic import replacing
-from ..foundation.exceptions import printable
-from ..foundation.types import Floats
-from .report import check_installed
+from ..foundation import Floats, printable, replacing
+from .report import ReportImage, check_installed
 
 Curves: TypeAlias = "Mapping[str, tuple[Floats, Floats]]"  # x (n,) and y (n,), by the name of the curve
 FIGURE_DPI = 120
@@ -40,18 +38,16 @@ def _title(text: str) -> str:
     return printable(text).replace("$", r"\$")
 
 
-def _write(figure: Any, path: Path) -> int:
-    """Write a figure and return its width in CSS pixels: that of half a page or of a full one."""
+def _write(figure: Any, path: Path, caption: str) -> ReportImage:
+    """Write a figure; return it as a report beside its folder has it, half a page or a full one wide."""
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png")
-    return HALF_PAGE if figure.get_figwidth() < FULL_PAGE_FROM else FULL_PAGE
+    width = HALF_PAGE if figure.get_figwidth() < FULL_PAGE_FROM else FULL_PAGE
+    return ReportImage(f"{path.parent.name}/{path.name}", caption, width)
 
 
-def draw_shapes(path: Path, truth: Floats, estimates: Mapping[str, Floats]) -> int:
-    """Draw estimates (3, P), aligned, in blue and the truth (3, P) in red, side by side; return the width.
-
-    The view is along the direction in which the truth is thinnest, turned a little.
-    """
+def draw_shapes(path: Path, truth: Floats, estimates: Mapping[str, Floats], caption: str) -> ReportImage:
+    """Draw aligned estimates (3, P) blue, the truth (3, P) red, along the direction where that is thin."""
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
     known = np.isfinite(truth).all(axis=0)
@@ -76,11 +72,13 @@ def draw_shapes(path: Path, truth: Floats, estimates: Mapping[str, Floats]) -> i
         axes.view_init(elev=55, azim=-60)
         axes.set_axis_off()
         axes.set_title(name, fontsize=9, y=0.98)
-    return _write(figure, path)
+    return _write(figure, path, caption)
 
 
-def draw_reprojections(path: Path, observed: Floats, projected: Mapping[str, Floats], *, title: str) -> int:
-    """Draw observations (2, P) as red circles, reprojections (2, P) as green ones; return the width."""
+def draw_reprojections(
+    path: Path, observed: Floats, projected: Mapping[str, Floats], caption: str, *, title: str
+) -> ReportImage:
+    """Draw observations (2, P) as red circles, reprojections (2, P) as green ones."""
     low, high = observed.min(axis=1), observed.max(axis=1)
     margin = 0.05 * float((high - low).max())
     span = (high - low) + 2 * margin
@@ -98,27 +96,26 @@ def draw_reprojections(path: Path, observed: Floats, projected: Mapping[str, Flo
         axes.set_xticks([])
         axes.set_yticks([])
         axes.set_title(name, fontsize=9)
-    return _write(figure, path)
+    return _write(figure, path, caption)
 
 
 def draw_curves(
     path: Path,
     panels: Mapping[str, Curves],
     labels: tuple[str, str],
+    caption: str = "",
     *,
     titles: Mapping[str, str] | None = None,
     across: int = 2,
     size: tuple[float, float] = PANEL_SIZE,
     powers: bool = False,
     ticks: bool = False,
-) -> int:
-    """Draw curves on logarithmic axes, a panel for each problem, and return the width.
+) -> ReportImage:
+    """Draw curves on logarithmic axes, a panel for each problem.
 
-    `panels`: by title: the curves (n,) and (n,) by name; `labels`: of the axes; `titles`: those of the curves
-    by name, in their order, for one legend below all panels, None for one in each panel; `across`: panels in
-    a row; `size`: inches of a panel; `powers`: whether y are logarithms already; `ticks`: whether the axis of
-    x has the numbers of the points. Raises InputError where matplotlib is not installed or the file cannot be
-    written.
+    `panels`: curves by title; `labels`: of the axes; `titles`: those of the curves by name, for one legend
+    below all panels, None for one in each; `across`: panels in a row; `size`: inches of a panel; `powers`:
+    whether y are logarithms already; `ticks`: whether the axis of x has the numbers of the points.
     """
     across = min(len(panels), across)
     down = -(-len(panels) // across)
@@ -144,4 +141,4 @@ def draw_curves(
             [lines[name] for name in order], [titles[name] for name in order],
             loc="outside lower center", ncols=across,
         )  # fmt: skip
-    return _write(figure, path)
+    return _write(figure, path, caption)

@@ -19,9 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundation.atomic import replacing
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_writable, make_folder
+from ..foundation import InputError, check_writable, make_folder, replacing
 from ..io.readers import load_arrays, parse_json, read_bytes
 
 try:
@@ -143,6 +141,10 @@ class JobStore:
         if known is None or not known.good:
             return False
         return not known.arrays or self.load_arrays(key) is not None
+
+    def is_done(self, key: str, *, retry: bool) -> bool:
+        """Return whether a job has ended; where it is to be retried, whether with a result."""
+        return self.has_result(key) if retry else key in self
 
     def load_row(self, key: str) -> dict[str, Any] | None:
         """Return the facts of a job that has ended, None of any other."""

@@ -11,20 +11,20 @@ import hashlib
 import json
 import logging
 import time
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy.typing as npt
 
-from ..foundation.exceptions import InputError, needs
+from ..foundation import PROGRAM, VERSION, InputError, needs
 from ..foundation.memory import PeakMemory, peak_megabytes
 from ..foundation.processes import ProcessDied, ProcessPool, signals_blocked
-from ..foundation.version import PROGRAM, VERSION
 from ..solvers.solver import single_threaded
 from .job_store import DIED, FAILED, TIME_LIMIT, JobStore
 
@@ -49,38 +49,25 @@ class JobResult:
 
 
 class ResultNotWritten(InputError):
-    """The result of a job cannot be written where it is kept.
-
-    No job fails by that: all of them end, and are computed by the next call.
-    """
+    """The result of a job cannot be written where it is kept: it ends all jobs, and fails none."""
 
 
-class ExperimentJob(Protocol):
+@dataclass(frozen=True, eq=False)
+class ExperimentJob(ABC):
     """One piece of an experiment, computed in a process of its own; it must be picklable."""
 
-    @property
-    def label(self) -> str:
-        """What it computes, for the line of progress."""
-
-    @property
-    def cost(self) -> float:
-        """About how long it runs, relative to other jobs."""
-
-    @property
-    def key(self) -> str:
-        """A name that changes with the data, the settings and the version of the program."""
+    key: str  # a name that changes with the data, the settings and the version of the program
+    label: str  # what it computes, for the line of progress
+    cost: float  # about how long it runs, relative to other jobs
 
     @property
     def identity(self) -> dict[str, Any]:
         """Facts that are known before it runs, and kept even where it has no result."""
         return {"label": self.label}
 
+    @abstractmethod
     def run(self) -> JobResult:
-        """Compute it.
-
-        Raises ResultNotWritten where its arrays, which it may write itself, cannot be written; whatever else
-        it raises is why it has no result.
-        """
+        """Compute it; raises ResultNotWritten where arrays that it writes itself cannot be written."""
 
 
 def job_key(kind: str, digest: str, settings: dict[str, Any]) -> str:
@@ -132,10 +119,7 @@ class JobsProgress:
 
 
 class JobQueue:
-    """Jobs in the order in which they start: that of their costs, so that none that is long starts last.
-
-    Another order is a subclass.
-    """
+    """Jobs in the order of their costs, so that none that is long starts last; subclasses have others."""
 
     def __init__(self, jobs: Iterable[ExperimentJob]) -> None:
         self._jobs = deque(sorted(jobs, key=lambda job: job.cost, reverse=True))
@@ -164,16 +148,12 @@ def run_jobs(
 
     `processes`: how many at a time, where no `cluster` computes them; `timeout`: seconds after which a job is
     ended; `ahead`: how many are given to the workers at least, before any of these has ended. Raises
-    InputError where the store or a result cannot be written, or workers give up a job several times;
-    KeyboardInterrupt after Ctrl-C; what had ended before is in the store.
+    InputError where a result cannot be written, or workers give up a job several times; then, and after
+    Ctrl-C, what had ended before is in the store.
     """
-    waiting: dict[str, ExperimentJob] = {}
-    known = set()
-    for job in jobs:
-        known.add(job.key)
-        if not (store.has_result(job.key) if retry else job.key in store):
-            waiting[job.key] = job
-    total, failed = len(known), 0
+    every = {job.key: job for job in jobs}
+    waiting = {key: job for key, job in every.items() if not store.is_done(key, retry=retry)}
+    total, failed = len(every), 0
     pace = _Pace(waiting.values())
 
     def report(label: str) -> None:
@@ -327,10 +307,7 @@ class Cluster:
 
 @contextmanager
 def connect_to_dask(address: str) -> Iterator[Cluster]:
-    """Yield the workers of a scheduler, for `run_jobs` in the block.
-
-    Raises InputError where Dask is not installed, the scheduler does not answer, or no worker comes.
-    """
+    """Yield the workers of a scheduler for `run_jobs`; raises InputError where there are none."""
     try:
         import distributed
     except ImportError as error:

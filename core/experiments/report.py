@@ -8,15 +8,15 @@ from __future__ import annotations
 import csv
 import html
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ..foundation.atomic import replacing
-from ..foundation.exceptions import InputError, printable
+from ..foundation import InputError, printable, replacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,10 +74,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table whose first `labels` columns are text; the others are numbers, aligned on the right.
-
-    `alignment` has an "l" or "r" for every column where text and numbers come in another order.
-    """
+    """A table whose first `labels` columns are text, on the left; `alignment` has another l or r for each."""
 
     kind: ClassVar[str] = "table"
     caption: str
@@ -213,20 +210,15 @@ def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
     return folder / REPORT_FILES[-1]
 
 
-def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collection[object]]) -> None:
-    """Write a table as csv: numbers with all digits, None as nothing, no text that would be computed."""
+def write_frame(path: Path, table: pd.DataFrame) -> None:
+    """Write a table as csv: numbers with all digits, nothing of what is missing, no text that is computed."""
+    lines = without_missing(table).itertuples(index=False, name=None)
     with (
         replacing(path) as temporary,
         temporary.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream,
     ):
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([formula_safe(name) for name in header])
-        writer.writerows([formula_safe(value) for value in line] for line in lines)
-
-
-def write_frame(path: Path, table: pd.DataFrame) -> None:
-    """Write a DataFrame without its index as csv, as `write_csv_table` does."""
-    write_csv_table(path, [*table.columns], without_missing(table).itertuples(index=False))
+        writer.writerows(map(formula_safe, line) for line in chain([table.columns], lines))
 
 
 def without_missing(table: pd.DataFrame) -> pd.DataFrame:
@@ -268,9 +260,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["inline"] = _inline
-    environment.filters["markdown"] = _markdown
-    environment.filters["markdown_cell"] = _markdown_cell
+    environment.filters |= {"inline": _inline, "markdown": _markdown, "markdown_cell": _markdown_cell}
     return environment
 
 

@@ -11,28 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..data.sequence import CameraModel
-from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable, make_folder, protecting
-from ..foundation.version import versions
+from ..foundation import InputError, check_replaceable, make_folder, protecting, versions
 from ..io.readers import recording_files
-from . import figures, tables
+from . import figures, report, tables
 from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences, figure_summary
 from .job_store import JobStore
 from .jobs import ExperimentJob, JobResult, JobsProgress, load_job_results, run_jobs
 from .mocap import PUBLISHED_E3D, mocap_blocks, mocap_jobs
-from .report import (
-    REPORT_FILES,
-    BulletList,
-    CodeBlock,
-    Heading,
-    ImageGallery,
-    Paragraph,
-    ReportBlock,
-    ReportImage,
-    check_installed,
-    write_frame,
-    write_report,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +34,6 @@ EXPERIMENTS = {  # the title of the report, and what is computed
 CURVE_SECONDS = 10.0  # of CPU for a curve of Figure 1
 NUMBERS = "numbers.csv"
 PACKAGES = ("jinja2", "matplotlib", "pandas")  # of the extra `experiments`
-COMPARED_ROWS = {
-    CameraModel.ORTHOGONAL: ("R-BMM", "Ours-WNN", "Search-WNN"),
-    CameraModel.PERSPECTIVE: tables.PERSPECTIVE_WNN,
-}
 DRAWN_ERRORS = {  # the error of the shapes that are drawn, which `tables.aligned_estimate` has aligned
     CameraModel.ORTHOGONAL: "procrustes_mm_reference_mirror",
     CameraModel.PERSPECTIVE: "procrustes_mm_reference",
@@ -73,20 +54,19 @@ def reproduce_experiment(
 ) -> Path:
     """Run an experiment, or continue one that was stopped, and write its report.
 
-    `data`: the Challenge's folder, or one in its layout; None chooses the bundled simulated objects; `real`:
-    the folder of Figure 1's sequences and of motion capture; None chooses the folder `real` next
-    to `data`, or simulated sequences for Figure 1; `processes`: how many jobs at a time. Raises InputError
-    where something needed is not installed, the data is broken or absent, or the folder cannot be written.
+    `data`: a folder in the Challenge's layout, None for the bundled simulated objects; `real`: the folder of
+    Figure 1's sequences and of motion capture, None for the folder `real` next to `data`, or simulated
+    sequences for Figure 1; `processes`: how many jobs at a time.
     """
-    check_installed(*PACKAGES)
+    report.check_installed(*PACKAGES)
     if not 0 < seconds < float("inf"):
         raise InputError(f"seconds is {seconds:g}; accepted is a positive number")
     with recording_files() as files:
         without = what in ("figure1", "mocap")
-        table_data = None if without else tables.load_table_data(data, frame_base=frame_base)
+        items = [] if without else tables.load_table_data(data, frame_base=frame_base)
         real_folder = _real_folder(data, real)
         tracks = figure_sequences(real_folder) if what in ("figure1", "all") else ()
-    table_jobs = [] if table_data is None else _table_jobs(table_data, what)
+    table_jobs = _table_jobs(items, what)
     curve_jobs = figure_jobs(tracks, seconds)
     mocap = mocap_jobs(real_folder) if what in ("mocap", "all") else []
     if what == "mocap" and not mocap:
@@ -94,17 +74,17 @@ def reproduce_experiment(
         raise InputError(f"there is no motion capture; --real is a folder with one of mocap/{names}")
     jobs: list[ExperimentJob] = [*table_jobs, *curve_jobs, *mocap]
     with protecting(dict.fromkeys([*files, *(job.path for job in mocap)], "a file of the data")):
-        check_replaceable(output / name for name in (*REPORT_FILES, NUMBERS))
+        check_replaceable(output / name for name in (*report.REPORT_FILES, NUMBERS))
         with JobStore(output / "jobs") as store:
             run_jobs(jobs, store, processes=processes, progress=progress)
             results = load_job_results(store, jobs)
         pictures = make_folder(output / "pictures")
-        body: list[ReportBlock] = []
+        body: list[report.ReportBlock] = []
         summary: list[str] = []
-        if table_data is not None:
+        if items:
             entries = tables.table_entries(table_jobs, results)
             solved = entries[entries["loss"].notna()]
-            write_frame(output / NUMBERS, solved[[*tables.WRITTEN_ENTRIES]])
+            report.write_frame(output / NUMBERS, solved[[*tables.WRITTEN_ENTRIES]])
             summary.append(tables.tables_summary(entries))
             body += _table_blocks(what, entries, table_jobs, results, pictures)
         if tracks:
@@ -117,9 +97,10 @@ def reproduce_experiment(
         title = f"{EXPERIMENTS[what][0]}, run again"
         body += _failure_blocks(failures)
         if what != "mocap":
-            body += [Heading("The published numbers"), BulletList(tables.PUBLISHED_ERRATA)]
-        opening = _opening_blocks(title, table_data, command, summary)
-        return write_report([*opening, *body], title, output)
+            body += [report.Heading("The published numbers"), report.BulletList(tables.PUBLISHED_ERRATA)]
+        origin = "bundled simulated objects" if data is None else str(data)
+        opening = _opening_blocks(title, items, origin, command, summary)
+        return report.write_report([*opening, *body], title, output)
 
 
 def _real_folder(data: Path | None, real: Path | None) -> Path | None:
@@ -132,13 +113,13 @@ def _real_folder(data: Path | None, real: Path | None) -> Path | None:
     return neighbor if neighbor is not None and neighbor.is_dir() else None
 
 
-def _table_jobs(table_data: tables.TableData, what: str) -> list[tables.TableJob]:
+def _table_jobs(items: list[tables.TableSequence], what: str) -> list[tables.TableJob]:
     """Return a job for every sequence and penalty; Tables A.1 and A.2 are perspective and WNN only."""
     appendix = what in ("tableA1", "tableA2")
     return [
-        tables.TableJob(item, penalty)
-        for item in table_data.items
-        if not appendix or item.camera is CameraModel.PERSPECTIVE
+        tables.table_job(item, penalty)
+        for item in items
+        if not appendix or item.sequence.camera is CameraModel.PERSPECTIVE
         for penalty in tables.TABLE_PENALTIES
         if not appendix or penalty == "WNN"
     ]
@@ -150,9 +131,9 @@ def _table_blocks(
     jobs: list[tables.TableJob],
     results: Mapping[str, JobResult],
     pictures: Path,
-) -> list[ReportBlock]:
+) -> list[report.ReportBlock]:
     complete = what == "all"
-    blocks: list[ReportBlock] = [Heading("Lowest losses"), tables.comparison_table(entries)]
+    blocks: list[report.ReportBlock] = [report.Heading("Lowest losses"), tables.comparison_table(entries)]
     if complete or what == "table1":
         blocks += tables.loss_blocks(entries)
     if complete or what == "table2":
@@ -167,31 +148,33 @@ def _table_blocks(
 
 
 def _opening_blocks(
-    title: str, table_data: tables.TableData | None, command: str, summary: list[str]
-) -> list[ReportBlock]:
+    title: str, items: list[tables.TableSequence], origin: str, command: str, summary: list[str]
+) -> list[report.ReportBlock]:
     """Return the top of the report: its title, when and with what it was made, and a summary."""
     all_versions = versions() | {name: version(name) for name in PACKAGES}
-    blocks: list[ReportBlock] = [
-        Heading(title, 1),
-        Paragraph(
+    blocks: list[report.ReportBlock] = [
+        report.Heading(title, 1),
+        report.Paragraph(
             f"The experiments of {tables.published_tables().source}, run again. Made on "
             f"{time.strftime('%Y-%m-%d %H:%M')} on {machine_name()}, one BLAS thread per process; "
             f"{', '.join(' '.join(each) for each in all_versions.items())}."
         ),
-        CodeBlock(command),
+        report.CodeBlock(command),
     ]
-    if table_data is not None and not table_data.real:
-        some = any(item.real for item in table_data.items)
-        subject = "Some of these sequences are" if some else "These sequences are"
+    real = {item.real for item in items}
+    if False in real:
+        subject = "Some of these sequences are" if True in real else "These sequences are"
+        published = tables.published_tables().objects
+        objects = tables.in_printed_order((item.object_name for item in items), published)
         blocks.append(
-            Paragraph(
-                f"**Substitutes.** {subject} not the NRSfM Challenge's: they are {table_data.origin} "
-                f"({', '.join(table_data.objects)}). The paper's numbers are of other data and "
+            report.Paragraph(
+                f"**Substitutes.** {subject} not the NRSfM Challenge's: they are {origin} "
+                f"({', '.join(objects)}). The paper's numbers are of other data and "
                 "are not shown; what can be compared is how the methods rank.",
                 highlighted=True,
             )
         )
-    return [*blocks, BulletList(tuple(summary))]
+    return [*blocks, report.BulletList(tuple(summary))]
 
 
 def machine_name() -> str:
@@ -207,11 +190,11 @@ def machine_name() -> str:
 
 def shape_blocks(
     jobs: list[tables.TableJob], results: Mapping[str, JobResult], folder: Path
-) -> list[ReportBlock]:
+) -> list[report.ReportBlock]:
     """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
-    blocks: list[ReportBlock] = [
-        Heading("3-D comparisons"),
-        Paragraph(
+    blocks: list[report.ReportBlock] = [
+        report.Heading("3-D comparisons"),
+        report.Paragraph(
             "The ground-truth frame of every sequence, weighted nuclear norm: estimate blue, moved onto the "
             "truth, red, by one similarity (orthogonal cameras: mirror images allowed), and the mean "
             "distance that is left."
@@ -226,19 +209,18 @@ def shape_blocks(
             errors = {row["method"]: row["errors"][DRAWN_ERRORS[camera]] for row in end.facts["rows"]}
             estimates = {
                 f"{method}: {errors[method]:.2f} mm": end.arrays[f"estimate {method}"]
-                for method in COMPARED_ROWS[camera]
+                for method in tables.TABLE_ROWS[camera, "WNN"]
             }
             name, path_name = job.item.object_name, job.item.path_name
             path = folder / f"shape-{camera.value}-{name}-{path_name}.png"
-            width = figures.draw_shapes(path, end.arrays["truth"], estimates)
             caption = f"{name} {path_name}, {camera.value}"
-            items.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
+            items.append(figures.draw_shapes(path, end.arrays["truth"], estimates, caption))
         if items:
-            blocks += [Heading(camera.value, 3), ImageGallery(tuple(items))]
+            blocks += [report.Heading(camera.value, 3), report.ImageGallery(tuple(items))]
     return blocks
 
 
-def _failure_blocks(failures: Mapping[str, str]) -> list[ReportBlock]:
+def _failure_blocks(failures: Mapping[str, str]) -> list[report.ReportBlock]:
     """Return what could not be computed, and why."""
     labels: dict[str, list[str]] = {}
     for label, problem in failures.items():
@@ -247,4 +229,4 @@ def _failure_blocks(failures: Mapping[str, str]) -> list[ReportBlock]:
         f"{first}{f' and {len(others)} more' if others else ''}: {problem}"
         for problem, (first, *others) in labels.items()
     ]
-    return [Heading("Not computed"), BulletList(tuple(lines))] if lines else []
+    return [report.Heading("Not computed"), report.BulletList(tuple(lines))] if lines else []

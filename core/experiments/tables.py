@@ -35,31 +35,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.sequence import CameraModel, Sequence
-from ..evaluation.metrics import (
-    ERROR_NAMES,
-    camera_truth,
-    errors_of,
-    procrustes_at_reference,
-    published_errors,
-)
-from ..foundation.exceptions import InputError
-from ..foundation.linalg import procrustes
-from ..foundation.types import Floats
+from ..evaluation import metrics
+from ..foundation import Floats, InputError, procrustes
 from ..io.readers import SequenceEntry, list_sequences, read_sequence
 from ..io.readers.challenge import PREFIX
 from ..penalties import NuclearNorm, Penalty, WeightedNuclearNorm
+from ..problem import Problem, full_rank_start
 from ..problem.factors import Factors, center
-from ..problem.initialization import full_rank_start
-from ..problem.nonrigid import Problem
 from ..reconstruction.progress import Iterate, Point, finish
 from ..reconstruction.provenance import command_for, options_for, settings_to_dict
 from ..reconstruction.reconstruct import iterate_sequence
 from ..reconstruction.result import Result
 from ..reconstruction.settings import PRESETS, Settings
-from ..solvers.admm import ADMM
-from ..solvers.bmm import BMM, RBMM
-from ..solvers.solver import Algorithm, solve
-from ..solvers.variable_projection import VariableProjection
+from ..solvers import ADMM, BMM, RBMM, Algorithm, VariableProjection, solve
 from .jobs import ExperimentJob, JobResult, job_key
 from .mocap import BMM_TAU
 from .report import Heading, Paragraph, ReportBlock, ReportTable, TableCell, format_fixed
@@ -83,17 +71,17 @@ TABLE_PENALTIES: dict[str, Penalty] = {"NN": NuclearNorm(mu=1e-3), "WNN": Weight
 # The first-order method of every camera and penalty: its row, its name on the command line, itself. Its own
 # criteria end it; as in the paper it runs until it converges or stalls, up to the limit that it has.
 FIRST_ORDER: dict[tuple[CameraModel, str], tuple[str, str, Algorithm[Any]]] = {
-    (CameraModel.PERSPECTIVE, "NN"): ("ADMM-NN", "admm", ADMM()),
-    (CameraModel.PERSPECTIVE, "WNN"): ("ADMM-WNN", "admm", ADMM()),
     (CameraModel.ORTHOGONAL, "NN"): ("BMM", "bmm", BMM(tau=BMM_TAU, max_iterations=2000)),
     (CameraModel.ORTHOGONAL, "WNN"): ("R-BMM", "r-bmm", RBMM()),
+    (CameraModel.PERSPECTIVE, "NN"): ("ADMM-NN", "admm", ADMM()),
+    (CameraModel.PERSPECTIVE, "WNN"): ("ADMM-WNN", "admm", ADMM()),
 }
+# The methods of every camera and penalty, in the order of the tables.
 TABLE_ROWS = {
-    CameraModel.ORTHOGONAL: ("BMM", "Ours-NN", "Search-NN", "R-BMM", "Ours-WNN", "Search-WNN"),
-    CameraModel.PERSPECTIVE: ("ADMM-NN", "Ours-NN", "Search-NN", "ADMM-WNN", "Ours-WNN", "Search-WNN"),
+    (camera, penalty): (first, f"Ours-{penalty}", f"Search-{penalty}")
+    for (camera, penalty), (first, *_) in FIRST_ORDER.items()
 }
-ALL_METHODS = [*dict.fromkeys(name for pair in zip(*TABLE_ROWS.values(), strict=True) for name in pair)]
-PERSPECTIVE_WNN = TABLE_ROWS[CameraModel.PERSPECTIVE][3:]
+ALL_METHODS = ("BMM", "ADMM-NN", "Ours-NN", "Search-NN", "R-BMM", "ADMM-WNN", "Ours-WNN", "Search-WNN")
 LOSS_ROUNDING = 1e-9  # relative difference below which two losses are of one minimum, reached to rounding
 LOWER_LOSS = 1e-6  # relative difference from which one loss is called lower
 DASH = "–"
@@ -133,15 +121,11 @@ class PublishedTables:
     tableA1: Mapping[str, Mapping[str, tuple[float, ...]]]  # method, object: log10 loss of every path
     tableA2: Mapping[str, Mapping[str, tuple[float, ...]]]  # method, object: mm of every path
 
-    def average(self, table: str, camera: CameraModel, method: str, name: str) -> float | None:
-        """Return what "table1" or "table2" prints for an object, or None where it has no such cell."""
-        values = getattr(self, table)[camera.value].get(method)
-        return values[self.objects.index(name)] if values and name in self.objects else None
-
-    def sequence(self, table: str, method: str, name: str, path: str) -> float | None:
-        """Return what "tableA1" or "tableA2" prints for a perspective sequence, or None."""
-        values = getattr(self, table).get(method, {}).get(name)
-        return values[self.paths.index(path)] if values and path in self.paths else None
+    def find(self, table: str, first: str, second: str, place: str) -> float | None:
+        """Return what a table prints for an object or a path, None where it has no such cell."""
+        values = getattr(self, table).get(first, {}).get(second)
+        places = self.paths if table in APPENDIX else self.objects
+        return values[places.index(place)] if values and place in places else None
 
 
 @cache
@@ -167,36 +151,9 @@ class TableSequence:
     sequence: Sequence
     real: bool  # whether it is one that the paper's tables have
 
-    @property
-    def camera(self) -> CameraModel:
-        """Which camera it was seen by."""
-        return self.sequence.camera
 
-
-@dataclass(frozen=True, eq=False)
-class TableData:
-    """The sequences of a report."""
-
-    origin: str  # where the sequences are from
-    items: tuple[TableSequence, ...]
-
-    @property
-    def real(self) -> bool:
-        """Whether all of them are the Challenge's own."""
-        return all(item.real for item in self.items)
-
-    @property
-    def objects(self) -> list[str]:
-        """The objects in the paper's order, then others by name."""
-        return in_printed_order((item.object_name for item in self.items), published_tables().objects)
-
-
-def load_table_data(folder: Path | None, *, frame_base: int = 1) -> TableData:
-    """Read the sequences of a folder in the Challenge's layout, or the bundled samples.
-
-    `folder`: the folder; None for the bundled samples. Raises InputError where there are none, one is broken
-    or has no ground truth, or several are of one object and path.
-    """
+def load_table_data(folder: Path | None, *, frame_base: int = 1) -> list[TableSequence]:
+    """Read the sequences of a folder in the Challenge's layout; None chooses the bundled samples."""
     entries = list_sequences(PREFIX if folder is None else folder, frame_base=frame_base)
     items: dict[tuple[str, str, CameraModel], TableSequence] = {}
     for entry in entries:
@@ -219,8 +176,7 @@ def load_table_data(folder: Path | None, *, frame_base: int = 1) -> TableData:
             f"{folder}: holds no sequence of the Challenge's layout, <object>/sequence/{{orthogonal,"
             "perspective}/<path>.txt"
         )
-    origin = "bundled simulated objects" if folder is None else str(folder)
-    return TableData(origin, tuple(items.values()))
+    return [*items.values()]
 
 
 def _is_published(entry: SequenceEntry) -> bool:
@@ -231,9 +187,8 @@ def _is_published(entry: SequenceEntry) -> bool:
     tables = published_tables()
     if entry.object_name not in tables.objects or entry.path_name not in tables.paths:
         return False
-    number = None if entry.truth_frame is None else entry.truth_frame + 1
-    wanted = tables.truth_frames[entry.object_name]
-    return entry.truth_frames == 1 and number is not None and number in (wanted, wanted + 1)
+    number = tables.truth_frames[entry.object_name]  # counted from 0 or from 1
+    return entry.truth_frames == 1 and entry.truth_frame in (number - 1, number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,32 +197,12 @@ class TableJob(ExperimentJob):
 
     item: TableSequence
     penalty: str
+    settings: Settings  # the paper's, with the program's default method
 
     @property
     def sequence(self) -> Sequence:
         """What is solved."""
         return self.item.sequence
-
-    @property
-    def label(self) -> str:
-        """Object, path, camera and penalty."""
-        return f"{self.item.object_name} {self.item.path_name} {self.item.camera.value} {self.penalty}"
-
-    @property
-    def cost(self) -> float:
-        """Observations times the iteration limit of the first-order method."""
-        return 1e-3 * self.sequence.visible.size * self._first_order[2].max_iterations
-
-    @property
-    def settings(self) -> Settings:
-        """The paper's settings, with the program's default method."""
-        return PRESETS["paper"].with_changes(method="bilinear", penalty=TABLE_PENALTIES[self.penalty])
-
-    @property
-    def key(self) -> str:
-        """Of tracks, truth, settings and version."""
-        values = settings_to_dict(self.settings) | {"first-order": repr(self._first_order)}
-        return job_key("sequence", self.sequence.content, values)
 
     def run(self) -> JobResult:
         """Solve by every method, and measure every solution."""
@@ -277,22 +212,14 @@ class TableJob(ExperimentJob):
         def add(name: str, candidate: Point, seconds: float, **more: Any) -> None:
             # Of the history only its length is asked for, and every end has its own.
             result = finish(self.sequence, self.settings, replace(last, best=candidate), [])
-            rows.append(
-                {
-                    "method": name,
-                    "loss": candidate.loss,
-                    "errors": _errors(result, self.sequence),
-                    "cpu_seconds": seconds,
-                    **more,
-                }
-            )
+            errors, loss = _errors(result, self.sequence), candidate.loss
+            rows.append({"method": name, "loss": loss, "errors": errors, "cpu_seconds": seconds, **more})
             arrays[f"estimate {name}"] = aligned_estimate(result)
 
         losses = [start.loss for start in last.starts]
-        ending: dict[str, Any] = {"status": last.status.value, "starts": losses}
-        add(f"Search-{self.penalty}", last.best, seconds, **ending)
+        add(f"Search-{self.penalty}", last.best, seconds, status=last.status.value, starts=losses)
         problem = last.best.problem
-        name, _, algorithm = self._first_order
+        name, _, algorithm = FIRST_ORDER[self.sequence.camera, self.penalty]
         cut, first_seconds, ending = _solved(problem, algorithm, center(full_rank_start(problem)))
         add(name, cut, first_seconds, **ending)
         polish = VariableProjection(
@@ -317,7 +244,7 @@ class TableJob(ExperimentJob):
         """Return the settings that end where a row does; None for refining BMM, which has none."""
         if row == f"Search-{self.penalty}":
             return self.settings
-        _, method, algorithm = self._first_order
+        _, method, algorithm = FIRST_ORDER[self.sequence.camera, self.penalty]
         if row == f"Ours-{self.penalty}":
             if method != "admm":
                 return None
@@ -330,10 +257,6 @@ class TableJob(ExperimentJob):
             changes["options"] = (("tau", BMM_TAU),)
         return self.settings.with_changes(**changes)
 
-    @property
-    def _first_order(self) -> tuple[str, str, Algorithm[Any]]:
-        return FIRST_ORDER[self.sequence.camera, self.penalty]
-
     def _search(self) -> tuple[Iterate, float, float]:
         """Return the last iterate, and the CPU seconds of choosing rotations and of the search itself."""
         choosing, searching, before = 0.0, 0.0, time.process_time()
@@ -345,6 +268,17 @@ class TableJob(ExperimentJob):
                 choosing += now - before
             before = now
         return last, choosing, searching
+
+
+def table_job(item: TableSequence, penalty: str) -> TableJob:
+    """Return the job of a sequence under a penalty."""
+    sequence, first_order = item.sequence, FIRST_ORDER[item.sequence.camera, penalty]
+    settings = PRESETS["paper"].with_changes(method="bilinear", penalty=TABLE_PENALTIES[penalty])
+    values = settings_to_dict(settings) | {"first-order": repr(first_order)}
+    key = job_key("sequence", sequence.content, values)
+    label = f"{item.object_name} {item.path_name} {sequence.camera.value} {penalty}"
+    cost = 1e-3 * sequence.visible.size * first_order[2].max_iterations
+    return TableJob(key, label, cost, item, penalty, settings)
 
 
 def _solved(
@@ -365,8 +299,8 @@ def _solved(
 
 def _errors(result: Result, sequence: Sequence) -> dict[str, float]:
     """Return all errors that the truth allows, those of all frames only where it has more than one."""
-    errors = errors_of(result) | published_errors(result, camera_truth(sequence))
-    mirrored = procrustes_at_reference(result, reflection=True)
+    errors = metrics.errors_of(result) | metrics.published_errors(result, metrics.camera_truth(sequence))
+    mirrored = metrics.procrustes_at_reference(result, reflection=True)
     assert mirrored is not None and sequence.truth is not None  # `load_table_data` has refused others
     errors["procrustes_mm_reference_mirror"] = mirrored
     if len(sequence.truth.frames) == 1:
@@ -375,13 +309,10 @@ def _errors(result: Result, sequence: Sequence) -> dict[str, float]:
 
 
 def aligned_estimate(result: Result) -> Floats:
-    """Return the estimate of the truth's reference frame, (3, P), moved onto it by a similarity.
-
-    An orthogonal camera cannot distinguish a shape from its mirror image, so that it may be mirrored there.
-    """
+    """Return the estimate of the truth's reference frame, (3, P), moved onto it by a similarity."""
     truth = result.truth
     assert truth is not None
-    mirror = result.camera is CameraModel.ORTHOGONAL
+    mirror = result.camera is CameraModel.ORTHOGONAL  # which cannot distinguish a shape from its mirror image
     source, target = result.points[truth.reference], truth.at(truth.reference)
     assert target is not None  # GroundTruth checks that its reference is one of its frames
     return procrustes(source, target, reflection=mirror).apply(source)
@@ -393,28 +324,21 @@ def table_entries(jobs: Iterable[TableJob], results: Mapping[str, JobResult]) ->
 
     entries: list[dict[str, Any]] = []
     for job in jobs:
-        item = job.item
-        place: dict[str, Any] = {
-            "object": item.object_name,
-            "path": item.path_name,
-            "camera": item.camera.value,
-        }
-        place |= {"penalty": job.penalty, "real": item.real}
+        place = {"object": job.item.object_name, "path": job.item.path_name, "real": job.item.real}
+        place |= {"camera": job.sequence.camera.value, "penalty": job.penalty}
         found = {row["method"]: row for row in results[job.key].facts.get("rows", ())}
-        for method in (name for name in TABLE_ROWS[item.camera] if penalty_of(name) == job.penalty):
-            row = found.get(method, {"errors": {}})
-            numbers = {
-                "loss": row.get("loss"), "cpu_seconds": row.get("cpu_seconds"),
-                "before_cut": row.get("loss_before_cut") if method.startswith("ADMM") else None,
-            }  # fmt: skip
-            ending = {"status": row.get("status"), "command": job.command(method)}
-            entries.append(place | {"method": method} | numbers | row["errors"] | ending)
+        for method in TABLE_ROWS[job.sequence.camera, job.penalty]:
+            row = found.get(method, {})
+            numbers = {name: row.get(name) for name in ("loss", "cpu_seconds", "status")}
+            numbers["before_cut"] = row.get("loss_before_cut") if method.startswith("ADMM") else None
+            numbers |= row.get("errors", {})
+            entries.append({**place, "method": method, **numbers, "command": job.command(method)})
     table = pd.DataFrame(entries).astype(dict.fromkeys(("loss", "before_cut", "cpu_seconds"), float))
     table["log10_loss"] = log10(table["loss"])
     orders = {
         "object": in_printed_order(table["object"], published_tables().objects),
         "path": in_printed_order(table["path"], published_tables().paths),
-        "camera": [camera.value for camera in TABLE_ROWS],
+        "camera": [*dict.fromkeys(camera.value for camera, _ in TABLE_ROWS)],
         "method": ALL_METHODS,
     }
     for name, order in orders.items():
@@ -457,25 +381,23 @@ def methods_table(
         return []
     rows: list[tuple[str | TableCell, ...]] = []
     rules = []
-    for group in means.index.unique(first):
+    for group, part in means.groupby(level=first, observed=True):
         camera = CameraModel(group if first == "camera" else entries["camera"].iat[0])
-        part = means.loc[group]
-        penalty = ""
-        for method in part.index:
-            if penalty_of(method) != penalty:
-                rules.append(len(rows))
-            same = part[[penalty_of(name) == penalty_of(method) for name in part.index]]
-            start = "" if penalty else group, method
-            penalty = penalty_of(method)
-            rows.append((*start, *(_number_cell(part.at[method, name], same[name], digits) for name in part)))
-            printed = [
-                _published(entries, table, camera, method, dict(zip(by, (group, name), strict=True)))
-                for name in part
-            ]
-            if any(value is not None for value in printed):
-                texts = (DASH if value is None else format_fixed(value, digits) for value in printed)
-                start = "", TableCell(f"{method}, published", muted=True)
-                rows.append((*start, *(TableCell(text, muted=True) for text in texts)))
+        label = group
+        for _, same in part.droplevel(first).groupby(penalty_of, sort=False):
+            rules.append(len(rows))
+            for method, values in same.iterrows():
+                cells = (_number_cell(value, same[name], digits) for name, value in values.items())
+                rows.append((label, method, *cells))
+                label = ""
+                printed = [
+                    _published(entries, table, camera, method, dict(zip(by, (group, name), strict=True)))
+                    for name in same
+                ]
+                if any(value is not None for value in printed):
+                    texts = (DASH if value is None else format_fixed(value, digits) for value in printed)
+                    line = f"{method}, published", *texts
+                    rows.append(("", *(TableCell(text, muted=True) for text in line)))
     return [ReportTable(caption, (first, "method", *means), rows, labels=2, rules=rules)]
 
 
@@ -483,16 +405,15 @@ def _published(
     entries: pd.DataFrame, table: str, camera: CameraModel, method: str, place: dict[str, str]
 ) -> float | None:
     """Return a published number, None where there is none, or it is of other sequences than ours."""
-    name, path = place["object"], place.get("path")
-    of_object = (entries["object"] == name) & (entries["camera"] == camera.value)
-    known = entries[of_object & entries["real"] & entries["loss"].notna()]
-    if not table or known.empty:
+    name, path, tables = place["object"], place.get("path"), published_tables()
+    of_object = entries[(entries["object"] == name) & (entries["camera"] == camera.value)]
+    known = set(of_object["path"][of_object["real"] & of_object["loss"].notna()])
+    if not table or not known:
         return None
     if path is not None:
-        real = (known["path"] == path).any()
-        return published_tables().sequence(table, method, name, path) if real else None
-    same = set(known["path"]) == set(published_tables().paths) == set(entries[of_object]["path"])
-    return published_tables().average(table, camera, method, name) if same else None
+        return tables.find(table, method, name, path) if path in known else None
+    same = known == set(tables.paths) == set(of_object["path"])
+    return tables.find(table, camera.value, method, name) if same else None
 
 
 def _number_cell(value: float, column: pd.Series, digits: int) -> TableCell:
@@ -532,17 +453,12 @@ def comparison_table(entries: pd.DataFrame) -> ReportTable:
     """Return on how many sequences no method ends below the search, for every camera and penalty."""
     pairs = search_pairs(entries)
     rows = []
-    for camera, methods in TABLE_ROWS.items():
-        for method in methods:
-            part = pairs[(pairs["camera"] == camera.value) & (pairs["method"] == method)]
-            if len(part):
-                above = part[part["above"]]
-                places = ", ".join(f"{row.object} {row.path}" for row in above.itertuples())
-                below = int((part["loss_search"] < part["loss"] * (1 - LOWER_LOSS)).sum())
-                counts = str(len(part)), str(len(part) - len(above)), str(below)
-                rows.append(
-                    (camera.value, part["method_search"].iat[0], method, *counts, places or "nowhere")
-                )
+    for (camera, method), part in pairs.groupby(["camera", "method"], observed=True):
+        above = part[part["above"]]
+        places = ", ".join(f"{row.object} {row.path}" for row in above.itertuples())
+        below = int((part["loss_search"] < part["loss"] * (1 - LOWER_LOSS)).sum())
+        counts = str(len(part)), str(len(part) - len(above)), str(below)
+        rows.append((camera, part["method_search"].iat[0], method, *counts, places or "nowhere"))
     header = ("camera", "method", "against", "sequences", "not above", "lower", "where above")
     caption = (
         "On how many sequences the loss of one method is not above that of another (to rounding, "
@@ -555,18 +471,16 @@ def settings_blocks(jobs: list[TableJob], entries: pd.DataFrame) -> list[ReportB
     """Return the settings of every row of the tables, and how often its method ended in which way."""
     options = {}
     for job in jobs:
-        for method in TABLE_ROWS[job.sequence.camera]:
-            if penalty_of(method) == job.penalty:
-                settings = job.settings_of(method)
-                given = "" if settings is None else shlex.join(options_for(settings))
-                text = "from Python alone" if settings is None else f"`nrsfm solve … {given}`"
-                options[job.sequence.camera, method] = text
-    ends = entries.groupby(["camera", "method"], observed=True)["status"].value_counts()
+        for method in TABLE_ROWS[job.sequence.camera, job.penalty]:
+            settings = job.settings_of(method)
+            given = "" if settings is None else shlex.join(options_for(settings))
+            text = "from Python alone" if settings is None else f"`nrsfm solve … {given}`"
+            options[job.sequence.camera.value, method] = text
     rows = []
-    for camera, methods in TABLE_ROWS.items():
-        for method in [name for name in methods if (camera.value, name) in ends.index]:
-            counts = ", ".join(f"{status} {count}" for status, count in ends[camera.value, method].items())
-            rows.append((camera.value, method, options[camera, method], counts))
+    for place, ends in entries.groupby(["camera", "method"], observed=True)["status"]:
+        counts = ", ".join(f"{status} {count}" for status, count in ends.value_counts().items())
+        if counts:
+            rows.append((*place, options[place], counts))
     first = jobs[0].settings
     return [
         Heading("Settings"),
@@ -611,7 +525,7 @@ def error_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
         ),
     ]
     for name, digits in ERROR_DIGITS.items():
-        _, unit, meaning = ERROR_NAMES[name]
+        _, unit, meaning = metrics.ERROR_NAMES[name]
         unit = "px, or mm for orthogonal cameras" if unit == "px" else unit
         caption = f"`{name}`{', ' * bool(unit)}{unit}: {meaning}"
         printed = "table2" if name == "procrustes_mm_reference" else ""
@@ -631,16 +545,12 @@ def seconds_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
 def appendix_blocks(entries: pd.DataFrame, table: str, *, complete: bool) -> list[ReportBlock]:
     """Return "tableA1" or "tableA2"; `complete` adds the other camera and penalty, which the paper omits."""
     number, digits, meaning, title = APPENDIX[table]
-    shown: list[tuple[CameraModel, SequenceOf[str], str]] = [
-        (CameraModel.PERSPECTIVE, PERSPECTIVE_WNN, table)
-    ]
-    if complete:
-        shown += [(camera, TABLE_ROWS[camera][:3], "") for camera in TABLE_ROWS]
-        shown += [(CameraModel.ORTHOGONAL, TABLE_ROWS[CameraModel.ORTHOGONAL][3:], "")]
+    paper = CameraModel.PERSPECTIVE, "WNN"
+    others = sorted(TABLE_ROWS.keys() - {paper}, key=lambda place: (place[1], place[0].value))
     blocks: list[ReportBlock] = [Heading(title)]
-    for camera, methods, printed in shown:
-        part = entries[(entries["camera"] == camera.value) & entries["method"].isin(methods)]
-        caption = f"{camera.value}, {penalty_of(methods[-1])}: {meaning}"
-        by = "object", "path"
-        blocks += methods_table(part, caption, number, digits=digits, by=by, table=printed)
+    for camera, penalty in (paper, *(others if complete else ())):
+        part = entries[(entries["camera"] == camera.value) & (entries["penalty"] == penalty)]
+        caption = f"{camera.value}, {penalty}: {meaning}"
+        printed = table if (camera, penalty) == paper else ""
+        blocks += methods_table(part, caption, number, digits=digits, by=("object", "path"), table=printed)
     return blocks

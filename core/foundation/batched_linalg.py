@@ -74,10 +74,7 @@ def matmul_batched(blocks: Floats, vectors: Floats) -> Floats:
 def solve_batched(
     blocks: Floats, right: Floats, dtype: type[np.floating[Any]] = np.float64
 ) -> tuple[npt.NDArray[Any], Floats]:
-    """Return the inverse of each block (n, n, batch) and the solution (n, batch), refined.
-
-    Where a block is nearly singular, both are those of the pseudo-inverse.
-    """
+    """Return the inverse, or pseudo-inverse, of blocks (n, n, batch) and the solution (n, batch), refined."""
     if dtype is np.float32:
         coarse = _coarsely_solved(blocks, right)
         if coarse is not None:

@@ -48,10 +48,7 @@ def printable(text: str) -> str:
 
 
 def printable_name(text: str, most: int = LONGEST_NAME) -> str:
-    """Return a name or a sentence of a file as it can be shown: as `printable`, and not far too long.
-
-    `text`: of a file, which is not trusted: a line of a million characters stops a window for seconds.
-    """
+    """Return a name or a sentence of a file as `printable`, and shortened: long lines stop a window."""
     shown = printable(text[: most + 1])
     return shown if len(shown) <= most else f"{shown[:most]}..."
 

@@ -91,12 +91,10 @@ def procrustes(source: Floats, target: Floats, *, scale: bool = True, reflection
 
 
 def object_size(points: Floats) -> float:
-    """Return the root mean square distance of points from their centroid, mean over the frames.
+    """Return the root mean square distance of points (F, 3, P) from their centroid, mean over the frames.
 
     Lengths are relative to it. Points that are far outside their frame have no part in it: those more than
     five times as far from its median point as half of the others.
-
-    `points`: (F, 3, P) in any unit, NaN where unknown.
     """
     sizes = []
     for frame in points:
@@ -112,10 +110,7 @@ def object_size(points: Floats) -> float:
 
 
 def relative_distance(points: Floats, other: Floats) -> float:
-    """Return how far shapes (F, 3, P) are apart: the mean distance, relative to the size of the other ones.
-
-    A similarity per frame lays one over the other before.
-    """
+    """Return the mean distance of shapes (F, 3, P) after a similarity per frame, over the others' size."""
     distances = np.linalg.norm(procrustes(points, other).apply(points) - other, axis=-2)
     return float(distances.mean()) / object_size(other)
 
@@ -167,10 +162,7 @@ def rotation_matrix(w: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def rotation_from_vector(vector: Floats) -> Floats:
-    """Return the rotation by |v| radians about v (Rodrigues), for v (..., 3).
-
-    `vector`: (..., 3) axis times angle in radians.
-    """
+    """Return the rotation by |v| radians about v (Rodrigues), for v (..., 3)."""
     w = np.moveaxis(np.asarray(vector, dtype=float), -1, 0)
     a, b, _ = turn_series(w)
     rotation: Floats = np.ascontiguousarray(np.moveaxis(rotation_matrix(w, a, b), (0, 1), (-2, -1)))
@@ -239,10 +231,9 @@ def levenberg_marquardt(
     tolerance: float = 1e-14,
     max_iterations: int = 100,
 ) -> Minimum:
-    """Minimize |r(x)|^2 from a start.
+    """Minimize |r(x)|^2 from a start x (n,).
 
-    `residuals`: returns r (m,) and its Jacobian (m, n) at x (n,); r that is not finite counts as a rejected
-    step; `start`: (n,) first x.
+    `residuals` returns r (m,) and its Jacobian (m, n); where r is not finite, the step is rejected.
     """
     x = np.array(start, dtype=float)
     r, J = residuals(x)

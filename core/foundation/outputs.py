@@ -67,10 +67,7 @@ def saved_elsewhere(
 
 
 def write_elsewhere(what: str, suffix: str, write: Callable[[Path], object]) -> Path | None:
-    """Write a file to the temporary folder, or to another where that cannot be.
-
-    Returns the file, which nobody but its owner may read; None where it can be written nowhere.
-    """
+    """Write a private file to the temporary folder, or another; return it, None where none can be written."""
     for folder in (tempfile.gettempdir, Path.home, Path.cwd):
         with suppress(InputError, OSError, RuntimeError):  # there is no such folder, or it is full, too
             path = Path(folder(), f"nrsfm-{what}-{secrets.token_hex(8)}{suffix}")

@@ -103,10 +103,7 @@ def _parameters_of_class(kind: Any) -> dict[str, Parameter]:
 
 
 def check_parameters(instance: Any) -> None:
-    """Check every described field of a dataclass instance, and store its number as a number of Python.
-
-    A whole number becomes an int, any other number a float.
-    """
+    """Check every described field of a dataclass instance, and store it as an int or a float of Python."""
     for name, description in parameters_of(instance).items():
         value = getattr(instance, name)
         if description.text or (value is None and description.optional):

@@ -119,10 +119,7 @@ class ProcessPool:
         self._lock = threading.Lock()
 
     def call(self, function: Callable[..., Any], *arguments: Any, timeout: float | None = None) -> Any:
-        """Return `function(*arguments)` as `WorkerProcess.call` does, in a process that has no other call.
-
-        A process that died or was ended is replaced.
-        """
+        """Return what `WorkerProcess.call` does, in a process of its own; one that died is replaced."""
         with self._lock:  # so that none starts while the pool is closed
             if self._closed:
                 raise ProcessDied(None)

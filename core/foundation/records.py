@@ -198,10 +198,9 @@ def _read_plain(kind: type, value: Any, where: str) -> Any:
 def check_shapes(
     shapes: Mapping[str, tuple[str | int, ...]], arrays: Mapping[str, Any], sizes: dict[str, int], where: str
 ) -> None:
-    """Compare arrays with their shapes, in which letters are sizes that must agree.
+    """Compare arrays with their shapes, whose letters are sizes that agree; "3P" is three times "P".
 
-    `sizes`: of letters that are known; the first array that has another letter fixes its size, and "3P" is
-    three times "P".
+    `sizes` of letters may be known; the first array with another letter fixes its size.
     """
     for name, letters in shapes.items():
         if arrays.get(name) is None:
@@ -220,9 +219,6 @@ def check_shapes(
 
 
 def shown_text(text: str, most: int = LONGEST_SENTENCE) -> str:
-    """Return a text as it is shown: what cannot be printed is escaped, but for line ends.
-
-    Of more than `most` characters the rest is left out: a window takes seconds to lay out a long line.
-    """
+    """Return a text as it is shown: escaped where it cannot be printed, but for line ends, and shortened."""
     shown = text if len(text) <= most else f"{text[:most]}..."
     return "\n".join(map(printable, shown.split("\n")))

@@ -14,10 +14,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def read_only(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:
-    """Return a contiguous, read-only copy of `array`, so that values can be shared between threads.
-
-    An array that is already read-only, contiguous and of that type is returned as it is.
-    """
+    """Return a contiguous, read-only copy of an array, which threads can share; or itself if it is one."""
     given = np.asarray(array)
     if given.dtype == dtype and given.flags.c_contiguous and not given.flags.writeable and given.base is None:
         return given

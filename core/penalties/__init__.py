@@ -56,14 +56,7 @@ PENALTIES: dict[str, type[Any]] = {
 
 
 def penalty_name(penalty: Penalty) -> str:
-    """Return the key of `PENALTIES`, or `EXPLICIT` for explicit weights.
-
-    Raises InputError where it is no penalty, or the table does not have it, so that no command and no file
-    could name it.
-
-    >>> penalty_name(NuclearNorm(0.01))
-    'nn'
-    """
+    """Return the key of `PENALTIES` that files and commands name a penalty by, or `EXPLICIT`."""
     if isinstance(penalty, ExplicitWeights):
         return EXPLICIT
     kind = type(penalty)
@@ -78,11 +71,7 @@ def penalty_name(penalty: Penalty) -> str:
 
 
 def penalty_named(penalty: Penalty | str) -> Penalty:
-    """Return a penalty that is given by its key in `PENALTIES`, with its default parameters, or as it is.
-
-    >>> penalty_named("wnn")
-    WeightedNuclearNorm(xi=0.005, gamma=1e-06)
-    """
+    """Return a penalty that is given by its key in `PENALTIES`, with its default parameters, or as it is."""
     if not isinstance(penalty, str):
         return penalty
     if penalty not in PENALTIES:

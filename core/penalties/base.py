@@ -75,13 +75,7 @@ class LinearPenalty(OneLine):
 
 
 def extend_last(values: Floats, count: int) -> Floats:
-    """Return the first `count` of some values, the last one repeated where there are fewer.
-
-    `values`: (n,) at least one value.
-
-    >>> extend_last(np.array([1.0, 2.0]), 4)
-    array([1., 2., 2., 2.])
-    """
+    """Return the first `count` of some values (n,), the last one repeated where there are fewer."""
     return np.pad(values[:count], (0, max(0, count - len(values))), mode="edge")
 
 
@@ -90,9 +84,6 @@ def checked_weights(weights: Collection[float] | Floats) -> Floats:
 
     Raises InputError where a weight is negative or not finite, or the vector decreases: then a'gamma is no
     longer equal to the weighted nuclear norm (paper, Section 4), which is a different problem.
-
-    >>> checked_weights([0.0, 1.0, 1.0])
-    array([0., 1., 1.])
     """
     try:
         a = np.asarray(weights, dtype=float)

@@ -20,18 +20,12 @@ TALL = 4  # rows per column from which a QR factorization before the SVD pays
 
 
 def closed_form_structure(data: DataTerm) -> Floats:
-    """Return X0#, the minimum-norm minimizer of the pOSE term without t, shape (rows, 3 columns).
-
-    That is y, R' (m, 1), of every observation: at eta = 1 its depth is 0, and where nothing is seen it is 0.
-    """
+    """Return X0#, (rows, 3 columns), the minimum-norm minimizer of the pOSE term without t: y, R' (m, 1)."""
     return data.y.reshape(data.frames, -1)
 
 
 def reference_singular_values(data: DataTerm) -> Floats:
-    """Return the singular values of X0#, descending, which determine the weights.
-
-    Returns (min(rows, 3 columns),).
-    """
+    """Return the singular values of X0#, descending, which determine the weights."""
     if _by_gram(data):
         squares = np.linalg.eigvalsh(_gram(data))[::-1]
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

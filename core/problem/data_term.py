@@ -318,10 +318,7 @@ class StreamedDataTerm(DataTerm):
 
     @cached_property
     def H(self) -> Floats:
-        """The planes of H, (F, 6P), for methods that need all of them.
-
-        Raises InputError where they take more than 2 GB.
-        """
+        """The planes of H, (F, 6P), for methods that need all of them."""
         size = 48 * self.frames * self.points
         if size > LARGEST_BYTES:
             raise InputError(
@@ -352,8 +349,7 @@ def data_term(
 ) -> DataTerm:
     """Return the data term of tracks' features, for R (F, 3, 3), or (1, 3, 3) for all rows.
 
-    Its planes are stored where they take at most `STORED_BYTES`. `weights` (F, P) are those of the
-    observations.
+    Its planes are stored where they take at most `STORED_BYTES`; `weights` (F, P) are of observations.
     """
     basis = plane_basis(rotations, eta)
     tracks, visible = features.tracks, features.visible

@@ -25,10 +25,7 @@ NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
 
 
 def full_rank_start(problem: Problem) -> Factors:
-    """Return X0# itself, at full rank, with the best offsets: where methods on the matrix start.
-
-    Returns of rank min(rows, 3 columns).
-    """
+    """Return X0# itself, at full rank, with the best offsets: where methods on the matrix start."""
     rows, columns = problem.shape
     return problem.closed_form(min(rows, 3 * columns))
 

@@ -54,11 +54,9 @@ LEAST_GAIN = 5  # a subset has at most 1 / LEAST_GAIN of all observations, or it
 
 
 def checked_tracks(tracks: Floats, visible: Bools) -> tuple[Floats, Bools]:
-    """Return calibrated tracks and their visibility, read-only.
+    """Return calibrated tracks, 0 where hidden, and their visibility, read-only.
 
-    `tracks`: (F, 2, P) calibrated; hidden entries are ignored; `visible`: (F, P). Returns (F, 2, P) 0 where
-    hidden; the given array where it is so already, so that problems share it; (F, P). Raises InputError where
-    the shapes disagree, or a visible observation is not finite.
+    An array that is so already is returned, so that problems share it.
     """
     visible = read_only(visible, np.bool_)
     tracks = np.asarray(tracks, dtype=float)
@@ -228,10 +226,7 @@ class Problem(ABC):
         tail: Floats | None = None,
         spectral: SpectralPenalty | None = None,
     ) -> Self:
-        """Return the same problem under another penalty, sharing what does not depend on it.
-
-        Raises InputError where the weights are refused, or more than there are singular values.
-        """
+        """Return the same problem under another penalty, sharing what does not depend on it."""
         other = self._holding(self.__dict__ | {"data": self.data, "spectral": spectral})
         other._set_weights(weights, tail)
         return other
@@ -243,10 +238,7 @@ class Problem(ABC):
         return other
 
     def with_penalty(self, penalty: Penalty, rank: int | None = None) -> Self:
-        """Return the same problem under a penalty whose weights may refer to its closed form.
-
-        Raises InputError where the weights, or the rank, are refused.
-        """
+        """Return the same problem under a penalty whose weights may refer to its closed form."""
         rank = self.rank if rank is None else rank
         if isinstance(penalty, ExplicitWeights):  # beyond those given the last one counts
             return self.with_weights(penalty.weights(rank, np.ones(1)))
@@ -266,10 +258,7 @@ class Problem(ABC):
         return f"{type(self).__name__}({frames} frames, {points} points, rank {self.rank}, eta {self.eta:g})"
 
     def with_eta(self, eta: float) -> Self:
-        """Return the same problem at another eta, or itself at its own; by least squares.
-
-        Raises InputError where the eta is refused.
-        """
+        """Return the same problem at another eta, or itself at its own; by least squares."""
         if eta == self.eta:
             return self.with_robust(None)
         kept = self.without_data().__dict__ | {"eta": eta, "robust": None, "observation_weights": None}
@@ -281,10 +270,7 @@ class Problem(ABC):
         return other
 
     def with_observations(self, tracks: Floats, visible: Bools) -> Self:
-        """Return the same problem of other observations, with the penalty as it is.
-
-        Raises InputError where the shapes disagree, or a visible observation is not finite.
-        """
+        """Return the same problem of other observations, with the penalty as it is."""
         tracks, visible = checked_tracks(tracks, visible)
         kept = self.without_data().__dict__ | {"reference": self.reference}
         return self._holding(kept | {"tracks": tracks, "visible": visible})
@@ -455,11 +441,7 @@ class Subset(OneLine):
 
 
 def subset_levels(problem: NonRigidProblem, most: int) -> list[Subset]:
-    """Return the subsets between one of `most` observations and the full problem, the smallest first.
-
-    Each has `LEVEL_RATIO` times the observations of the one before. The last has at most 1 / `LEAST_GAIN` of
-    all.
-    """
+    """Return the subsets between one of `most` observations and the full problem, the smallest first."""
     found, size = [], LEVEL_RATIO * most
     while LEAST_GAIN * size <= problem.visible.size:
         found.append(subset(problem, size))

@@ -59,10 +59,7 @@ def pairs(count: int) -> tuple[Ints, Ints, Ints]:
 
 
 def times_planes(planes: Floats, vectors: Floats, out: Floats | None = None) -> Floats:
-    """Return M_fj v_fj for symmetric 3x3 matrices stored as planes (F, 6P), and v (F, 3, P).
-
-    The result is written to `out` where it is given.
-    """
+    """Return M_fj v_fj, in `out` if given, for symmetric 3x3 planes M (F, 6P), and v (F, 3, P)."""
     frames, _, points = vectors.shape
     M = planes.reshape(frames, 6, points)
     out = np.empty_like(vectors) if out is None else out

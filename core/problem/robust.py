@@ -43,10 +43,6 @@ class RobustLoss:
     """A loss g(q) of squared residuals q, concave in q.
 
     Raises InputError where the kind is neither, or the scale is not a positive number.
-
-    >>> import numpy as np
-    >>> RobustLoss("huber", 2.0).weights(np.array([1.0, 16.0])).tolist()
-    [1.0, 0.5]
     """
 
     kind: str  # "huber" or "cauchy"

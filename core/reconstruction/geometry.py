@@ -104,8 +104,8 @@ def geometry_of(
 ) -> Geometry:
     """Return the geometry of a point.
 
-    `intrinsics`: (3, 3) what undoes the calibration of the problem's tracks; diag(norm, norm, 1) of a
-    low-rank problem; `calibration`: (3, 3) K of the views of a low-rank problem; None where it is unknown.
+    `intrinsics` (3, 3) undo the calibration of the tracks; of a low-rank problem they are diag(norm, norm,
+    1), and `calibration` is the K (3, 3) of the views, where it is known.
     """
     if isinstance(problem, LowRankProblem):
         return _of_low_rank(problem, factors, float(intrinsics[0, 0]), calibration)
@@ -118,10 +118,9 @@ def geometry_of(
 
 
 def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, noise: float) -> Geometry:
-    """Return the geometry of the best point of a depth refinement: every frame is a basis shape of its own.
+    """Return the geometry of the best point of a refinement: every frame is a basis shape of its own.
 
-    `intrinsics`: (3, 3) what undoes the calibration of its tracks; `noise`: that the refinement expects, in
-    the units of the tracks; for `meta`.
+    `intrinsics` (3, 3) undo the calibration of the tracks, in whose units the refinement expects `noise`.
     """
     best = step.best
     Y, R = best.camera_points(), best.rotations
@@ -295,9 +294,8 @@ def metric_view(
 ) -> Geometry:
     """Return the geometry of a solution, adjusted where it is rigid and becomes metric.
 
-    It is rigid where four singular values are not zero, whatever the rank of the settings.
-
-    `intrinsics`: (3, 3) diag(norm, norm, 1); `calibration`: (3, 3) K of the views; None where it is unknown.
+    It is rigid where four singular values are not zero, whatever the rank. The matrices are as in
+    `geometry_of`.
     """
     seen = geometry_of(problem, factors, intrinsics, calibration)
     sigma = singular_values(factors)
@@ -316,8 +314,7 @@ def metric_view(
             upgrade = metric_upgrade(P, homogeneous, tracks=tracks, visible=visible, intrinsics=K)
         except InputError:
             continue  # the figures of `geometry_of` hold the reason
-        start = Bundle(upgrade.rotations, upgrade.translations, upgrade.points, upgrade.intrinsics)
-        end = adjust_bundle(start, tracks, visible, focal_free=K is None, max_iterations=STEPS)
+        end = adjust_bundle(upgrade, tracks, visible, focal_free=K is None, max_iterations=STEPS)
         rms = reprojection_rms(end.intrinsics @ end.camera_points(), tracks, visible)
         assumed = (
             upgrade.assumed if K is not None else f"{upgrade.assumed}; adjusted to {end.intrinsics[0, 0]:.0f}"

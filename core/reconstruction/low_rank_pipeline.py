@@ -73,10 +73,10 @@ def measurement_norm(tracks: Floats, visible: Bools) -> float:
 
 
 def known_calibration(sequence: Sequence, settings: Settings) -> Floats | None:
-    """Return K (3, 3) of the views as the settings ask for it, for the metric view; None where unknown.
+    """Return the K (3, 3) of the views that the settings ask for, which the metric view alone uses.
 
-    It is not used by the problem. `auto` is the sequence's own K, or that of its ground-truth frame, and
-    without either auto-calibration, as `estimate` is.
+    `auto` is the sequence's own K, or that of its ground-truth frame; without either, and for `estimate`,
+    there is none.
     """
     camera = settings.camera_of(sequence.camera)
     if camera is CameraModel.ORTHOGONAL or settings.intrinsics == "estimate":
@@ -269,10 +269,7 @@ class PointSubset:
 
 
 def point_subset(problem: LowRankProblem, most: int) -> PointSubset:
-    """Return evenly spaced points with about `most` observations together, or all where there are fewer.
-
-    The weights are scaled as in `core.problem.nonrigid.Subset`.
-    """
+    """Return about `most` observations, of evenly spaced points, under weights scaled as in `Subset`."""
     points, frames = problem.shape
     wanted = max(round(most * points / problem.visible.sum()), problem.rank + 1)
     if points <= wanted:

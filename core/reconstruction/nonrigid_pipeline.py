@@ -67,8 +67,8 @@ from .pipeline import (
     run_refinement,
     start_groups,
 )
-from .progress import Iterate, Point, count_shift, shift_counts
-from .refinement import CANDIDATES, can_follow, depth_problem, follow_refined, has_refinement, with_refinement
+from .progress import Iterate, Point, count_on
+from .refinement import CANDIDATES, can_follow, depth_problem, follow_refined, with_refinement
 from .settings import RECOMMENDED_PENALTY, Settings
 from .verdicts import is_collapsed
 
@@ -84,14 +84,8 @@ SCREENED = 1_600  # observations, about, that starts take their first steps on
 
 def can_continue(start: Iterate, settings: Settings) -> bool:
     """Whether a run can continue from an iterate: its rotations are chosen and remain the same."""
-    before = start.settings
-    return start.rotations_chosen and (
-        (before.problem, before.camera_model, before.rotations, before.rotation_rank, before.intrinsics)
-        == (
-            *(settings.problem, settings.camera_model, settings.rotations),
-            *(settings.rotation_rank, settings.intrinsics),
-        )
-    )
+    names = ("problem", "camera_model", "rotations", "rotation_rank", "intrinsics")
+    return start.rotations_chosen and start.settings.agrees(settings, *names)
 
 
 def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
@@ -169,7 +163,8 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     if is_collapsed(old, point):  # a strong penalty has shrunk the point to zero
         point = rigid_start(problem)
     run = run_continued(context, problem, with_rank(point, settings.rank, context.rng(0)), start)
-    yield from with_refinement(context, run, {}, thorough=not has_refinement(start), continued=start)
+    unrefined = start.record.energy is None and start.earlier is None
+    yield from with_refinement(context, run, {}, thorough=unrefined, continued=start)
 
 
 def _pose(context: RunContext, candidate: RotationCandidate) -> NonRigidProblem:
@@ -361,12 +356,9 @@ def _run_self_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Ite
             last = replace(last, record=last.record.following(began, phase=phase))
             yield last
     K, origin = _estimated(sequence, assumed.K, assumed.origin, profile)
-    by = None
-    for each in _run_calibrated(sequence, settings.with_changes(intrinsics=_four(K))):
-        if by is None:
-            by = count_shift(last.record, each.record)
+    for each in count_on(_run_calibrated(sequence, settings.with_changes(intrinsics=_four(K))), last):
         fraction = SHARE + (1 - SHARE) * each.fraction
-        yield replace(shift_counts(each, by), settings=settings, origin=origin, fraction=fraction)
+        yield replace(each, settings=settings, origin=origin, fraction=fraction)
 
 
 def _of_estimate(each: Iterate, settings: Settings, origin: IntrinsicsOrigin) -> Iterate:

@@ -96,10 +96,7 @@ def focal_length(intrinsics: Floats) -> float:
 
 
 def robust_loss(settings: Settings, problem: Problem, factors: Factors, intrinsics: Floats) -> RobustLoss:
-    """Return the robust loss that the settings ask for; without a scale that of a point's residuals.
-
-    `intrinsics` are from calibrated tracks to those of the sequence.
-    """
+    """Return the robust loss of the settings, whose scale a point's residuals give where they do not."""
     if settings.loss_scale is not None:
         return RobustLoss(settings.loss, settings.loss_scale / focal_length(intrinsics))
     squares = problem.data.squares(factors)[problem.features.visible]
@@ -109,17 +106,11 @@ def robust_loss(settings: Settings, problem: Problem, factors: Factors, intrinsi
 
 
 def continued_loss(start: Iterate, settings: Settings, problem: Problem, factors: Factors) -> Problem:
-    """Return the problem of a run that continues from an iterate, under the loss of the settings.
-
-    The scale that residuals gave is kept until what they depend on is changed.
-    """
+    """Return a continued run's problem under the settings' loss, with its scale where that still holds."""
     if settings.loss == "squared":
         return problem.with_robust(None)
-    before, robust = start.settings, start.best.problem.robust
-    same = (before.loss, before.loss_scale, before.eta, before.hide) == (
-        settings.loss, settings.loss_scale, settings.eta, settings.hide,
-    )  # fmt: skip
-    if robust is None or not same:
+    robust = start.best.problem.robust
+    if robust is None or not start.settings.agrees(settings, "loss", "loss_scale", "eta", "hide"):
         robust = robust_loss(settings, problem, factors, start.intrinsics)
     return problem.with_robust(robust)
 
@@ -172,20 +163,16 @@ class RunContext:
         """The method of the settings."""
         return METHODS[self.settings.method]
 
-    @property
-    def last_algorithm(self) -> Algorithm[Any]:
-        """The method's bilinear step, up to the tolerance of the settings."""
-        return self.bilinear_algorithm(self.settings.tolerance)
-
     def rng(self, stream: int) -> np.random.Generator:
         """Return the random numbers of one purpose."""
         return np.random.default_rng([self.settings.seed, stream])
 
-    def bilinear_algorithm(self, tolerance: float, most: int | None = None) -> Algorithm[Any]:
-        """Return the method's bilinear step, with at most so many iterations, or those of the settings."""
-        make = self.method.second if self.method.refined else self.method.first
-        limit = min(self.settings.max_iterations, most or self.settings.max_iterations)
-        return make(dict(self.settings.options), tolerance=tolerance, max_iterations=limit)
+    def bilinear_algorithm(self, tolerance: float | None = None, most: int | None = None) -> Algorithm[Any]:
+        """Return the method's bilinear step, to a tolerance, or that of the settings; likewise its limit."""
+        settings, make = self.settings, self.method.second if self.method.refined else self.method.first
+        limit = min(settings.max_iterations, most or settings.max_iterations)
+        reached = settings.tolerance if tolerance is None else tolerance
+        return make(dict(settings.options), tolerance=reached, max_iterations=limit)
 
     def without_gross_outliers(self) -> RunContext:
         """Return the context of the search: under a robust loss without gross outliers."""
@@ -199,10 +186,7 @@ class RunContext:
         return replace(self, tracks=searched, robust_tracks=self.tracks)
 
     def last_problem(self, problem: Problem, factors: Factors) -> Problem:
-        """Return the problem of the last phase, given that of the search and where it ended.
-
-        Under a robust loss that is another objective, of all observations.
-        """
+        """Return the problem of the last phase: under a robust loss another one, of all observations."""
         tracks = self.robust_tracks
         if tracks is None:
             return problem
@@ -292,20 +276,17 @@ def run_refinement(
     context: RunContext, problem: Problem, factors: Factors, name: str, *, complete: bool
 ) -> Iterator[Iterate]:
     """Yield the last phase of a search; `complete` is whether all of the observations were searched."""
-    final, algorithm = context.last_problem(problem, factors), context.last_algorithm
+    final, algorithm = context.last_problem(problem, factors), context.bilinear_algorithm()
     if complete:
         algorithm = algorithm.for_near_start(dict(context.settings.options))
     elif context.settings.objective == DEPTHS:  # the end is a start, of a part of the points
-        algorithm = context.bilinear_algorithm(context.settings.tolerance, 1)
+        algorithm = context.bilinear_algorithm(most=1)
     name = name if complete and final is problem else ""
     yield from run_last_phase(context, final, algorithm, factors, REFINE, name)
 
 
 def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None = None) -> Iterator[Iterate]:
-    """Yield the run of a method that works on X itself; of two steps, the second starts from the cut.
-
-    `factors` are the point that the run continues from; without them it starts from the closed form.
-    """
+    """Yield the run of a method that works on X itself, from factors or its closed form, in two steps."""
     settings, title = context.settings, context.method.title
     first = context.method.first(dict(settings.options), max_iterations=settings.max_iterations)
     continued = factors is not None
@@ -320,7 +301,7 @@ def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None
         return
     end = yield from run_phase(context, problem, first, factors, phase)
     name = CONTINUED if continued else "ADMM, refined"
-    yield from run_last_phase(context, problem, context.last_algorithm, end.factors, REFINE, name)
+    yield from run_last_phase(context, problem, context.bilinear_algorithm(), end.factors, REFINE, name)
 
 
 def run_continued(context: RunContext, problem: Problem, point: Factors, start: Iterate) -> Iterator[Iterate]:
@@ -335,7 +316,7 @@ def run_continued(context: RunContext, problem: Problem, point: Factors, start: 
         point, complete = found.factors, True
     if context.method.on_matrix:
         return run_on_matrix(context, problem, point)
-    algorithm = context.last_algorithm.for_changed_settings(complete=complete)
+    algorithm = context.bilinear_algorithm().for_changed_settings(complete=complete)
     return run_last_phase(context, problem, algorithm, point, REFINE, CONTINUED)
 
 
@@ -421,8 +402,7 @@ class StartSearch(Generic[AnyProblem]):
         """Solve at rank 1 from factors, then add one column at a time up to the problem's rank.
 
         Return the last step, and the losses at the ends of all ranks. `rng` gives the random numbers of a
-        rank. `display` makes the point to show of the end of rank 2 and its loss, None where what was shown
-        stays.
+        rank. `display` makes the point to show of the end of rank 2, None where what was shown stays.
         """
         losses = []
         context = replace(self.context, full_rank=self.problem)
@@ -438,10 +418,7 @@ class StartSearch(Generic[AnyProblem]):
 
 
 def count_phases(starts: int, first: int) -> int:
-    """Return about how many phases a search has, when the first start takes `first` of them.
-
-    The second takes one, the last two.
-    """
+    """Return about how many phases a search has: so many of its first start, 1 of the next, 2 at the end."""
     sizes = [len(group) for group in start_groups(starts - UNSCREENED)]
     return first + (starts > 1) + 2 * (starts > 2) + sum(1 + min(SURVIVORS, size) for size in sizes)
 

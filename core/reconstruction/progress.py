@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -150,15 +150,6 @@ def observation_weights(point: Point) -> Floats | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IterateLog(OneLine):
-    """The history of the stream that an iterate is of, up to that iterate."""
-
-    sequence: Sequence
-    entries: list[HistoryEntry]  # shared by all iterates of the stream, and appended to
-    count: int  # of the entries up to the iterate
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Iterate:
     """The state of a reconstruction after an iteration. Immutable; `iterate` can start from it."""
 
@@ -183,7 +174,9 @@ class Iterate:
     noise: float = 0.0  # standard deviation of a track's coordinate that the refinement expects, in its units
     verdicts: tuple[Verdict, ...] = ()  # of a finished run: what may be wrong with it
     provenance: ProvenanceChain | None = None  # the steps that made it, where known
-    log: IterateLog | None = None  # None of an iterate that was read from a file
+    # The sequence, the history of the stream, which its iterates share, and how many of its entries come up
+    # to this one; None of an iterate that was read from a file.
+    log: tuple[Sequence, list[HistoryEntry], int] | None = None
 
     def __repr__(self) -> str:
         return (
@@ -238,15 +231,12 @@ class Iterate:
         """
         if self.log is None:
             raise InputError("this iterate has no history of its own; `finish` takes it with a history")
-        entries = self.log.entries[: self.log.count]
-        return finish(self.log.sequence, self.settings, self, entries)
+        sequence, entries, count = self.log
+        return finish(sequence, self.settings, self, entries[:count])
 
     @cached_property
     def robust_weights(self) -> Floats | None:
-        """(F, P) weights of the observations at `best`, 0 to 1, 0 where hidden.
-
-        None with least squares, and while a search has not come to the robust objective.
-        """
+        """(F, P) weights of the observations at `best`, 0 where hidden; None without a robust objective."""
         return observation_weights(self.best)
 
     @cached_property
@@ -279,11 +269,7 @@ class Iterate:
 
     @cached_property
     def alternatives(self) -> dict[str, Iterate]:
-        """Other solutions that a refined iterate holds, by name: none where it is not refined.
-
-        `BILINEAR_START` is what the refinement started from; the further ends of a refinement that has ended
-        have their numbers and names.
-        """
+        """Other solutions of a refined iterate: `BILINEAR_START`, and further ends by number and name."""
         if self.record.energy is None:
             return {}
         before = replace(self.record, energy=None)
@@ -323,13 +309,19 @@ def count_shift(last: HistoryEntry, first: HistoryEntry) -> tuple[int, float]:
 
 
 def shift_counts(iterate: Iterate, by: tuple[int, float]) -> Iterate:
-    """Return an iterate whose record counts on from those of an earlier stream.
-
-    `by`: iterations and seconds, see `count_shift`.
-    """
+    """Return an iterate whose record is so many iterations and seconds later, see `count_shift`."""
     record, (iteration, seconds) = iterate.record, by
     record = replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
     return replace(iterate, record=record)
+
+
+def count_on(iterates: Iterable[Iterate], last: Iterate | None) -> Iterator[Iterate]:
+    """Yield the iterates of a stream, counted on from the last one of the stream before, if there is one."""
+    by = None
+    for each in iterates:
+        if by is None:
+            by = (0, 0.0) if last is None else count_shift(last.record, each.record)
+        yield shift_counts(each, by)
 
 
 def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Iterable[HistoryEntry]) -> Result:
@@ -373,13 +365,12 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
     lowest = [np.nan if record.best is None else record.best for record in records]
     meta = result_metadata(sequence, settings, last) | {"phases": RECORDS.write(phases_of(records))}
-    refined: dict[str, Any] = {}
+    more: dict[str, Any] = {}  # of the depths, or of a low-rank solution
     if energy is not None:
         meta["refinement"] = (geometry.refinement or {}) | {"energy": energy}
-        energies = [
-            (each.iteration, each.seconds, each.energy) for each in records if each.energy is not None
-        ]
-        refined = {
+        depths = [record for record in records if record.energy is not None]
+        energies = [(record.iteration, record.seconds, record.energy) for record in depths]
+        more = {
             "bilinear_B": own.B,
             "bilinear_C": own.C,
             "bilinear_weights": weights,
@@ -392,7 +383,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     tracks, camera = problem.tracks, settings.camera_of(sequence.camera)
     solved = geometry.projective
     if solved is not None:  # a low-rank solution is shown by cameras of its own
-        meta["low_rank"] = geometry.figures
+        meta["low_rank"], more = geometry.figures, vars(solved)
         pixels = to_pixels(tracks, last.intrinsics)
         tracks = np.where(problem.visible[:, None], from_pixels(pixels, geometry.intrinsics), 0.0)
         camera = CameraModel.PERSPECTIVE
@@ -414,17 +405,13 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         edges=sequence.edges,
         faces=sequence.faces,
         meta=meta,
-        cameras=None if solved is None else solved.cameras,
-        homogeneous=None if solved is None else solved.homogeneous,
-        norm=None if solved is None else solved.norm,
         std=geometry.std,
         robust_weights=observation_weights(last.best),
-        **refined,
+        **more,
     )
     if settings.upright is not None:
         result = result.with_upright(settings.upright)
-    metric = (meta.get("low_rank") or {}).get("metric", True)
-    return result if settings.scale is None or not metric else result.with_scale(settings.scale)
+    return result.with_scale(settings.scale) if settings.scale is not None and result.metric else result
 
 
 def phases_of(records: Iterable[HistoryEntry]) -> list[tuple[int, Phase]]:
@@ -446,11 +433,7 @@ def run_remarks(last: Iterate) -> list[str]:
 
 
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:
-    """Return the `meta` of a result: its input, its settings, and how to reproduce it.
-
-    `status` is "stopped" where the run had not ended.
-    """
-    status = last.status.value if last.status.finished else "stopped"
+    """Return the `meta` of a result: its input, its settings, how it ended, and how to reproduce it."""
     known = None if last.provenance is None else last.provenance.flatten()
     made = shown_as(known or as_provenance(settings), settings)
     steered: dict[str, Any] = {} if made.plain else {"steps": RECORDS.write(made.steps)}
@@ -459,34 +442,32 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
         steered["robust"] = RECORDS.write(robust)
     if made.start is not None:
         steered["start"] = str(made.start.resolve())
-    return {
-        "name": sequence.name,
-        "method": settings.method,
-        "settings": settings_to_dict(settings),
-        "preset": preset_name(settings),
-        "versions": versions(),
-        "source": str(sequence.source.resolve()) if sequence.source else None,
-        "digest": sequence.digest,
-        "content": sequence.content,
-        "provenance": sequence.provenance,
-        "units": sequence.units,
-        "truth_units": sequence.truth_units,
-        "truth_name": sequence.truth_name,
-        "image_size": sequence.image_size,
-        "frame_rate": sequence.frame_rate,
-        "video_frames": None if sequence.video_frames is None else sequence.video_frames.tolist(),
-        "video": None if sequence.video is None else str(sequence.video.absolute()),
-        "point_names": sequence.point_names,
-        "rotations": last.rotations,
-        "starts": RECORDS.write(last.starts),
-        "intrinsics": RECORDS.write(last.origin),
-        "remarks": run_remarks(last),
-        "verdicts": RECORDS.write(last.verdicts),
-        "status": status,
-        "phase": RECORDS.write(last.phase),
-        "seconds": last.record.seconds,
-        "iterations": last.record.iteration,
-        "reading": dict(sequence.reading),
-        "command": command_for(sequence, made),
-        "python": python_for(sequence, made),
-    } | steered
+    of_sequence = (
+        *("name", "digest", "content", "provenance", "units", "truth_units", "truth_name"),
+        *("image_size", "frame_rate", "point_names"),
+    )
+    return (
+        {name: getattr(sequence, name) for name in of_sequence}
+        | {
+            "method": settings.method,
+            "settings": settings_to_dict(settings),
+            "preset": preset_name(settings),
+            "versions": versions(),
+            "source": str(sequence.source.resolve()) if sequence.source else None,
+            "video_frames": None if sequence.video_frames is None else sequence.video_frames.tolist(),
+            "video": None if sequence.video is None else str(sequence.video.absolute()),
+            "rotations": last.rotations,
+            "starts": RECORDS.write(last.starts),
+            "intrinsics": RECORDS.write(last.origin),
+            "remarks": run_remarks(last),
+            "verdicts": RECORDS.write(last.verdicts),
+            "status": last.status.value if last.status.finished else "stopped",
+            "phase": RECORDS.write(last.phase),
+            "seconds": last.record.seconds,
+            "iterations": last.record.iteration,
+            "reading": dict(sequence.reading),
+            "command": command_for(sequence, made),
+            "python": python_for(sequence, made),
+        }
+        | steered
+    )

@@ -22,7 +22,7 @@ from ..solvers.solver import Algorithm, Snapshot, State, single_threaded
 from ..solvers.solver import iterate as iterate_problem
 from . import low_rank_pipeline, nonrigid_pipeline
 from .orientation import parse_upright
-from .progress import HistoryEntry, Iterate, IterateLog, count_shift, shift_counts
+from .progress import HistoryEntry, Iterate, count_on
 from .provenance import ProvenanceChain, SolveStep
 from .result import Result
 from .scale import parse_scale
@@ -187,16 +187,13 @@ def _with_track_verdict(stream: Iterator[Iterate]) -> Iterator[Iterate]:
 
 
 def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
-    """Yield iterates that know the history of their stream; all of them share its entries.
-
-    What is refused names the file of the sequence, or the sequence without one.
-    """
+    """Yield iterates that share the history of their stream; what is refused names the sequence."""
     entries: list[HistoryEntry] = []
     name = sequence.name if sequence.source is None else str(sequence.source)
     try:
         for each in stream:
             entries.append(each.record)
-            yield replace(each, log=IterateLog(sequence, entries, len(entries)))
+            yield replace(each, log=(sequence, entries, len(entries)))
     except InputError as error:
         sentence = str(error).removeprefix(f"{sequence.name}: ")
         if names_file(sentence):
@@ -234,10 +231,7 @@ def _with_same_threads(iterates: Iterator[Iterate]) -> Iterator[Iterate]:
 def replay(
     sequence: Sequence, steps: Collection[SolveStep], *, start: Iterate | None = None
 ) -> Iterator[Iterate]:
-    """Yield the iterates of all steps, each step continuing from the last iterate of the one before.
-
-    Iterations and seconds are counted through all steps.
-    """
+    """Yield the iterates of all steps, counted through; each step continues from the end of that before."""
     if not steps:
         raise InputError("there is no step; a reconstruction needs at least one")
     for number, step in enumerate(steps, start=1):
@@ -258,13 +252,9 @@ def replay(
 def _replay(sequence: Sequence, steps: Collection[SolveStep], start: Iterate | None) -> Iterator[Iterate]:
     last: Iterate | None = None
     for step in steps:
-        before, by = last, None
-        for each in islice(iterate_sequence(sequence, step.settings, start=start), step.iterates):
-            if each.status.finished and step.end > 1:
-                each = _end_of(each, step.end)
-            if by is None:
-                by = (0, 0.0) if before is None else count_shift(before.record, each.record)
-            start, last = each, shift_counts(each, by)
+        iterates = islice(iterate_sequence(sequence, step.settings, start=start), step.iterates)
+        for each in count_on(iterates, last):
+            start = last = _end_of(each, step.end) if each.status.finished and step.end > 1 else each
             yield last
 
 

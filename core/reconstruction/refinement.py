@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..data.connectivity import do_nothing
 from ..depth import (
     FINE,
     Alternative,
@@ -87,7 +88,8 @@ def with_refinement(
     refined = continued if continued is not None and continued.record.energy is not None else None
     own = None if refined is None else _refinement_of(refined)
     earlier = own if continued is None or continued.earlier is None else continued.earlier
-    shown = refined if refined and _same_objective(refined.settings, context.settings) else None
+    bilinear = ("eta", "rank", "penalty", "hide", "loss", "loss_scale")
+    shown = refined if refined and refined.settings.agrees(context.settings, *bilinear) else None
     share = CONTINUED_SHARE
     for each in iterates:  # to their end, which releases what the last phase holds
         if thorough:
@@ -100,7 +102,7 @@ def with_refinement(
             yield replace(each, fraction=share * each.fraction)
     try:
         problem = depth_problem(each.best, context.settings.noise, context.tracks.intrinsics)
-        first = depth_point(problem, each.best)
+        first = depth_point(problem, each.best.problem, each.best.factors)
     except InputError as error:
         why = Verdict("uncertain", f"The depths were not refined: {error}.")
         yield replace(each, verdicts=(why,))
@@ -151,10 +153,7 @@ def depth_options(settings: Settings, *, thorough: bool) -> DepthOptions:
 
 
 def can_follow(start: Iterate, settings: Settings) -> bool:
-    """Whether the shape of an iterate can be followed to other settings.
-
-    It passed the finest level, and only parameters of the depths are others.
-    """
+    """Whether a shape passed the finest level, and the settings differ in parameters of the depths alone."""
     if settings.objective != DEPTHS or settings.mirror is not None or start.record.energy is None:
         return False
     depth = start.depth  # of a session that was restored it is without what it was followed from
@@ -192,7 +191,7 @@ def _followed(start: Iterate, options: DepthOptions) -> Followed:
     known, noise = start.geometry.depth_point, start.noise / focal_length(start.intrinsics)
     problem = DepthProblem(start.best.problem.tracks, start.best.trusted, known.affine, noise)
     try:
-        anchor = depth_point(problem, start.best)
+        anchor = depth_point(problem, start.best.problem, start.best.factors)
     except InputError:  # the bilinear solution has no shape
         anchor = known
     before = depth_options(start.settings, thorough=True)
@@ -200,30 +199,26 @@ def _followed(start: Iterate, options: DepthOptions) -> Followed:
 
 
 def refine_end(
-    point: Point, settings: Settings, intrinsics: Floats, watch: Callable[[], None] | None = None
+    point: Point, settings: Settings, intrinsics: Floats, watch: Callable[[], object] = do_nothing
 ) -> DepthStep:
-    """Return the last step of a refinement that follows a bilinear solution only.
-
-    `intrinsics`: (3, 3) from calibrated tracks to those of the sequence.
-    """
+    """Return the last step of a refinement that follows a bilinear solution only; see `depth_problem`."""
     problem = depth_problem(point, settings.noise, intrinsics)
     options = depth_options(settings, thorough=False)
-    first = depth_point(problem, point)
+    first = depth_point(problem, point.problem, point.factors)
     subset = followed_part(problem, first)
     steps = refine_part(subset, first, {BILINEAR: subset.restrict(first)}, options)
     with single_threaded():
         for _, step in steps:
             end = step
-            if watch is not None:
-                watch()
+            watch()
     return end
 
 
 def depth_problem(point: Point, noise: float | None, intrinsics: Floats) -> DepthProblem:
     """Return the tracks of a point as a problem of depths.
 
-    `noise`: standard deviation of a coordinate in the units of the sequence; None estimates it; `intrinsics`:
-    (3, 3) from calibrated tracks to those of the sequence.
+    `noise` of a coordinate is in the units of the sequence, None estimates it; `intrinsics` (3, 3) lead
+    there.
     """
     problem = point.problem
     assert isinstance(problem, NonRigidProblem)  # no other problem has rays
@@ -263,17 +258,6 @@ def _mirrored_block(context: RunContext) -> FrameBlock | None:
     return FrameBlock(first, last + 1)
 
 
-def has_refinement(iterate: Iterate) -> bool:
-    """Whether an iterate is refined, or a run that it continues was."""
-    return iterate.record.energy is not None or iterate.earlier is not None
-
-
-def _same_objective(one: Settings, other: Settings) -> bool:
-    """Whether a bilinear run under other settings of the same problem has the same objective."""
-    names = ("eta", "rank", "penalty", "hide", "loss", "loss_scale")
-    return all(getattr(one, name) == getattr(other, name) for name in names)
-
-
 def _on_rays(step: DepthStep, problem: DepthProblem) -> DepthStep:
     """Return a step of the same points with the rays of a problem that has other visible observations."""
     best = step.best
@@ -293,16 +277,11 @@ def _refinement_of(refined: Iterate) -> DepthStep:
     return DepthStep(point, energy, energy, refined.phase, 1.0, finished=True)
 
 
-def depth_point(problem: DepthProblem, point: Point) -> DepthPoint:
-    """Return the depths and the rotations of a point of a non-rigid problem.
+def depth_point(problem: DepthProblem, solved: Problem, factors: Factors) -> DepthPoint:
+    """Return the depths and the rotations of factors of a non-rigid problem, which may have some points only.
 
     Raises InputError where it has no positive depths.
     """
-    return _depth_point(problem, point.problem, point.factors)
-
-
-def _depth_point(problem: DepthProblem, solved: Problem, factors: Factors) -> DepthPoint:
-    """Return the depths of factors of a problem, which may have some of its points only."""
     geometry = geometry_of(solved, factors, np.eye(3))
     Y = geometry.rotations @ geometry.points
     Y += geometry.translations[:, :, None]
@@ -317,7 +296,7 @@ def usable_starts(
     for name, (compared, end) in candidates.items():
         try:
             factors = compared.at_points(end, subset.points)
-            usable[name] = _depth_point(subset.part, compared.problem, factors)
+            usable[name] = depth_point(subset.part, compared.problem, factors)
         except InputError:  # it cannot be a start; the others can
             continue
     return usable
@@ -331,10 +310,7 @@ def _iterates(
     *,
     share: float,
 ) -> Iterator[Iterate]:
-    """Yield the iterates of a refinement, of whose steps each is of the part and of all points.
-
-    They are timed while they are computed.
-    """
+    """Yield the timed iterates of a refinement, of whose steps each is of the part and of all points."""
     record = end.record
     while True:
         began = time.perf_counter()

@@ -139,7 +139,7 @@ def problem_of(
 ) -> tuple[Problem, Factors]:
     """Return the problem that the loss of a result is of, with the weights at its end, and the point.
 
-    `observations`: (F, 2, P) in the units of the sequence, which a low-rank problem is posed on.
+    A low-rank problem is posed on observations (F, 2, P) in the units of the sequence.
     """
     solved = result.projective
     if solved is not None:

@@ -1,44 +1,14 @@
-"""The reconstruction as a value, and its file: a documented, versioned .npz of plain arrays.
+"""The reconstruction as a value, and its file: a versioned .npz of plain arrays, without pickles.
 
-File format, version 1 (every entry a plain array; `allow_pickle=False` reads it):
+The arrays of the file are the fields of `Result`, under their names and in their shapes, the shapes S as
+`points`, those of the truth, and `meta` as JSON text; `assets/help/formats.md` describes them.
 
-    tracks (F, 2, P)          calibrated observations, 0 where hidden
-    visible (F, P)            bool
-    rotations (F, 3, 3)       world-to-camera
-    translations (F, 3)       Y = R S + t, in calibrated units
-    points (F, 3, P)          S, in the object frame, calibrated units (not millimeters)
-    B (F, K), C (3P, K)       rows of C: x of all points, then y, then z; points = B C' rearranged
-    weights (K,)              of the columns of B; of a concave penalty its slopes where the run ended
-    eta, loss                 scalars; loss is the objective, not its logarithm
-    history (N, 3)            iteration, seconds, loss
-    intrinsics (3, 3)         K that calibrated the tracks
-    edges (E, 2), faces (T, 3)            where known
-    truth_points (G, 3, P), truth_frames (G,), truth_reference     where known
-    meta                      JSON text: method, parameters, versions, source hash, command
-
-Of a low-rank problem there are, besides
-
-    cameras (F, 3, R)         projective cameras P_f, in tracks divided by their norm
-    homogeneous (R, P)        points; X_f = P_f times these is what was solved for, weights (R,) its penalty
-    norm                      x = norm X_12 / X_3 in the units of the tracks
-
-and rotations, translations, points, B, C and intrinsics are the view of it that `geometry` makes.
+Of a low-rank problem rotations, translations, points, B, C and intrinsics are the view that `geometry` makes
+of its cameras and points, and weights (R,) are its penalty.
 
 Of the energy of the depths the first column of B is 1 and that of C the mean shape, whose weight is 0; the
 others are the modes of the deviations from it, the largest first, with their weights. eta and loss are of the
-solution that the refinement started from, which is kept:
-
-    bilinear_B (F, R), bilinear_C (3P, R), bilinear_weights (R,)
-    bilinear_rotations (F, 3, 3), bilinear_translations (F, 3)
-    energy                    scalar, of the refinement's last level
-    energy_history (M, 3)     iteration, seconds, energy; the energies of two levels do not compare
-
-Where it is known there is also
-
-    best_losses (N,)          the lowest loss so far at each line of history, NaN where it is not yet of the
-                              final objective: while rotations are compared or a robust run searches
-    robust_weights (F, P)     0 to 1, of the observations under the robust loss meta["robust"]; 0 where hidden
-    std (F, 3, P)             standard deviation of the points along x, y, z of the camera, calibrated units
+solution that the refinement started from, which is kept.
 """
 
 from __future__ import annotations
@@ -100,10 +70,7 @@ def log_loss(loss: float) -> float:
 
 
 def shaped(*shape: str | int, dtype: type = np.float64, finite: bool = False) -> dict[str, Any]:
-    """Return what a file holds of a field: letters are sizes that agree between arrays, as F of frames.
-
-    `finite`: whether no entry may be NaN, as those of hidden tracks, histories and std may.
-    """
+    """Return what a file holds of a field, `finite` without NaN; letters are sizes, as F of the frames."""
     return {"shape": shape, "dtype": dtype, "finite": finite}
 
 
@@ -122,24 +89,24 @@ class Result:
         where the shapes of the arrays disagree.
     """
 
-    tracks: Floats = field(metadata=shaped("F", 2, "P"))  # calibrated, 0 where hidden
+    tracks: Floats = field(metadata=shaped("F", 2, "P"))  # calibrated, as all lengths; 0 where hidden
     visible: Bools = field(metadata=shaped("F", "P", dtype=np.bool_))
-    rotations: Floats = field(metadata=shaped("F", 3, 3, finite=True))
+    rotations: Floats = field(metadata=shaped("F", 3, 3, finite=True))  # world to camera: Y = R S + t
     translations: Floats = field(metadata=shaped("F", 3, finite=True))
     B: Floats = field(metadata=shaped("F", "K", finite=True))
-    C: Floats = field(metadata=shaped("3P", "K", finite=True))
-    # Of the columns of B; of a low-rank solution of those of its cameras.
+    C: Floats = field(metadata=shaped("3P", "K", finite=True))  # x of all points, then y, then z
+    # Of the columns of B, of a low-rank solution of those of its cameras; of a concave penalty its slopes.
     weights: Floats = field(metadata=shaped("K", finite=True))
     eta: float = field(metadata=shaped(finite=True))
-    loss: float = field(metadata=shaped(finite=True))
+    loss: float = field(metadata=shaped(finite=True))  # the objective, not its logarithm
     history: Floats = field(metadata=shaped("N", 3))  # iteration, seconds, loss
-    intrinsics: Floats = field(metadata=shaped(3, 3, finite=True))
+    intrinsics: Floats = field(metadata=shaped(3, 3, finite=True))  # K that calibrated the tracks
     camera: CameraModel
     truth: GroundTruth | None = None
     edges: Ints | None = field(default=None, metadata=shaped("E", 2, dtype=np.int64))
     faces: Ints | None = field(default=None, metadata=shaped("T", 3, dtype=np.int64))
     meta: dict[str, Any] = field(default_factory=dict)
-    # Of a low-rank solution, in tracks divided by their norm.
+    # Of a low-rank solution, in tracks divided by their norm: X = cameras times points, x = norm X_12 / X_3.
     cameras: Floats | None = field(default=None, metadata=shaped("F", 3, "R", finite=True))
     homogeneous: Floats | None = field(default=None, metadata=shaped("R", "P", finite=True))
     norm: float | None = field(default=None, metadata=shaped(finite=True))
@@ -165,11 +132,9 @@ class Result:
                 f"the ground truth is of frame {self.truth.frames.max()} (0-based); there are {len(self.B)}"
             )
         for name, value in arrays.items():
-            object.__setattr__(self, name, read_only(value, _ARRAYS[name].metadata["dtype"]))
-        for name in ("eta", "loss", "norm", "energy"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, float(value))
+            held = _ARRAYS[name].metadata
+            array = read_only(value, held["dtype"]) if held["shape"] else float(value)
+            object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
         size = f"{self.frame_count} frames, {self.point_count} points, rank {self.rank}"
@@ -279,7 +244,7 @@ class Result:
             where the text is no rule, or it is not of this result.
         """
         known = parse_scale(rule)
-        if not (self.meta.get("low_rank") or {}).get("metric", True):
+        if not self.metric:
             raise InputError(f"scale is {rule!r}, but the result has no metric view, whose lengths compare")
         factor = known.factor(self.points)
         scale = {"rule": str(known), "factor": factor, "unit": known.unit}
@@ -304,16 +269,16 @@ class Result:
         return replace(self, meta=self.meta | {"upright": str(known)})
 
     def with_mesh(self) -> Result:
-        """Return the result with what is found in its shapes where it has neither edges nor faces.
-
-        See `core.data.connectivity`. A low-rank result without a metric view stays as it is.
-        """
-        if self.edges is not None or self.faces is not None:
-            return self
-        if not (self.meta.get("low_rank") or {}).get("metric", True):
+        """Return the result with what connects its points, where it has neither edges nor faces."""
+        if self.edges is not None or self.faces is not None or not self.metric:
             return self
         found = _connectivity(self)
         return replace(self, edges=found.edges, faces=found.faces)
+
+    @property
+    def metric(self) -> bool:
+        """Whether its lengths compare, which those of a low-rank result without a metric view do not."""
+        return bool((self.meta.get("low_rank") or {}).get("metric", True))
 
     @property
     def low_rank(self) -> bool:
@@ -341,8 +306,8 @@ class Result:
     @property
     def bilinear(self) -> tuple[Floats, Floats, Floats, Floats]:
         """B (F, K), C (3P, K), rotations (F, 3, 3) and translations (F, 3) that the loss is of."""
-        kept = self.bilinear_B, self.bilinear_C, self.bilinear_rotations, self.bilinear_translations
-        B, C, R, t = kept
+        B, C = self.bilinear_B, self.bilinear_C
+        R, t = self.bilinear_rotations, self.bilinear_translations
         if B is None or C is None or R is None or t is None:
             return self.B, self.C, self.rotations, self.translations
         return B, C, R, t
@@ -521,10 +486,11 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
         if entry.metadata["finite"] and bad.any():
             raise InputError(f"{path}: {name} holds {arrays[name][bad][0]}; accepted are finite numbers")
     seen = arrays["tracks"].transpose(0, 2, 1)[arrays["visible"].astype(bool)]
-    if not (np.abs(seen) <= LARGEST_COORDINATE).all():
+    bad = ~(np.abs(seen) <= LARGEST_COORDINATE)
+    if bad.any():
         raise InputError(
-            f"{path}: tracks hold {seen[~(np.abs(seen) <= LARGEST_COORDINATE)][0]} where visible marks a "
-            f"point as seen; accepted are numbers up to {LARGEST_COORDINATE:g}"
+            f"{path}: tracks hold {seen[bad][0]} where visible marks a point as seen; "
+            f"accepted are numbers up to {LARGEST_COORDINATE:g}"
         )
     for name in ("tracks", "truth_points", "std"):
         if name in arrays and (np.abs(arrays[name]) > LARGEST_NUMBER).any():
@@ -543,8 +509,7 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
     except (KeyError, ValueError) as error:
         known = ", ".join(model.value for model in CameraModel)
         raise InputError(f"{path}: meta names no camera model; accepted are {known}") from error
-    for name in ("format", "version"):
-        del meta[name]
+    del meta["format"], meta["version"]
     own = {name: arrays[name] for name in _ARRAYS if name in arrays}
     if LOW_RANK.isdisjoint(own):  # their view may be no metric one
         checked_intrinsics(own["intrinsics"], f"{path}: intrinsics")

@@ -51,10 +51,7 @@ class ScaleRule:
         return self.factor(shapes) * METERS[self.unit] / METERS[unit] if unit in METERS else None
 
     def factor(self, shapes: Floats) -> float:
-        """Return the units of length per unit of shapes.
-
-        `shapes`: (F, 3, P) shapes in any one unit.
-        """
+        """Return the units of length per unit of shapes (F, 3, P)."""
         self.check(shapes.shape[2])
         measured = _size_of(shapes) if self.points is None else _distance(shapes, *self.points)
         if not (np.isfinite(measured) and measured > 0):

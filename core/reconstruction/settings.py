@@ -58,6 +58,9 @@ OBJECTIVES = {
 }
 REFINED_METHODS = ("bilinear", "lm")  # whose ends are starts for depths; they have robust losses
 MOST_MODE_WEIGHT = 100.0  # that a penalty gives a mode
+OF_NORM = {"section": "Weighted nuclear norm", "objective": WNN, "live": True}
+OF_DEPTHS = {"section": "Depths", "objective": DEPTHS, "live": True}
+COUNT = {"least": 1, "most": 10_000, "integer": True}
 
 
 class SettingsFields(TypedDict, total=False):
@@ -137,24 +140,18 @@ class Settings(OneLine):
         6,
         "Number of basis shapes K: a whole number, 1 to min(F, 3P).",
         label="shapes K",
-        section="Weighted nuclear norm",
-        least=1,
-        most=10_000,
-        integer=True,
+        **OF_NORM,
+        **COUNT,
         slider=(1, 20),
-        live=True,
-        objective=WNN,
     )
     eta: float = parameter(  # orthogonal tracks are always solved at 1
         0.05,
         "pOSE weight, above 0 and at most 1: near 0 is perspective, 1 is affine.",
         label="affine part η",
-        section="Weighted nuclear norm",
+        **OF_NORM,
         open_below=True,
         most=1.0,
         slider=(1e-3, 1.0),
-        live=True,
-        objective=WNN,
     )
     penalty: Penalty = field(
         default=RECOMMENDED_PENALTY,
@@ -171,9 +168,7 @@ class Settings(OneLine):
         "Rank of the factorization that the rotations come from, at least 1. "
         "Without it several are tried, and chosen by loss.",
         section="Cameras",
-        least=1,
-        most=10_000,
-        integer=True,
+        **COUNT,
         optional=True,
         absent="several, chosen by loss",
     )
@@ -185,9 +180,7 @@ class Settings(OneLine):
         "Starting points that are searched, at least 1: rigid and grown, closed form, random, rank raised. "
         "Depths start from the candidates for the rotations, where these have several ranks.",
         section="Search",
-        least=1,
-        most=10_000,
-        integer=True,
+        **COUNT,
     )
     seed: int = parameter(
         0,
@@ -216,43 +209,35 @@ class Settings(OneLine):
     isometry: float = parameter(
         0.3,
         "Weight of the lengths between neighbors in the energy of the depths, 0 or more.",
-        section="Depths",
+        **OF_DEPTHS,
         slider=(1e-2, 10.0),
-        live=True,
-        objective=DEPTHS,
     )
     smallest_movement: float = parameter(
         FINEST_EPS,
         "Deviations from the mean shape well below it cost nothing; over the size of the object, above 0.",
-        section="Depths",
+        **OF_DEPTHS,
         open_below=True,
         most=1.0,
         slider=(2e-4, 0.1),
-        live=True,
-        objective=DEPTHS,
     )
     noise: float | None = parameter(
         None,
         "Standard deviation of a track's coordinate, in the units of the tracks, 0 or more; at 0 the rays "
         "are kept exactly. Without it the tracks give it.",
-        section="Depths",
+        **OF_DEPTHS,
         slider=(0.01, 20.0),
         optional=True,
         absent="estimated from the tracks",
-        live=True,
-        objective=DEPTHS,
     )
     neighbors: int = parameter(
         8,
         "Neighbors of a point whose distances the energy of the depths keeps, at least 1. Where parts of the "
         "object move against each other, the most rigid ones remain.",
-        section="Depths",
+        **OF_DEPTHS,
         least=1,
         most=1000,
         integer=True,
         slider=(1, 30),
-        live=True,
-        objective=DEPTHS,
     )
     mode_weights: tuple[float, ...] = field(
         default=(1.0,),
@@ -378,6 +363,10 @@ class Settings(OneLine):
         """Return these with what changes no number of a run: the units and the orientation of others."""
         return self.with_changes(scale=other.scale, upright=other.upright)
 
+    def agrees(self, other: Settings, *names: str) -> bool:
+        """Return whether some fields are the same in others."""
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
     def camera_of(self, camera: CameraModel) -> CameraModel:
         """Return the camera model that a sequence is reconstructed with, whose own is given."""
         return camera if self.camera_model == "auto" else CameraModel(self.camera_model)
@@ -413,10 +402,9 @@ def gives_depths(method: str, problem: str) -> bool:
 
 
 def chosen_objective(given: Mapping[str, Any]) -> str:
-    """Return the objective that given parameters choose: that of the depths, unless they say otherwise.
+    """Return the objective that given parameters choose.
 
-    A parameter of the weighted nuclear norm alone chooses that one. Where there are some of both, those of
-    the norm are of the start.
+    It is that of the depths, unless there are parameters of the weighted nuclear norm and none of the depths.
     """
     if not gives_depths(given.get("method", REFINED_METHODS[0]), given.get("problem", "nonrigid")):
         return WNN
@@ -425,10 +413,9 @@ def chosen_objective(given: Mapping[str, Any]) -> str:
 
 
 def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[float, ...]:
-    """Return the weights that a penalty gives modes, over the one that it gives the largest; at most 100.
+    """Return the weights that a penalty gives modes, over that of the largest, or the last if 0; at most 100.
 
-    Where that is 0, they are over the last one. `values`: (N,) sqrt(lambda_k), the largest first; `smallest`:
-    the smallest movement that counts, at which the weights end.
+    `values` are sqrt(lambda_k) (N,), the largest first, of which those above `smallest` have weights.
     """
     count = max(1, int(np.count_nonzero(values > smallest)))
     if isinstance(penalty, ExplicitWeights):
@@ -440,10 +427,7 @@ def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[
 
 
 def frame_range(text: str) -> tuple[int, int]:
-    """Return the frames that a text such as "31-40" or "7" names.
-
-    `text`: one frame or the first and the last one, counted from 1.
-    """
+    """Return the first and last frame, counted from 0, that a text such as "31-40" or "7" names from 1."""
     found = re.fullmatch(r"\s*([0-9]+)\s*(?:[-\u2013]\s*([0-9]+)\s*)?", text)
     first, last = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
     if not 1 <= first <= last:

@@ -77,14 +77,10 @@ class Verdict(OneLine):
     action: str | None = None  # a key of `VERDICT_ACTIONS`: what the user can do. None where there is nothing
 
     def __post_init__(self) -> None:
-        if self.kind not in VERDICT_KINDS:
-            raise InputError(
-                f"the kind of a verdict is {self.kind!r}; accepted are {', '.join(VERDICT_KINDS)}"
-            )
-        if self.action is not None and self.action not in VERDICT_ACTIONS:
-            raise InputError(
-                f"the action of a verdict is {self.action!r}; accepted are {', '.join(VERDICT_ACTIONS)}"
-            )
+        for name, known in (("kind", VERDICT_KINDS), ("action", VERDICT_ACTIONS)):
+            value = getattr(self, name)
+            if value not in known and (name, value) != ("action", None):
+                raise InputError(f"the {name} of a verdict is {value!r}; accepted are {', '.join(known)}")
         object.__setattr__(self, "sentence", printable(self.sentence))
         if self.frames is None:
             return
@@ -108,10 +104,7 @@ def find_verdicts(
     ends: Sequence[DepthEnd],
     std: Floats | None,
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts on a refined solution.
-
-    `std`: (F, 3, P) of the points; None where they are not known.
-    """
+    """Return the verdicts on a refined solution; the `std` of its points (F, 3, P) may be unknown."""
     found = [
         *_mirrored(alternatives, len(point.depths)),
         _parallax(point, alternatives),
@@ -139,11 +132,7 @@ def _sorted(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 
 def find_wrong_tracks(tracks: Floats, visible: Bools) -> Verdict | None:
-    """Return a verdict where many observations are gross outliers, which spoil a solution by least squares.
-
-    `tracks`: (F, 2, P) in any unit; `visible`: (F, P) whether a point is seen in a frame. Returns None where
-    there are few or none.
-    """
+    """Return a verdict where many observations (F, 2, P) are gross outliers, which spoil least squares."""
     some = slice(None, None, max(1, visible.size // MOST_EXAMINED))
     observed = max(int(visible[:, some].sum()), 1)
     share = float(find_gross_outliers(tracks[:, :, some], visible[:, some]).sum()) / observed

@@ -106,10 +106,7 @@ class AlgorithmOne(Algorithm[AlgorithmOneState]):
         return AlgorithmOneState(state.z, state.error, self.alpha * state.damping, False, converged)
 
     def status(self, problem: Problem, state: AlgorithmOneState) -> Status:
-        """Converged on the predicted decrease.
-
-        Stalled when decreases are tiny or the damping is at its limit.
-        """
+        """Converged on the predicted decrease; stalled by tiny decreases or the limit of the damping."""
         if not np.isfinite(state.error):
             return Status.DIVERGED
         if state.converged:

@@ -95,10 +95,7 @@ class BMM(Algorithm[BMMState]):
     last_mu: float = 1e-10
 
     def init(self, problem: Problem, start: Factors) -> BMMState:
-        """Start at the start's matrix cut to rank K: the paper's start is the closed form, R^+ W.
-
-        Raises InputError where the problem is not that of an orthogonal camera with known rotations.
-        """
+        """Start at the start's matrix cut to rank K: the paper's start is the closed form, R^+ W."""
         _check_orthogonal(problem, "BMM")
         point = starting_point(problem, start)
         if not np.isfinite(point.loss):
@@ -182,10 +179,7 @@ class RBMM(MatrixMethod[RBMMState]):
     growth: float = 1.1
 
     def init(self, problem: Problem, start: Factors) -> RBMMState:
-        """Start both copies at the start's matrix, of any rank.
-
-        Raises InputError where the problem is not that of an orthogonal camera with known rotations.
-        """
+        """Start both copies at the start's matrix, of any rank."""
         _check_orthogonal(problem, "R-BMM")
         point = starting_point(problem, start)
         return RBMMState(point.X, point, np.zeros_like(point.X), self.rho, float("inf"))

@@ -243,10 +243,7 @@ def _add_damping(blocks: Floats, damping: float) -> Floats:
 def _schur(
     eliminated: Floats, kept: Floats, coupling: Floats, g_eliminated: Floats, g_kept: Floats
 ) -> tuple[Floats, Floats]:
-    """Solve [[E, V], [V', D]] (x, z) = -(g, h) for block-diagonal E (n, e, e) and D (m, d, d).
-
-    `coupling` is V, (n, e, m d).
-    """
+    """Solve [[E, V], [V', D]] (x, z) = -(g, h) for block-diagonal E (n, e, e), D (m, d, d), V (n, e, m d)."""
     count, size, _ = kept.shape
     inverse = np.linalg.inv(np.linalg.cholesky(eliminated))
     T = inverse @ coupling

@@ -87,13 +87,10 @@ def starting_point(problem: Problem, start: Factors) -> MatrixPoint:
 
 
 def with_singular_values(matrix: Floats, change: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
-    """Replace the singular values of a matrix by a function of them, and return it with the new ones.
+    """Replace the singular values of a matrix by a function of them, which keeps them descending.
 
-    Only the vectors of singular values that stay are needed; they come from the smaller Gram matrix, unless
-    one is so small that its square is lost there.
-
-    `matrix`: (rows, 3 columns); `change`: takes (n,) singular values, descending, to as many, descending;
-    those that it makes 0 cost nothing.
+    Return it with the new ones. Only the vectors of singular values that stay are needed; they come from the
+    smaller Gram matrix, unless one is so small that its square is lost there.
     """
     wide = matrix.shape[0] <= matrix.shape[1]
     gram = matrix @ matrix.T if wide else matrix.T @ matrix

@@ -36,10 +36,9 @@ def reduced_hessian(
     damping: float,
     He: tuple[Reals, ...] | None,
 ) -> ReducedHessian:
-    """Return the operator A + lambda I at a point, in the cheaper form.
+    """Return the operator A + lambda I at a point, in the cheaper form, with D as `blocks` (K+3, K+3, F).
 
-    `blocks`: (K+3, K+3, F): D; `He`: R H e of each block, (3F, p), for the exact Hessian; None for that of
-    Gauss-Newton.
+    `He` is R H e of each block (3F, p) for the exact Hessian, None for that of Gauss-Newton.
     """
     by_planes = factors.rank <= PRODUCT_RANK and not data.streamed
     kind = PlaneHessian if by_planes else CameraFrameHessian

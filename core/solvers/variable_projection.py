@@ -61,7 +61,6 @@ class VariableProjectionState(OneLine):
     loss: float
     exact_gradient: Floats | None  # (K+3, F) as `gradient`, where the residuals were computed
     damping: float
-    decrease: float  # relative decrease of the last step
     before: float | None  # `predicted` of the state before; None at a start
     close: bool = False  # whether it is a start that is near the minimum according to the caller
     stuck: bool = False  # no trial of the last step lowered the objective
@@ -238,7 +237,6 @@ def _eliminate_C(
         gradient = data.cameras.rotate_sums_back(sums)
         gradient[:rank] += 0.5 * weights[:, None] * B.T
         He = tuple(kept)
-        decrease = _relative_decrease(before.loss, loss) if before is not None else decrease
     return VariableProjectionState(
         problem=problem,
         factors=factors,
@@ -247,7 +245,6 @@ def _eliminate_C(
         loss=loss,
         exact_gradient=gradient,
         damping=damping,
-        decrease=decrease,
         before=before.predicted if before is not None else None,
         close=close,
     )

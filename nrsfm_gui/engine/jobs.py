@@ -23,6 +23,7 @@ from PyQt6.QtCore import QObject, QThread, pyqtBoundSignal, pyqtSignal
 from core import InputError
 
 PROGRESS_SECONDS = 0.05  # between two signals about progress
+Slot = Callable[..., Any] | pyqtBoundSignal
 
 
 class Cancelled(Exception):
@@ -39,11 +40,7 @@ class Job(QThread):
     cancelled = pyqtSignal()
 
     def __init__(
-        self,
-        function: Callable[[Job], object],
-        *,
-        done: Callable[..., Any] | pyqtBoundSignal | None = None,
-        failed: Callable[..., Any] | pyqtBoundSignal | None = None,
+        self, function: Callable[[Job], object], *, done: Slot | None = None, failed: Slot | None = None
     ) -> None:
         super().__init__()
         self._function = function

@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 from core import Settings
 from core.foundation import DEPTHS, WNN, phase_text
-from nrsfm_gui.engine.mailbox import Change, MailboxContent
-from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
+from nrsfm_gui.engine.solver_thread import Change, MailboxContent, SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PANEL_TURNS
 from nrsfm_gui.model.changes import (
     deferred_sentence,
@@ -99,10 +99,8 @@ class RunControl(QObject):
             run.state = RunState.PAUSED
         self._launch(run, thread)
         if other is not None:
-            self._session.notifier.show_status(
-                f"Run {sentence_name(run)} starts from nothing: "
-                f"run {sentence_name(other)} is of another method"
-            )
+            reason = f"run {sentence_name(other)} is of another method"
+            self._session.notifier.show_status(f"Run {sentence_name(run)} starts from nothing: {reason}")
         return run
 
     def set_paused(self, paused: bool) -> None:
@@ -149,12 +147,9 @@ class RunControl(QObject):
         settings = run.settings.shown_as(session.settings).with_changes(mirror=None)
         self.show(run, settings)
         if settings != before[1]:
-            entry = UndoEntry(
-                f"selection of run {sentence_name(run)}",
-                undo=lambda: self.show(*before),
-                redo=lambda: self.show(run, settings),
-            )
-            session.undo_stack.push(entry)
+            what = f"selection of run {sentence_name(run)}"
+            undo, redo = partial(self.show, *before), partial(self.show, run, settings)
+            session.undo_stack.push(UndoEntry(what, undo, redo))
 
     def show(self, run: Run | None, settings: Settings, moment: int | None = None) -> None:
         """Show a run, if it is still there, beside parameters that no run follows."""
@@ -235,13 +230,9 @@ class RunControl(QObject):
         """
         session = self._session
         seen, moment = session.seen, session.moment
-        if (
-            self._closing
-            or not session.live
-            or run is None
-            or run is not session.shown
-            or run in self._threads
-        ):
+        if self._closing or not session.live or run is None:
+            return
+        if run is not session.shown or run in self._threads:
             return
         if seen is None or not seen.rotations_chosen or session.settings == self._ignored_settings:
             return
@@ -378,10 +369,6 @@ class _Gesture:
     before: Settings  # the settings at its start
     prefix: str = ""  # of the text of its tick
 
-    def includes(self, run: Run, keys: frozenset[str], rest: float) -> bool:
-        """Return whether another change, after so many seconds, belongs to the same gesture."""
-        return run is self.run and one_gesture(self.keys, keys, rest)
-
 
 class _TickRecorder:
     """Adds a tick to the history of a run where its settings changed: one tick per gesture."""
@@ -396,11 +383,13 @@ class _TickRecorder:
     def add(self, run: Run, change: Change) -> None:
         """Apply changed settings to a run, and add a tick or extend that of the present gesture."""
         keys, last = parameters(run.settings, change.settings), self._gesture
-        if last is not None and not change.restarts and last.includes(run, keys, change.rest):
+        if last is not None and last.run is not run:
+            last = None
+        if last is not None and not change.restarts and one_gesture(last.keys, keys, change.rest):
             run.history.extend_tick(change.iteration, last.prefix + named(last.before, change.settings))
             self._gesture = replace(last, keys=last.keys | keys)
         else:
-            prefix = last.prefix if last is not None and last.run is run and not last.keys else ""
+            prefix = last.prefix if last is not None and not last.keys else ""
             text = prefix + named(run.settings, change.settings)
             tick = run.history.tick(change.iteration, text, before=run.settings, restarts=change.restarts)
             run.snapshots.protect(tick.first - 1)
@@ -412,10 +401,9 @@ def searches_depths(run: Run) -> bool:
     """Return whether a run has not come to the shape that changes of its parameters are followed from."""
     if run.settings.objective != DEPTHS or not run.state.alive:
         return False
-    last = run.last
-    return (
-        last is None or last.record.energy is None or (last.depth is not None and last.depth.followed is None)
-    )
+    if run.last is None or run.last.record.energy is None:
+        return True
+    return run.last.depth is not None and run.last.depth.followed is None
 
 
 class TimeLeft:
@@ -427,10 +415,6 @@ class TimeLeft:
     one: what will be right when that step is done. So it grows where nothing gets done. Phases differ in
     speed, so that this estimate jumps, too: what is shown approaches it at the rate 1 / SMOOTHING. Pauses are
     not counted.
-
-    >>> left = TimeLeft()
-    >>> left.update(100.0, 0.0), left.update(110.0, 0.25)
-    (None, 30.0)
     """
 
     def __init__(self) -> None:
@@ -451,9 +435,8 @@ class TimeLeft:
             self._left = None
             return None
         next_share = min(share + self._growth, 1.0)
-        plain = max(
-            self._grown_at / share - self._elapsed, self._elapsed * (1.0 - next_share) / next_share, 0.0
-        )
+        after_step = self._elapsed * (1.0 - next_share) / next_share
+        plain = max(self._grown_at / share - self._elapsed, after_step, 0.0)
         if self._left is None:
             self._left = plain
         else:

@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PyQt6.QtCore import QThread, pyqtSignal
@@ -26,7 +26,6 @@ from PyQt6.QtCore import QThread, pyqtSignal
 from core import HistoryEntry, InputError, Iterate, Sequence, Settings
 from core.foundation import Phase, PhaseKind
 from core.reconstruction import count_shift, shift_counts
-from nrsfm_gui.engine.mailbox import Change, Ending, MailboxContent
 from nrsfm_gui.model.run import RunState
 
 # During a drag: the least seconds between two steps, and the least multiple of the duration of a step.
@@ -37,6 +36,37 @@ DRAG_PAUSE = 0.1
 MOST_SEEN = 12  # iterates that the mailbox holds for the snapshots of a run
 
 Work = Callable[["Sequence", "Settings", "Iterate | None"], Iterator["Iterate"]]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended, and why."""
+
+    state: RunState  # one that is over
+    sentence: str = ""  # of a refusal of the settings or the sequence, or the last line of the traceback
+    details: str = ""  # the traceback of a defect
+
+
+@dataclass(frozen=True)
+class Change:
+    """Settings that were applied while a run was active."""
+
+    iteration: int  # of the first record under them
+    settings: Settings
+    restarts: bool = False  # whether rotations are chosen anew, so that nothing of the point before is used
+    rest: float = 0.0  # most seconds between two changes since the one that was applied before
+
+
+@dataclass(frozen=True, eq=False)
+class MailboxContent:
+    """What happened since the mailbox was last emptied."""
+
+    records: tuple[HistoryEntry, ...] = ()  # every one, oldest first
+    iterate: Iterate | None = None  # the newest
+    seen: tuple[tuple[int, Iterate], ...] = ()  # some of all, oldest first, with the number of their record
+    changes: tuple[Change, ...] = ()
+    refusal: str = ""  # why changed settings were not taken; the run goes on under the old ones
+    ending: Ending | None = None
 
 
 def real_work(sequence: Sequence, settings: Settings, start: Iterate | None) -> Iterator[Iterate]:
@@ -254,9 +284,7 @@ class SolverThread(QThread):
         else:
             return False
         with self._condition:
-            return self._condition.wait_for(
-                lambda: self._cancelled or self._pending is not None, timeout=pause
-            )
+            return self._condition.wait_for(lambda: self._cancelled or self._pending is not None, pause)
 
     def _redirected(self, stream: Iterator[Iterate], settings: Settings, rest: float) -> Iterator[Iterate]:
         """Return a stream from the current iterate under other settings, or the old one where refused."""

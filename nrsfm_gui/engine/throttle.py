@@ -29,17 +29,13 @@ IDLE_MILLISECONDS = 600  # without another change, after which the user has fini
 class Throttle(QObject):
     """Calls a function at most once in an interval; requests meanwhile are one call."""
 
+    _delay = 0  # milliseconds from a request to the call, at least
+
     def __init__(
-        self,
-        function: Callable[[], object],
-        parent: QObject,
-        *,
-        milliseconds: int = READING_MILLISECONDS,
-        delay: int = 0,
+        self, function: Callable[[], object], parent: QObject, *, milliseconds: int = READING_MILLISECONDS
     ) -> None:
         super().__init__(parent)
-        self._function = function
-        self._seconds, self._delay = milliseconds / 1000, delay
+        self._function, self._seconds = function, milliseconds / 1000
         self._called_at = float("-inf")
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -118,6 +114,8 @@ class PanelUpdater(Throttle):
     parameters are dragged, panels follow one by one (`PANEL_TURNS`).
     """
 
+    _delay = FRAME_MILLISECONDS
+
     def __init__(
         self,
         resolve: Callable[[], State],
@@ -126,7 +124,7 @@ class PanelUpdater(Throttle):
         *,
         milliseconds: int = READING_MILLISECONDS,
     ) -> None:
-        super().__init__(self._update, parent, milliseconds=milliseconds, delay=FRAME_MILLISECONDS)
+        super().__init__(self._update, parent, milliseconds=milliseconds)
         self._resolve: Callable[[], Any] = resolve
         self._apply = apply
         self._shown: Any = _NOTHING
@@ -141,7 +139,6 @@ class PanelUpdater(Throttle):
         super().run_after(PANEL_TURNS.next(wait))
 
     def _update(self) -> None:
-        """Show the present state, where it is not shown yet."""
         state, shown = self._resolve(), self._shown
         if shown is not _NOTHING and state == shown:
             return

@@ -30,7 +30,8 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.loss.attempts import attempts_of
-from nrsfm_gui.panels.loss.loss_plot import LossPlot, RunDetails
+from nrsfm_gui.panels.loss.loss_curves import LossState
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState, mode_count, modes_state
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.incumbent import incumbent_of, quality
@@ -150,8 +151,8 @@ def _cells(kind: str, texts: Iterable[str]) -> str:
 
 def _loss_chart(run: Run) -> str:
     plot = LossPlot()
-    plot.set_details(RunDetails(attempts=attempts_of(run.history, run.last)))
-    plot.set_histories({run.number: run.history}, run.number)
+    attempts = attempts_of(run.history, run.last)
+    plot.set_state(LossState({run.number: run.history}, run.number, attempts=attempts))
     return _chart(plot.figure, "loss", plot)
 
 

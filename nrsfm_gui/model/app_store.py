@@ -1,7 +1,7 @@
 """What is stored between two starts: window geometry, docks, recent files, parameters of sequences, theme.
 
-Everything is kept as plain text in a JSON file in the platform's place for settings; an entry that cannot be
-read (of an older version, or edited by the user) counts as absent.
+Everything is kept in a JSON file in the platform's place for settings; an entry that cannot be read (it may
+be edited by the user) counts as absent.
 QSettings is not used: it restores any object that its file holds, and PyQt unpickles those of Python.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from PyQt6.QtCore import QByteArray, QLockFile, QStandardPaths
 
@@ -21,21 +21,20 @@ from core import InputError, Settings
 from core.foundation import PROGRAM, replacing
 from core.io.readers import ReadingOptions, check_file, named_path, parse_json, read_bytes
 from core.reconstruction import settings_from_dict, settings_to_dict
-from nrsfm_gui.model.preferences import Preferences, from_texts
+from nrsfm_gui.model.preferences import Preferences, from_values
 
 ORGANIZATION = "nrsfm"
 APPLICATION = PROGRAM
 RECENT_FILES = 10
-MOST_IMPORTS = 100  # files whose import is remembered
-MOST_SEQUENCES = 100  # whose parameters are remembered
-MOST_DIGITS = 5  # of the size of a dock in pixels
+MOST_REMEMBERED = 100  # files whose import is remembered, and sequences whose parameters are
+MOST_PIXELS = 99_999  # of a dock
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 4
 LAYOUT = tuple(f"layout{LAYOUT_VERSION}/{part}" for part in ("geometry", "docks", "sizes"))
-
-
+KINDS = {"imports": dict, "sequences": dict, "presets": dict, "recent": list, "reports": list}
 MOST_BYTES = 16_000_000
 LOCK_MILLISECONDS = 1000  # for which another window may write
+Value = TypeVar("Value", str, dict[str, Any], list[Any])
 
 
 @dataclass(frozen=True)
@@ -56,21 +55,20 @@ class AppStore:
 
     def layout(self) -> tuple[QByteArray, QByteArray, dict[str, int]] | None:
         """Return geometry, dock state and the sizes that a person gave to docks, as they were last."""
-        geometry, docks, sizes = (self._file.text(name) for name in LAYOUT)
+        geometry, docks = (self._file.value(name, str) for name in LAYOUT[:2])
         if not (geometry and docks):
             return None
-        pairs = (each.partition("=") for each in sizes.split())
-        known = {name: size for name, _, size in pairs if size.isdecimal() and len(size) <= MOST_DIGITS}
-        return _from_base64(geometry), _from_base64(docks), {name: int(size) for name, size in known.items()}
+        sizes = self._file.value(LAYOUT[2], dict)
+        known = {name: size for name, size in sizes.items() if size in range(MOST_PIXELS + 1)}
+        return _from_base64(geometry), _from_base64(docks), known
 
     def set_layout(self, geometry: QByteArray, docks: QByteArray, sizes: Mapping[str, int]) -> None:
         """Remember geometry, dock state, and the sizes that a person gave to docks."""
-        written = " ".join(f"{name}={size}" for name, size in sizes.items())
-        self._file.change(dict(zip(LAYOUT, (_base64(geometry), _base64(docks), written), strict=True)))
+        self._file.change(dict(zip(LAYOUT, (_base64(geometry), _base64(docks), dict(sizes)), strict=True)))
 
     def sweep_geometry(self) -> QByteArray:
         """Return place and size of the window of a sweep, empty where it is new."""
-        return _from_base64(self._file.text("sweep_geometry"))
+        return _from_base64(self._file.value("sweep_geometry", str))
 
     def set_sweep_geometry(self, geometry: QByteArray) -> None:
         """Remember place and size of the window of a sweep."""
@@ -94,7 +92,7 @@ class AppStore:
 
     def imported(self, path: Path) -> StoredImport | None:
         """Return how a file was imported the last time, None where it was not."""
-        entry = self._dictionary("imports").get(str(path.absolute()))
+        entry = self._file.value("imports", dict).get(str(path.absolute()))
         if not isinstance(entry, dict):
             return None
         reading: dict[str, Any] = entry.get("reading", {})
@@ -109,11 +107,8 @@ class AppStore:
 
     def set_imported(self, path: Path, how: StoredImport) -> None:
         """Remember how a file was imported."""
-        name = str(path.absolute())
-        others = {key: value for key, value in self._dictionary("imports").items() if key != name}
-        newest = dict(list(others.items())[-MOST_IMPORTS + 1 :])
-        newest[name] = {**vars(how), "reading": dict(how.reading)}
-        self._set("imports", json.dumps(newest))
+        entry = {**vars(how), "reading": dict(how.reading)}
+        self._set_newest("imports", str(path.absolute()), entry)
 
     def recent_reports(self) -> list[Path]:
         """Return the reports opened last, newest first, without those that are gone."""
@@ -125,35 +120,32 @@ class AppStore:
 
     def parameters(self, content: str) -> Settings | None:
         """Return the parameters that a sequence had last, None where they were those of the preset."""
-        return _settings_of(self._dictionary("sequences").get(content))
+        return _settings_of(self._file.value("sequences", dict).get(content))
 
     def set_parameters(self, content: str, settings: Settings) -> None:
         """Remember the parameters of a sequence, unless they are those that every sequence begins with."""
-        stored = {key: value for key, value in self._dictionary("sequences").items() if key != content}
-        if settings != Settings():
-            stored[content] = settings_to_dict(settings)
-        self._set("sequences", json.dumps(dict(list(stored.items())[-MOST_SEQUENCES:])))
+        self._set_newest("sequences", content, settings_to_dict(settings) if settings != Settings() else None)
 
     def presets(self) -> dict[str, Settings]:
         """Return the parameters that a person named, by their names."""
-        found = {name: _settings_of(values) for name, values in self._dictionary("presets").items()}
+        found = {name: _settings_of(values) for name, values in self._file.value("presets", dict).items()}
         return {name: settings for name, settings in found.items() if settings is not None}
 
     def set_presets(self, presets: Mapping[str, Settings]) -> None:
         """Remember the parameters that a person named."""
-        self._set("presets", json.dumps({name: settings_to_dict(each) for name, each in presets.items()}))
+        self._set("presets", {name: settings_to_dict(each) for name, each in presets.items()})
 
     def open_sections(self) -> tuple[str, ...]:
         """Return the sections of the parameters that were open last."""
-        return tuple(filter(None, self._file.text("open_sections").split(",")))
+        return tuple(self._names("open_sections"))
 
     def set_open_sections(self, names: Iterable[str]) -> None:
         """Remember which sections of the parameters are open."""
-        self._set("open_sections", ",".join(names))
+        self._set("open_sections", list(names))
 
     def theme(self) -> str:
         """Return the name of the theme, "" where none was chosen."""
-        return self._file.text("theme")
+        return self._file.value("theme", str)
 
     def set_theme(self, name: str) -> None:
         """Remember the theme."""
@@ -161,17 +153,14 @@ class AppStore:
 
     def preferences(self) -> Preferences:
         """Return the preferences."""
-        return from_texts(self._file.text)[0]
+        return from_values(self._file.values())[0]
 
     def refused(self) -> tuple[str, ...]:
         """Return the names of what is stored but cannot be read, and counts as absent."""
-        _preferences, names = from_texts(self._file.text)
-        kinds = {"imports": dict, "sequences": dict, "presets": dict, "recent": list, "reports": list}
-        return (
-            *([self._file.path.name] if self._file.damaged else []),
-            *names,
-            *(key for key, kind in kinds.items() if not isinstance(self._json(key, kind()), kind)),
-        )
+        values = self._file.values()
+        file = [self._file.path.name] if self._file.damaged else []
+        others = (key for key, kind in KINDS.items() if not isinstance(values.get(key, kind()), kind))
+        return (*file, *from_values(values)[1], *others)
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove what `refused` has named."""
@@ -179,11 +168,11 @@ class AppStore:
 
     def set_preferences(self, preferences: Preferences) -> None:
         """Store the preferences."""
-        self._file.change({name: str(value) for name, value in vars(preferences).items()})
+        self._file.change(vars(preferences))
 
     def offered_session(self) -> str:
         """Return the time of the unsaved session that was offered last, "" where there was none."""
-        return self._file.text("offered_session")
+        return self._file.value("offered_session", str)
 
     def set_offered_session(self, when: str) -> None:
         """Store the time of the unsaved session that was offered."""
@@ -191,16 +180,16 @@ class AppStore:
 
     def steps_done(self) -> frozenset[str]:
         """Return which of the first steps were done; all where they were dismissed."""
-        return frozenset(self._file.text("steps_done").split())
+        return frozenset(self._names("steps_done"))
 
     def set_steps_done(self, steps: frozenset[str]) -> None:
         """Remember which of the first steps were done."""
-        self._set("steps_done", " ".join(sorted(steps)))
+        self._set("steps_done", sorted(steps))
 
     def writing_folder(self) -> Path:
         """Return the folder that was written to last, by default that of the user's documents."""
         documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-        known = [Path(name) for name in (self._file.text("writing_folder"), documents) if name]
+        known = [Path(name) for name in (self._file.value("writing_folder", str), documents) if name]
         return next((folder for folder in known if os.path.isdir(folder)), Path.home())
 
     def set_writing_folder(self, folder: Path) -> None:
@@ -217,23 +206,11 @@ class AppStore:
         """Write to the disk what could not be written before."""
         self._file.write()
 
-    def _json(self, key: str, absent: object) -> Any:
-        """Return the value of a JSON text, None where it is none."""
-        text = self._file.text(key)
-        try:
-            return parse_json(text) if text else absent
-        except InputError:
-            return None
-
-    def _dictionary(self, key: str) -> dict[str, Any]:
-        entries = self._json(key, {})
-        return entries if isinstance(entries, dict) else {}
+    def _names(self, key: str) -> list[str]:
+        return [name for name in self._file.value(key, list) if isinstance(name, str)]
 
     def _paths(self, key: str) -> list[Path]:
-        names = self._json(key, [])
-        if not isinstance(names, list):
-            return []
-        found = [name for name in names if isinstance(name, str)]
+        found = self._names(key)
         # Another computer is asked for a file when that is opened: it may not answer for a minute.
         elsewhere = [name for name in found if named_path(name, self._file.path) is None]
         return [Path(name) for name in found if name in elsewhere or os.path.exists(name)]
@@ -241,15 +218,20 @@ class AppStore:
     def _add_path(self, key: str, path: Path) -> None:
         path = path.absolute()
         others = [other for other in self._paths(key) if other != path]
-        names = [str(other) for other in [path, *others][:RECENT_FILES]]
-        self._set(key, json.dumps(names))
+        self._set(key, [str(other) for other in [path, *others][:RECENT_FILES]])
 
-    def _set(self, name: str, text: str) -> None:
-        self._file.change({name: text})
+    def _set_newest(self, key: str, name: str, entry: dict[str, Any] | None) -> None:
+        """Store an entry as the newest of a dictionary, which forgets the oldest ones; None removes it."""
+        entries = {other: each for other, each in self._file.value(key, dict).items() if other != name}
+        if entry is not None:
+            entries[name] = entry
+        self._set(key, dict(list(entries.items())[-MOST_REMEMBERED:]))
+
+    def _set(self, name: str, value: object) -> None:
+        self._file.change({name: value})
 
 
 def _settings_of(values: object) -> Settings | None:
-    """Return settings from the values that are stored of them, None where they cannot be read."""
     try:
         return settings_from_dict(values) if isinstance(values, dict) else None
     except InputError:
@@ -271,46 +253,49 @@ def usual_file() -> Path:
 
 
 class SettingsFile:
-    """Texts by their names. Several windows can have the same file; a change by one is seen by the others."""
+    """Values by their names. Several windows can have the same file, and see the changes of each other."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._texts: dict[str, str] = {}  # those of the file
-        self._unwritten: dict[str, str | None] = {}  # None where a text is removed
-        self._version: tuple[int, ...] = ()  # of the file whose texts these are
+        self._stored: dict[str, Any] = {}  # what the file holds
+        self._unwritten: dict[str, Any] = {}  # None where a value is removed
+        self._version: tuple[int, ...] = ()  # of the file that was read
         self._damaged = False
 
     @property
     def damaged(self) -> bool:
-        """Whether there is a file that cannot be read: no text of it is known."""
+        """Whether there is a file that cannot be read: no value of it is known."""
         self._follow()
         return self._damaged
 
-    def text(self, name: str) -> str:
-        """Return a text, "" where there is none."""
-        if name in self._unwritten:
-            return self._unwritten[name] or ""
+    def values(self) -> dict[str, Any]:
+        """Return all values."""
         self._follow()
-        return self._texts.get(name, "")
+        everything = self._stored | self._unwritten
+        return {name: value for name, value in everything.items() if value is not None}
 
-    def change(self, changes: Mapping[str, str | None]) -> None:
-        """Store texts, and remove those that are None."""
+    def value(self, name: str, kind: type[Value]) -> Value:
+        """Return a value, an empty one where there is none of this kind."""
+        value = self.values().get(name)
+        return value if isinstance(value, kind) else kind()
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Store values, and remove those that are None."""
         self._unwritten |= changes
         self.write()
 
     def write(self) -> None:
-        """Write the file where its texts have changed; nobody but its owner may read it."""
-        with suppress(OSError, InputError):  # texts that cannot be written are those of this process
+        """Write the file where its values have changed; nobody but its owner may read it."""
+        with suppress(OSError, InputError):  # values that cannot be written are those of this process
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock = QLockFile(f"{self.path}.lock")
             lock.tryLock(LOCK_MILLISECONDS)  # released when it is deleted
-            self._follow()
+            values = self.values()
             if self._damaged and self.path.is_file():  # somebody may have written it by hand
                 os.replace(self.path, f"{self.path}.damaged")
-            texts = {name: text for name, text in (self._texts | self._unwritten).items() if text is not None}
-            if texts != self._texts:
+            if values != self._stored:
                 with replacing(self.path, private=True) as temporary:
-                    temporary.write_text(json.dumps(texts, indent=1), encoding="utf-8")
+                    temporary.write_text(json.dumps(values, indent=1), encoding="utf-8")
             self._unwritten.clear()
 
     def _follow(self) -> None:
@@ -321,19 +306,19 @@ class SettingsFile:
             version = (found.st_ino, found.st_size, found.st_mtime_ns)
         if version == self._version:
             return
-        self._version, self._texts, self._damaged = version, {}, False
+        self._version, self._stored, self._damaged = version, {}, False
         if version:
             try:
-                self._texts = _texts_of(self.path)
+                self._stored = _read(self.path)
             except InputError:
                 self._damaged = True
 
 
-def _texts_of(path: Path) -> dict[str, str]:
+def _read(path: Path) -> dict[str, Any]:
     size = check_file(path)
     if size > MOST_BYTES:
         raise InputError(f"{path}: has {size} bytes; accepted are up to {MOST_BYTES}")
     values = parse_json(read_bytes(path))
     if not isinstance(values, dict):
         raise InputError(f"{path}: is no JSON object")
-    return {name: text for name, text in values.items() if isinstance(text, str)}
+    return values

@@ -50,8 +50,6 @@ LABELS = {"none": "None", "selected": "Selected points", "all": "All points"}
 TRAIL_FRAMES = 16
 MOST_TRAIL_FRAMES = 500
 POINT_SIZES = (0.25, 4.0)  # least and most
-
-
 PARTS = {  # names of fields, where they are others
     "limits": "limits of the colors",
     "trail_frames": "length of the trails",
@@ -89,10 +87,9 @@ class Appearance:
         # Written so that NaN is refused, too.
         if self.limits is not None and not -float("inf") < self.limits[0] < self.limits[1] < float("inf"):
             raise InputError(f"limits are {self.limits}; the low end must be finite and below the high one")
-        if not 1 <= self.trail_frames <= MOST_TRAIL_FRAMES:
-            raise InputError(
-                f"trail_frames is {self.trail_frames}; accepted are 1 to {MOST_TRAIL_FRAMES} frames"
-            )
+        frames, most = self.trail_frames, MOST_TRAIL_FRAMES
+        if not 1 <= frames <= most:
+            raise InputError(f"trail_frames is {frames}; accepted are 1 to {most} frames")
         low, high = POINT_SIZES
         if not low <= self.point_size <= high:
             raise InputError(f"point_size is {self.point_size}; accepted are {low} to {high}")
@@ -128,18 +125,11 @@ def check_accepted(value: object, **accepted: Collection[object]) -> None:
 
 def appearance_change(before: Appearance, after: Appearance) -> tuple[str, str]:
     """Return which part of an appearance two of them differ in, and how it is written: "trails shown"."""
-    names = [entry.name for entry in fields(after)]
+    layers = [layer for layer in LAYERS if layer in before.layers ^ after.layers]
+    words = {True: "shown", False: "left out"}
+    sentences = [f"{LAYERS[layer].lower()} {words[layer in after.layers]}" for layer in layers]
+    names = [entry.name for entry in fields(after) if entry.name != "layers"]
     changed = [name for name in names if getattr(before, name) != getattr(after, name)]
-    parts: list[str] = []
-    sentences: list[str] = []
-    for name in changed:
-        if name == "layers":
-            layers = [layer for layer in LAYERS if layer in before.layers ^ after.layers]
-            parts += layers
-            shown = ("left out", "shown")
-            sentences += [f"{LAYERS[layer].lower()} {shown[layer in after.layers]}" for layer in layers]
-        else:
-            parts.append(name)
-            colored = f"colored by {COLORINGS[after.color_by]}"
-            sentences.append(colored if name == "color_by" else PARTS.get(name, name.replace("_", " ")))
-    return " ".join(parts), ", ".join(sentences)
+    parts = PARTS | {"color_by": f"colored by {COLORINGS[after.color_by]}"}
+    sentences += [parts.get(name, name.replace("_", " ")) for name in changed]
+    return " ".join(layers + changed), ", ".join(sentences)

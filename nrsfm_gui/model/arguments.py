@@ -142,9 +142,9 @@ def _size(text: str) -> tuple[int, int]:
     try:
         width, height = (int(part) for part in text.lower().split("x"))
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not accepted; give WIDTHxHEIGHT, like 1280x800"
-        ) from None
-    if width < SMALLEST_SIZE[0] or height < SMALLEST_SIZE[1]:
-        raise argparse.ArgumentTypeError(f"{text} is below {SMALLEST_SIZE[0]}x{SMALLEST_SIZE[1]}")
+        refusal = f"{text!r} is not accepted; give WIDTHxHEIGHT, like 1280x800"
+        raise argparse.ArgumentTypeError(refusal) from None
+    least_width, least_height = SMALLEST_SIZE
+    if width < least_width or height < least_height:
+        raise argparse.ArgumentTypeError(f"{text} is below {least_width}x{least_height}")
     return width, height

@@ -49,11 +49,8 @@ def differences(old: Settings, new: Settings) -> tuple[Difference, ...]:
             found += _weights(*pair, symbol="w", key=entry.name)
         else:
             words = NAMES.get(entry.name) or entry.name.replace("_", " ")
-            found.append(
-                Difference(
-                    entry.name, words, _format_value(entry.name, before), _format_value(entry.name, after)
-                )
-            )
+            texts = (_format_value(entry.name, value) for value in (before, after))
+            found.append(Difference(entry.name, words, *texts))
     return tuple(found)
 
 
@@ -109,7 +106,6 @@ def deferred_sentence(run: Settings, requested: Settings) -> str:
 
 
 def _sentence(names: tuple[str, ...], what: str) -> str:
-    """Return names and what is done about them, "" without names."""
     text = ", ".join(names)
     return f"{text[0].upper()}{text[1:]}: {what}" if text else ""
 
@@ -122,10 +118,10 @@ def _penalties(old: Penalty, new: Penalty) -> list[Difference]:
         key = "weights" if isinstance(new, ExplicitWeights) else "penalty"
         return [Difference(key, "penalty", old.short, new.short)]
     names = [entry.name for entry in fields(new)]  # type: ignore[arg-type]  # every penalty is a dataclass
-    pairs = {name: (getattr(old, name), getattr(new, name)) for name in names}
+    pairs = ((name, getattr(old, name), getattr(new, name)) for name in names)
     return [
         Difference(f"penalty {name}", name, format_number(before), format_number(after))
-        for name, (before, after) in pairs.items()
+        for name, before, after in pairs
         if before != after
     ]
 
@@ -140,10 +136,8 @@ def _weights(
     names = [f"{symbol}{k + 1}" for k in shown]
     if rest:
         names[-1] = f"{symbol}{changed[0] + 1} and {rest} more"
-    return [
-        Difference(key, name, format_number(old[k]), format_number(new[k]))
-        for name, k in zip(names, shown, strict=True)
-    ]
+    pairs = zip(names, shown, strict=True)
+    return [Difference(key, name, format_number(old[k]), format_number(new[k])) for name, k in pairs]
 
 
 def _options(old: Settings, new: Settings) -> list[Difference]:

@@ -76,11 +76,8 @@ class History:
         first.records = self.records[:count]
         first.phases = [(begin, phase) for begin, phase in self.phases if begin < count]
         first.kinds = [(begin, stage) for begin, stage in self.kinds if begin < count]
-        first.ticks = [
-            replace(tick, later=tuple(each for each in tick.later if each < count))
-            for tick in self.ticks
-            if tick.first < count
-        ]
+        ticks = (tick for tick in self.ticks if tick.first < count)
+        first.ticks = [replace(tick, later=tuple(k for k in tick.later if k < count)) for tick in ticks]
         first.has_residuals = bool(np.isfinite(first.log_residuals[0]).any())
         return first
 
@@ -195,7 +192,6 @@ class History:
 
 
 def _finite(value: float) -> float:
-    """Return a value, clamped to be finite."""
     return min(max(value, -HIGHEST), HIGHEST) if value == value else HIGHEST
 
 

@@ -129,7 +129,6 @@ class _Handler(logging.Handler):
         self._logbook = logbook
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Add a record as a line."""
         try:
             level = max((known for known in Level if known <= record.levelno), default=Level.DETAIL)
             details = "" if record.exc_info is None else logging.Formatter().formatException(record.exc_info)

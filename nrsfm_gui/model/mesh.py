@@ -76,9 +76,7 @@ def vertex_normals(points: Floats, faces: Ints) -> Floats:
     normals = face_normals(points, faces)
     corners = faces.ravel()
     spread = np.repeat(normals, 3, axis=0)
-    sums = np.stack(
-        [np.bincount(corners, weights=spread[:, axis], minlength=len(points)) for axis in range(3)], axis=1
-    )
+    sums = np.stack([np.bincount(corners, axis, minlength=len(points)) for axis in spread.T], axis=1)
     length = np.linalg.norm(sums, axis=1, keepdims=True)
     unit: Floats = sums / np.where(length > 0, length, 1.0)
     return unit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -44,15 +44,14 @@ class Preferences:
                 raise InputError(f"{name} is {getattr(self, name)}; accepted are {low} to {high}")
 
 
-def from_texts(read: Callable[[str], str]) -> tuple[Preferences, tuple[str, ...]]:
-    """Return preferences from a function that gives the text of a field, "" where there is none."""
+def from_values(values: Mapping[str, Any]) -> tuple[Preferences, tuple[str, ...]]:
+    """Return the preferences among stored values, and the names of those that cannot be read."""
     result, refused = Preferences(), []
     for field in fields(Preferences):
-        text = read(field.name)
         try:
-            if text:
-                value: Any = type(getattr(result, field.name))(text)
+            if field.name in values:
+                value = type(getattr(result, field.name))(values[field.name])
                 result = replace(result, **{field.name: value})
-        except ValueError:  # InputError is one
+        except (TypeError, ValueError, OverflowError):  # InputError is a ValueError
             refused.append(field.name)
     return result, tuple(refused)

@@ -60,14 +60,9 @@ class Run:
         if moment is None or not len(self.snapshots):
             return replace(self, history=self.history.until(len(self.history)), snapshots=Snapshots())
         index, iterate = self.snapshots.at(moment)
-        return replace(
-            self,
-            settings=iterate.settings,
-            state=RunState.STOPPED,
-            history=self.history.until(index + 1),
-            last=iterate,
-            snapshots=Snapshots(),
-        )
+        past = replace(self, settings=iterate.settings, state=RunState.STOPPED, last=iterate)
+        past.history, past.snapshots = self.history.until(index + 1), Snapshots()
+        return past
 
     @property
     def steered(self) -> bool:

@@ -29,8 +29,6 @@ from nrsfm_gui.model.undo import UndoChange, UndoEntry, UndoStack, settings_chan
 _T = TypeVar("_T")
 
 OWN = "own"  # the shape of a run itself, not another solution that it holds
-
-
 INPUT = "a file of what is open"
 SOURCES = {"rotations": "the file of the rotations", "intrinsics": "the file of the intrinsics"}
 
@@ -100,7 +98,7 @@ class Session(QObject):
         self.edits = 0  # how often runs or settings have changed
         self._made = 0  # the largest number that a run of this sequence was given
         self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
-        self._derived_penalty: Penalty = self.settings.penalty  # the last one that was not explicit weights
+        self._rule: Penalty = self.settings.penalty  # the last one that was not explicit weights
         self._backgrounds: dict[str, Background] = {}  # by the digest of the sequences that were left
         self._change = QTimer(self)  # no Debounce: the model imports nothing of the engine
         self._change.setSingleShot(True)
@@ -115,14 +113,13 @@ class Session(QObject):
         """Show a sequence, with the runs and the parameters that it had when it was left."""
         before, key = self.sequence, _key(sequence)
         if before is not None:
-            self._kept[_key(before)] = _Kept(
-                before, self.settings, self._derived_penalty, self.runs, self.shown, self._made
-            )
+            left = _Kept(before, self.settings, self._rule, self.runs, self.shown, self._made)
+            self._kept[_key(before)] = left
         kept = self._kept.pop(key, _Kept(sequence))
         self.sequence, self.runs, self.shown, self._made = sequence, kept.runs, None, kept.made
         first = preset_for(sequence) if before is not None or self.settings == Settings() else self.settings
         self.set_settings(kept.settings or settings or first)  # while no run is shown that could follow them
-        self._derived_penalty = kept.rule or self._derived_penalty
+        self._rule = kept.rule or self._rule
         for run in kept.runs:
             run.sequence = sequence  # the same tracks, read again
         self.shown = kept.shown
@@ -144,13 +141,13 @@ class Session(QObject):
         if not sequence.digest or before is None or sequence.digest != before.digest:
             if before is not None and before.digest and self.background is not None:
                 self._backgrounds[before.digest] = self.background
-            left = self._backgrounds.pop(sequence.digest, None)
-            self.set_background(left or Background.of_sequence(sequence))
+            background = self._backgrounds.pop(sequence.digest, None)
+            self.set_background(background or Background.of_sequence(sequence))
 
     def set_settings(self, settings: Settings, *, undoable: bool = True) -> None:
         """Set other parameters for the next run (and, through `run_control`, for the present one)."""
         if not isinstance(settings.penalty, ExplicitWeights):
-            self._derived_penalty = settings.penalty
+            self._rule = settings.penalty
         if settings != self.settings:
             if undoable:
                 change = settings_change(self.settings, settings, partial(self.set_settings, undoable=False))
@@ -243,7 +240,7 @@ class Session(QObject):
     @property
     def rule(self) -> Penalty:
         """The penalty; where it is explicit weights, the one before these."""
-        return self._derived_penalty
+        return self._rule
 
     @property
     def transferable_settings(self) -> Settings:
@@ -254,7 +251,7 @@ class Session(QObject):
         """
         changes: dict[str, Any] = {"mirror": None, "hide": None, "upright": None, "camera_model": "auto"}
         if isinstance(self.settings.penalty, ExplicitWeights):
-            changes["penalty"] = self._derived_penalty
+            changes["penalty"] = self._rule
         if isinstance(self.settings.intrinsics, tuple):
             changes["intrinsics"] = "auto"
         return self.settings.with_changes(**changes)
@@ -299,12 +296,10 @@ class Session(QObject):
         self, sequences: Iterable[tuple[Sequence, Settings, list[Run], Run | None]]
     ) -> None:
         """Forget what is there for sequences with parameters and runs; `set_sequence` then shows one."""
-        self._kept = {
-            _key(sequence): _Kept(
-                sequence, settings, None, runs, shown, max((run.number for run in runs), default=0)
-            )
-            for sequence, settings, runs, shown in sequences
-        }
+        self._kept = {}
+        for sequence, settings, runs, shown in sequences:
+            made = max((run.number for run in runs), default=0)
+            self._kept[_key(sequence)] = _Kept(sequence, settings, None, runs, shown, made)
         self.sequence, self.runs, self.shown, self._made = None, [], None, 0
 
     def remove_sequence(self, sequence: Sequence) -> Callable[[], None]:
@@ -453,18 +448,13 @@ class Session(QObject):
     def set_hidden(self, points: Iterable[int], *, undoable: bool = True) -> None:
         """Leave points out of the views."""
         hidden = frozenset(int(point) for point in points)
-        if undoable and hidden != self.hidden:
-            description = f"{len(hidden)} points left out" if hidden else "all points shown"
-            show = partial(self.set_hidden, undoable=False)
-            self.record_view_change("hidden points", description, self.hidden, hidden, show)
-        self._set("hidden", hidden)
+        description = f"{len(hidden)} points left out" if hidden else "all points shown"
+        self._change_view("hidden", hidden, "hidden points", description, undoable=undoable)
 
     def set_alignment(self, alignment: Alignment, *, undoable: bool = True) -> None:
         """Choose how the ground truth is laid over the estimate."""
-        if undoable and alignment != self.alignment:
-            show, description = partial(self.set_alignment, undoable=False), f"alignment {alignment.label()}"
-            self.record_view_change("alignment", description, self.alignment, alignment, show)
-        self._set("alignment", alignment)
+        description = f"alignment {alignment.label()}"
+        self._change_view("alignment", alignment, "alignment", description, undoable=undoable)
 
     def set_theme(self, theme: Theme) -> None:
         """Choose the colors."""
@@ -473,11 +463,8 @@ class Session(QObject):
 
     def set_appearance(self, appearance: Appearance, *, undoable: bool = True) -> None:
         """Choose layers, colors, trails, mesh and sizes."""
-        if undoable and appearance != self.appearance:
-            part, description = appearance_change(self.appearance, appearance)
-            show = partial(self.set_appearance, undoable=False)
-            self.record_view_change(part, description, self.appearance, appearance, show)
-        self._set("appearance", appearance)
+        part, description = appearance_change(self.appearance, appearance)
+        self._change_view("appearance", appearance, part, description, undoable=undoable)
 
     def change_appearance(self, *, undoable: bool = True, **changes: Any) -> None:
         """Choose some fields of the appearance."""
@@ -505,6 +492,13 @@ class Session(QObject):
             setattr(self, name, value)
             getattr(self, f"{name}_changed").emit(value)
 
+    def _change_view(self, name: str, value: object, part: str, description: str, *, undoable: bool) -> None:
+        """Set an attribute of what is seen, and let that be undone."""
+        before = getattr(self, name)
+        if undoable and value != before:
+            self.record_view_change(part, description, before, value, partial(self._set, name))
+        self._set(name, value)
+
     def _count_edit(self, *_: object) -> None:
         self.edits += 1
 
@@ -526,7 +520,6 @@ def preset_for(sequence: Sequence) -> Settings:
 
 
 def _with(runs: list[Run], run: Run) -> list[Run]:
-    """Return runs with one more in its place, if it is not there."""
     return sorted({*runs, run}, key=lambda other: other.number)
 
 

@@ -97,7 +97,6 @@ def _as_seen(iterate: Iterate) -> Iterate:
 
 
 def _size(iterate: Iterate) -> int:
-    """Return the bytes of the point that a snapshot shows."""
     point, depth = iterate.current.factors, iterate.depth
     size = point.B.nbytes + point.C.nbytes + point.s.nbytes
     if depth is not None:

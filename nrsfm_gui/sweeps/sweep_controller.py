@@ -154,15 +154,13 @@ class SweepController(QObject):
 
     def copy_table(self, form: str = TABS) -> None:
         """Put the rows of the table onto the clipboard, in one of TABLE_FORMS."""
-        from nrsfm_gui.text.sweep_rows import runs_text
-
         window = self.window
         if window is None or window.rows is None or not len(window.order):
             self.notifier.inform("There is no row to copy")
             return
         order = window.order[:MOST_COPIED]
         part = f" of {len(window.order)}; Export writes all of them" if len(order) < len(window.order) else ""
-        self._copy(runs_text(window.rows, window.table.columns, order, form), f"{len(order)} rows{part}")
+        self._copy(window.rows.text(window.table.columns, order, form), f"{len(order)} rows{part}")
 
     def copy_map(self, form: str = TABS) -> None:
         """Put the heat map as a table onto the clipboard, in one of TABLE_FORMS."""
@@ -184,15 +182,12 @@ class SweepController(QObject):
 
     def save_table(self, path: Path) -> None:
         """Write the rows of the table as csv, as they are sorted and filtered."""
-        from core.experiments.report import write_csv_table
-        from nrsfm_gui.text.sweep_rows import csv_cells
+        from core.experiments.report import write_frame
 
         window = self.window
         if window is not None and window.rows is not None:
-            rows, order = window.rows, window.order
-            header = [column.name for column in rows.columns]
-            cells = csv_cells(rows, rows.columns, order)
-            self._write(path, lambda: write_csv_table(path, header, cells))
+            table = window.rows.table(window.rows.columns, window.order)
+            self._write(path, lambda: write_frame(path, table))
 
     def ask_for_figure(self) -> None:
         """Ask for a file, and write the heat map."""
@@ -292,8 +287,6 @@ class SweepController(QObject):
 
     def _show_result(self, run: int, then: Callable[[], object] | None = None) -> bool:
         """Show the reconstruction of a run; return False, with an offer to make it, where it was not kept."""
-        from nrsfm_gui.text.sweep_rows import run_title
-
         assert self.window is not None and self.window.rows is not None
         rows = self.window.rows
         key, path = rows.key(run), rows.sweep.result(run)
@@ -313,8 +306,8 @@ class SweepController(QObject):
                     action=("Solve again", lambda: self._solve_run(run)),
                 )
             return False
-        name = run_title(rows, run)
-        self._opening.open_result(path, title=run_title(rows, run, sequence=False), name=name)
+        title, name = rows.run_title(run, sequence=False), rows.run_title(run)
+        self._opening.open_result(path, title=title, name=name)
         self._pending = lambda: self._remember(key, then)
         return True
 

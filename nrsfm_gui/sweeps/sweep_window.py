@@ -18,15 +18,7 @@ from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.sweeps.heat_map import HeatMap
 from nrsfm_gui.sweeps.runs_table import RunsTable
 from nrsfm_gui.text.sweep_map import REDUCTIONS, SweepMap, build_map, default_settings
-from nrsfm_gui.text.sweep_rows import (
-    SweepRows,
-    common_settings,
-    count_text,
-    filter_example,
-    number_heading,
-    run_details,
-    run_title,
-)
+from nrsfm_gui.text.sweep_rows import SweepRows, number_heading
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS, shortened
 from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
 from nrsfm_gui.widgets.dialogs import resize_within_screen
@@ -286,7 +278,7 @@ class SweepWindow(QWidget):
         self._kept = np.zeros(0, dtype=bool)
         if rows is not None:
             found = apply_filter(rows.sweep, self.filter.text())
-            self._kept, problem, example = found.kept, found.problem, filter_example(rows)
+            self._kept, problem, example = found.kept, found.problem, rows.filter_example()
         self.filter.setPlaceholderText(f"Filter: {example}" if example else "Filter")
         self._filter_problem.setText(problem)
         self._filter_problem.setVisible(bool(problem))
@@ -359,8 +351,8 @@ class SweepWindow(QWidget):
 
     def _show_all(self) -> None:
         rows = self.rows
-        self._count.setText("" if rows is None else count_text(rows, int(self._kept.sum())))
-        self._count.setToolTip("" if rows is None else plain_tip(common_settings(rows)))
+        self._count.setText("" if rows is None else rows.count_text(int(self._kept.sum())))
+        self._count.setToolTip("" if rows is None else plain_tip(rows.common_settings()))
         if rows is not None:
             empty = "" if self._kept.any() else self._no_match() if len(rows) else STILL_EMPTY
             self.table.set_empty(empty)
@@ -393,7 +385,7 @@ class SweepWindow(QWidget):
         result = None if rows is None or not there else rows.sweep.result(run)
         title, details = "No run is chosen", "Click a row or a cell to see its reconstruction"
         if rows is not None and there:
-            title, details = run_title(rows, run), run_details(rows, run, kept=result is not None)
+            title, details = rows.run_title(run), rows.run_details(run, kept=result is not None)
             if not self._kept[run]:
                 title = f"{title} (not in the filter)"
             elif result is not None and rows.key(run) != self._shown_key:

@@ -13,7 +13,6 @@ from nrsfm_gui.text.sweep_rows import (
     number_format,
     number_heading,
     number_text,
-    run_title,
     setting_text,
     setting_texts,
 )
@@ -122,7 +121,7 @@ class SweepMap:
             lines.append("has the least number of all runs that are shown")
         if table.failed[row, column]:
             lines.append(f"without a result: {table.failed[row, column]}")
-        lines.append(f"Click: {run_title(self.rows_of, self.best_run(row, column))}")
+        lines.append(f"Click: {self.rows_of.run_title(self.best_run(row, column))}")
         return "\n".join(lines)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from core.experiments.sweep.frame import FAILURE, FIRST_NUMBERS, NUMBERS, STATUS
 from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHORT_DIGITS, MOST_DIGITS = 3, 17  # significant digits of a setting that is written as it is; of any number
 DECIMALS = {"mm": 3, "px": 3, "s": 1, "MB": 0}  # of a column in a unit
@@ -92,6 +95,89 @@ class SweepRows:
         """Return a column by its name, None where there is none."""
         return next((each for each in self.columns if each.name == name), None)
 
+    def run_title(self, run: int, *, sequence: bool = True) -> str:
+        """Return object and varied settings of a run in words: "balloon, rank 4, eta 0.05, seed 2"."""
+        values, varied = self.sweep.row(run), self.sweep.varied
+        columns = {column.name: column for column in self.columns}
+        if not sequence:
+            varied = tuple(name for name in varied if name in self.sweep.settings) or varied
+        texts = {"object", "camera", "path", "penalty", "method", "problem"}  # whose values say what they are
+        if sequence and "object" not in varied:
+            varied = ("object", *varied)
+
+        def text(name: str) -> str:
+            return columns[name].text(run) if name in columns else setting_text(values[name])
+
+        named = [text(name) if name in texts else f"{name} {text(name)}" for name in varied]
+        return ", ".join(named) or setting_text(values["object"])
+
+    def common_settings(self) -> str:
+        """Return the settings that all runs have, a line each."""
+        sweep = self.sweep
+        if not len(sweep):
+            return ""
+        first, varied = sweep.row(0), set(sweep.varied)
+        names = [name for name in ("object", "camera", "path", *sweep.settings) if name not in varied]
+        lines = [f"{name} {setting_text(first[name])}" for name in names if first[name] not in (None, "")]
+        return "\n".join(("The same in all runs:", *lines))
+
+    def run_details(self, run: int, *, kept: bool) -> str:
+        """Return the main numbers of a run, or why it has none, and whether its result can be shown."""
+        values = self.sweep.row(run)
+        if self.failed[run]:
+            return shortened(f"{values[STATUS]}: {values[FAILURE]}".rstrip(": "))
+        shown = (*FIRST_NUMBERS, "loss", "iterations", "seconds")
+        names = [name for name in shown if values.get(name) is not None]
+        texts = [
+            f"{NUMBERS[name][0]} {number_text(values[name])} {NUMBERS[name][1]}".strip() for name in names
+        ]
+        if not kept:
+            texts.append("its result was not kept")
+        return " · ".join([shortened(str(values[STATUS])), *texts])
+
+    def count_text(self, shown: int) -> str:
+        """Return how many runs there are, how many failed, and how many a filter shows."""
+        sweep, failed = self.sweep, int(self.failed.sum())
+        unfinished = sweep.planned is not None and len(sweep) < sweep.planned
+        done = f"{len(self)} of {sweep.planned} runs" if unfinished else _counted(len(self), "run")
+        parts = [done, f"{failed} without a result" if failed else ""]
+        if shown != len(self):
+            parts.insert(0, f"{shown} shown")
+        if sweep.damaged:
+            parts.append(f"{_counted(sweep.damaged, 'line')} damaged")
+        return " · ".join(filter(None, parts))
+
+    def table(self, columns: Sequence[SweepColumn], order: Ints) -> pd.DataFrame:
+        """Return some columns of the rows `order` (N,)."""
+        return self.sweep.runs.iloc[order][[column.name for column in columns]]
+
+    def text(self, columns: Sequence[SweepColumn], order: Ints, form: str) -> str:
+        """Return rows as a table in a text, with the headings of the window. `order`: (N,) the rows."""
+        header = tuple(column.heading for column in columns)
+        if form == TABS:
+            cells = without_missing(self.table(columns, order))
+            return tabbed_text([header, *cells.itertuples(index=False, name=None)])
+        lines = [[column.text(row).replace(MINUS, "-") for column in columns] for row in order]
+        alignment = "".join("r" if column.is_number else "l" for column in columns)
+        return rendered(ReportTable("", header, lines, alignment=alignment), form)
+
+    def filter_example(self) -> str:
+        """Return a filter of settings and numbers that keeps at least one run, "" without a run."""
+        if not len(self):
+            return ""
+        column, best, parts = self.column(next(iter(self.sweep.ordered_numbers), "")), 0, []
+        if column is not None and np.isfinite(column.numbers).any():
+            best = int(np.nanargmin(column.numbers))
+            median = np.median(column.numbers[np.isfinite(column.numbers)])
+            parts.append(f"{column.title}<{_above(float(median))}")
+        for column in self.columns:
+            text = column.text(best)
+            one_word = text != NONE and len(text.split()) == 1 and "," not in text
+            if one_word and column.name in self.sweep.varied:
+                parts.insert(0, f"{column.name}={text}")
+                break
+        return " ".join((*parts, *setting_text(self.sweep.runs[STATUS].iat[best]).split()[:1]))
+
 
 def number_text(value: float, spec: str = "") -> str:
     """Return a measured number, a dash where there is none."""
@@ -160,96 +246,8 @@ def build_rows(sweep: Sweep) -> SweepRows:
     return SweepRows(sweep, tuple(SweepColumn(*values) for values in columns))
 
 
-def run_title(rows: SweepRows, run: int, *, sequence: bool = True) -> str:
-    """Return the object and the varied settings of a run in words: "balloon, rank 4, eta 0.05, seed 2"."""
-    values, varied = rows.sweep.row(run), rows.sweep.varied
-    columns = {column.name: column for column in rows.columns}
-    if not sequence:
-        varied = tuple(name for name in varied if name in rows.sweep.settings) or varied
-    texts = {"object", "camera", "path", "penalty", "method", "problem"}  # whose values say what they are
-    if sequence and "object" not in varied:
-        varied = ("object", *varied)
-
-    def text(name: str) -> str:
-        return columns[name].text(run) if name in columns else setting_text(values[name])
-
-    named = [text(name) if name in texts else f"{name} {text(name)}" for name in varied]
-    return ", ".join(named) or setting_text(values["object"])
-
-
-def common_settings(rows: SweepRows) -> str:
-    """Return the settings that all runs have, a line each."""
-    sweep = rows.sweep
-    if not len(sweep):
-        return ""
-    first, varied = sweep.row(0), set(sweep.varied)
-    names = [name for name in ("object", "camera", "path", *sweep.settings) if name not in varied]
-    lines = [f"{name} {setting_text(first[name])}" for name in names if first[name] not in (None, "")]
-    return "\n".join(("The same in all runs:", *lines))
-
-
-def run_details(rows: SweepRows, run: int, *, kept: bool) -> str:
-    """Return the main numbers of a run, or why it has none, and whether its result can be shown."""
-    values = rows.sweep.row(run)
-    if rows.failed[run]:
-        return shortened(f"{values[STATUS]}: {values[FAILURE]}".rstrip(": "))
-    shown = (*FIRST_NUMBERS, "loss", "iterations", "seconds")
-    names = [name for name in shown if values.get(name) is not None]
-    texts = [f"{NUMBERS[name][0]} {number_text(values[name])} {NUMBERS[name][1]}".strip() for name in names]
-    if not kept:
-        texts.append("its result was not kept")
-    return " · ".join([shortened(str(values[STATUS])), *texts])
-
-
-def count_text(rows: SweepRows, shown: int) -> str:
-    """Return how many runs there are, how many failed, and how many a filter shows."""
-    sweep, failed = rows.sweep, int(rows.failed.sum())
-    unfinished = sweep.planned is not None and len(sweep) < sweep.planned
-    done = f"{len(rows)} of {sweep.planned} runs" if unfinished else _counted(len(rows), "run")
-    parts = [done, f"{failed} without a result" if failed else ""]
-    if shown != len(rows):
-        parts.insert(0, f"{shown} shown")
-    if sweep.damaged:
-        parts.append(f"{_counted(sweep.damaged, 'line')} damaged")
-    return " · ".join(filter(None, parts))
-
-
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
-
-
-def csv_cells(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints) -> Iterator[tuple[Any, ...]]:
-    """Return the cells of the rows `order` (N,) with all digits of their numbers, None of what is missing."""
-    part = rows.sweep.runs.iloc[order][[column.name for column in columns]]
-    cells: Iterator[tuple[Any, ...]] = without_missing(part).itertuples(index=False, name=None)
-    return cells
-
-
-def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form: str) -> str:
-    """Return rows as a table in a text, with the headings of the window. `order`: (N,) the rows."""
-    header = tuple(column.heading for column in columns)
-    if form == TABS:
-        return tabbed_text([header, *csv_cells(rows, columns, order)])
-    lines = [[column.text(row).replace(MINUS, "-") for column in columns] for row in order]
-    alignment = "".join("r" if column.is_number else "l" for column in columns)
-    return rendered(ReportTable("", header, lines, alignment=alignment), form)
-
-
-def filter_example(rows: SweepRows) -> str:
-    """Return a filter of settings and numbers of a sweep that keeps at least one run, "" without a run."""
-    if not len(rows):
-        return ""
-    column, best, parts = rows.column(next(iter(rows.sweep.ordered_numbers), "")), 0, []
-    if column is not None and np.isfinite(column.numbers).any():
-        best = int(np.nanargmin(column.numbers))
-        median = np.median(column.numbers[np.isfinite(column.numbers)])
-        parts.append(f"{column.title}<{_above(float(median))}")
-    for column in rows.columns:
-        text = column.text(best)
-        if column.name in rows.sweep.varied and text != NONE and len(text.split()) == 1 and "," not in text:
-            parts.insert(0, f"{column.name}={text}")
-            break
-    return " ".join((*parts, *setting_text(rows.sweep.runs[STATUS].iat[best]).split()[:1]))
 
 
 def _above(value: float) -> str:

@@ -101,8 +101,7 @@ class Banners(QWidget):
             height = self._column.totalSizeHint().height()
         top = (area.height() - height) // 2 if central else area.height() - height - BUTTONS
         corner = QPoint((area.width() - width) // 2, max(top, 0))
-        origin = QPoint(0, 0) if self._below is parent else self._below.mapTo(parent, QPoint(0, 0))
-        self.setGeometry(origin.x() + corner.x(), origin.y() + corner.y(), width, height)
+        self.setGeometry(QRect(self._below.mapTo(parent, corner), QSize(width, height)))
         self.raise_()
 
 
@@ -114,7 +113,7 @@ MOST_LINES = 2  # of a note
 READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read: a note may follow it
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Message:
     """A sentence, and buttons with what each of them does."""
 
@@ -125,10 +124,8 @@ class Message:
 class MessageBar(QFrame):
     """Shows a warning, then the newest note; a newer message of the same kind replaces the older one.
 
-    A note has no more than MOST_LINES: the rest of it is elided, and its tip and the log have all of it.
-
-    A warning stays until it is closed, or until it was read and a note waits. A note closes by itself. Each
-    can offer buttons ("Undo"). The log has all of them.
+    A warning stays until it is closed, or until it was read and a note waits. A note closes by itself, and is
+    elided after MOST_LINES: its tip has all of it. Each can offer buttons ("Undo").
     """
 
     changed = pyqtSignal()  # another message is on view
@@ -180,12 +177,12 @@ class MessageBar(QFrame):
 
     def warn(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence until it is closed; `action` is a (text, callback) or several."""
-        self._warning = self._merged(self._warning, Message(sentence, _as_actions(action)))
+        self._warning = _message(sentence, action, self._warning)
         self._show()
 
     def note(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence for a few seconds, after a warning that has not been read yet."""
-        self._note = self._merged(self._note, Message(sentence, _as_actions(action)))
+        self._note = _message(sentence, action, self._note)
         if self._warning is None:
             self._show()
         else:
@@ -238,12 +235,6 @@ class MessageBar(QFrame):
         """Keep a message that has to wait for a more urgent banner."""
         super().hideEvent(event)
         self._timer.stop()
-
-    def _merged(self, before: Message | None, message: Message) -> Message:
-        """Return a message; the same sentence keeps what it offered."""
-        if before is not None and before.sentence == message.sentence and not message.actions:
-            message.actions = before.actions
-        return message
 
     def _show(self) -> None:
         message = self.message
@@ -306,8 +297,10 @@ class MessageBar(QFrame):
             self._timer.start(max(READ_MILLISECONDS - int(self._on_view.elapsed()), 0))
 
 
-def _as_actions(action: Actions) -> tuple[Action, ...]:
-    """Return buttons as a tuple of pairs, where one pair was given too."""
+def _message(sentence: str, action: Actions, before: Message | None) -> Message:
+    """Return a message with one or several actions; the same sentence keeps what it offered."""
     if action and isinstance(action[0], str):
-        return (action,)
-    return action
+        action = (action,)
+    elif before is not None and before.sentence == sentence and not action:
+        action = before.actions
+    return Message(sentence, action)

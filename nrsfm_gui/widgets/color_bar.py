@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
@@ -175,7 +174,6 @@ class ColorBar(Themed, QWidget):
         painter.end()
 
     def _end_at(self, x: float) -> int:
-        """Return which end is near, or -1."""
         distances = abs(x - INSET), abs(x - (self.width() - INSET))
         nearest = min((0, 1), key=lambda end: distances[end])
         return nearest if distances[nearest] <= GRIP else -1
@@ -228,20 +226,16 @@ class ColorBar(Themed, QWidget):
         assert automatic is not None
         automatic.setEnabled(appearance.limits is not None)
         automatic.triggered.connect(lambda: self.limits_requested.emit(None))
-        menu.addSeparator()
         maps = {name: name.capitalize() for name in COLOR_MAPS}
-        _add_choices(menu, maps, appearance.color_map, self.color_map_requested.emit)
-        menu.addSeparator()
-        _add_choices(menu, COLORINGS, appearance.color_by, self.coloring_requested.emit)
+        for titles, chosen, requested in (
+            (maps, appearance.color_map, self.color_map_requested),
+            (COLORINGS, appearance.color_by, self.coloring_requested),
+        ):
+            menu.addSeparator()
+            for key, title in titles.items():
+                action = menu.addAction(title)
+                assert action is not None
+                action.setCheckable(True)
+                action.setChecked(key == chosen)
+                action.triggered.connect(lambda _on, key=key, requested=requested: requested.emit(key))
         return menu
-
-
-def _add_choices(
-    menu: QMenu, titles: Mapping[str, str], chosen: str, request: Callable[[str], object]
-) -> None:
-    for key, title in titles.items():
-        action = menu.addAction(title)
-        assert action is not None
-        action.setCheckable(True)
-        action.setChecked(key == chosen)
-        action.triggered.connect(lambda _on, key=key: request(key))

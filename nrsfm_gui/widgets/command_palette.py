@@ -37,37 +37,23 @@ NEXT_TEXT = 8.0  # to be found in the second text of a line instead of the first
 LONGER = 1e-4  # per letter of the title: of two that are found alike, the shorter one is nearer
 
 
-@dataclass(frozen=True)
-class Match:
-    """How a line was found."""
+def match(pattern: str, texts: tuple[str, ...]) -> tuple[float, frozenset[int]] | None:
+    """Return the cost of a pattern in a row of texts (the title first), and the letters found in the title.
 
-    cost: float  # what lines are sorted by, the best first
-    places: tuple[frozenset[int], ...]  # for each text of the line, of the letters that were found
-
-
-def match(pattern: str, texts: tuple[str, ...]) -> Match | None:
-    """Return how a row of texts (the title first) matches every word of a pattern, None if it does not.
-
-    Letters of a word may be scattered over a text as long as their order is kept; they are not looked for
-    across two texts.
+    None where a word of it is not found. Letters of a word may be scattered over the title as long as their
+    order is kept; they are not looked for across two texts.
     """
-    lowered = [text.lower() for text in texts]
-    places: list[set[int]] = [set() for _ in texts]
-    total = 0.0
-    for word in pattern.lower().split():
-        hits: list[tuple[float, int, list[int]]] = []
-        for index, text in enumerate(lowered):
-            found = _find(word, text, scattered=index == 0)
-            if found is not None:
-                hits.append((found[0] + NEXT_TEXT * index, index, found[1]))
+    words, places, total = pattern.lower().split(), set[int](), 0.0
+    for word in words:
+        found = [_find(word, text.lower(), scattered=index == 0) for index, text in enumerate(texts)]
+        hits = [(hit[0] + NEXT_TEXT * index, index, hit[1]) for index, hit in enumerate(found) if hit]
         if not hits:
             return None
         cost, nearest, letters = min(hits)
         total += cost
-        places[nearest].update(letters)
-    if pattern.split():
-        total += LONGER * len(lowered[0])
-    return Match(total, tuple(frozenset(place) for place in places))
+        if nearest == 0:
+            places.update(letters)
+    return total + (LONGER * len(texts[0]) if words else 0.0), frozenset(places)
 
 
 def _find(word: str, text: str, *, scattered: bool) -> tuple[float, list[int]] | None:
@@ -227,11 +213,11 @@ class CommandPalette(QFrame):
             hit = match(pattern, texts)
             if hit is not None:
                 is_symbol = pattern.strip().casefold() in {symbol.casefold() for symbol in entry.symbols}
-                found.append((-1.0 if is_symbol else hit.cost, index, entry, hit))
+                found.append((-1.0 if is_symbol else hit[0], index, entry, hit[1]))
         self.list.clear()
-        for _cost, _index, entry, hit in sorted(found, key=lambda each: each[:2]):
+        for _cost, _index, entry, letters in sorted(found, key=lambda each: each[:2]):
             item = QListWidgetItem(entry.title, self.list)
-            item.setData(ROLE, (entry, hit))
+            item.setData(ROLE, (entry, letters))
             spoken = ", ".join(part for part in (entry.title, entry.keys, entry.tip, entry.reason) if part)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken)
             item.setToolTip(plain_tip(entry.reason or entry.tip))
@@ -243,7 +229,7 @@ class CommandPalette(QFrame):
     def _run(self, item: QListWidgetItem | None) -> None:
         if item is None:
             return
-        entry, _hit = item.data(ROLE)
+        entry, _letters = item.data(ROLE)
         if entry.reason:
             return  # the line shows why; the palette stays open
         self.close_and_return()
@@ -264,19 +250,16 @@ class _EntryDelegate(QStyledItemDelegate):
     """Paints an entry: its title with the letters that were found, its menu and keys; below, what it does."""
 
     def height(self) -> int:
-        """Return the height of a line in pixels."""
         parent = self.parent()
         assert isinstance(parent, QWidget)
         return parent.fontMetrics().height() + QFontMetrics(_small(parent.font())).height() + 3 * GAP + 4
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """Return the size of a line."""
         return QSize(200, self.height())
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Paint one entry."""
         assert painter is not None
-        entry, hit = index.data(ROLE)
+        entry, found = index.data(ROLE)
         theme = theme_of(option.palette)
         painter.save()
         if option.state & QStyle.StateFlag.State_Selected:
@@ -295,7 +278,8 @@ class _EntryDelegate(QStyledItemDelegate):
         text = theme.muted if entry.reason else theme.text
         area = top.adjusted(0, 0, -QFontMetrics(option.font).horizontalAdvance(right) - 12, 0)
         mark = "✓ " if entry.checked else ""
-        self._letters(painter, area, option.font, (mark, entry.title), hit, (text, theme.accent))
+        letters = {place + len(mark) for place in found}
+        self._letters(painter, area, mark + entry.title, letters, (text, theme.accent))
         painter.setFont(_small(option.font))
         painter.setPen(QColor(theme.warning) if entry.reason else muted)
         line = entry.reason or entry.tip
@@ -304,24 +288,15 @@ class _EntryDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _letters(
-        self,
-        painter: QPainter,
-        area: QRect,
-        font: QFont,
-        text: tuple[str, str],
-        hit: Match,
-        colors: tuple[str, str],
+        self, painter: QPainter, area: QRect, text: str, found: Collection[int], colors: tuple[str, str]
     ) -> None:
-        """Draw a mark and a title, the letters that were found in bold and in the second color."""
-        bold = QFont(font)
+        """Draw a text, the letters that were found in bold and in the second color."""
+        plain, bold = painter.font(), QFont(painter.font())
         bold.setBold(True)
-        mark, title = text
-        found = hit.places[0]
         x = area.left()
-        for index, letter in enumerate(mark + title):
-            is_found = index - len(mark) in found
-            painter.setFont(bold if is_found else font)
-            painter.setPen(QColor(colors[is_found]))
+        for place, letter in enumerate(text):
+            painter.setFont(bold if place in found else plain)
+            painter.setPen(QColor(colors[place in found]))
             width = painter.fontMetrics().horizontalAdvance(letter)
             if x + width > area.right():
                 break

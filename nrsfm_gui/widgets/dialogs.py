@@ -29,10 +29,7 @@ def resize_within_screen(window: QWidget, size: QSize) -> None:
 
 
 def show_on_screen(dialog: QDialog) -> None:
-    """Show a dialog as high as its text needs, or as its screen allows.
-
-    Qt gives it two thirds of a small screen at most, and cuts lines that are wrapped.
-    """
+    """Show a dialog as high as its text needs: Qt cuts lines that are wrapped on a small screen."""
     if not dialog.isVisible():
         dialog.ensurePolished()
         resize_within_screen(dialog, dialog.sizeHint())
@@ -71,16 +68,16 @@ def ask_for_path(
     dialog = _Dialog(parent, title, takes_folders=kind is PathKind.ANY)
     if kind is PathKind.ANY:
         dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    if filters:
+        dialog.setNameFilter(filters)
     if kind is PathKind.NEW_FILE:
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    else:
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    if filters:
-        dialog.setNameFilter(filters)
-    if kind is PathKind.NEW_FILE:  # known to the dialog, so that it confirms before a file is replaced
+        # Known to the dialog, so that it confirms before a file is replaced.
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(first_suffix(chosen)))
         dialog.setDefaultSuffix(first_suffix(dialog.selectedNameFilter()))
+    else:
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     if str(start):
         _begin_at(dialog, Path(start))
     dialog.fileSelected.connect(lambda name: then(Path(name)))
@@ -151,7 +148,6 @@ class _Dialog(QFileDialog):
         return next(filter(os.path.isdir, self.selectedFiles()[:1]), "")
 
     def choose(self, folder: str) -> None:
-        """Return a folder."""
         self.fileSelected.emit(folder)
         self.done(QFileDialog.DialogCode.Accepted)
 

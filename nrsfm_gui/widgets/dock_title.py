@@ -134,7 +134,6 @@ class DockTitle(QWidget):
         self._show_buttons(inside or self.underMouse())
 
     def _show_buttons(self, shown: bool) -> None:
-        """Show the buttons or leave their place empty."""
         for button in self._buttons:
             button.setVisible(shown)
 

@@ -1,7 +1,6 @@
 """Numbers that are dragged: a scale, a slider over it, and a label that moves the slider.
 
-A drag emits every number on its way; arrow keys move by one step. With Shift a drag is coarse, with Ctrl it
-is fine; changing the key during a drag does not move the slider.
+With Shift a drag is coarse, with Ctrl it is fine; changing the key during a drag does not move the slider.
 """
 
 from __future__ import annotations
@@ -80,9 +79,8 @@ def scale_of(described: Parameter) -> Scale:
     """Return the scale of a parameter that has a slider; a strength of 0 is its leftmost step."""
     assert described.slider is not None
     lowest, highest = described.slider
-    zero = (
-        described.logarithmic and not described.integer and described.least == 0 and not described.open_below
-    )
+    from_zero = described.least == 0 and not described.open_below
+    zero = described.logarithmic and not described.integer and from_zero
     return Scale(lowest, highest, described.logarithmic, zero=zero, integer=described.integer)
 
 
@@ -93,14 +91,12 @@ class _Drags:
     _slider_and_pace: Callable[[], tuple[DragSlider, float]]  # a method: what is moved, its steps per pixel
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Begin a drag."""
         assert event is not None
         if event.button() is Qt.MouseButton.LeftButton:
             self._x = event.position().x()
             self._slider_and_pace()[0].begin()
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move by the movement of the mouse."""
         assert event is not None
         if self._x is not None:
             (slider, pace), x = self._slider_and_pace(), event.position().x()
@@ -108,7 +104,6 @@ class _Drags:
             self._x = x
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """End a drag."""
         assert event is not None
         if event.button() is Qt.MouseButton.LeftButton and self._x is not None:
             self._x = None

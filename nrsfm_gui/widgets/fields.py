@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from PyQt6.QtCore import QModelIndex, QRect, QSize, Qt, pyqtSignal
@@ -56,17 +57,14 @@ NO_MARGINS = 0, 0, 0, 0
 
 # Ten presses of an arrow key are one decade, and every step is a round number.
 DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
-
-
 ENTRY_MARGIN, WIDEST_ENTRIES = 4, 620  # pixels around an entry of two lines, and of the list at most
 
 
 def stepped(value: float, steps: int) -> float:
     """Return a positive number moved along 1, 1.25, 1.6, 2 ... by a number of steps."""
     exponent = math.floor(math.log10(value) + 1e-9)
-    nearest = min(
-        range(len(DECADE)), key=lambda k: abs(math.log10(DECADE[k]) - (math.log10(value) - exponent))
-    )
+    share = math.log10(value) - exponent
+    nearest = min(range(len(DECADE)), key=lambda k: abs(math.log10(DECADE[k]) - share))
     decades, k = divmod(nearest + steps, len(DECADE))
     return float(f"{DECADE[k]:g}e{exponent + decades}")
 
@@ -189,10 +187,7 @@ def copy_text(text: str) -> None:
 
 
 class IgnoresWheel:
-    """Leaves the mouse wheel to the parent widget, which scrolls; comes first among the bases of a class.
-
-    The list that a combo box opens is a widget of its own and is scrolled by the wheel.
-    """
+    """Leaves the mouse wheel to the parent widget, which scrolls; comes first among the bases of a class."""
 
     def wheelEvent(self, event: QWheelEvent | None) -> None:
         """Change nothing, with the focus or without it."""
@@ -233,9 +228,8 @@ class _ExplainedEntry(QStyledItemDelegate):
         style = option.widget.style() if option.widget is not None else None
         if style is not None:
             style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
-        state, roles = option.state, QPalette.ColorRole
-        chosen = bool(state & QStyle.StateFlag.State_Selected)
-        enabled = bool(state & QStyle.StateFlag.State_Enabled)
+        roles, enabled = QPalette.ColorRole, option.state & QStyle.StateFlag.State_Enabled
+        chosen = option.state & QStyle.StateFlag.State_Selected
         group = QPalette.ColorGroup.Normal if enabled else QPalette.ColorGroup.Disabled
         indent = ENTRY_MARGIN if not explanation else 3 * ENTRY_MARGIN
         area = option.rect.adjusted(indent, ENTRY_MARGIN, -ENTRY_MARGIN, -ENTRY_MARGIN)
@@ -379,11 +373,9 @@ class NumberField(QLineEdit):
 
     def set_value(self, value: float | None) -> None:
         """Show a number, unless the text already has this value (the caret then stays)."""
-        try:
+        with suppress(ValueError):
             if self.text().strip() and self.value() == value:
                 return
-        except ValueError:
-            pass
         self.setText("" if value is None else str(int(value)) if self._integer else format_number(value))
 
     def drag_to(self, value: float | None) -> None:
@@ -396,12 +388,11 @@ class NumberField(QLineEdit):
         text = self.text().strip().replace(",", ".")
         if not text and self._optional:
             return None
-        kind = "a whole number" if self._integer else "a number"
         try:
             return int(text) if self._integer else float(text)
         except ValueError:
-            found = f"{text!r} is not {kind}" if text else f"empty; accepted is {kind}"
-            raise ValueError(found) from None
+            kind = "a whole number" if self._integer else "a number"
+            raise ValueError(f"{text!r} is not {kind}" if text else f"empty; accepted is {kind}") from None
 
     def step_by(self, steps: int) -> None:
         """Move the number by steps, as an arrow key does."""

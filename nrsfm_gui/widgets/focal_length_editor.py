@@ -19,8 +19,6 @@ UNITS = {
     VIEW: "field of view along the longer image side, in degrees",
 }
 DIGITS = 4  # that a converted number is shown with
-
-
 Conversion = Callable[[float, float, float], float]
 # From what is shown to pixels and back, for the longer image side and the longer side of the sensor.
 CONVERSIONS: dict[str, tuple[Conversion, Conversion]] = {
@@ -34,11 +32,7 @@ CONVERSIONS: dict[str, tuple[Conversion, Conversion]] = {
 
 
 class FocalLengthEditor(QWidget):
-    """Edits a focal length in pixels in the unit that the user chooses.
-
-    A change of the unit converts the number; the focal length stays what it is. Millimeters have a further
-    field for the sensor.
-    """
+    """Edits a focal length in the unit that the user chooses; a change of the unit converts the number."""
 
     edited = pyqtSignal()  # the user changed the focal length, whether or not it is accepted
 
@@ -62,12 +56,10 @@ class FocalLengthEditor(QWidget):
         self._sensor.set_value(SENSOR)
         self._sensor_label.setBuddy(self._sensor)
         layout = grid_layout(self, 6, 4)
-        layout.addWidget(self._number, 0, 0)
-        layout.addWidget(self._units, 0, 1)
-        layout.addWidget(self._sensor_label, 1, 0)
-        layout.addWidget(self._sensor, 1, 1)
-        layout.setColumnStretch(0, 1)
-        layout.setColumnStretch(1, 1)
+        for row, parts in enumerate(((self._number, self._units), (self._sensor_label, self._sensor))):
+            for column, part in enumerate(parts):
+                layout.addWidget(part, row, column)
+                layout.setColumnStretch(column, 1)
         self._number.edited.connect(self._on_edited)
         self._sensor.edited.connect(self._on_edited)
         self._units.chosen.connect(self.choose_unit)
@@ -101,7 +93,7 @@ class FocalLengthEditor(QWidget):
         if self.unit == PIXELS:
             return float(shown)
         sensor = self._sensor.value()
-        assert sensor is not None
+        assert sensor is not None  # nor is this one
         assert self._side is not None  # else only pixels are offered
         return CONVERSIONS[self.unit][0](float(shown), self._side, float(sensor))
 

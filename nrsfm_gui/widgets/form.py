@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,6 @@ class _FormRow:
 
     @property
     def parts(self) -> tuple[QWidget, ...]:
-        """The widgets that are enabled, shown and hidden together."""
         return self.caption, self.editor, *([] if self.slider is None else [self.slider])
 
 
@@ -63,7 +63,8 @@ class Form(QWidget):
         caption = PlainLabel(label)
         if slider is not None:
             caption = drag_label = DragLabel(label, slider)
-            drag_label.reset.connect(lambda: self._reset(name))
+            assert isinstance(editor, NumberField)  # only numbers have sliders
+            drag_label.reset.connect(lambda: editor.drag_to(self._defaults[name]))
             drag_label.setObjectName(f"drag label {name}")
             self._grid.addWidget(slider, row, 1)
         caption.setBuddy(editor)
@@ -92,12 +93,6 @@ class Form(QWidget):
                 slider.set_number(slider.scale.value(slider.scale.steps / 2))
         details = value_details(described, default)
         self.add(name, described.title, editor, tip=described.tip, details=details, slider=slider)
-
-    def _reset(self, name: str) -> None:
-        """Set a number to its default, which applies at once."""
-        field = self._rows[name].editor
-        assert isinstance(field, NumberField)  # only numbers have sliders
-        field.drag_to(self._defaults[name])
 
     def describe(self, described: Parameter, default: Any) -> None:
         """Describe a row anew: of the parameter that has this name now."""
@@ -207,12 +202,10 @@ def _slider_of(field: NumberField, described: Parameter) -> DragSlider:
     slider.setAccessibleName(described.title)
 
     def follow(_text: str) -> None:
-        try:
+        with suppress(ValueError):
             number = field.value()
-        except ValueError:
-            return
-        if number is not None and math.isfinite(number):
-            slider.set_number(float(number))
+            if number is not None and math.isfinite(number):
+                slider.set_number(float(number))
 
     field.setFixedWidth(FIELD_CHARACTERS * field.fontMetrics().horizontalAdvance("0") + FIELD_MARGIN)
     field.textChanged.connect(follow)

@@ -120,7 +120,6 @@ class Headline(Themed, QWidget):
         painter.drawPolygon(QPolygonF([QPointF(right + x, middle + y) for x, y in corners]))
 
     def _area(self) -> QRect:
-        """Return what the text covers, with a margin."""
         metrics = self._metrics
         widths = (each.horizontalAdvance(text) for each, text in zip(metrics, self.texts, strict=True))
         width = max(widths) + 2 * PADDING + (ARROW if self.menu is not None else 0)

@@ -13,6 +13,8 @@ from PyQt6.QtSvg import QSvgRenderer
 
 from core.foundation import asset_folder
 
+Role = QPalette.ColorRole
+
 
 @lru_cache(maxsize=256)
 def _drawing(name: str, color: str) -> QSvgRenderer:
@@ -31,12 +33,11 @@ def paint_icon(painter: QPainter, name: str, area: QRectF, color: str) -> None:
 class _SvgIconEngine(QIconEngine):
     """Draws an icon anew for each size and state."""
 
-    def __init__(self, name: str, role: QPalette.ColorRole, disabled: QPalette.ColorRole) -> None:
+    def __init__(self, name: str, role: Role, disabled: Role) -> None:
         super().__init__()
         self._name, self._role, self._disabled = name, role, disabled
 
     def paint(self, painter: QPainter | None, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
-        """Paint the icon in the middle of a rectangle."""
         assert painter is not None
         side = min(rect.width(), rect.height())
         area = QRectF(0.0, 0.0, side, side)
@@ -49,7 +50,6 @@ class _SvgIconEngine(QIconEngine):
         paint_icon(painter, self._name, area, color.name())
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """Return a picture of a size in pixels of the screen."""
         picture = QPixmap(size)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
@@ -58,15 +58,9 @@ class _SvgIconEngine(QIconEngine):
         return picture
 
     def clone(self) -> QIconEngine:
-        """Return a copy."""
         return _SvgIconEngine(self._name, self._role, self._disabled)
 
 
-def icon(
-    name: str,
-    role: QPalette.ColorRole = QPalette.ColorRole.ButtonText,
-    *,
-    disabled: QPalette.ColorRole | None = None,
-) -> QIcon:
+def icon(name: str, role: Role = Role.ButtonText, *, disabled: Role | None = None) -> QIcon:
     """Return the icon of `assets/icons/NAME.svg` in the color of a role; where it is disabled, of another."""
     return QIcon(_SvgIconEngine(name, role, role if disabled is None else disabled))

@@ -34,14 +34,11 @@ class LegendEntry:
     crossed: bool = False
 
 
+Entries = Iterable[LegendEntry]
+
+
 def paint_legend(
-    painter: QPainter,
-    entries: Iterable[LegendEntry],
-    theme: Theme,
-    x: float,
-    y: float,
-    *,
-    horizontal_to: float,
+    painter: QPainter, entries: Entries, theme: Theme, x: float, y: float, *, horizontal_to: float
 ) -> QRectF:
     """Paint entries from (x, y) on, in rows up to another x; return their area, which may be empty."""
     metrics, area = QFontMetricsF(painter.font()), QRectF()
@@ -56,7 +53,7 @@ def paint_legend(
 
 
 def place_legend(
-    entries: Iterable[LegendEntry], metrics: QFontMetricsF, x: float, y: float, *, horizontal_to: float
+    entries: Entries, metrics: QFontMetricsF, x: float, y: float, *, horizontal_to: float
 ) -> Iterator[tuple[LegendEntry, str, QRectF]]:
     """Yield the entries that `paint_legend` paints, each with its text as it fits, and its place."""
     left, height = x, metrics.height() + 2

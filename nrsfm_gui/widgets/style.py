@@ -236,12 +236,5 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
     if style is None or style.objectName().lower() != "fusion":
         app.setStyle(QStyleFactory.create("Fusion"))
     app.setPalette(palette(theme))
-    app.setStyleSheet(
-        SHEET.substitute(
-            vars(theme),
-            faint=faint_text(theme),
-            tick=TICK.as_posix(),
-            arrow=ARROW.as_posix(),
-            stripe=mixed(theme.panel, theme.window, 0.5),
-        )
-    )
+    colors = vars(theme) | {"faint": faint_text(theme), "stripe": mixed(theme.panel, theme.window, 0.5)}
+    app.setStyleSheet(SHEET.substitute(colors, tick=TICK.as_posix(), arrow=ARROW.as_posix()))

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QItemSelectionModel, Qt
-from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTreeWidget
 
 ROW_PADDING = 5  # pixels
 LEAST_WIDTH = 40  # of a column, pixels
+
+
+def prepare_tree(tree: QTreeWidget) -> QHeaderView:
+    """Let a tree show rows of one height, which are not scrolled sideways; return its header."""
+    tree.setUniformRowHeights(True)
+    tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    header = tree.header()
+    assert header is not None  # a tree has one
+    header.setStretchLastSection(False)
+    return header
 
 
 def prepare_table(table: QTableView) -> QHeaderView:

@@ -8,7 +8,7 @@ from sources import CORE, name_of
 
 import core
 
-LONG = {"core.depth.uncertainty", "core.solvers.bmm"}  # which solve
+LONG = {"core.solvers.bmm"}  # which solves
 WITH_EXAMPLES = [
     pytest.param(name_of(path), marks=pytest.mark.slow) if name_of(path) in LONG else name_of(path)
     for path in CORE

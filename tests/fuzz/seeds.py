@@ -37,12 +37,13 @@ VIEW = {
 IMPORTS = {"/tmp/a.npz": {"reading": {"order": "tnxy"}, "intrinsics": [1000, 1000, 320, 240]}}
 SEQUENCES = {"abc": {"rank": 3, "eta": 0.1, "penalty": {"kind": "wnn", "xi": 0.5}}}
 SETTINGS = {
-    "open_sections": "Search,Data", "autosave_seconds": "30", "color_map": "viridis", "file_memory": "2",
-    "offered_session": "2026-01-01T00:00:00", "point_size": "1.5", "size": "125", "steps_done": "open run",
-    "theme": "light", "threads": "1", "writing_folder": "/tmp",
-    "recent": json.dumps(["/tmp", "/nowhere"]), "reports": json.dumps(["/tmp/report.html"]),
-    "imports": json.dumps(IMPORTS), "sequences": json.dumps(SEQUENCES),
-    "layout4/geometry": "AdnQywAD", "layout4/docks": "AAAA/w==", "layout4/sizes": "parameters=300 loss=200",
+    "open_sections": ["Search", "Data"], "autosave_seconds": 30, "color_map": "viridis", "file_memory": 2,
+    "offered_session": "2026-01-01T00:00:00", "point_size": 1.5, "size": 125, "steps_done": ["open", "run"],
+    "theme": "light", "threads": 1, "writing_folder": "/tmp",
+    "recent": ["/tmp", "/nowhere"], "reports": ["/tmp/report.html"],
+    "imports": IMPORTS, "sequences": SEQUENCES,
+    "layout4/geometry": "AdnQywAD", "layout4/docks": "AAAA/w==",
+    "layout4/sizes": {"parameters": 300, "loss": 200},
 }  # fmt: skip
 
 # Of `info`, for each time that a sequence is read; those of no name are read once, as they are.

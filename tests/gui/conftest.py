@@ -73,9 +73,8 @@ QSurfaceFormat.setDefaultFormat(_format)
 def pytest_configure(config):
     """Let pass what the offscreen platform says of itself; every other warning of Qt fails a test."""
     if os.environ.get("QT_QPA_PLATFORM") == "offscreen":
-        config.addinivalue_line(
-            "qt_log_ignore", r"This plugin does not support (propagateSizeHints|raise|grabbing)\b"
-        )
+        said = r"This plugin does not support (propagateSizeHints|raise|grabbing)\b"
+        config.addinivalue_line("qt_log_ignore", said)
 
 
 class PatientQtBot(QtBot):
@@ -95,14 +94,12 @@ class PatientQtBot(QtBot):
         return window
 
     def addWidget(self, widget):
-        """Close a widget after the test; return it."""
         super().addWidget(widget)
         return widget
 
 
 @pytest.fixture
 def qtbot(qapp, request):
-    """Return a `PatientQtBot`."""
     return PatientQtBot(request)
 
 
@@ -278,7 +275,6 @@ def logbook(qapp):
 
 @called_by_tests
 def legend_of(plot):
-    """Return the names above a plot of the loss."""
     text = QTextDocumentFragment.fromHtml(plot._names.text()).toPlainText()
     return [name.strip() for name in text.replace("\xa0", " ").split("━")[1:]]
 
@@ -324,8 +320,6 @@ def show(qtbot):
 
 
 class Paints(QObject):
-    """Counts how often a widget is painted."""
-
     def __init__(self, widget):
         super().__init__(widget)
         self.count = 0
@@ -382,7 +376,6 @@ make_known, make_stream, paints_of = map(called_by_tests, (known_case, Stream, P
 
 @pytest.fixture
 def store(tmp_path):
-    """Return settings of their own for a test."""
     from nrsfm_gui.model.app_store import AppStore
 
     return AppStore(tmp_path / "settings.json")
@@ -427,7 +420,6 @@ def same_style_of_file(qapp):
 
 @pytest.fixture(autouse=True)
 def same_style(qapp):
-    """Give the application back the style that it had before a test."""
     with kept_style(qapp):
         yield
 
@@ -450,7 +442,6 @@ def released_buttons(qapp):
 
 @pytest.fixture
 def session(qapp):
-    """Return a session without a sequence."""
     from nrsfm_gui.model.session import Session
 
     made = Session()
@@ -460,7 +451,6 @@ def session(qapp):
 
 @pytest.fixture
 def statuses(session):
-    """Return what the status bar is asked to show."""
     statuses = []
     session.notifier.status_changed.connect(statuses.append)
     return statuses
@@ -468,7 +458,6 @@ def statuses(session):
 
 @pytest.fixture
 def control(session):
-    """Return what starts and stops the runs of the session."""
     from nrsfm_gui.engine.run_control import RunControl
 
     made = RunControl(session)
@@ -489,7 +478,6 @@ def messages(session):
 
 @pytest.fixture
 def scene_view(show):
-    """Return a 3-D view that paints without OpenGL."""
     from nrsfm_gui.panels.view3d.scene_view import SceneView
 
     return show(SceneView(software=True), 640, 480)
@@ -497,7 +485,6 @@ def scene_view(show):
 
 @pytest.fixture
 def tracks_view(show):
-    """Return a 2-D view."""
     from nrsfm_gui.panels.view2d.tracks_view import TracksView
 
     return show(TracksView(), 640, 480)
@@ -505,7 +492,6 @@ def tracks_view(show):
 
 @pytest.fixture
 def display(session, scene_view, tracks_view):
-    """Return what draws the session in a 3-D and a 2-D view."""
     from nrsfm_gui.scene.display import Display
 
     made = Display(session, (scene_view, tracks_view))
@@ -515,7 +501,6 @@ def display(session, scene_view, tracks_view):
 
 @pytest.fixture
 def background(session, tracks_view):
-    """Return what shows pictures behind the tracks in the 2-D view."""
     from nrsfm_gui.panels.background.background_controller import BackgroundController
 
     made = BackgroundController(session, tracks_view, session)
@@ -555,9 +540,8 @@ def add_run(session, state, settings, *, noise=0.0):
 
     run = session.add_run(settings)
     run.last, run.state = state, RunState.FINISHED
-    run.history.extend(
-        HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, Phase(PhaseKind.REFINE)) for k in range(9)
-    )
+    phase = Phase(PhaseKind.REFINE)
+    run.history.extend(HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, phase) for k in range(9))
     session.report_run(run)
     return run
 
@@ -654,7 +638,6 @@ def one_gesture(monkeypatch):
 
 @pytest.fixture
 def wait_for_comparison(qtbot):
-    """Wait for the picture of both runs that are compared."""
 
     def wait(session, display):
         def drawn():
@@ -753,9 +736,8 @@ def solved_sweep(tmp_path_factory):
     root = tmp_path_factory.mktemp("sweep")
     write_challenge(root / "data", "balloon", paths=("circle",), frames=9, points=16, seed=3)
     quick = Settings(rotations="truth", objective="wnn", starts=1)
-    settings = [
-        quick.with_changes(rank=rank, eta=eta, seed=seed) for rank in RANKS for eta in ETAS for seed in SEEDS
-    ]
+    varied = itertools.product(RANKS, ETAS, SEEDS)
+    settings = [quick.with_changes(rank=rank, eta=eta, seed=seed) for rank, eta, seed in varied]
     sequences = find_sequences([str(root / "data" / "balloon")], cameras=("perspective",))
     folder = root / "runs"
     plan = plan_sweep(sequences, settings, folder)
@@ -774,7 +756,6 @@ def solved_sweep(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def rows(solved_sweep):
-    """Return the rows of its table."""
     from nrsfm_gui.text.sweep_rows import build_rows
 
     return build_rows(read_sweep(solved_sweep / "runs"))
@@ -789,7 +770,6 @@ def swept(solved_sweep, tmp_path):
 
 @pytest.fixture
 def lines(swept):
-    """Return a function that gives the lines of its runs."""
     return lambda: (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
 
 

@@ -12,9 +12,7 @@ import numpy as np
 
 from ...foundation.processes import POLL_SECONDS
 from ...foundation.types import Floats
-from ...problem.factors import Factors
-from ...problem.initialization import full_rank_start
-from ...problem.nonrigid import Problem
+from ...problem import Factors, Problem, full_rank_start
 from ...problem.printed_form import jacobian, pack, residual_vector, unpack
 from ...solvers.admm import ADMM
 from ...solvers.agd import AGD
@@ -73,10 +71,7 @@ class TimeLimitReached(Exception):
 
 
 class Stopwatch:
-    """Counts CPU seconds while `running`, so that what only the curve needs is not counted.
-
-    `send`: is given the new points of the curve, at most every `POLL_SECONDS`.
-    """
+    """Counts CPU seconds while `running`; `send` is given new points, at most every `POLL_SECONDS`."""
 
     def __init__(self, limit: float, send: Callable[[list[CurvePoint]], None] | None = None) -> None:
         self.limit = limit
@@ -133,10 +128,7 @@ class BenchmarkMethod:
     algorithm: Algorithm[Any] | None = None  # None: scipy.optimize.least_squares
 
     def run(self, problem: Problem, start: Factors, watch: Stopwatch) -> str:
-        """Run to the end or to the limit of the watch; return why it ended.
-
-        `start` is of the problem's rank; methods on the matrix X start at the closed form instead.
-        """
+        """Run to the end, or to the limit of the watch, from a start of rank K; return why it ended."""
         with single_threaded():
             if self.algorithm is None:
                 return _run_least_squares(problem, start, watch)

@@ -8,22 +8,18 @@ frame, projected into the same cameras; tracks divided by their norm, eta 0.05, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...penalties import NuclearNorm, WeightedNuclearNorm
-from ...problem.factors import Factors
-from ...problem.initialization import rigid_start, with_rank
-from ...problem.low_rank import LowRankProblem
-from ...problem.nonrigid import NonRigidProblem, Problem
+from ...problem import Factors, LowRankProblem, NonRigidProblem, Problem, rigid_start, with_rank
 from ...reconstruction.low_rank_pipeline import measurement_norm
 from ...reconstruction.pipeline import prepare
 from ...reconstruction.settings import Settings
-from ...solvers.solver import Algorithm, Snapshot, solve
-from ...solvers.variable_projection import VariableProjection
+from ...solvers import Algorithm, Snapshot, VariableProjection, solve
 from ...synthetic import simulate
 
 BENCHMARK_ETA = 0.05
@@ -96,11 +92,10 @@ CASE_FIELDS = {"F": "frames", "P": "points", "K": "rank"}
 
 def growth_cases() -> dict[str, list[BenchmarkCase]]:
     """Return the problems along every parameter, by parameter."""
-    found: dict[str, list[BenchmarkCase]] = {}
-    for parameter, values in GROWTH_SIZES.items():
-        changes: list[dict[str, Any]] = [{CASE_FIELDS[parameter]: value} for value in values]
-        found[parameter] = [replace(BASE_CASE, **change) for change in changes]
-    return found
+    return {
+        parameter: [BenchmarkCase(**asdict(BASE_CASE) | {CASE_FIELDS[parameter]: value}) for value in values]
+        for parameter, values in GROWTH_SIZES.items()
+    }
 
 
 def solve_incrementally(problem: NonRigidProblem, method: Algorithm[Any]) -> tuple[Factors, Snapshot[Any]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..figures import Curves
-from ..report import Paragraph, ReportBlock, format_significant, table_of, write_csv_table
+from ..report import Paragraph, ReportBlock, format_significant, table_of, write_frame
 from .methods import BENCHMARK_METHODS
 from .problems import CASE_FIELDS, BenchmarkCase
 from .runs import ENDED_EARLY, MethodRun
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 LEAST_EXCESS, EARLIEST_SECONDS = 1e-15, 1e-4  # what is drawn of curves at least
 NONE = "-"  # what was not reached, or is not known
-BENCHMARK_TOLERANCES = (1e-3, 1e-6, 1e-10)  # relative, above the best loss of any method on the same problem
-COMPARED_TOLERANCE = 1e-6  # where the methods' times are compared
+# Relative, above the best loss of any method on the same problem; at one of them times are compared.
+BENCHMARK_TOLERANCES = {"1e-3": 1e-3, "1e-6": 1e-6, "1e-10": 1e-10}
+COMPARED_TOLERANCE = "1e-6"
 CASE_COLUMNS = {
     "problem": "problem", "kind": "object", "start": "start", "frames": "frames", "points": "points",
     "rank": "rank",
@@ -31,16 +32,6 @@ CASE_COLUMNS = {
 GROWTH_METHOD = "bilinear"
 GROWTH_COLUMNS = ("frames", "points", "rank", "iterations", "seconds", "seconds_per_iteration", "peak_mb")
 SERIES = {"seconds_per_iteration": "per iteration", "seconds": "to the end"}  # what grows
-
-
-def power_of_ten(tolerance: float) -> str:
-    """Return a power of ten as text, such as 1e-3."""
-    return f"1e{round(math.log10(tolerance))}"
-
-
-def seconds_column(tolerance: float) -> str:
-    """Return the name of the column of the seconds until a loss is this close to the best."""
-    return f"seconds_to_{power_of_ten(tolerance)}"
 
 
 def benchmark_table(runs: Iterable[MethodRun]) -> pd.DataFrame:
@@ -58,7 +49,7 @@ def benchmark_table(runs: Iterable[MethodRun]) -> pd.DataFrame:
     tables = []
     for case, group in groups.items():
         best = min(run.loss for run in group)
-        reached = {seconds_column(tolerance): (1 + tolerance) * best for tolerance in BENCHMARK_TOLERANCES}
+        reached = {f"seconds_to_{name}": (1 + each) * best for name, each in BENCHMARK_TOLERANCES.items()}
         rows = [
             {
                 **{column: getattr(case, name) for name, column in CASE_COLUMNS.items()},
@@ -80,7 +71,7 @@ def benchmark_table(runs: Iterable[MethodRun]) -> pd.DataFrame:
         table = pd.DataFrame(rows)
         numbers = ["seconds", *reached, "times_fastest", "loss", "excess", "own", "peak_mb", "process_mb"]
         table[numbers] = table[numbers].astype(float)
-        there = table[seconds_column(COMPARED_TOLERANCE)]
+        there = table[f"seconds_to_{COMPARED_TOLERANCE}"]
         table["bound"] &= there.isna()
         table["times_fastest"] = there.mask(table["bound"], table["seconds"]) / there.min()
         tables.append(table)
@@ -100,19 +91,16 @@ def benchmark_blocks(table: pd.DataFrame) -> list[ReportBlock]:
 def _cells(row: Mapping[str, Any]) -> dict[str, str]:
     limited = row["status"] in ENDED_EARLY
     limit = f"> {format_significant(row['seconds'])}" if limited else NONE
-    times = known_text(row["times_fastest"])
-    reached = {
-        f"s to {power_of_ten(tolerance)}": known_text(row[seconds_column(tolerance)], limit)
-        for tolerance in BENCHMARK_TOLERANCES
-    }
+    times = _known(row["times_fastest"])
+    if row["bound"] and times != NONE:
+        times = f"> {times}"
+    reached = {f"s to {name}": _known(row[f"seconds_to_{name}"], limit) for name in BENCHMARK_TOLERANCES}
     return {
         "method": BENCHMARK_METHODS[row["method"]].title,
         "iterations": str(row["iterations"]),
         "CPU s": format_significant(row["seconds"]),
         **reached,
-        f"times the fastest's to {power_of_ten(COMPARED_TOLERANCE)}": (
-            f"> {times}" if row["bound"] and times != NONE else times
-        ),
+        f"times the fastest's to {COMPARED_TOLERANCE}": times,
         "MB": _megabytes(row["peak_mb"]),
         "log10 loss": _log10(row["loss"]),
         "excess": NONE if math.isnan(row["excess"]) else f"{max(row['excess'], 0.0):.1e}",
@@ -121,8 +109,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def known_text(value: float, missing: str = NONE) -> str:
-    """Return a number with three significant digits, or what stands for one that is missing."""
+def _known(value: float, missing: str = NONE) -> str:
     return missing if math.isnan(value) else format_significant(value)
 
 
@@ -135,10 +122,7 @@ def _log10(value: float) -> str:
 
 
 def excess_panels(runs: Iterable[MethodRun]) -> dict[str, Curves]:
-    """Return CPU seconds and the relative excess over the best loss so far, by problem and method.
-
-    Both are large enough to be drawn.
-    """
+    """Return CPU seconds and the relative excess over the best loss so far, by problem and method."""
     groups: dict[str, list[MethodRun]] = {}
     for run in runs:
         groups.setdefault(f"{run.case.problem}, {run.case.size}, K = {run.case.rank}", []).append(run)
@@ -160,13 +144,15 @@ def excess_panels(runs: Iterable[MethodRun]) -> dict[str, Curves]:
 
 def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
     """Write one line per point of every curve: the loss at rank K, and what the method itself minimizes."""
+    import pandas as pd
+
     header = [*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"]
     lines = [
         [*(getattr(run.case, name) for name in CASE_COLUMNS), run.method, *astuple(each)]
         for run in runs
         for each in run.curve
     ]
-    write_csv_table(path, header, lines)
+    write_frame(path, pd.DataFrame(lines, columns=header))
 
 
 def growth_table(parameter: str, runs: list[MethodRun]) -> pd.DataFrame | None:

@@ -53,10 +53,7 @@ def run_method(
     seconds: float,
     progress: Callable[[CurvePoint | None], None] | None = None,
 ) -> MethodRun:
-    """Run a method in a new process; after Ctrl-C the run has what was done before, and is STOPPED.
-
-    `progress`: called about twice a second with the last point of the curve, None before the first.
-    """
+    """Run a method in a new process; after Ctrl-C the run has what was done before, and is STOPPED."""
     curve: list[CurvePoint] = []
 
     def receive(points: list[CurvePoint] | None) -> None:
@@ -89,9 +86,7 @@ def run_benchmark(
     *,
     store: JobStore | None = None,
 ) -> Iterator[MethodRun]:
-    """Run methods on problems, one after the other, all of a problem from the same start.
-
-    They do not run at the same time, because they would slow each other down.
+    """Run methods on problems, one after the other, because they would slow each other down.
 
     `progress`: called with the runs that are done, the problem and method of the next one, and the last known
     point of its curve. Raises KeyboardInterrupt after Ctrl-C, with what was done before.

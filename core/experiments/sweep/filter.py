@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
-from ...foundation.types import Bools, Floats
+from ...foundation import Bools, Floats, InputError
 from ...io.files.variables import shortened
 from .frame import FAILURE, MISSING, RunColumn, Sweep
 
@@ -91,8 +90,8 @@ def filtered(sweep: Sweep, pattern: str) -> Sweep:
 def find_column(sweep: Sweep, name: str) -> RunColumn | None:
     """Return a column by its heading, its name or words of its heading, also a setting that all runs share.
 
-    `name`: the unit, capitals, hyphens and underscores do not matter. Returns None where there is none; of
-    several with these words the one with the shortest heading.
+    The unit, capitals, hyphens and underscores do not matter; of several with these words the one with the
+    shortest heading.
     """
     wanted = _plain(name)
     if not wanted:
@@ -143,20 +142,18 @@ def _compared(column: RunColumn, sign: str, text: str) -> Bools:
 
 def _ordered(column: RunColumn, sign: str, text: str) -> Bools:
     value = _number(column, text)
-    if value is not None and (column.labels is None or np.isfinite(column.numbers).any()):
+    if value is not None and (column.codes is None or np.isfinite(column.numbers).any()):
         return np.asarray(COMPARISONS[sign](column.numbers, value))
-    if column.labels is None or column.codes is None:
+    found = column.matching(lambda label: COMPARISONS[sign](label.casefold(), text.casefold()))
+    if found is None:
         raise ValueError(_no_number(column, text))
-    kept = [COMPARISONS[sign](label.casefold(), text.casefold()) for label in column.labels]
-    return np.asarray(np.array(kept, dtype=bool)[column.codes])
+    return found
 
 
 def _equal(column: RunColumn, text: str) -> Bools:
     value = _number(column, text)
-    named = None  # the runs whose text it is; that of an object may be a number, too
-    if column.labels is not None and column.codes is not None:
-        equal = [label.casefold() == text.casefold() for label in column.labels]
-        named = np.array(equal, dtype=bool)[column.codes]
+    # The runs whose text it is; that of an object may be a number, too.
+    named = column.matching(lambda label: label.casefold() == text.casefold())
     if value is not None:
         exact = np.isclose(column.numbers, value, rtol=CLOSE, atol=0.0)
         if named is not None:
@@ -166,7 +163,7 @@ def _equal(column: RunColumn, text: str) -> Bools:
         return np.isnan(column.numbers)
     if named is None or (not named.any() and np.isfinite(column.numbers).all()):
         raise ValueError(_no_number(column, text))
-    return np.asarray(named)
+    return named
 
 
 def _number(column: RunColumn, text: str) -> float | None:
@@ -197,8 +194,9 @@ def _containing(sweep: Sweep, word: str) -> Bools:
     folded = word.casefold()
     found: Bools = np.zeros(len(sweep), dtype=bool)
     for column in sweep.columns:
-        if column.labels is not None and column.codes is not None and len(sweep):
-            found |= np.array([folded in label.casefold() for label in column.labels])[column.codes]
+        contained = column.matching(lambda label: folded in label.casefold())
+        if contained is not None:
+            found |= contained
     for name in _shared_names(sweep):
         value = sweep.runs[name].iat[0]
         if name != VERSION and isinstance(value, str) and folded in value.casefold():

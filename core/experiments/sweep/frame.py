@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...evaluation.metrics import ERROR_NAMES
-from ...foundation.atomic import replacing
-from ...foundation.exceptions import InputError, printable
-from ...foundation.types import Bools, Floats, Ints
+from ...foundation import Bools, Floats, InputError, Ints, printable, replacing
 from ..job_store import RESULTS, WITHOUT_RESULT
 from ..report import ReportTable, TableCell, format_significant, without_missing, write_frame
 
@@ -74,10 +72,11 @@ class RunColumn:
     values: tuple[Any, ...] | None  # of a setting, each once, in their order; None of numbers
     codes: Ints | None  # (R,) the value of every row
 
-    @cached_property
-    def labels(self) -> tuple[str, ...] | None:
-        """The values as text."""
-        return None if self.values is None else tuple(map(cell_text, self.values))
+    def matching(self, accepted: Callable[[str], bool]) -> Bools | None:
+        """Return the rows whose value as text is accepted, None of a column of numbers."""
+        if self.values is None or self.codes is None:
+            return None
+        return np.array([accepted(cell_text(value)) for value in self.values], dtype=bool)[self.codes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +145,7 @@ class Sweep:
 
     @cached_property
     def varied(self) -> tuple[str, ...]:
-        """The columns of sequences and settings that have more than one value, or will have.
-
-        Where the program or a sequence was changed between runs, `version` and `data` are among them.
-        """
+        """The columns of sequences and settings that have or will have several values, and `changed`."""
         names = (*SEQUENCE_COLUMNS[:-1], *self.settings)
         varied = [name for name in names if name in self.swept or self.runs[name].nunique(dropna=False) > 1]
         return (*varied, *self.changed)

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...foundation.atomic import replacing
-from ...foundation.exceptions import InputError
+from ...foundation import InputError, replacing
 from ...io.readers import memory_limit, parse_json, read_bytes
-from ...reconstruction.provenance import settings_from_dict
+from ...reconstruction import Settings, settings_from_dict
 from ...reconstruction.result import LARGEST_NUMBER
-from ...reconstruction.settings import Settings
 from ..job_store import RUNS, WITHOUT_RESULT, read_lines
 from ..report import check_installed
 from .frame import RENAMED_SETTINGS, SEQUENCE_COLUMNS, Sweep
@@ -55,14 +53,7 @@ def is_sweep_folder(path: Path) -> bool:
 
 
 def read_sweep(folder: Path) -> Sweep:
-    """Return the runs of a sweep that have ended so far.
-
-    Lines that are torn or damaged are left out. Of several lines of the same run the last one with a result
-    counts, else the last one.
-
-    Raises InputError where the folder holds no runs, or more than memory may be used for
-    (`core.io.readers.memory_limit`).
-    """
+    """Return the runs of a sweep that have ended so far; raises InputError where there are none."""
     sweep = SweepReader(folder).read()
     if not len(sweep):
         raise InputError(f"{folder}: holds no runs of a sweep (runs.jsonl)")
@@ -89,13 +80,7 @@ class SweepReader:
         self._begin()
 
     def read(self) -> Sweep:
-        """Return the runs that have ended so far; the same object as before where there is nothing new.
-
-        A file that was replaced, or is shorter than before, is read again.
-
-        Raises InputError where a file cannot be read, the runs need more than memory may be used for, or
-        pandas is not installed.
-        """
+        """Return the runs that have ended so far; the same object as before where there is nothing new."""
         check_installed("pandas")
         file = self.folder / RUNS
         state = file.stat() if os.path.exists(file) else None

@@ -16,15 +16,11 @@ from typing import Any, NamedTuple
 from ...data.sequence import CameraModel, Sequence
 from ...evaluation.metrics import camera_truth, errors_of, published_errors
 from ...evaluation.optimality import optimality
-from ...foundation.exceptions import InputError
-from ...foundation.phases import DEPTHS
-from ...foundation.version import VERSION
+from ...foundation import DEPTHS, VERSION, InputError
 from ...io.readers import is_sequence_folder, list_sequences, read_sequence
 from ...io.readers.challenge import PREFIX, challenge_file
+from ...reconstruction import Result, Settings, reconstruct, save_result
 from ...reconstruction.provenance import settings_to_dict, solve_command, source_name
-from ...reconstruction.reconstruct import reconstruct
-from ...reconstruction.result import Result, save_result
-from ...reconstruction.settings import Settings
 from ..job_store import RESULTS
 from ..jobs import ExperimentJob, JobQueue, JobResult, ResultNotWritten, job_key
 from .frame import SEQUENCE_COLUMNS
@@ -57,35 +53,13 @@ class SweepSequence:
     content: str  # hash of all that a result depends on
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SweepJob(ExperimentJob):
     """One run: a sequence by its path, and settings. No array travels to the worker that computes it."""
 
     sequence: SweepSequence
     settings: Settings
     folder: Path | None  # of the sweep, where the result is kept; None leaves it out
-
-    @property
-    def label(self) -> str:
-        """Object, path and camera, rank and seed."""
-        names = (self.sequence.object_name, self.sequence.path_name, self.sequence.camera)
-        return " ".join([*filter(None, names), f"rank {self.settings.rank} seed {self.settings.seed}"])
-
-    @property
-    def cost(self) -> float:
-        """About how many seconds it runs."""
-        settings, observations = self.settings, self.sequence.observations
-        phases = settings.rank * (RANK_PHASES if settings.rotations == "best" else 1) + OTHER_PHASES
-        cost = phases * (PHASE_SECONDS + OBSERVATION_SECONDS * min(observations, COMPARED))
-        if settings.objective == DEPTHS:
-            cost += REFINED_SECONDS * observations
-        orthogonal = settings.camera_of(CameraModel(self.sequence.camera)) is CameraModel.ORTHOGONAL
-        return cost * ORTHOGONAL_SHARE if orthogonal else cost
-
-    @cached_property
-    def key(self) -> str:
-        """Of tracks, truth, settings and version."""
-        return job_key("sweep", self.sequence.content, settings_to_dict(self.settings))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -114,6 +88,20 @@ class SweepJob(ExperimentJob):
             except InputError as error:
                 raise ResultNotWritten(str(error)) from error
         return JobResult(run_figures(result, sequence) | {"result": kept})
+
+
+def sweep_job(sequence: SweepSequence, settings: Settings, folder: Path | None) -> SweepJob:
+    """Return the job of a sequence under settings; its cost is about how many seconds it runs."""
+    key = job_key("sweep", sequence.content, settings_to_dict(settings))
+    names = filter(None, (sequence.object_name, sequence.path_name, sequence.camera))
+    label = " ".join([*names, f"rank {settings.rank} seed {settings.seed}"])
+    phases = settings.rank * (RANK_PHASES if settings.rotations == "best" else 1) + OTHER_PHASES
+    cost = phases * (PHASE_SECONDS + OBSERVATION_SECONDS * min(sequence.observations, COMPARED))
+    if settings.objective == DEPTHS:
+        cost += REFINED_SECONDS * sequence.observations
+    if settings.camera_of(CameraModel(sequence.camera)) is CameraModel.ORTHOGONAL:
+        cost *= ORTHOGONAL_SHARE
+    return SweepJob(key, label, cost, sequence, settings, folder)
 
 
 def run_figures(result: Result, sequence: Sequence) -> dict[str, Any]:
@@ -246,7 +234,7 @@ def plan_sweep(
             if refusal:
                 refused[refusal] += 1
             else:
-                job = SweepJob(sequence, one, folder)
+                job = sweep_job(sequence, one, folder)
                 jobs.setdefault(job.key, job)
     if not jobs:
         raise InputError(f"no run is left: {next(iter(refused), 'there are no settings')}")

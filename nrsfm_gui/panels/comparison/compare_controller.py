@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,6 +39,9 @@ SAME = 1e-3  # relative difference of errors below which neither is called the b
 SAME_LOSS = 1e-6
 END_TIP = "Energy per point and frame, on the level where both ends were ranked."
 OTHER_OBJECTIVE = "A loss of the WNN problem and an energy of the depths do not compare."
+LOSS_TIP = "Of the same objective: the lower one is the better minimum."
+RMS_TIP = "Root mean square over visible points."
+EFFORT_TIP = "Without those of the run that it went on from."
 
 
 class _SharedCamera(Protocol):
@@ -68,10 +71,9 @@ class _CompareView(Protocol):
 class CompareState:
     """What the panel and the table of two runs show."""
 
-    first: str  # the names of the runs
-    second: str
-    key: str  # of the second, see `_key`
-    others: tuple[tuple[str, str], ...]  # keys and names of what may replace it
+    names: tuple[str, str]  # of the runs
+    others: Mapping[str, str]  # keys and names of what may be the second one
+    key: str  # of the second one, see `_key`
     rows: tuple[CompareRow, ...]
     listing: bool  # whether the table is asked for
 
@@ -211,26 +213,20 @@ class CompareController(QObject):
         first, second = session.shown, session.compared
         if first is None or second is None:
             return None
-        known = display.errors.incumbent, display.compared_incumbent
-        others = (
-            (_key(run, solution), numbered_title(run, solution))
+        solution, known = session.compared_solution, (display.errors.incumbent, display.compared_incumbent)
+        others = {
+            _key(run, other): numbered_title(run, other)
             for run in reversed(session.runs)
-            for solution in (OWN, *(() if run.last is None else run.last.alternatives))
-            if run is not first or solution != OWN
-        )
-        return CompareState(
-            first=numbered_title(first),
-            second=numbered_title(second, session.compared_solution),
-            key=_key(second, session.compared_solution),
-            others=tuple(others),
-            rows=tuple(compare_rows(first, second, known)),
-            listing=self._listing,
-        )
+            for other in (OWN, *(() if run.last is None else run.last.alternatives))
+            if run is not first or other != OWN
+        }
+        names, key = (numbered_title(first), numbered_title(second, solution)), _key(second, solution)
+        return CompareState(names, others, key, tuple(compare_rows(first, second, known)), self._listing)
 
     def _apply(self, state: CompareState | None) -> None:
         if state is not None:
-            self._panel.set_runs(state.first, dict(state.others), state.key)
-            self._stage.table.set_rows(state.first, state.second, list(state.rows))
+            self._panel.set_runs(state.names[0], state.others, state.key)
+            self._stage.table.set_rows(state.names, state.rows)
         self._stage.show_table(state is not None and state.listing)
 
     def _on_scene_shown(self) -> None:
@@ -247,7 +243,7 @@ class CompareController(QObject):
         first, second = session.shown, session.compared
         side = self.on and session.compare_mode == "side" and together is not None
         if self.on and scene is not None:
-            self._panel.set_summary(describe_distance(together, scene.frame))
+            self._panel.summary.set_full_text(describe_distance(together, scene.frame))
         if not side or together is None or scene is None or first is None or second is None:
             self._stage.show_two(None)
             return
@@ -291,60 +287,47 @@ def compare_rows(
     first: Run, second: Run, found: tuple[Incumbent | None, Incumbent | None]
 ) -> list[CompareRow]:
     """Return the lines of the table: parameters that differ, then loss, errors, and what they took."""
-    rows = [
-        CompareRow(each.name, each.before, each.after)
-        for each in differences(first.settings, second.settings)
-    ]
-    if not rows:
-        rows.append(CompareRow("parameters", "the same", "the same"))
-    return [*rows, _loss(first, second, found), *_ends(found), *_errors(first, found), *_efforts(found)]
+    units, truth = first.sequence.units, first.sequence.truth_name
+    changes = differences(first.settings, second.settings)
+    rows = [CompareRow(each.name, each.before, each.after) for each in changes]
+    rows = rows or [CompareRow("parameters", "the same", "the same")]
 
+    def add(name: str, texts: Iterable[str], tip: str, better: int = 0) -> None:
+        one, two = texts
+        rows.append(CompareRow(name, one, two, tip, True, better))
 
-def _ends(found: tuple[Incumbent | None, Incumbent | None]) -> list[CompareRow]:
-    """Return how far a further end of a search is above the lowest one, where one is compared."""
+    add(*_loss(first, second, found))
     above = [None if known is None else known.iterate.end_energy for known in found]
-    one, two = (NONE if energy is None else f"{energy:.2g}" for energy in above)
-    return [] if one == two == NONE else [CompareRow("above the lowest end", one, two, END_TIP, True)]
-
-
-def _loss(first: Run, second: Run, found: tuple[Incumbent | None, Incumbent | None]) -> CompareRow:
-    values = [None if known is None else known.value for known in found]
-    kinds = {known.objective for known in found if known is not None}
-    why = why_losses_differ(first.settings, second.settings, first.sequence.camera)
-    if len(kinds) > 1:
-        one, two = ("" if known is None else objective_text(known.value, known.objective) for known in found)
-        return CompareRow("minimized value", one or NONE, two or NONE, OTHER_OBJECTIVE, True)
-    kind = next(iter(kinds), WNN)
-    one, two = (objective_value(value, kind) for value in values)
-    if why:
-        tip = f"These are values of different objectives: {why}."
-        return CompareRow(OBJECTIVE_NAMES[kind], one, two, tip, True)
-    tip = "Of the same objective: the lower one is the better minimum."
-    return CompareRow(OBJECTIVE_NAMES[kind], one, two, tip, True, _better(values, SAME_LOSS))
-
-
-def _errors(first: Run, found: tuple[Incumbent | None, Incumbent | None]) -> list[CompareRow]:
-    units = first.sequence.units
+    if any(energy is not None for energy in above):  # a further end of a search is compared
+        add("above the lowest end", (NONE if each is None else f"{each:.2g}" for each in above), END_TIP)
     seen = [None if known is None else known.reprojection for known in found]
-    one, two = (measure(value, units) for value in seen)
-    tip = "Root mean square over visible points."
-    rows = [CompareRow("reprojection", one, two, tip, True, _better(seen, SAME))]
+    add("reprojection", (measure(value, units) for value in seen), RMS_TIP, _better(seen, SAME))
     errors = [None if known is None else known.error for known in found]
     if any(error is not None for error in errors):
-        one, two = (NONE if known is None else measure(known.error, known.unit) for known in found)
+        texts = [NONE if known is None else measure(known.error, known.unit) for known in found]
         names = dict.fromkeys(known.alignment for known in found if known is not None)
-        truth = first.sequence.truth_name
         tip = f"Mean distance to {truth_phrase(truth)}, {'; '.join(names)}."
-        rows.append(CompareRow(error_name(truth), one, two, tip, True, _better(errors, SAME)))
+        add(error_name(truth), texts, tip, _better(errors, SAME))
+    add("iterations", map(iterations, found), EFFORT_TIP)
+    add("computing time", map(seconds, found), EFFORT_TIP)
     return rows
 
 
-def _efforts(found: tuple[Incumbent | None, Incumbent | None]) -> list[CompareRow]:
-    tip, (first, second) = "Without those of the run that it went on from.", found
-    return [
-        CompareRow("iterations", iterations(first), iterations(second), tip, True),
-        CompareRow("computing time", seconds(first), seconds(second), tip, True),
-    ]
+def _loss(
+    first: Run, second: Run, found: tuple[Incumbent | None, Incumbent | None]
+) -> tuple[str, list[str], str, int]:
+    """Return name, texts and tip of the losses, and which is the better one."""
+    values = [None if known is None else known.value for known in found]
+    kinds = {known.objective for known in found if known is not None}
+    if len(kinds) > 1:
+        texts = ["" if known is None else objective_text(known.value, known.objective) for known in found]
+        return "minimized value", [text or NONE for text in texts], OTHER_OBJECTIVE, 0
+    kind = next(iter(kinds), WNN)
+    texts = [objective_value(value, kind) for value in values]
+    why = why_losses_differ(first.settings, second.settings, first.sequence.camera)
+    if why:
+        return OBJECTIVE_NAMES[kind], texts, f"These are values of different objectives: {why}.", 0
+    return OBJECTIVE_NAMES[kind], texts, LOSS_TIP, _better(values, SAME_LOSS)
 
 
 def _better(errors: Collection[float | None], same: float) -> int:
@@ -361,9 +344,8 @@ def describe_distance(together: RunComparison | None, frame: int) -> str:
     """Return how far apart two runs are in a frame and over all, with the alignment."""
     if together is None:
         return "Waiting for both reconstructions…"
-    here = (
-        float(np.nanmean(together.distances[frame])) if np.isfinite(together.distances[frame]).any() else None
-    )
+    distances = together.distances[frame]
+    here = float(np.nanmean(distances)) if np.isfinite(distances).any() else None
     mean, now = (measure(each, together.unit) for each in (together.mean, here))
     share = percent_of(together.apart, 1.0)
     apart = f"{share} of the object apart · " if share else ""

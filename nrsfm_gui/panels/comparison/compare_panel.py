@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,6 +26,7 @@ from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import Themed
+from nrsfm_gui.widgets.tables import prepare_tree
 
 MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
 TIPS = {
@@ -80,7 +81,7 @@ class ComparePanel(Themed, QFrame):
             chosen = partial(self.mode_chosen.emit, mode)
             self._modes[mode] = _button(title, TIPS[mode], chosen, checkable=True)
             group.addButton(self._modes[mode])
-        self._summary = ElidedLabel()
+        self.summary = ElidedLabel()  # the distance between the two runs
         tip = "List the parameters and numbers in which the two runs differ"
         self._more = _button("What differs", tip, checkable=True)
         self._more.setArrowType(Qt.ArrowType.RightArrow)
@@ -92,12 +93,10 @@ class ComparePanel(Themed, QFrame):
         runs = filled(QHBoxLayout(), *pair, None, *self._modes.values(), spacing=4)
         runs.addSpacing(8)
         runs.addWidget(close)
-        below = filled(QHBoxLayout(), self._summary, self._more, grows=self._summary)
+        below = filled(QHBoxLayout(), self.summary, self._more, grows=self.summary)
         filled(QVBoxLayout(self), runs, below, spacing=1, margins=(10, 3, 6, 3))
         self.set_mode("overlay")
         self._follow_theme()
-
-    # -- setters --------------------------------------------------------------------------------------------
 
     def set_runs(self, first: str, others: Mapping[str, str], second: str) -> None:
         """Name the run that is shown, and offer the others by key and name."""
@@ -113,10 +112,6 @@ class ComparePanel(Themed, QFrame):
     def set_mode(self, mode: str) -> None:
         """Show the way of comparing, a key of MODES. Emits nothing."""
         self._modes[mode].setChecked(True)
-
-    def set_summary(self, text: str) -> None:
-        """Show the distance between the two runs."""
-        self._summary.set_full_text(text)
 
     def _apply_theme(self, theme: Theme) -> None:
         for label, color in zip(self._swatches, (theme.estimate, theme.other), strict=True):
@@ -136,26 +131,22 @@ class CompareTable(Themed, QTreeWidget):
         self.setAccessibleName("What differs between the two runs")
         self.setColumnCount(3)
         self.setRootIsDecorated(False)
-        self.setUniformRowHeights(True)
         self.setAlternatingRowColors(True)
         self.setSelectionMode(QTreeWidget.SelectionMode.NoSelection)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        header = self.header()
-        assert header is not None
-        header.setStretchLastSection(False)
+        header = prepare_tree(self)
         header.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # runs often begin alike
         for column in range(3):
             modes = QHeaderView.ResizeMode
             header.setSectionResizeMode(column, modes.Stretch if column else modes.ResizeToContents)
         self._follow_theme()
 
-    def set_rows(self, first: str, second: str, rows: Collection[CompareRow]) -> None:
+    def set_rows(self, names: tuple[str, str], rows: tuple[CompareRow, ...]) -> None:
         """Show lines, with the names of the runs above them."""
-        rows, heads = tuple(rows), self.headerItem()
-        self.setHeaderLabels(["", first, second])
+        heads = self.headerItem()
+        self.setHeaderLabels(["", *names])
         assert heads is not None  # it has labels
-        for column, name in enumerate((first, second), start=1):
+        for column, name in enumerate(names, start=1):
             heads.setToolTip(column, plain_tip(name))
         if rows == self._rows:
             return

@@ -47,15 +47,12 @@ from nrsfm_gui.widgets.dock_title import show_dock_of
 class HeldOutSeries:
     """One series of solves: its trials as far as they are known, with their 3-D errors."""
 
+    sequence: Sequence
     settings: Settings
     plan: HoldoutPlan
     trials: list[HoldoutTrial] = field(default_factory=list)
     truth: dict[tuple[int, float], float] = field(default_factory=dict)  # by fold and value
-
-    @property
-    def line(self) -> HoldoutCurve:
-        """The curve of the trials; there are some."""
-        return gather_curve(self.trials, self.plan.parameter)
+    curves: GuidanceCurves | None = None  # of the trials, where there are some
 
     @property
     def more(self) -> tuple[float, ...]:
@@ -66,6 +63,11 @@ class HeldOutSeries:
         """Keep the numbers of a trial and its 3-D error, NaN where that is not known."""
         self.trials.append(replace(trial, solution=None, refined=None))  # its shapes are not needed any more
         self.truth[trial.fold, trial.value] = error
+        parameter, sequence = self.plan.parameter, self.sequence
+        line = gather_curve(self.trials, parameter)
+        truth = self.truth_of(line)
+        known = truth if np.isfinite(truth).any() else None
+        self.curves = GuidanceCurves(line, parameter, sequence.units, known, sequence.truth_units)
 
     def truth_of(self, line: HoldoutCurve) -> Floats:
         """Return the mean 3-D errors (N,) of a curve's values over its folds, NaN where not known."""
@@ -121,7 +123,6 @@ class GuidanceController(QObject):
         self._jobs = Jobs(self, Order.NEWEST)
         self._job: Job | None = None  # that of the series, as long as it is under way
         self._series: HeldOutSeries | None = None  # the one whose curve is shown
-        self._curves: GuidanceCurves | None = None
         self._progress: tuple[int, int, str] | None = None
         self._refusal = ""
         self._used = ""  # what became of the value that was put into the parameters
@@ -153,7 +154,8 @@ class GuidanceController(QObject):
         start = None if shown is None else shown.last
         if sequence is None or start is None:
             return
-        series = HeldOutSeries(self._session.settings, HoldoutPlan(parameter, values, hiding=hiding))
+        plan = HoldoutPlan(parameter, values, hiding=hiding)
+        series = HeldOutSeries(sequence, self._session.settings, plan)
         self._show_series(series)
         self._progress = 0, len(values) * series.plan.folds, ""
         job = Job(
@@ -173,10 +175,10 @@ class GuidanceController(QObject):
 
     def use(self) -> None:
         """Set the recommended value in the parameters, and show what that changes."""
-        series = self._series
-        if series is None or not series.trials:
+        series, session = self._series, self._session
+        if series is None or series.curves is None:
             return
-        name, line, session = series.plan.parameter, series.line, self._session
+        name, line = series.plan.parameter, series.curves.line
         value = float(line.values[advised(line, name)])
         if name == SCALE:  # of the weights that were varied
             scaled = with_parameter(series.settings, name, value)
@@ -197,16 +199,9 @@ class GuidanceController(QObject):
     # -- what comes of it -----------------------------------------------------------------------------------
 
     def _on_trial(self, series: HeldOutSeries, trial: HoldoutTrial, error: float) -> None:
-        sequence = self._session.sequence
-        if series is not self._series or sequence is None:
+        if series is not self._series:
             return
         series.add(trial, error)
-        line = series.line
-        truth = series.truth_of(line)
-        known = truth if np.isfinite(truth).any() else None
-        self._curves = GuidanceCurves(
-            line, series.plan.parameter, sequence.units, known, sequence.truth_units
-        )
         if self.computing:
             left = trial.seconds / trial.done * (trial.count - trial.done)
             words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
@@ -238,7 +233,7 @@ class GuidanceController(QObject):
     # -- showing --------------------------------------------------------------------------------------------
 
     def _show_series(self, series: HeldOutSeries | None) -> None:
-        self._series, self._curves, self._refusal = series, None, ""
+        self._series, self._refusal = series, ""
 
     def _resolve(self) -> GuidanceState:
         session, series = self._session, self._series
@@ -247,7 +242,9 @@ class GuidanceController(QObject):
         names = tuple(parameters_of(settings, camera))
         chosen = self._panel.parameter if self._panel.parameter in names else names[0]
         varied = chosen if series is None else series.plan.parameter
-        noise = self._present_noise() if "noise" in (chosen, varied) else 1.0
+        if "noise" in (chosen, varied) and self._noise is None and session.sequence is not None:
+            self._noise = present_noise(session.sequence)
+        noise = self._noise or 1.0
         now = parameter_value(settings, varied) if varied in names and varied != SCALE else None
         sentence, usable = self._sentence(names)
         return GuidanceState(
@@ -256,38 +253,31 @@ class GuidanceController(QObject):
             progress=self._progress,
             suggested=None if self.computing else suggest_range(settings, chosen, noise),
             present=noise if now is not None and np.isnan(now) else now,
-            curves=self._curves,
+            curves=None if series is None else series.curves,
             sentence=sentence,
             usable=usable,
             warning=bool(self._refusal),
         )
-
-    def _present_noise(self) -> float:
-        """Return the noise of the tracks, estimated once; there is a sequence."""
-        if self._noise is None:
-            sequence = self._session.sequence
-            self._noise = 1.0 if sequence is None else present_noise(sequence)
-        return self._noise
 
     def _sentence(self, names: tuple[str, ...]) -> tuple[str, bool]:
         """Return what the curve recommends, and whether it is still of these parameters."""
         session, series = self._session, self._series
         if self._refusal:
             return self._refusal, False
-        if series is None or session.sequence is None or not series.trials:
+        curves = None if series is None else series.curves
+        if series is None or curves is None:
             return "", False
-        name, unit, line = series.plan.parameter, session.sequence.units, series.line
+        name, line = curves.parameter, curves.line
         words = self._used + " " if self._used and session.settings == self._used_settings else ""
-        words += recommendation(line, series.plan, unit, widened=bool(series.more))
-        if self._panel.with_truth:
-            words += by_truth(line, name, series.truth_of(line), session.sequence.truth_units)
+        words += recommendation(line, series.plan, curves.unit, widened=bool(series.more))
+        if self._panel.with_truth and curves.truth is not None:
+            words += by_truth(line, name, curves.truth, curves.truth_unit)
         usable, best = name in names, line.values[line.best]
         if not usable and name in SETTINGS:
             words += " The depths are not the objective now."
         elif not usable:
             words += f" {MEANINGS[name].capitalize()} is another number now."
-        elif name != SCALE and with_parameter(series.settings, name, best) != with_parameter(
-            session.settings, name, best
-        ):
-            words += " Other parameters have changed since."
+        elif name != SCALE:
+            then, now = (with_parameter(each, name, best) for each in (series.settings, session.settings))
+            words += " Other parameters have changed since." if then != now else ""
         return words, usable

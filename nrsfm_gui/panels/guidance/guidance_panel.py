@@ -58,8 +58,7 @@ TITLES = {
 }
 STRENGTHS = ("xi", "mu", "scale")  # more of these is a stronger penalty
 MEANINGS = {
-    "xi": "the strength of the penalty",
-    "mu": "the strength of the penalty",
+    **dict.fromkeys(("xi", "mu"), "the strength of the penalty"),
     "scale": "a factor on all explicit weights",
     **{name: SETTINGS[name].tip for name in TITLES if name in SETTINGS},
 }
@@ -122,7 +121,7 @@ class GuidancePlot(Themed, QWidget):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
         self._now.setData(INTERACTIVE_ONLY, True)
-        self._empty = EmptyLabel("", self.plot_widget, margin=16)
+        self.empty = EmptyLabel("", self.plot_widget, margin=16)  # what is seen without a curve
         filled(QVBoxLayout(self), self.plot_widget)
         self._follow_theme()
 
@@ -131,10 +130,6 @@ class GuidancePlot(Themed, QWidget):
         """The plot, for export."""
         missing = "run Guidance first"
         return PlotFigure(self.plot_widget, self, lambda: "" if self._curves is not None else missing)
-
-    def set_empty(self, sentence: str) -> None:
-        """Set the text that is shown without a curve."""
-        self._empty.setText(sentence)
 
     def set_curves(self, curves: GuidanceCurves | None, present: float | None) -> None:
         """Draw curves, or none, and mark the value that the parameter has now."""
@@ -170,7 +165,7 @@ class GuidancePlot(Themed, QWidget):
 
     def _draw(self) -> None:
         curves = self._curves
-        self._empty.setVisible(curves is None)
+        self.empty.setVisible(curves is None)
         axes = map(self._plot.getAxis, ("left", "right", "bottom"))
         for item in (*self._items, *axes):
             item.setVisible(curves is not None)
@@ -282,7 +277,7 @@ class GuidancePanel(QWidget):
         self._count = _field("number of values", tip)
         for field in (self._low, self._high, self._count):
             field.edited.connect(self._on_range_edited)
-        self._compute = push_button("Compute", "Solve for all values; the window stays free", self._request)
+        self._compute = push_button("Compute", "", self._request)
         self._cancel = push_button("Cancel", "Stop, and keep the results so far", self.cancel_requested.emit)
         self._use = push_button("Use it", USE_TIP, self.use_requested.emit)
         self._truth = QCheckBox("Truth")
@@ -296,11 +291,30 @@ class GuidancePanel(QWidget):
         self._progress.setTextVisible(False)
         self._left = PlainLabel(role="muted")
         self._line = ClampedLabel()
-        self._build()
+        self.header = QWidget()
+        bar = filled(QHBoxLayout(self.header), margins=(8, 2, 4, 2))
+        for choice in (self._parameter, self._hiding):
+            choice.setMinimumWidth(LEAST_CHOICE_WIDTH)
+            bar.addWidget(choice, 1)
+        bar.addWidget(self._cancel)
+        bar.addWidget(self._compute)
+        self._range: list[QWidget] = []  # what is hidden where values are words
+        for text, field in (("from", self._low), ("to", self._high), ("values", self._count)):
+            label = PlainLabel(text, role="muted")
+            label.setBuddy(field)
+            self._range += [label, field]
+        self._words = PlainLabel(f"values {' and '.join(SETTINGS[OBJECTIVE].choices)}", role="muted")
+        self._top = QStackedWidget()  # the range, or how far it is
+        for parts in (
+            (*self._range, self._words, None, self._truth, self._use), (self._progress, self._left)
+        ):  # fmt: skip
+            row = QWidget()
+            filled(QHBoxLayout(row), *parts, grows=self._progress, spacing=6, margins=(8, 2, 8, 2))
+            self._top.addWidget(row)
+        self._top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        filled(QVBoxLayout(self), self._top, self._line, self.plot, grows=self.plot, spacing=0)
         self.setMinimumSize(240, 150)
         self.set_state(self._state)
-
-    # -- setters --------------------------------------------------------------------------------------------
 
     @property
     def parameter(self) -> str:
@@ -330,7 +344,7 @@ class GuidancePanel(QWidget):
         if state.suggested is not None and not self._touched:
             for field, value in zip((self._low, self._high, self._count), state.suggested, strict=True):
                 field.set_value(value)
-        self.plot.set_empty(EMPTY if state.available else f"{EMPTY} {NOT_YET}")
+        self.plot.empty.setText(EMPTY if state.available else f"{EMPTY} {NOT_YET}")
         self.plot.set_curves(state.curves, state.present)
         self._use.setVisible(state.curves is not None)
         self._use.setEnabled(state.usable)
@@ -350,32 +364,6 @@ class GuidancePanel(QWidget):
             self._progress.setAccessibleDescription(words)
             self._left.setText(words)
         self._show_situation()
-
-    # -- making ---------------------------------------------------------------------------------------------
-
-    def _build(self) -> None:
-        self.header = QWidget()
-        bar = filled(QHBoxLayout(self.header), margins=(8, 2, 4, 2))
-        for choice in (self._parameter, self._hiding):
-            choice.setMinimumWidth(LEAST_CHOICE_WIDTH)
-            bar.addWidget(choice, 1)
-        bar.addWidget(self._cancel)
-        bar.addWidget(self._compute)
-        self._range: list[QWidget] = []  # what is hidden where values are words
-        for text, field in (("from", self._low), ("to", self._high), ("values", self._count)):
-            label = PlainLabel(text, role="muted")
-            label.setBuddy(field)
-            self._range += [label, field]
-        self._words = PlainLabel(f"values {' and '.join(SETTINGS[OBJECTIVE].choices)}", role="muted")
-        self._top = QStackedWidget()  # the range, or how far it is
-        for parts in (
-            (*self._range, self._words, None, self._truth, self._use), (self._progress, self._left)
-        ):  # fmt: skip
-            row = QWidget()
-            filled(QHBoxLayout(row), *parts, grows=self._progress, spacing=6, margins=(8, 2, 8, 2))
-            self._top.addWidget(row)
-        self._top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        filled(QVBoxLayout(self), self._top, self._line, self.plot, grows=self.plot, spacing=0)
 
     # -- what happens in it ---------------------------------------------------------------------------------
 
@@ -404,22 +392,18 @@ class GuidancePanel(QWidget):
         except ValueError:
             return ()
         assert low is not None and high is not None and count is not None  # no field here is optional
-        if not (np.isfinite([low, high]).all() and 0 < low < high and 2 <= count <= MOST_VALUES):
-            return ()
-        if by_one and high - low >= MOST_VALUES:
+        valid = np.isfinite([low, high]).all() and 0 < low < high and 2 <= count <= MOST_VALUES
+        if not valid or (by_one and high - low >= MOST_VALUES):
             return ()
         return values_in_range(self.parameter, low, high, int(count))
 
     def _show_situation(self) -> None:
         values, computing = self._values(), self._state.progress is not None
         self._compute.setEnabled(self._state.available and bool(values))
-        if not self._state.available:
-            tip = NOT_YET
-        elif not values:
+        tip = f"Solve for {len(values)} values; the window stays free"
+        if not values:
             tip = f"The range must ascend from above 0, with 2 to {MOST_VALUES} values"
-        else:
-            tip = f"Solve for {len(values)} values; the window stays free"
-        self._compute.setToolTip(tip)
+        self._compute.setToolTip(tip if self._state.available else NOT_YET)
         for field in (self._low, self._high, self._count, self._parameter, self._hiding):
             field.setEnabled(not computing)
         self._count.setEnabled(not computing and self.parameter != "rank")
@@ -433,7 +417,6 @@ def _field(name: str, tip: str) -> NumberField:
     field = with_tip(NumberField(integer=integer), name, tip)
     field.setFixedWidth(COUNT_WIDTH if integer else FIELD_WIDTH)
     field.setAlignment(Qt.AlignmentFlag.AlignLeft)
-    field.setObjectName(f"guidance {name}")
     return field
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from pathlib import Path
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from PyQt6.QtCore import QObject, Qt
@@ -13,8 +12,8 @@ from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QSizePolicy,
 
 from core import InputError, Sequence
 from core.foundation import protecting, replacing
-from core.reconstruction import settings_to_dict
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
+from nrsfm_gui.model.changes import named
 from nrsfm_gui.model.log_records import LINES, Level, Logbook, LogLine
 from nrsfm_gui.model.names import numbered_title
 from nrsfm_gui.model.run import Run, RunState
@@ -135,7 +134,7 @@ class LogController(QObject):
         self._logbook, self._panel = logbook, panel
         self._states: WeakKeyDictionary[Run, RunState] = WeakKeyDictionary()  # as seen last
         self._unlogged: list[tuple[Run, RunState | None, RunState]] = []  # changes of state, in their order
-        self._settings = settings_to_dict(session.settings)  # as logged last
+        self._settings = session.settings  # as logged last
         self._settled = Debounce(self.log_settings, IDLE_MILLISECONDS, self)
         panel.save_requested.connect(lambda _checked: self.ask_for_file())
         session.notifier.informed.connect(lambda sentence, *_: self._log_message(Level.INFO, sentence))
@@ -171,11 +170,9 @@ class LogController(QObject):
     def log_settings(self) -> None:
         """Log what changed in the settings since they were logged last."""
         self._settled.cancel()
-        now = settings_to_dict(self._session.settings)
-        changes = differences(self._settings, now)
-        if changes:
-            self._logbook.add(Level.INFO, "settings", "; ".join(changes))
-        self._settings = now
+        before, self._settings = self._settings, self._session.settings
+        if before != self._settings:
+            self._logbook.add(Level.INFO, "settings", named(before, self._settings))
 
     def _log_message(self, level: Level, sentence: str) -> None:
         self._log_runs()  # what the message is about comes first
@@ -201,20 +198,3 @@ class LogController(QObject):
             if state is not RunState.RUNNING or before is not None:
                 level = Level.ERROR if state is RunState.FAILED else Level.INFO
                 self._logbook.add(level, f"run {run.number}", status_text.activity(run))
-
-
-def differences(before: dict[str, Any], after: dict[str, Any], *, within: str = "") -> list[str]:
-    """Return what differs between two nested dictionaries, each as "name before → after"."""
-    found = []
-    for key in {**before, **after}:
-        one, two = before.get(key), after.get(key)
-        if isinstance(one, dict) and isinstance(two, dict):
-            found += differences(one, two, within=f"{within}{key} ")
-        elif one != two:
-            found.append(f"{within}{key} {_short(one)} → {_short(two)}")
-    return found
-
-
-def _short(value: object) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"

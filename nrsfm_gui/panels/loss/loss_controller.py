@@ -6,7 +6,7 @@ solved until one of them is changed or Run is pressed, which then goes on from t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PyQt6.QtCore import QObject
 
@@ -15,29 +15,17 @@ from core.evaluation import choose_hidden
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
-from nrsfm_gui.model.history import History
 from nrsfm_gui.model.names import run_title, sentence_name
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.loss.attempts import attempts_of
-from nrsfm_gui.panels.loss.loss_plot import LossPlot, RunDetails
+from nrsfm_gui.panels.loss.loss_curves import LossState
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.widgets.dock_title import show_dock_of
 
 HELD_OUT = 0.05  # share of the observations
 NOT_KEPT = "Of this run only the newest iteration is kept, as of all that come from a file"
-
-
-@dataclass(frozen=True)
-class LossState:
-    """What the plot of the loss shows."""
-
-    histories: tuple[tuple[int, History], ...]  # by the number of the run
-    names: tuple[tuple[int, str], ...]  # of the runs, for the legend
-    shown: int | None
-    compared: int | None
-    lengths: tuple[int, ...]  # of the histories
-    details: RunDetails  # of the run in front
 
 
 class LossController(QObject):
@@ -47,26 +35,25 @@ class LossController(QObject):
         super().__init__(plot)
         self._session, self._control, self._display, self._plot = session, control, display, plot
         self._notifier = session.notifier
-        # A run, and the settings before a change of it.
-        self._gone_back_to: tuple[Run, Settings] | None = None
-        self._shown: LossState | None = None
+        self._gone_back_to: tuple[Run, Settings] | None = None  # a run, and those before a change of it
         # A picture of a plot costs as much as one of the scene.
-        self.updater = PanelUpdater(self._resolve, self._apply, self, milliseconds=2 * READING_MILLISECONDS)
+        self.updater = PanelUpdater(
+            self._resolve, plot.set_state, self, milliseconds=2 * READING_MILLISECONDS
+        )
         self.updater.follow(
-            session.runs_changed, session.shown_changed, session.compared_changed, session.run_changed,
-            session.settings_changed, session.alignment_changed, display.errors.traces.changed,
+            session.runs_changed, session.shown_changed, session.run_changed, session.settings_changed,
+            session.alignment_changed, display.errors.traces.changed,
         )  # fmt: skip
         # The line ends where all numbers are of, at any moment.
         display.errors.incumbent_changed.connect(lambda _incumbent: self.updater.run())
         display.refreshed.connect(self.updater.flush)
         session.moment_changed.connect(plot.set_moment)
-        session.compared_changed.connect(self._on_compared_changed)
+        session.compared_changed.connect(lambda _run: self.updater.run())
         plot.moment_requested.connect(self.show_record)
         plot.change_chosen.connect(self.show_before_change)
         plot.hold_out_requested.connect(self.hold_out)
         plot.scale_chosen.connect(self.set_logarithmic)
         session.appearance_changed.connect(lambda appearance: plot.set_logarithmic(appearance.log_loss))
-        self._comparing = False
 
     # -- what is asked for ----------------------------------------------------------------------------------
 
@@ -187,43 +174,23 @@ class LossController(QObject):
 
     # -- what the session has come to -----------------------------------------------------------------------
 
-    def _on_compared_changed(self, run: Run | None) -> None:
-        """Show both curves where comparing begins, and one where it ends."""
-        if self._comparing != (run is not None):
-            self._comparing = run is not None
-            self.updater.run()
-            self._plot.set_all(self._comparing)
-
     def _resolve(self) -> LossState:
-        session = self._session
-        return LossState(
-            histories=tuple((run.number, run.history) for run in session.runs),
-            names=tuple((run.number, run_title(run)) for run in session.runs),
-            shown=None if session.shown is None else session.shown.number,
+        session, errors = self._session, self._display.errors
+        runs, run, incumbent = session.runs, session.shown, errors.incumbent
+        state = LossState(
+            {each.number: each.history for each in runs},
+            names={each.number: run_title(each) for each in runs},
             compared=None if session.compared is None else session.compared.number,
-            lengths=tuple(len(run.history) for run in session.runs),
-            details=self._details(),
+            lengths=tuple(len(each.history) for each in runs),
         )
-
-    def _apply(self, state: LossState) -> None:
-        before, self._shown = self._shown, state
-        self._plot.set_details(state.details)
-        if before is not None and replace(before, lengths=state.lengths, details=state.details) == state:
-            self._plot.refresh()  # there are more records of the same runs
-        else:
-            self._plot.set_histories(
-                dict(state.histories), state.shown, dict(state.names), compared=state.compared
-            )
-
-    def _details(self) -> RunDetails:
-        run, session, errors = self._session.shown, self._session, self._display.errors
         if run is None:
-            return RunDetails()
-        incumbent = errors.incumbent
+            return state
         until = -1 if run.state.alive else None  # the first numbers of a run may come later than its records
         if incumbent is not None and incumbent.run == run.number:
             until = incumbent.record if incumbent.newest else None
-        return RunDetails(
+        return replace(
+            state,
+            shown=run.number,
             attempts=attempts_of(run.history, run.last),
             until=until,
             trying=run.state.alive,

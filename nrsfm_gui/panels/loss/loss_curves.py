@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyqtgraph as pg
@@ -20,7 +20,9 @@ from PyQt6.QtWidgets import QGraphicsItem
 from core.foundation import WNN, Bools, Floats, Ints, RunStage
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.panels.loss.attempts import Attempt
 from nrsfm_gui.panels.loss.best_line import FLAT, best_line, best_range, line_starts, widened
+from nrsfm_gui.scene.run_errors import ErrorTrace
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
@@ -35,6 +37,22 @@ MARGIN = 0.08  # of a range of values, below
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
 LEAST_LOSS = 1e-300  # a loss of zero has no logarithm
+
+
+@dataclass(frozen=True)
+class LossState:
+    """What the plot shows: the histories of runs, and from `attempts` on what belongs to the one in front."""
+
+    histories: Mapping[int, History] = field(default_factory=dict)  # by the number of the run
+    shown: int | None = None  # the run in front
+    names: Mapping[int, str] = field(default_factory=dict)  # of the runs, for the legend
+    compared: int | None = None  # the run beside which all others but the one in front are faint
+    lengths: tuple[int, ...] = ()  # of the histories, which grow
+    attempts: tuple[Attempt, ...] = ()
+    until: int | None = None  # the last record of the line, -1 for none, None for that of the history
+    trying: bool = False  # whether the run goes on, so that what it tries is shown
+    trace: ErrorTrace | None = None
+    can_hold_out: bool = False  # whether there is neither a truth nor any observation that is held out
 
 
 def below_names(low: float, high: float, height: float) -> tuple[float, float]:
@@ -86,7 +104,6 @@ class _Line:
 class _Curve:
     history: History
     item: pg.PlotDataItem
-    name: str
     drawn: object = None  # what the item shows
     range: tuple[float, float] | None = None  # of it
 
@@ -104,11 +121,8 @@ class LossCurves:
         self.seconds = True  # along the horizontal axis; else iterations
         self.logarithmic = True  # whether losses are drawn by their base-10 logarithm; energies never are
         self.moment: int | None = None  # the record that is looked at, None for the newest
+        self._state = LossState()
         self._curves: dict[int, _Curve] = {}
-        self._current: int | None = None
-        self._compared: int | None = None
-        self.until: int | None = None  # the last record of the line of the current run, None for its last
-        self.trying = False  # whether what the current run tries is shown
         self.marked: tuple[int, int] | None = None  # from which record on to which one it is highlighted
         self._theme = DARK
         self._others = _OtherStages(plot)
@@ -123,7 +137,7 @@ class LossCurves:
     @property
     def front(self) -> History | None:
         """The history in front, None where there is none or nothing in it."""
-        curve = self._curves.get(self._current) if self._current is not None else None
+        curve = None if self._state.shown is None else self._curves.get(self._state.shown)
         return curve.history if curve is not None and len(curve.history) else None
 
     @property
@@ -177,31 +191,24 @@ class LossCurves:
         self.everything, self.seconds = everything, seconds or not everything
         self._color()
 
-    def set_histories(
-        self,
-        histories: Mapping[int, History],
-        current: int | None,
-        compared: int | None,
-        names: Mapping[int, str],
-    ) -> None:
-        """Have a curve for every history, with the color and the name of its run; `draw` shows them."""
+    def set_state(self, state: LossState) -> None:
+        """Have a curve for every history, in the color of its run; `draw` shows them."""
+        before, self._state, histories = self._state, state, state.histories
         gone = [n for n, curve in self._curves.items() if histories.get(n) is not curve.history]
         for number in gone:
             self._plot.removeItem(self._curves.pop(number).item)
-        for number, history in histories.items():
-            if number not in self._curves:
+        new = histories.keys() - self._curves.keys()
+        for number in histories:
+            if number in new:
                 item = pg.PlotDataItem(antialias=False)
                 self._plot.addItem(item)
-                self._curves[number] = _Curve(history, item, "")
-        for number, curve in self._curves.items():
-            curve.name = names.get(number, f"run {number}")
-        self._current = current if current in self._curves else None
-        self._compared = compared if compared in self._curves else None
-        self._color()
+                self._curves[number] = _Curve(histories[number], item)
+        if new or (state.shown, state.compared) != (before.shown, before.compared):
+            self._color()
 
     def range(self, *, all_runs: bool) -> tuple[float, float]:
         """Return the least and the largest value on the axis at the left, of the current run or of all."""
-        shown = [curve for n, curve in self._curves.items() if all_runs or n == self._current]
+        shown = [curve for n, curve in self._curves.items() if all_runs or n == self._state.shown]
         ranges = [curve.range for curve in shown if curve.range is not None]
         history, stage = self.front, self.stage
         if history is None or stage is None:
@@ -221,7 +228,7 @@ class LossCurves:
     def draw(self) -> None:
         """Draw what the histories gained since the last time."""
         for number, curve in self._curves.items():
-            history, until = curve.history, self.until if number == self._current else None
+            history, until = curve.history, self._state.until if number == self._state.shown else None
             changes = sum(1 + len(tick.later) for tick in history.ticks)
             stage = self._stage_in(history)
             state = len(history), until, self.everything, self.seconds, self.logarithmic, stage, changes
@@ -243,10 +250,11 @@ class LossCurves:
 
     def names(self) -> list[tuple[pg.PlotDataItem, str]]:
         """Return the curves of several runs with names: the current one, then the newest that are seen."""
-        order = sorted(self._curves, key=lambda number: (number == self._current, number), reverse=True)
-        pairs = ((number, self._curves[number]) for number in order if len(order) > 1)
-        seen = [(n, each) for n, each in pairs if n == self._current or _is_seen(each.item)]
-        return [(curve.item, f"{number} {curve.name}") for number, curve in seen[:MOST_NAMES]]
+        front, names = self._state.shown, self._state.names
+        order = sorted(self._curves, key=lambda number: (number == front, number), reverse=True)
+        items = ((number, self._curves[number].item) for number in order if len(order) > 1)
+        seen = [(n, item) for n, item in items if n == front or _is_seen(item)]
+        return [(item, f"{n} {names.get(n, f'run {n}')}") for n, item in seen[:MOST_NAMES]]
 
     def _stage_in(self, history: History) -> RunStage | None:
         """Return the stage of a history that the axis is of; of another run under its newest parameters."""
@@ -279,7 +287,7 @@ class LossCurves:
         if not np.isfinite(history.lowest[first : last + 1]).any():
             return first, last
         begin, tried = history.phases[-1]
-        if not self.trying or last < len(history) - 1 or not tried.ranked:
+        if not self._state.trying or last < len(history) - 1 or not tried.ranked:
             return None
         for earlier, phase in reversed(history.phases[:-1]):
             if not tried.attempt or phase.attempt != tried.attempt:
@@ -307,9 +315,9 @@ class LossCurves:
         item.setVisible(True)
 
     def _color(self) -> None:
+        opacity = EARLIER_OPACITY if self._state.compared is None else FAINT_OPACITY
         for number, curve in self._curves.items():
-            front, beside = number == self._current, number == self._compared
-            opacity = EARLIER_OPACITY if self._compared is None else FAINT_OPACITY
+            front, beside = number == self._state.shown, number == self._state.compared
             color = qcolor(self._theme.runs[number % len(self._theme.runs)], opacity)
             chosen = self._theme.accent if front else self._theme.other if beside else color
             wide = (front or beside) and not self.everything

@@ -29,26 +29,89 @@ COMPARISON = "rotations"
 START = "start (WNN)"  # of a run whose depths are refined, its WNN problem
 
 
-class _Names:
-    """Names at the upper end of a plot: as many texts as were ever needed."""
+def _vertical_lines(plot: pg.PlotItem, length: float) -> pg.VTickGroup:
+    """Return lines of a share of the height of a plot, from its lower end on."""
+    lines = pg.VTickGroup(yrange=[0.0, length])
+    lines.setZValue(BEHIND)
+    plot.addItem(lines, ignoreBounds=True)
+    return lines
+
+
+class StageMarks:
+    """The stages of a run, or its phases, with names that never overlap.
+
+    Stages that are not on the axis at the left are shaded, and so is the comparison of rotations.
+    """
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot = plot
-        self._texts: list[pg.TextItem] = []
+        self.lines, self.ticks = _vertical_lines(plot, 1.0), _vertical_lines(plot, TICK_LENGTH)
+        self.ticks.setData(INTERACTIVE_ONLY, True)
+        self.shade = pg.BarGraphItem(x0=[], x1=[], height=0.0, pen=pg.mkPen(None))
+        self.shade.setZValue(BEHIND)
+        plot.getViewBox().addItem(self.shade, ignoreBounds=True)  # no data of the plot
+        self._texts: list[pg.TextItem] = []  # as many as were ever needed
         self._color = DARK.muted
         text = pg.TextItem()
         document = text.textItem.document()
-        self.metrics, self.margins = QFontMetricsF(document.defaultFont()), 2 * document.documentMargin()
+        self._metrics, self._margins = QFontMetricsF(document.defaultFont()), 2 * document.documentMargin()
 
     @property
-    def shown(self) -> list[pg.TextItem]:
-        """The texts that are seen."""
+    def names(self) -> list[pg.TextItem]:
+        """The names that are seen."""
         return [text for text in self._texts if text.isVisible()]
 
-    def show(self, names: Sequence[tuple[str, float]], anchor: float) -> None:
+    def place(self, history: History | None, x: Floats, stage: RunStage | None, *, everything: bool) -> None:
+        """Mark the stages of a history with records at x (N,), of nothing with None.
+
+        `stage` is that of the axis at the left. With `everything`, phases have lines and names. Else stages
+        have names, and ticks are where a candidate or a start ended.
+        """
+        found = [] if history is None or stage is None else spans(history, stage)
+        ends = [(float(x[first]), float(x[min(last + 1, len(x) - 1)])) for first, last, *_ in found]
+        shaded = [span for span, (*_, shaded) in zip(ends, found, strict=True) if shaded]
+        starts, stops = np.array(shaded).reshape(-1, 2).T
+        box = self._plot.getViewBox()
+        (left, right), (bottom, top) = box.viewRange()
+        self.shade.setOpts(x0=starts, x1=stops, y0=bottom, height=top - bottom)
+        self.ticks.setVisible(history is not None and not everything)
+        if history is not None:
+            self.ticks.setXVals([float(x[last]) for _first, last in attempt_parts(history).values()])
+        phases = [] if history is None or not everything else short_phases(history)
+        begins = x[[first for first, _ in phases]] if phases else np.zeros(0)
+        self.lines.setVisible(len(phases) > 1)
+        self.lines.setXVals(begins)
+        pixel = (right - left) / max(box.width(), 1.0)
+        if everything:
+            shown = self._fitting([name for _, name in phases], (begins - left) / pixel)
+            self._write([(name, float(begins[k])) for k, name in shown.items()], 0.0)
+            return
+        names = []
+        for (start, end), (_first, _last, name, _shaded) in zip(ends, found, strict=True):
+            start, end = max(start, left), min(end, right)
+            room = (end - start) / pixel
+            name = self._elided(name, room - GAP) if room > LEAST_NAME else name
+            if self._metrics.horizontalAdvance(name) + GAP <= room:
+                names.append((name, (start + end) / 2))
+        self._write(names, 0.5)
+
+    def set_colors(self, theme: Theme) -> None:
+        """Use the colors of a theme."""
+        self._color = theme.muted
+        for text in self._texts:
+            text.setColor(theme.muted)
+        self.lines.setPen(pg.mkPen(theme.grid, width=1))
+        self.ticks.setPen(pg.mkPen(theme.muted, width=1))
+        self.shade.setOpts(brush=pg.mkBrush(qcolor(theme.grid, SPAN_OPACITY)))
+
+    def _elided(self, name: str, room: float) -> str:
+        """Return a name as it fits into so many pixels."""
+        return str(self._metrics.elidedText(name, Qt.TextElideMode.ElideRight, room))
+
+    def _write(self, names: Sequence[tuple[str, float]], anchor: float) -> None:
         """Write names, each at an x; `anchor`: which part of it is there, from 0 to 1."""
         while len(self._texts) < len(names):
-            text = pg.TextItem(anchor=(anchor, 0), color=self._color)
+            text = pg.TextItem(color=self._color)
             text.setZValue(BEHIND)
             self._plot.addItem(text, ignoreBounds=True)
             self._texts.append(text)
@@ -58,49 +121,8 @@ class _Names:
             text.setVisible(bool(name))
             if name and text.toPlainText() != name:
                 text.setPlainText(name)
+            text.setAnchor((anchor, 0))
             text.setPos(x, top)
-
-    def set_color(self, color: str) -> None:
-        """Write in a color."""
-        self._color = color
-        for text in self._texts:
-            text.setColor(color)
-
-    def elided(self, name: str, room: float) -> str:
-        """Return a name as it fits into so many pixels."""
-        return str(self.metrics.elidedText(name, Qt.TextElideMode.ElideRight, room))
-
-
-def _ticks(plot: pg.PlotItem, length: float) -> pg.VTickGroup:
-    """Return ticks of a share of the height of a plot, from its lower end on."""
-    ticks = pg.VTickGroup(yrange=[0.0, length])
-    ticks.setZValue(BEHIND)
-    plot.addItem(ticks, ignoreBounds=True)
-    return ticks
-
-
-class PhaseMarks:
-    """The lines and names of phases in a plot; names never overlap."""
-
-    def __init__(self, plot: pg.PlotItem) -> None:
-        self._plot, self.names, self._lines = plot, _Names(plot), _ticks(plot, 1.0)
-
-    def place(self, history: History | None, x: Floats) -> None:
-        """Put lines where phases of a history with records at x (N,) begin, and names that have room."""
-        phases = [] if history is None else short_phases(history)
-        self._lines.setVisible(len(phases) > 1)
-        starts = x[[first for first, _ in phases]] if phases else np.zeros(0)
-        self._lines.setXVals(starts)
-        box = self._plot.getViewBox()
-        (left, right), _ = box.viewRange()
-        pixel = (right - left) / max(box.width(), 1.0)
-        shown = self._fitting([name for _, name in phases], (starts - left) / pixel)
-        self.names.show([(name, float(starts[k])) for k, name in shown.items()], 0.0)
-
-    def set_colors(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.names.set_color(theme.muted)
-        self._lines.setPen(pg.mkPen(theme.grid, width=1))
 
     def _fitting(self, names: list[str], starts: Floats) -> dict[int, str]:
         """Return what to write at which phase; `starts` (N,) in pixels.
@@ -120,11 +142,11 @@ class PhaseMarks:
             if start < 0 or any(low - GAP < start < high + GAP for low, high in occupied):
                 continue
             free = min([width, *(low - GAP for low, _ in occupied if low > start)]) - start
-            needed = self.names.metrics.horizontalAdvance(name) + self.names.margins
+            needed = self._metrics.horizontalAdvance(name) + self._margins
             if needed > free:
                 if k not in lengths or free < LEAST_NAME:
                     continue
-                name = self.names.elided(name, free - self.names.margins)
+                name = self._elided(name, free - self._margins)
             shown[k] = name
             occupied.append((start, start + min(needed, free)))
         return shown
@@ -151,51 +173,6 @@ def short_phases(history: History) -> list[tuple[int, str]]:
         result.append((first, text))
         before = short
     return result
-
-
-class SpanMarks:
-    """The stages of a run with their names, and ticks where a candidate or a start ended.
-
-    Those that are not on the axis at the left are shaded, and so is the comparison of rotations.
-    """
-
-    def __init__(self, plot: pg.PlotItem) -> None:
-        self._plot, self.names, self._ticks = plot, _Names(plot), _ticks(plot, TICK_LENGTH)
-        self._ticks.setData(INTERACTIVE_ONLY, True)
-        self._shade = pg.BarGraphItem(x0=[], x1=[], height=0.0, pen=pg.mkPen(None))
-        self._shade.setZValue(BEHIND)
-        plot.getViewBox().addItem(self._shade, ignoreBounds=True)  # no data of the plot
-
-    def place(self, history: History | None, x: Floats, stage: RunStage | None, *, named: bool) -> None:
-        """Mark the spans of a history, of nothing with None, and if `named` their names and the ticks.
-
-        `x` (N,) is where its records are; `stage` is that of the axis at the left.
-        """
-        found = [] if history is None or stage is None else spans(history, stage)
-        ends = [(float(x[first]), float(x[min(last + 1, len(x) - 1)])) for first, last, *_ in found]
-        shaded = [span for span, (*_, shaded) in zip(ends, found, strict=True) if shaded]
-        starts, stops = np.array(shaded).reshape(-1, 2).T
-        box = self._plot.getViewBox()
-        (left, right), (bottom, top) = box.viewRange()
-        self._shade.setOpts(x0=starts, x1=stops, y0=bottom, height=top - bottom)
-        pixel = (right - left) / max(box.width(), 1.0)
-        names = []
-        for (start, end), (_first, _last, name, _shaded) in zip(ends, found, strict=True):
-            start, end = max(start, left), min(end, right)
-            room = (end - start) / pixel
-            name = self.names.elided(name, room - GAP) if room > LEAST_NAME else name
-            if self.names.metrics.horizontalAdvance(name) + GAP <= room:
-                names.append((name, (start + end) / 2))
-        self.names.show(names if named else [], 0.5)
-        self._ticks.setVisible(named and history is not None)
-        if history is not None:
-            self._ticks.setXVals([float(x[last]) for _first, last in attempt_parts(history).values()])
-
-    def set_colors(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.names.set_color(theme.muted)
-        self._ticks.setPen(pg.mkPen(theme.muted, width=1))
-        self._shade.setOpts(brush=pg.mkBrush(qcolor(theme.grid, SPAN_OPACITY)))
 
 
 def spans(history: History, stage: RunStage) -> list[tuple[int, int, str, bool]]:
@@ -281,15 +258,12 @@ class IterationCursor(QObject):
         self.line.hide()
         plot.addItem(self.line, ignoreBounds=True)
 
-    def show(self, x: Floats, moment: int | None) -> None:
-        """Place the line at a record of x (N,), with None at the newest; hide it without records."""
+    def show(self, x: Floats, moment: int | None, text: str) -> None:
+        """Place line and text at a record of x (N,), with None at the newest; hide them without records."""
         self._x, self._moment = x, moment
         self.line.setVisible(len(x) > 0)
         if not self.line.moving:
             self._place()
-
-    def set_text(self, text: str) -> None:
-        """Show a text next to the line."""
         self.line.label.setFormat(text)
         self.line.label.setVisible(bool(text))  # without text its ground would cut the line
 

@@ -10,8 +10,6 @@ until the mouse zooms; it follows again when another run becomes the current one
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
@@ -27,13 +25,14 @@ from nrsfm_gui.panels.loss.attempts import Attempt, AttemptsTable
 from nrsfm_gui.panels.loss.best_line import objectives, steps
 from nrsfm_gui.panels.loss.loss_curves import (
     LossCurves,
+    LossState,
     ResidualCurves,
     RightCurve,
     RightValues,
     below_names,
     name_axis,
 )
-from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks, SpanMarks
+from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, StageMarks
 from nrsfm_gui.scene.run_errors import TRUTH, ErrorTrace
 from nrsfm_gui.scene.summaries import duration, measure, objective_text
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
@@ -69,24 +68,12 @@ EMPTY = "The loss appears here while a run goes on"
 HOLD_OUT = '<a href="hold out">Hold out 5 %</a> of the observations: the error at them is measured'
 
 
-@dataclass(frozen=True)
-class RunDetails:
-    """What belongs to the curve in front."""
-
-    attempts: tuple[Attempt, ...] = ()
-    until: int | None = None  # the last record of the line, -1 for none, None for that of the history
-    trying: bool = False  # whether the run goes on
-    trace: ErrorTrace | None = None
-    can_hold_out: bool = False  # whether there is neither a truth nor any observation that is held out
-
-
 class LossHeader(QWidget):
     """The header of the loss plot: choices, and the value under the mouse."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reading = ElidedLabel(role="muted")
-        self._moment = ""
         self.newest = tool_button("Newest", "go back to the newest iteration, and to its parameters (Esc)")
         tip = "the lowest loss of the final objective, or all that was tried"
         self.mode = with_tip(ComboBox(), "What the loss plot shows", tip)
@@ -104,17 +91,6 @@ class LossHeader(QWidget):
         for button in buttons:
             button.setCheckable(button in (self.attempts, self.residuals))
             button.hide()
-
-    def set_reading(self, text: str) -> None:
-        """Show the value under the mouse; "" shows the shown moment."""
-        self.reading.set_full_text(text or self._moment)
-
-    def set_moment(self, text: str, *, newest: bool) -> None:
-        """Show which moment is shown, and the button to the newest one."""
-        if self.reading.full_text in ("", self._moment):
-            self.reading.set_full_text(text)
-        self._moment = text
-        self.newest.setVisible(not newest)
 
 
 class LossPlot(Themed, QWidget):
@@ -135,26 +111,24 @@ class LossPlot(Themed, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMinimumSize(240, 150)
-        self._mode, self._axis = BEST, "iterations"
         self._zoomed = self._all = False
-        self._details = RunDetails()
+        self._state = LossState()
+        self._moment = ""  # that is shown, in words; the header has it while nothing is under the mouse
         self._table_wanted: bool | None = None  # None until it was chosen: where there is room
         plot = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
         self.plot_widget = with_tip(plot, "Loss over iterations or seconds", TIP)
         self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
-        self._phases, self._spans = PhaseMarks(self._plot), SpanMarks(self._plot)
-        self._curves = LossCurves(self._plot)
+        self._stages, self._curves = StageMarks(self._plot), LossCurves(self._plot)
         self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)
         self._reading = CurveReading(self._plot)
         self.change_chosen, self.moment_requested = self._ticks.chosen, self._cursor.requested
         box = self._plot.getViewBox()
         box.setDefaultPadding(PADDING)
-        box.sigRangeChanged.connect(self._place_marks)
-        box.sigRangeChanged.connect(lambda *_: self._show_names())
-        box.sigResized.connect(lambda _box: self._apply_range())
-        box.sigResized.connect(self._place_marks)
-        box.sigResized.connect(lambda _box: self._name_values())
+        for function in (self._place_marks, self._show_names):
+            box.sigRangeChanged.connect(lambda *_, function=function: function())
+        for function in (self._apply_range, self._place_marks, self._name_values):
+            box.sigResized.connect(lambda _box, function=function: function())
         box.sigRangeChangedManually.connect(lambda _axes: self._set_zoomed(True))
         self._empty = EmptyLabel(EMPTY, self.plot_widget)
         self._residuals = ResidualCurves(self._plot)
@@ -168,8 +142,8 @@ class LossPlot(Themed, QWidget):
         self._hold_out.linkActivated.connect(lambda _link: self.hold_out_requested.emit())
         self._hold_out.hide()
         self.header = LossHeader()
-        self.header.mode.currentTextChanged.connect(self.set_mode)
-        self.header.axis.currentTextChanged.connect(self.set_axis)
+        for choice in (self.header.mode, self.header.axis):
+            choice.currentTextChanged.connect(lambda _text: self._set_axes())
         self.header.fit.clicked.connect(lambda _checked: self._set_zoomed(False))
         self.header.residuals.clicked.connect(self.refresh)
         self.header.attempts.clicked.connect(self._on_attempts_requested)
@@ -190,9 +164,7 @@ class LossPlot(Themed, QWidget):
         self.plot_widget.scene().sigMouseMoved.connect(self._on_mouse_moved)
         self.plot_widget.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         self._follow_theme()
-        self.set_mode(BEST)
-
-    # -- setters --------------------------------------------------------------------------------------------
+        self._set_axes()
 
     @property
     def figure(self) -> StackedFigure:
@@ -200,32 +172,19 @@ class LossPlot(Themed, QWidget):
         title = str(self.plot_widget.accessibleName())
         return StackedFigure(title, self, lambda: [(self.plot_widget, 0)], self._seen_names)
 
-    def set_histories(
-        self,
-        histories: dict[int, History],
-        current: int | None,
-        names: Mapping[int, str] | None = None,
-        *,
-        compared: int | None = None,
-    ) -> None:
-        """Show histories by the number of their run; `current` is drawn in front.
-
-        `names` of the runs are for the legend. With a `compared` run all others but the current are faint.
-        """
-        front = self._curves.front
-        self._curves.set_histories(histories, current, compared, names or {})
+    def set_state(self, state: LossState) -> None:
+        """Show a state; the range follows again where another run comes to the front or is compared."""
+        front, before, self._state = self._curves.front, self._state, state
+        self._curves.set_state(state)
+        if (before.compared is None) != (state.compared is None):
+            self._all, self._zoomed = state.compared is not None, False
         if self._curves.front is not front:
             self._curves.marked = None
             self._zoomed = False
-        self.refresh()
-
-    def set_details(self, details: RunDetails) -> None:
-        """Set what belongs to the current run; `refresh` shows it."""
-        self._details = details
-        self._curves.until, self._curves.trying = details.until, details.trying
-        self._table.set_attempts(details.attempts)
-        self._hold_out.setVisible(details.can_hold_out)
+        self._table.set_attempts(state.attempts)
+        self._hold_out.setVisible(state.can_hold_out)
         self._show_table()
+        self.refresh()
 
     def set_moment(self, record: int | None) -> None:
         """Set the shown record of the current run, None for the newest; the axis is of its stage."""
@@ -261,13 +220,7 @@ class LossPlot(Themed, QWidget):
 
     def set_mode(self, mode: str) -> None:
         """Show the lowest loss so far, or everything; one of `MODES`."""
-        self._mode = mode
-        self._set_axes()
-
-    def set_axis(self, axis: str) -> None:
-        """Count iterations or seconds along the horizontal axis, where everything is shown."""
-        self._axis = axis
-        self._set_axes()
+        self.header.mode.setCurrentText(mode)
 
     def set_all(self, on: bool) -> None:
         """Show and follow all runs, or the run in front alone."""
@@ -276,7 +229,7 @@ class LossPlot(Themed, QWidget):
 
     def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self.plot_widget, theme)
-        marks = (self._ticks, self._cursor, self._reading, self._phases, self._spans)
+        marks = (self._ticks, self._cursor, self._reading, self._stages)
         for part in (self._curves, self._residuals, self._right, *marks):
             part.set_colors(theme)
         self._name_values()
@@ -286,11 +239,9 @@ class LossPlot(Themed, QWidget):
     # -- drawing --------------------------------------------------------------------------------------------
 
     def _set_axes(self) -> None:
-        everything = self._mode == EVERYTHING
-        self.header.mode.setCurrentText(self._mode)
-        self.header.axis.setCurrentText(self._axis)
+        everything = self.header.mode.currentText() == EVERYTHING
         self.header.axis.setVisible(everything)
-        seconds = not everything or self._axis == "seconds"
+        seconds = not everything or self.header.axis.currentText() == "seconds"
         self._plot.setLabel("bottom", AXES["seconds" if seconds else "iterations"])
         self._curves.set_axes(everything=everything, seconds=seconds)
         self._zoomed = False
@@ -342,7 +293,7 @@ class LossPlot(Themed, QWidget):
         self._names.setVisible(bool(shown))
 
     def _show_table(self) -> None:
-        there = len(self._details.attempts) > 1
+        there = len(self._state.attempts) > 1
         wanted = self.width() >= NARROW if self._table_wanted is None else self._table_wanted
         shown = there and wanted
         self.header.attempts.setVisible(there)
@@ -355,7 +306,6 @@ class LossPlot(Themed, QWidget):
 
     def _show_cursor(self) -> None:
         history, moment = self._curves.front, self._curves.moment
-        self._cursor.show(self._curves.x(history), moment)
         text = ""
         if history is not None and moment is not None:
             last, seen = history.records[-1], history.records[min(moment, len(history) - 1)]
@@ -363,8 +313,11 @@ class LossPlot(Themed, QWidget):
                 text = f"iteration {seen.iteration} of {last.iteration}"
             else:
                 text = f"{duration(seen.seconds)} of {duration(last.seconds)}"
-        self._cursor.set_text(text)
-        self.header.set_moment(text, newest=moment is None)
+        self._cursor.show(self._curves.x(history), moment, text)
+        if self.header.reading.full_text in ("", self._moment):
+            self.header.reading.set_full_text(text)
+        self._moment = text
+        self.header.newest.setVisible(moment is not None)
 
     def _show_residuals(self) -> None:
         """Draw the residuals of the current run, if it has some and they are switched on."""
@@ -376,15 +329,13 @@ class LossPlot(Themed, QWidget):
         self._residuals.show(shown, self._curves.x(shown))
 
     def _right_values(self) -> RightValues | None:
-        history, trace = self._curves.front, self._details.trace
+        history, trace = self._curves.front, self._state.trace
         return None if history is None or trace is None else _errors(history, self._curves.x(history), trace)
 
-    def _place_marks(self, *_: object) -> None:
+    def _place_marks(self) -> None:
         history = self._curves.front
         x = self._curves.x(history)
-        everything = self._curves.everything
-        self._phases.place(history if everything else None, x)
-        self._spans.place(history, x, self._curves.stage, named=not everything)
+        self._stages.place(history, x, self._curves.stage, everything=self._curves.everything)
         self._ticks.show(history, x, self._curves.places)  # those of other stages are of the range
 
     def _on_attempts_requested(self, shown: bool) -> None:
@@ -411,20 +362,20 @@ class LossPlot(Themed, QWidget):
             parts = [text, phase, spent]
             if record.primal is not None:
                 parts.append(f"residuals {record.primal:.1e}, {record.dual:.1e}")
-            self.header.set_reading(" · ".join(parts))
+            self.header.reading.set_full_text(" · ".join(parts))
         else:
-            parts, trace = [value] if np.isfinite(history.lowest[index]) else [], self._details.trace
+            parts, trace = [value] if np.isfinite(history.lowest[index]) else [], self._state.trace
             if trace is not None and parts:
                 near, error = trace.nearest(index)
                 if len(set(objectives(history, np.array([near, index])))) == 1:
                     parts.append(measure(error, trace.unit))
             text = f"{spent}: {' · '.join(parts) or NOT_YET}"
             tried = objective_text(record.value, record.objective, DIGITS)
-            self.header.set_reading(f"{text} · {record.phase.attempt or phase}, {tried}")
+            self.header.reading.set_full_text(f"{text} · {record.phase.attempt or phase}, {tried}")
         self._reading.show(float(x[index]), float(self._curves.places(np.array([index]))[0]), text)
 
     def _clear_reading(self) -> None:
-        self.header.set_reading("")
+        self.header.reading.set_full_text(self._moment)
         self._reading.hide()
 
     def _on_mouse_clicked(self, click: MouseClickEvent) -> None:

@@ -114,11 +114,8 @@ class _Verdicts(QWidget):
             if verdict.action is None:
                 continue
             meaning = VERDICT_ACTIONS[verdict.action]
-            button = push_button(
-                verdict.action.capitalize(),
-                f"{meaning[0].upper()}{meaning[1:]}",
-                partial(self.chosen.emit, verdict),
-            )
+            tip, choose = f"{meaning[0].upper()}{meaning[1:]}", partial(self.chosen.emit, verdict)
+            button = push_button(verdict.action.capitalize(), tip, choose)
             self._grid.addWidget(button, row, 1, Qt.AlignmentFlag.AlignTop)
         self.setVisible(bool(verdicts))
 
@@ -171,8 +168,6 @@ def _line() -> QFrame:
 
 class NumbersController(QObject):
     """Shows numbers; what the frames suffer from is found once no run changes the reconstruction any more."""
-
-    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(self, session: Session, display: Display, panel: NumbersPanel) -> None:
         super().__init__(panel)
@@ -254,8 +249,8 @@ class NumbersController(QObject):
         if scene is None or sequence is None or self._changing or scene.shapes is self._shapes:
             return
         shapes = scene.shapes
-        done = partial(self._on_examined, shapes)
-        self._jobs.start(Job(lambda _job: find(sequence, shapes), done=done, failed=self.failed))
+        done, failed = partial(self._on_examined, shapes), self._session.notifier.fail
+        self._jobs.start(Job(lambda _job: find(sequence, shapes), done=done, failed=failed))
 
     def _on_examined(self, shapes: Shapes, found: Findings | None) -> None:
         scene = None if self._jobs.over else self._display.scene

@@ -36,6 +36,7 @@ from nrsfm_gui.widgets.fields import filled, push_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
+from nrsfm_gui.widgets.tables import prepare_tree
 
 TIP = (
     "How many observations have which residual, both on logarithmic scales. Drag the line:\n"
@@ -236,20 +237,16 @@ class OutliersPanel(QWidget):
         tip = "The worst ones; click one to go to its frame and select its point"
         self.list = with_tip(QTreeWidget(), "Outliers", tip)
         self.list.setRootIsDecorated(False)
-        self.list.setUniformRowHeights(True)
         self.list.setAlternatingRowColors(True)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setFixedWidth(LIST_WIDTH)
         self.list.setHeaderLabels(["point", "frame", "residual"])
         self.list.currentItemChanged.connect(lambda item, _before: self._on_chosen(item))
         self.list.itemClicked.connect(lambda item, _column: self._on_chosen(item))
-        heading = self.list.header()
-        assert heading is not None
-        heading.setStretchLastSection(False)
+        heading = prepare_tree(self.list)
         heading.setMinimumSectionSize(30)
         heading.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         heading.setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._hide = push_button("Hide all", HIDE_TIP, self.hide_requested.emit)
         self._solve = push_button("Solve again", SOLVE_TIP, self.solve_requested.emit)
         self._show = push_button("Show all", SHOW_TIP, self.show_requested.emit)

@@ -170,7 +170,7 @@ class PenaltyEditor(KindEditor):
     @property
     def refused_in_rare(self) -> bool:
         """Whether a weight, or a number that is not changed often, is refused."""
-        return self.weights_list.refused or any(self.rare.note(name) for name in self.rare.names)
+        return bool(self.weights_list.warning.text()) or any(self.rare.note(name) for name in self.rare.names)
 
     def set_penalty(self, penalty: Penalty, rank: int) -> None:
         """Show a penalty for a rank; explicit weights are cut, or continued with their last."""
@@ -199,21 +199,16 @@ class PenaltyEditor(KindEditor):
     def read(self, rank: int) -> Penalty:
         """Return the penalty for a rank; explicit weights are cut, or continued with their last."""
         kind = self._choice.key
-        if kind == EXPLICIT:
-            return self._read_explicit(rank)
-        penalty: Penalty = PENALTIES[kind](**self.read_rows(parameters_of(PENALTIES[kind])))
-        self._known[kind] = penalty
-        return penalty
-
-    def _read_explicit(self, rank: int) -> Penalty:
-        weights = self.weights_list.weights or (NuclearNorm().mu,)
+        if kind != EXPLICIT:
+            penalty: Penalty = PENALTIES[kind](**self.read_rows(parameters_of(PENALTIES[kind])))
+            self._known[kind] = penalty
+            return penalty
+        self.weights_list.warning.show_text("")
         try:
-            penalty = ExplicitWeights(weights).with_rank(rank)
+            return ExplicitWeights(self.weights_list.weights or (NuclearNorm().mu,)).with_rank(rank)
         except InputError as refusal:
-            self.weights_list.set_warning(str(refusal))
+            self.weights_list.warning.show_text(str(refusal))
             raise
-        self.weights_list.set_warning("")
-        return penalty
 
     def show_weights(self, penalty: Penalty, rank: int) -> None:
         """Show what a penalty gives each singular value."""

@@ -23,6 +23,7 @@ from core.reconstruction import (
     OBJECTIVES,
     ROTATION_SOURCES,
     SETTINGS,
+    nearest_preset,
 )
 from core.solvers import PROBLEMS
 from nrsfm_gui.model.changes import Difference, differences
@@ -107,19 +108,13 @@ SYMBOLS = {
 WEIGHTS_TIP = "The weight of each singular value, dragged in the plot of the singular values."
 
 
-def preset_of(settings: Settings) -> str:
-    """Return the preset of the same problem from which settings differ least."""
-    names = [name for name, preset in PRESETS.items() if preset.problem == settings.problem]
-    return min(names, key=lambda name: len(differences(PRESETS[name], settings)))
-
-
 def changes_of(settings: Settings) -> tuple[Difference, ...]:
     """Return what differs from the nearest preset.
 
     The numbers of a penalty that is not that of the preset are compared with those that it has at first. The
     unit and what is up are of no preset.
     """
-    preset, penalty = PRESETS[preset_of(settings)], settings.penalty
+    preset, penalty = PRESETS[nearest_preset(settings)], settings.penalty
     settings = settings.shown_as(preset)
     if type(penalty) is type(preset.penalty) or isinstance(penalty, ExplicitWeights):
         return differences(preset, settings)
@@ -160,7 +155,7 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
 class ParameterForm(EditorGroup):
     """An editor for every setting."""
 
-    folded_changed = pyqtSignal(str)  # the names of what is folded and not as in the preset
+    folded_changed = pyqtSignal(str)  # what is folded and not as in the preset, in words; "" for nothing
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -213,13 +208,13 @@ class ParameterForm(EditorGroup):
             self.preset.add(name, name, PRESET_TIPS[name])
         for name, settings in presets.items():
             changed = ", ".join(each.name for each in changes_of(settings))
-            self.preset.add(name, name, f"your own: {preset_of(settings)}, other {changed}")
+            self.preset.add(name, name, f"your own: {nearest_preset(settings)}, other {changed}")
         self.preset.add(SAVE, "Save as preset…", "gives these parameters a name")
         self.preset.add(REMOVE, "Remove preset", "forgets the name of these parameters")
 
     def set_preset(self, settings: Settings) -> None:
         """Show which preset settings are, or from which they differ, and what of them is folded."""
-        base = preset_of(settings)
+        base = nearest_preset(settings)
         changed = differences(PRESETS[base], settings)
         own = next((name for name, each in self.own_presets.items() if each == settings), None)
         self.preset.set_key(own or (CUSTOM if changed else base))
@@ -232,13 +227,12 @@ class ParameterForm(EditorGroup):
         self.forms["preset"].set_tip("preset", f"{TIPS['preset']}\n{tip}")
         folded: dict[str, list[str]] = {name: [] for name in FOLDED}
         for each in changes_of(settings):
-            folded.get(self.sections.section_of(self._form_of(each.key)), []).append(each.name)
+            row = "penalty" if each.key == "weights" else each.key.rpartition(" ")[2]
+            form = next((form for form in self._all_forms if row in form), None)
+            folded.get(self.sections.section_of(form), []).append(each.name)
         self.sections.set_changes(folded)
-        self.folded_changed.emit(", ".join(name for names in folded.values() for name in names))
-
-    def _form_of(self, key: str) -> Form | None:
-        name = "penalty" if key == "weights" else key.rpartition(" ")[2]
-        return next((form for form in self._all_forms if name in form), None)
+        names = ", ".join(name for names in folded.values() for name in names)
+        self.folded_changed.emit(f"Changed: {names}" if names else "")
 
     def entries(self) -> Iterator[tuple[str, Form]]:
         """Return the rows that the present problem, method and penalty have, with their forms."""

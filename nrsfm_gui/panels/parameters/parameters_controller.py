@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject
 
 from core import ExplicitWeights, Iterate, Sequence, Settings, WeightedNuclearNorm
 from core.cameras import Calibration
@@ -49,15 +50,12 @@ class ParameterNotes:
     """What the panel says beside the parameters."""
 
     movement: str  # how far the shape has moved since the parameters began to
-    noise: float | None  # that the refinement of the shown run has estimated
-    unit: str  # of the noise
+    noise: tuple[float | None, str]  # that the refinement of the shown run has estimated, and its unit
     calibration: Calibration | None  # K of the shown run, where the present parameters would give it
 
 
 class ParametersController(QObject):
     """Keeps session, form and plot in step, and runs the solver with what the form holds."""
-
-    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(
         self,
@@ -65,11 +63,10 @@ class ParametersController(QObject):
         control: RunControl,
         panel: ParametersPanel,
         store: AppStore,
-        parent: QObject | None = None,
         *,
         errors: RunErrors | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(panel)
         self._session, self._control, self._store = session, control, store
         self._panel, self._errors = panel, errors  # which have the size of the object
         plot = panel.spectrum_plot
@@ -88,7 +85,15 @@ class ParametersController(QObject):
         self._diamonds = PanelUpdater(
             self._resolve_plot, plot.set_state, self, milliseconds=FRAME_MILLISECONDS
         )
-        self._notes = PanelUpdater(self._resolve_notes, self._show_notes, self)
+        self._notes = PanelUpdater(
+            lambda: ParameterNotes(self._movement(), self._noise(), self._camera()),
+            {
+                "movement": plot.set_note,
+                "noise": lambda noise: panel.set_noise_estimate(*noise),
+                "calibration": panel.set_calibration,
+            },
+            self,
+        )
         self._difference = PanelUpdater(
             self._resolve_difference, lambda state: panel.differs.set_difference(*state), self
         )
@@ -210,13 +215,8 @@ class ParametersController(QObject):
                 control.cancel()
             control.show(shown, settings, moment)
 
-        session.undo_stack.push(
-            UndoEntry(
-                f"preset {name}",
-                undo=lambda: show(source, before, moment),
-                redo=lambda: show(run, settings, None),
-            )
-        )
+        undo, redo = partial(show, source, before, moment), partial(show, run, settings, None)
+        session.undo_stack.push(UndoEntry(f"preset {name}", undo=undo, redo=redo))
         sentence = f"Run {sentence_name(run)} is of this preset; run {sentence_name(source)} stays as it was."
         if self._announced:
             session.notifier.show_status(sentence)
@@ -274,7 +274,8 @@ class ParametersController(QObject):
         if self._session.settings.objective == DEPTHS:
             self._set_modes((1.0,))
         else:
-            self._panel.choose_penalty(kind)
+            self._panel.penalty.choose(kind)
+            self._panel.flush()
 
     def _on_penalty_requested(self, kind: str) -> None:
         """Let a penalty choose the weights of the modes, as it would those of the singular values."""
@@ -331,7 +332,7 @@ class ParametersController(QObject):
             if not self._jobs.over:
                 self._show_spectrum(seen)
 
-        self._jobs.start(Job(lambda _job: seen.spectrum, done=show, failed=self.failed))
+        self._jobs.start(Job(lambda _job: seen.spectrum, done=show, failed=self._session.notifier.fail))
 
     def _show_spectrum(self, seen: Iterate | None) -> None:
         """Show the singular values of what is looked at; the weights of a penalty follow from its start's."""
@@ -355,7 +356,10 @@ class ParametersController(QObject):
         session = self._session
         settings, rule, seen = session.settings, penalty_name(session.rule), self._spectrum_of
         if settings.objective == DEPTHS:
-            return self._resolve_modes(settings)
+            values = self._mode_values
+            if self._panel.spectrum_plot.canvas.dragged_handle is None or not self._columns:
+                self._columns = mode_count(values, settings)
+            return modes_state(values, settings, self._columns)
         known = None if seen is None or seen.record.energy is not None else seen.spectrum
         singular = None if known is None else known.values
         weights, _ = derive_weights(settings.penalty, settings.rank, self._panel.penalty.reference, singular)
@@ -366,20 +370,6 @@ class ParametersController(QObject):
             singular_values=None if singular is None else tuple(singular.tolist()),
             run_weights=() if known is None else tuple(known.weights.tolist()),
         )
-
-    def _resolve_modes(self, settings: Settings) -> SpectrumState:
-        values = self._mode_values
-        if self._panel.spectrum_plot.canvas.dragged_handle is None or not self._columns:
-            self._columns = mode_count(values, settings)
-        return modes_state(values, settings, self._columns)
-
-    def _resolve_notes(self) -> ParameterNotes:
-        return ParameterNotes(self._movement(), *self._noise(), self._camera())
-
-    def _show_notes(self, notes: ParameterNotes) -> None:
-        self._panel.spectrum_plot.set_note(notes.movement)
-        self._panel.set_noise_estimate(notes.noise, notes.unit)
-        self._panel.set_calibration(notes.calibration)
 
     def _movement(self) -> str:
         """Return how far the shape has moved since the parameters began to move, "" where they did not.

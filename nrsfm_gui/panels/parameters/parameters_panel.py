@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,6 @@ from nrsfm_gui.widgets.labels import ElidedLabel, tip_as_text
 
 LEAST_WIDTH = 300
 LINE_MARGIN = 2  # pixels above and below the line under the parameters
-# Rank and penalty that a problem begins with: those of its preset.
-FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
-    problem: (PRESETS[name].rank, PRESETS[name].penalty) for problem, name in DEFAULT_PRESETS.items()
-}
 
 
 class DifferenceBar(QFrame):
@@ -70,10 +66,6 @@ class DifferenceBar(QFrame):
     def sizeHint(self) -> QSize:
         """Return a height that has room for the button, also where it is hidden."""
         return QSize(super().sizeHint().width(), self.use.sizeHint().height() + 2 * LINE_MARGIN)
-
-    def set_folded(self, names: str) -> None:
-        """Name what is changed in the sections that may be closed."""
-        self.changed.set_full_text(f"Changed: {names}" if names else "")
 
     def set_difference(self, number: int, names: str) -> None:
         """Name what differs from a run: "rank, xi"; "" for nothing."""
@@ -106,7 +98,9 @@ class ParametersPanel(QScrollArea):
         self._calibration: Calibration | None = None  # of a run with these parameters
         # The penalty that a method does not support, and the one that it has brought in its place.
         self._replaced: tuple[Penalty, Penalty] | None = None
-        self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
+        # Rank and penalty of each problem as they were when another was chosen, at first those of its preset.
+        presets = {problem: PRESETS[name] for problem, name in DEFAULT_PRESETS.items()}
+        self._models = {problem: (preset.rank, preset.penalty) for problem, preset in presets.items()}
         self._timer = Debounce(self.flush, TYPING_MILLISECONDS, self)
         self._dragged = Debounce(self._accept, 0, self)  # all events of the mouse that wait are one change
         self._derived = PanelUpdater(lambda: self.settings, self._show_derived, self)
@@ -125,7 +119,7 @@ class ParametersPanel(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.differs = DifferenceBar(self)  # below what scrolls
-        form.folded_changed.connect(self.differs.set_folded)
+        form.folded_changed.connect(self.differs.changed.set_full_text)
         self.run_parameters_requested = self.differs.requested
         self.set_settings(self.settings)
 
@@ -153,17 +147,15 @@ class ParametersPanel(QScrollArea):
                 assert choice is not None  # it has keys
                 title = f"{label[:1].upper()}{label[1:]}: {choice.title(value)}"
                 reason = self._reasons.get(name, "") or choice.refusal(value)
-                choose, checked = partial(self._choose_value, name, value), value == choice.key
+                choose = partial(self._choose_value, name, choice, value)
                 yield PaletteEntry(
                     title, choice.explanation(value), choose, "value",
-                    symbols=(value,), reason=reason, checked=checked,
+                    symbols=(value,), reason=reason, checked=value == choice.key,
                 )  # fmt: skip
 
-    def _choose_value(self, key: str, value: str) -> None:
-        """Choose a value as a person does, and show its parameter."""
-        choice = _choice_of(self.focus_parameter(key))
-        if choice is not None:
-            choice.choose(value)
+    def _choose_value(self, key: str, choice: Choice, value: str) -> None:
+        self.focus_parameter(key)
+        choice.choose(value)
 
     def focus_parameter(self, key: str) -> QWidget:
         """Show the field of a parameter, in its section where it is folded; give it the focus, return it."""
@@ -256,11 +248,6 @@ class ParametersPanel(QScrollArea):
         assert isinstance(field, NumberField)
         field.drag_to(value)
 
-    def choose_penalty(self, kind: str) -> None:
-        """Choose a penalty: a key of `core.PENALTIES`, or "weights"."""
-        self.penalty.choose(kind)
-        self.flush()
-
     def flush(self) -> None:
         """Read every field now; called before a run starts, so that what was typed last counts."""
         self._accept()
@@ -283,11 +270,6 @@ class ParametersPanel(QScrollArea):
         self._form.set_preset(settings)
         self.penalty.show_weights(settings.penalty, settings.rank)
 
-    def _set_message(self, name: str, sentence: str) -> None:
-        self._forms[name].set_message(name, sentence)
-        if sentence:
-            self._unfold(self._forms[name])
-
     def _unfold(self, part: QWidget) -> None:
         self.sections.set_open({*self.sections.open, self.sections.section_of(part)})
 
@@ -297,15 +279,12 @@ class ParametersPanel(QScrollArea):
 
     def _read(self) -> Settings | None:
         """Read every field and show each refusal below it. None where there is one."""
-        chosen = self._form.objective.key
-        low_rank = chosen == LOWRANK
-        changes: dict[str, Any] = {
-            "problem": "lowrank" if low_rank else "nonrigid",
-            "objective": WNN if low_rank else chosen,
-            "method": self._form.method.method,
-        }
+        key, method = self._form.objective.key, self._form.method.method
+        problem, objective = ("lowrank", WNN) if key == LOWRANK else ("nonrigid", key)
+        changes: dict[str, Any] = {"problem": problem, "objective": objective, "method": method}
         refusals: list[str] = []
         for name, editor in self._form.editors.items():
+            sentence = ""
             try:
                 value: Any = editor.value()
                 if value != getattr(self.settings, name):
@@ -315,22 +294,21 @@ class ParametersPanel(QScrollArea):
                 if name == "hide" and value is not None and self._sequence is not None:
                     parse_hidden(value, *self._sequence.visible.shape)
                 changes[name] = value
-                self._set_message(name, "")
             except ValueError as refusal:  # InputError is one
-                self._set_message(name, str(refusal))
-                refusals.append(str(refusal))
-        rank = changes.get("rank") or self.settings.rank
-        readers: dict[str, Callable[[], object]] = {
-            "options": self._form.method.read,
-            "penalty": lambda: self.penalty.read(rank),
-        }
-        for name, read in readers.items():
-            try:
-                changes[name] = read()
-            except InputError as refusal:  # shown by the editor
-                refusals.append(str(refusal))
-                exact = name == "options" or self.penalty.refused_in_rare
-                self._unfold(self._form.method.rare if exact else self.penalty)
+                sentence = str(refusal)
+                refusals.append(sentence)
+                self._unfold(self._forms[name])
+            self._forms[name].set_message(name, sentence)
+        try:
+            changes["options"] = self._form.method.read()
+        except InputError as refusal:  # shown by the editor, as is the next one
+            refusals.append(str(refusal))
+            self._unfold(self._form.method.rare)
+        try:
+            changes["penalty"] = self.penalty.read(changes.get("rank") or self.settings.rank)
+        except InputError as refusal:
+            refusals.append(str(refusal))
+            self._unfold(self.penalty.rare if self.penalty.refused_in_rare else self.penalty)
         settings = self.settings.with_changes(**changes)
         self._form.set_objective(settings)
         refusals += self._show_what_applies(settings)

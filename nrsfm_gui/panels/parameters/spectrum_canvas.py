@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyqtgraph as pg
@@ -34,6 +35,7 @@ TICK_LINES, AXIS = 1.3, 30  # lines from a tick to the next at least; pixels of 
 ROOMY, TALL = 180, 270
 STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
 CHOICES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+KEYS = {*STEPS, *CHOICES, Qt.Key.Key_Escape}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,9 @@ class SpectrumPicture:
     level: float | None = None  # height of a line across the bars
     meaning: str = ""  # of this line
     barrier: int | None = None  # the handle that stopped another one
+    ticks: Mapping[str, list[tuple[float, str]]] = field(default_factory=dict)  # heights, texts by axis
+    labels: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # of the axes, short and in full
+    grows: bool = True  # whether there is a place for one more; else the last column is of all others, too
 
     @property
     def columns(self) -> int:
@@ -73,7 +78,6 @@ class SpectrumCanvas(PlainPlot):
         ("Escape", "leave the plot"),
     )
     target_changed = pyqtSignal(object)  # what is under the mouse changed
-    handle_pressed = pyqtSignal()
     # The pressed handle was moved to a height, 0 to 1; whether the others are moved as well.
     handle_dragged = pyqtSignal(float, bool)
     handle_released = pyqtSignal()  # the handle was released
@@ -102,19 +106,16 @@ class SpectrumCanvas(PlainPlot):
         for item in (self._ghost, self._plus):
             item.setData(INTERACTIVE_ONLY, True)
         self._theme = DARK
-        self._grows = True  # whether there is a place for one more
         self.picture = SpectrumPicture(np.zeros(0), np.zeros(0))
         self.target: Target | None = None  # what is under the mouse
         self.dragged_handle: int | None = None  # the handle that is being dragged
         self.marked: int | None = None  # the handle that keys move, or that was under the mouse last
         self._y = 0.0  # of the mouse when it last moved the handle, in pixels
         self._share = 0.0  # of the handle, unclipped
-        self._labels = {"left": ("", ""), "right": ("", "")}  # of the axes, short and in full
-        self._ticks: dict[str, list[tuple[float, str]]] = {}  # heights and texts of both vertical axes
         self._marked: dict[str, list[tuple[float, str]]] = {}  # places and texts that the axes show
         self.set_colors(DARK)
-        self._adapt_axes()
-        self._plot.getViewBox().sigResized.connect(self._adapt_axes)
+        self._on_resized()
+        self._plot.getViewBox().sigResized.connect(self._on_resized)
         self.setMinimumHeight(LEAST_HEIGHT)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -128,10 +129,10 @@ class SpectrumCanvas(PlainPlot):
 
     def draw(self, picture: SpectrumPicture) -> None:
         """Draw bars, handles and the line across the bars."""
-        others = picture.columns != self.picture.columns
-        self.picture = picture
-        if others:
+        before, self.picture = self.picture, picture
+        if (picture.columns, picture.grows) != (before.columns, before.grows):
             self._place_ghost()
+        self._draw_axes()
         self._draw_bars()
         self._draw_handles()
         self._level.setVisible(picture.level is not None)
@@ -201,7 +202,7 @@ class SpectrumCanvas(PlainPlot):
 
     def _place_ghost(self) -> None:
         """Put the place for one more behind the last bar, wide enough for the mouse."""
-        columns, grows = self.picture.columns, self._grows
+        columns, grows = self.picture.columns, self.picture.grows
         self._ghost.setVisible(columns > 0 and grows)
         self._plus.setVisible(columns > 0 and grows)
         rest = max(self._plot.getViewBox().width() - GHOST_WIDTH, 1.0)
@@ -215,42 +216,26 @@ class SpectrumCanvas(PlainPlot):
         """Return the least height; the width is given by the layout."""
         return QSize(200, LEAST_HEIGHT)
 
-    def _adapt_axes(self) -> None:
+    def _on_resized(self) -> None:
         self._place_ghost()
-        for side in self._ticks:
-            self._show_ticks(side)
-        self.show_columns()
-        for side, (short, full) in self._labels.items():
+        self._draw_axes()
+
+    def _draw_axes(self) -> None:
+        """Name the axes, and mark as many heights and columns as there is room for."""
+        picture, metrics, columns = self.picture, self.fontMetrics(), self.picture.columns
+        room = max(int((self.height() - AXIS) / (TICK_LINES * metrics.height())), 2)
+        for side, ticks in picture.ticks.items():
+            self._mark_axis(side, ticks[:: -(-len(ticks) // room)])
+        width = self.pixel(2, 0.0).x() - self.pixel(1, 0.0).x()
+        every = math.ceil(metrics.horizontalAdvance(f" {columns} ") / max(width, 1.0))
+        last = columns + 1 if picture.grows else columns - every + 1
+        numbers: list[tuple[float, str]] = [(k, str(k)) for k in range(1, last, every)]
+        self._mark_axis("bottom", numbers if picture.grows else [*numbers, (columns, f"{columns}…")])
+        for side, (short, full) in picture.labels.items():
             axis = self._plot.getAxis(side)  # whose plot would show it with the label
             label = full if self.height() >= (TALL if side == "bottom" else ROOMY) else short
             if axis.labelText != label:
                 axis.setLabel(label or None)
-
-    def set_columns(self, labels: dict[str, tuple[str, str]], *, grows: bool) -> None:
-        """Name the axes, in short and in full. Where it does not grow, the last column is of all others."""
-        if (labels, grows) != (self._labels, self._grows):
-            self._labels, self._grows = labels, grows
-            self._adapt_axes()
-
-    def set_ticks(self, side: str, ticks: list[tuple[float, str]]) -> None:
-        """Mark heights, 0 to 1, on an axis with texts: as many of them as there is room for."""
-        self._ticks[side] = ticks
-        self._show_ticks(side)
-
-    def _show_ticks(self, side: str) -> None:
-        ticks = self._ticks[side]
-        room = max(int((self.height() - AXIS) / (TICK_LINES * self.fontMetrics().height())), 2)
-        every = -(-len(ticks) // room)
-        self._mark_axis(side, ticks[::every])
-
-    def show_columns(self) -> None:
-        """Show the numbers of the columns: as many of them as there is room for."""
-        columns = self.picture.columns
-        width = self.pixel(2, 0.0).x() - self.pixel(1, 0.0).x()
-        every = math.ceil(self.fontMetrics().horizontalAdvance(f" {columns} ") / max(width, 1.0))
-        last = columns + 1 if self._grows else columns - every + 1
-        ticks: list[tuple[float, str]] = [(k, str(k)) for k in range(1, last, every)]
-        self._mark_axis("bottom", ticks if self._grows else [*ticks, (columns, f"{columns}…")])
 
     def _mark_axis(self, side: str, ticks: list[tuple[float, str]]) -> None:
         """Set the ticks of an axis where they are others: it is drawn anew then."""
@@ -268,20 +253,18 @@ class SpectrumCanvas(PlainPlot):
         place = self._plot.getViewBox().mapSceneToView(self.mapToScene(position.toPoint()))
         count = self.picture.columns
         column = min(round(place.x()) - 1, count)  # that of one more is wider where there are many
-        if not 0 <= column < count + self._grows or place.y() > 1 or count == 0:
+        if not 0 <= column < count + self.picture.grows or place.y() > 1 or count == 0:
             return None
-        near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(self.picture.shares)]
-        distances = {k: self._distance(position, k) for k in near}
+        shares = self.picture.shares
+        near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(shares)]
+        apart = {k: position - self.pixel(k + 1, float(shares[k])) for k in near}
+        distances = {k: math.hypot(each.x(), each.y()) for k, each in apart.items()}
         closest = min(distances, key=lambda k: distances[k], default=None)
         if closest is not None and distances[closest] <= REACH:
             return Target("handle", closest)
         if column == count:
             return Target("more", column) if place.y() < GHOST_HEIGHT else None
         return Target("bar", column) if place.y() < LOW else None
-
-    def _distance(self, position: QPointF, k: int) -> float:
-        apart = position - self.pixel(k + 1, float(self.picture.shares[k]))
-        return float((apart.x() ** 2 + apart.y() ** 2) ** 0.5)
 
     # -- mouse ----------------------------------------------------------------------------------------------
 
@@ -296,7 +279,6 @@ class SpectrumCanvas(PlainPlot):
             self._y, self._share = event.position().y(), float(self.picture.shares[self.dragged_handle])
             self._show_cursor()
             self.mark(self.dragged_handle)
-            self.handle_pressed.emit()
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
         """Drag the pressed handle, or update the target under the mouse."""
@@ -319,15 +301,12 @@ class SpectrumCanvas(PlainPlot):
         assert event is not None
         if event.button() is not Qt.MouseButton.LeftButton:
             return
+        target = self.target
         if self.dragged_handle is not None:
             self.dragged_handle = None
             self.handle_released.emit()
-        elif (
-            self.target is not None
-            and self.target.kind != "handle"
-            and self.target == self.target_at(event.position())
-        ):
-            self.bar_clicked.emit(self.target.index + 1)
+        elif target is not None and target.kind != "handle" and target == self.target_at(event.position()):
+            self.bar_clicked.emit(target.index + 1)
         self._update_target(event.position(), again=True)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
@@ -377,12 +356,8 @@ class SpectrumCanvas(PlainPlot):
 
     def event(self, event: QEvent | None) -> bool:
         """Accept the arrow keys, which would otherwise step through the frames."""
-        if (
-            isinstance(event, QKeyEvent)
-            and event.type() is QEvent.Type.ShortcutOverride
-            and len(self.picture.shares)
-            and (event.key() in STEPS or event.key() in CHOICES or event.key() == Qt.Key.Key_Escape)
-        ):
+        override = event is not None and event.type() is QEvent.Type.ShortcutOverride
+        if override and isinstance(event, QKeyEvent) and event.key() in KEYS and len(self.picture.shares):
             event.accept()
             return True
         return bool(super().event(event))
@@ -397,9 +372,8 @@ class SpectrumCanvas(PlainPlot):
             self.mark(min(max(handle, 0), count - 1) if count else None)
         elif key in STEPS:
             percent = 10.0 if keys & Qt.KeyboardModifier.ShiftModifier else 1.0
-            self.weight_step_requested.emit(
-                STEPS[key] * percent, bool(keys & Qt.KeyboardModifier.ControlModifier)
-            )
+            move_others = bool(keys & Qt.KeyboardModifier.ControlModifier)
+            self.weight_step_requested.emit(STEPS[key] * percent, move_others)
         elif key == Qt.Key.Key_Escape:
             self.clearFocus()
         else:

@@ -206,7 +206,7 @@ class SpectrumPlot(Themed, QWidget):
         super().__init__(parent)
         self._singular: Floats | None = None  # (N,) of the reconstruction
         self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
-        self._base: tuple[float, ...] = ()  # and had when the drag began
+        self._base: tuple[float, ...] | None = None  # that they had when a drag began
         self._moves_others = False
         self._barrier: int | None = None  # the handle that stopped another one
         self.canvas = SpectrumCanvas()
@@ -223,7 +223,6 @@ class SpectrumPlot(Themed, QWidget):
         self._limit = Debounce(self._end_limit, SENTENCE_MILLISECONDS, self)
         canvas = self.canvas
         canvas.target_changed.connect(self._on_target_changed)
-        canvas.handle_pressed.connect(self._on_handle_pressed)
         canvas.handle_dragged.connect(self._on_handle_dragged)
         canvas.handle_released.connect(self._on_handle_released)
         # How many basis shapes or modes are kept; and which weight (0-based) is to follow the rule again.
@@ -252,7 +251,6 @@ class SpectrumPlot(Themed, QWidget):
         self._empty.setText(words.empty)
         self.canvas.setToolTip(words.tip)
         self.canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{words.tip.replace(chr(10), ' ')}</p>")
-        self.canvas.set_columns(words.labels, grows=objective == WNN)
         lowest, highest = (-1.0, 2.0) if objective == DEPTHS else (-3.0, 1.0)
         self._left, self._right = LogScale(-1.0, 1.0), LogScale(lowest, highest, zero=True)
         self._rest()
@@ -271,8 +269,6 @@ class SpectrumPlot(Themed, QWidget):
     def weights(self) -> tuple[float, ...]:
         """The weights at the handles, (K,)."""
         return self._weights or self._state.run_weights
-
-    # -- setters --------------------------------------------------------------------------------------------
 
     def set_state(self, state: SpectrumState) -> None:
         """Show singular values and weights; a handle that is being dragged stays under the mouse."""
@@ -321,7 +317,6 @@ class SpectrumPlot(Themed, QWidget):
         self._by.setVisible(not empty and self._state.objective == DEPTHS)
         self._fit_scales(weights)
         self._draw()
-        self.canvas.show_columns()
 
     def _draw(self) -> None:
         bars, smallest, level = np.zeros(0), self._state.smallest, None
@@ -337,6 +332,9 @@ class SpectrumPlot(Themed, QWidget):
                 level=level,
                 meaning="smallest movement" if self.canvas.height() >= ROOMY else "",
                 barrier=self._barrier,
+                ticks={"left": self._left.ticks(), "right": self._right.ticks()},
+                labels=self._words.labels,
+                grows=self._state.objective == WNN,
             )
         )
 
@@ -356,14 +354,12 @@ class SpectrumPlot(Themed, QWidget):
                 values = np.append(values[values > smallest / BELOW], smallest)
             wanted = decades_of(values, zero=False, margin=0.1 if modes else 0.3, least=1.0)
             self._left = self._left if self._left.holds(wanted, 0.5 if modes else 2.0) else wanted
-            self.canvas.set_ticks("left", self._left.ticks())
         if weights.size and self.canvas.dragged_handle is None:
             margin, least = (0.0, 1.0) if modes else (WEIGHT_MARGIN, WEIGHT_SPAN)
             wanted = decades_of(weights, zero=True, margin=margin, least=least)
             inside = self._right.low <= wanted.low and wanted.high <= self._right.high
             if not (inside if modes else self._right.holds(wanted)):
                 self._right = wanted
-            self.canvas.set_ticks("right", self._right.ticks())
 
     def _name(self, handle: int) -> str:
         """Return the symbol of a weight: "a2", or of the last one of the modes "w6…"."""
@@ -391,16 +387,19 @@ class SpectrumPlot(Themed, QWidget):
                 f"Of mode {target.index + 1} and all smaller ones." if others else self._words.handle
             )
         else:
-            count, more = target.index + 1, target.kind == "more"
-            modes = self._state.objective == DEPTHS
-            self._set_hint(self._mode_hint(count) if modes else self._rank_hint(count, more=more))
+            self._set_hint(self._click_hint(target.index + 1, more=target.kind == "more"))
 
     def _is_of_others(self, handle: int) -> bool:
         """Return whether a weight is of all smaller modes, too."""
         return self._state.objective == DEPTHS and handle + 1 == len(self.weights)
 
-    def _rank_hint(self, count: int, *, more: bool) -> str:
-        """Return what a click into the bar of a singular value does."""
+    def _click_hint(self, count: int, *, more: bool) -> str:
+        """Return what a click into the bar of a singular value or a mode does, or behind the last one."""
+        if self._state.objective == DEPTHS:
+            if count not in (self._kept, len(self.weights)):
+                return f"Click to suppress the modes behind {count}."
+            suppressed = self._kept < len(self.weights)
+            return "Click to give the others back." if suppressed else "None is suppressed."
         if more:
             return f"Click to add one: rank {count}."
         if count < len(self.weights):
@@ -409,26 +408,18 @@ class SpectrumPlot(Themed, QWidget):
             return "The only one is kept."
         return f"All {count} are kept. Click in a bar to the left to keep fewer."
 
-    def _mode_hint(self, count: int) -> str:
-        """Return what a click into the bar of a mode does."""
-        if count not in (self._kept, len(self.weights)):
-            return f"Click to suppress the modes behind {count}."
-        return "Click to give the others back." if self._kept < len(self.weights) else "None is suppressed."
-
-    def _on_handle_pressed(self) -> None:
-        self._base = self._weights = self.weights
-        self._moves_others = False
-
     def _on_handle_dragged(self, share: float, move_others: bool) -> None:
         handle = self.canvas.dragged_handle
         if handle is None:
             return
-        if move_others != self._moves_others:  # what was moved so far stays
-            self._moves_others, self._base = move_others, self._weights
+        if self._base is None or move_others != self._moves_others:  # what was moved so far stays
+            self._moves_others, self._base = move_others, self.weights
+            self._weights = self._base
         weight = min(self._right.value(share), self._words.scale.highest)
         self._move(handle, weight, self._base, move_others=move_others)
 
     def _on_handle_released(self) -> None:
+        self._base = None
         self._show()  # the scale may have to follow now
         if self.hint == ALONG:  # where nothing is under the mouse, no other hint follows
             self._rest()

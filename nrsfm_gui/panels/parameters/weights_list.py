@@ -29,11 +29,7 @@ def enforce_order(weights: tuple[float, ...], moved: int) -> tuple[float, ...]:
 
 
 def suppress_behind(weights: tuple[float, ...], kept: int) -> tuple[float, ...]:
-    """Return weights of modes that suppress all behind the first `kept`; again, they give these back.
-
-    >>> suppress_behind((1.0, 2.0, 2.0), 1), suppress_behind((1.0, 20.0, 20.0), 1)
-    ((1.0, 20.0, 20.0), (1.0, 1.0, 1.0))
-    """
+    """Return weights of modes that suppress all behind the first `kept`; again, they give these back."""
     rank = sum(weight < SUPPRESSED for weight in weights)
     usual = max(1.0, *(weight for weight in weights if weight < SUPPRESSED)) if rank else 1.0
     given = tuple(usual if weight >= SUPPRESSED else weight for weight in weights)
@@ -68,8 +64,8 @@ class WeightsList(QWidget):
         self.weights: tuple[float, ...] = ()  # the weights shown, (K,)
         self._rows: list[tuple[PlainLabel, PlainLabel, NumberField]] = []
         self._note = PlainLabel(role="muted", wraps=True)
-        self._warning = PlainLabel(role="warning", wraps=True)
-        for label in (self._note, self._warning):
+        self.warning = PlainLabel(role="warning", wraps=True)  # why the weights are refused
+        for label in (self._note, self.warning):
             label.hide()
         self._table = QWidget()
         self._grid = grid_layout(self._table, 10, 3)
@@ -78,19 +74,10 @@ class WeightsList(QWidget):
             heading = PlainLabel(title, role="muted")
             heading.setToolTip(tip)
             self._grid.addWidget(heading, 0, column)
-        filled(QVBoxLayout(self), self._table, self._warning, self._note, spacing=4)
-
-    @property
-    def refused(self) -> bool:
-        """Whether a sentence says why the weights are refused."""
-        return bool(self._warning.text())
+        filled(QVBoxLayout(self), self._table, self.warning, self._note, spacing=4)
 
     def set_values(
-        self,
-        weights: list[float] | tuple[float, ...] | Floats,
-        singular_values: Floats | None,
-        *,
-        note: str = "",
+        self, weights: tuple[float, ...] | Floats, singular_values: Floats | None, *, note: str = ""
     ) -> None:
         """Show weights and the singular values that they weigh.
 
@@ -115,10 +102,6 @@ class WeightsList(QWidget):
             note = f"{note} σ is of the run shown, which has {len(values)} of them.".strip()
         self._note.show_text(note)
 
-    def set_warning(self, sentence: str) -> None:
-        """Show why the weights are refused, "" where they are not."""
-        self._warning.show_text(sentence)
-
     def _rebuild(self, count: int) -> None:
         for row in self._rows:
             for widget in row:
@@ -139,7 +122,7 @@ class WeightsList(QWidget):
         try:
             weight = float(self._rows[k][2].value() or 0.0)
         except ValueError as refusal:
-            self.set_warning(f"weight {k + 1}: {refusal}")
+            self.warning.show_text(f"weight {k + 1}: {refusal}")
             return
         self.weights = (*self.weights[:k], weight, *self.weights[k + 1 :])
         self.weights_edited.emit(self.weights)

@@ -30,6 +30,7 @@ from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
+from nrsfm_gui.widgets.tables import prepare_tree
 
 COLUMNS = {CameraModel.PERSPECTIVE: 1, CameraModel.ORTHOGONAL: 2}
 LETTERS = {CameraModel.PERSPECTIVE: "P", CameraModel.ORTHOGONAL: "O"}
@@ -76,10 +77,28 @@ class SequenceTree(Themed, QTreeWidget):
         self._others: list[QTreeWidgetItem] = []  # the rows of sequences that are in no list
         self._words: tuple[str, ...] = ()  # of the filter
         self.setAccessibleName("Sequences and runs")
-        self._build()
+        self.setColumnCount(3)
+        self.setHeaderLabels(["Sequence", "P", "O"])
+        cell, row = _Cell(self), RowDelegate(self)
+        self.setItemDelegateForColumn(0, row)
+        head, header = self.headerItem(), prepare_tree(self)
+        assert head is not None  # setHeaderLabels made it
+        header.setMinimumSectionSize(28)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for camera, column in COLUMNS.items():
+            head.setToolTip(column, f"{camera.value} camera")
+            head.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            header.resizeSection(column, CELL_WIDTH)
+            self.setItemDelegateForColumn(column, cell)
+        self.setIndentation(INDENTATION)
+        self.setExpandsOnDoubleClick(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.itemClicked.connect(self._on_item_clicked)
+        self.itemDoubleClicked.connect(self._on_item_double_clicked)
+        self.currentItemChanged.connect(self._on_current_item_changed)
+        self.title_changed = row.title_edited
         self._follow_theme()
-
-    # -- setters --------------------------------------------------------------------------------------------
 
     def set_entries(self, entries: Collection[SequenceEntry]) -> None:
         """List these sequences; those of the session stay."""
@@ -419,38 +438,6 @@ class SequenceTree(Themed, QTreeWidget):
             self.left_requested.emit(sequence, -1 if run is None else run.number)
         elif entry is not None:
             self.sequence_requested.emit(entry)
-
-    # -- construction ---------------------------------------------------------------------------------------
-
-    def _build(self) -> None:
-        self.setColumnCount(3)
-        self.setHeaderLabels(["Sequence", "P", "O"])
-        head = self.headerItem()
-        assert head is not None  # setHeaderLabels made it
-        for camera, column in COLUMNS.items():
-            head.setToolTip(column, f"{camera.value} camera")
-            head.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)
-        header = self.header()
-        assert header is not None  # a tree has one
-        header.setStretchLastSection(False)
-        header.setMinimumSectionSize(28)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in COLUMNS.values():
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            header.resizeSection(column, CELL_WIDTH)
-        self.setIndentation(INDENTATION)
-        self.setUniformRowHeights(True)
-        self.setExpandsOnDoubleClick(False)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.itemClicked.connect(self._on_item_clicked)
-        self.itemDoubleClicked.connect(self._on_item_double_clicked)
-        self.currentItemChanged.connect(self._on_current_item_changed)
-        cell, row = _Cell(self), RowDelegate(self)
-        self.setItemDelegateForColumn(0, row)
-        for column in COLUMNS.values():
-            self.setItemDelegateForColumn(column, cell)
-        self.title_changed = row.title_edited
 
 
 def describe(entry: SequenceEntry) -> str:

@@ -78,8 +78,6 @@ class SequencesPanel(QWidget):
         """Return the preferred size."""
         return QSize(220, 320)
 
-    # -- setters --------------------------------------------------------------------------------------------
-
     def set_entries(self, entries: Collection[SequenceEntry]) -> None:
         """List these; where there is nothing, show what to do instead."""
         self._listed = bool(entries)

@@ -47,7 +47,6 @@ class _PixelItem(pg.GraphicsObject, metaclass=AbstractQt):
     def paint(
         self, painter: QPainter | None, option: QStyleOptionGraphicsItem | None, widget: QWidget | None = None
     ) -> None:
-        """Paint what may be seen."""
         assert painter is not None
         device = painter.device()
         assert device is not None
@@ -82,10 +81,7 @@ class DotsItem(_PixelItem):
     def set_style(
         self, colors: Collection[QColor], diameter: float, *, pen_width: float = 0.0, crossed: bool = False
     ) -> None:
-        """Choose the colors that dots can have, their diameter in pixels, and the width of rings or 0.
-
-        Where they are `crossed`, crosses are drawn with that width instead of rings.
-        """
+        """Choose the colors that dots can have, and the diameter and width of rings or crosses in pixels."""
         style = tuple(colors), diameter, pen_width, crossed
         if style != (self.colors, self.diameter, self._pen_width, self.crossed):
             self.colors, self.diameter, self._pen_width, self.crossed = style

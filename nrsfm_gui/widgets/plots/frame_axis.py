@@ -99,14 +99,10 @@ class FrameRange:
         if self.frames is None:
             return
         left, right = self._edges(axis)
-        if shades:
-            shade = qcolor(theme.panel, SHADE)
-            painter.fillRect(QRectF(area.left(), area.top(), left - area.left(), area.height()), shade)
-            painter.fillRect(QRectF(right, area.top(), area.right() - right, area.height()), shade)
-        else:
-            painter.fillRect(
-                QRectF(left, area.top(), right - left, area.height()), qcolor(theme.accent, 0.22)
-            )
+        filled = [(area.left(), left), (right, area.right())] if shades else [(left, right)]
+        color = qcolor(theme.panel, SHADE) if shades else qcolor(theme.accent, 0.22)
+        for start, end in filled:
+            painter.fillRect(QRectF(start, area.top(), end - start, area.height()), color)
         painter.setPen(QPen(qcolor(theme.accent), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
         top, bottom = area.top() + 1, area.bottom() - 1
         for x, out in ((left, -BRACKET), (right, BRACKET)):
@@ -158,7 +154,6 @@ class FramePicture(Themed):
         self.update()
 
     def _paint_line(self, painter: QPainter, area: QRectF) -> None:
-        """Draw a line at the frame that is shown."""
         x = self._axis.center(self._frame)
         painter.setPen(QPen(qcolor(self._theme.text), 1.0))
         painter.drawLine(QLineF(x, area.top(), x, area.bottom()))

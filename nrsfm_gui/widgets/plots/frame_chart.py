@@ -88,11 +88,7 @@ class FrameChart(Themed, PlainPlot):
         """Show curves in colors, one for each point; labels have a "#rrggbb" color."""
         self._name_axes(f"{plot.title} ({plot.unit})" if plot.unit else plot.title, names_frames, color)
         styles = (plot.dashed, Qt.PenStyle.DashLine), (plot.curves, Qt.PenStyle.SolidLine)
-        lines = [
-            (values, pen, style)
-            for curves, style in styles
-            for values, pen in zip(curves, colors, strict=False)
-        ]
+        lines = [(*line, style) for curves, style in styles for line in zip(curves, colors, strict=False)]
         spots = []
         for curve, (values, pen, style) in zip(self._shown(self._curves, lines), lines, strict=True):
             curve.setData(np.arange(1, len(values) + 1), values, pen=pg.mkPen(pen, width=1, style=style))
@@ -159,22 +155,18 @@ class FrameChart(Themed, PlainPlot):
         if known.size:
             low, high = float(known.min()), float(known.max())
             margin = 0.0 if high > low else 0.5 * abs(high) or 0.5
-            count = max(len(values) for values in lines)
+            frames = 1, max(2, *(len(values) for values in lines))
             room = TITLE_ROOM * (high - low)
-            self._plot.getViewBox().setRange(
-                xRange=(1, max(count, 2)), yRange=(low - margin, high + margin + room)
-            )
+            self._plot.getViewBox().setRange(xRange=frames, yRange=(low - margin, high + margin + room))
 
     def _on_mouse_clicked(self, event: MouseClickEvent) -> None:
-        box = self._plot.getViewBox()
-        if event.button() != Qt.MouseButton.LeftButton or not box.sceneBoundingRect().contains(
-            event.scenePos()
-        ):
+        box, place = self._plot.getViewBox(), event.scenePos()
+        if event.button() != Qt.MouseButton.LeftButton or not box.sceneBoundingRect().contains(place):
             return
         if event.double():
             self._show_all([curve.getData()[1] for curve in self._curves if curve.isVisible()])
         else:
-            self.frame_requested.emit(round(box.mapSceneToView(event.scenePos()).x()) - 1)
+            self.frame_requested.emit(round(box.mapSceneToView(place).x()) - 1)
 
 
 def _lone_values(values: Floats, color: QColor, *, filled: bool) -> list[dict[str, object]]:
@@ -182,7 +174,5 @@ def _lone_values(values: Floats, color: QColor, *, filled: bool) -> list[dict[st
     finite = np.isfinite(values)
     padded = np.concatenate([[False], finite, [False]])
     lone = np.flatnonzero(finite & ~padded[:-2] & ~padded[2:])
-    brush = pg.mkBrush(color if filled else None)
-    return [
-        {"pos": (frame + 1, values[frame]), "pen": pg.mkPen(color), "brush": brush} for frame in lone.tolist()
-    ]
+    look = {"pen": pg.mkPen(color), "brush": pg.mkBrush(color if filled else None)}
+    return [{"pos": (frame + 1, values[frame]), **look} for frame in lone.tolist()]

@@ -1,8 +1,7 @@
 """Export of figures for papers as PNG, SVG or PDF, and of images as PNG.
 
 A figure is painted by the widget that shows it, in the colors of `PAPER` and at a size in centimeters, so
-that text keeps the size in points that it has on the screen. `svg_generator` states why SVG has its own
-generator.
+that text keeps the size in points that it has on the screen.
 """
 
 from __future__ import annotations
@@ -45,28 +44,20 @@ KEY = 9.0  # side of the colored square next to a name, pixels
 
 @dataclass(frozen=True)
 class FigureSize:
-    """The size of a figure on paper.
-
-    Raises InputError where a value is not among those accepted.
-
-    >>> FigureSize(8.5, 5.0).height
-    5.0
-    """
+    """The size of a figure on paper. Raises InputError where a value is not among those accepted."""
 
     width: float = 16.0  # centimeters
     height: float = 9.0
     dpi: int = 300  # dots per inch of a PNG; the other formats are drawings
 
     def __post_init__(self) -> None:
-        for name in ("width", "height"):
-            if not SIDES[0] <= getattr(self, name) <= SIDES[1]:
-                raise InputError(
-                    f"{name} is {getattr(self, name):g} cm; accepted are {SIDES[0]:g} to {SIDES[1]:g} cm"
-                )
-        if not RESOLUTIONS[0] <= self.dpi <= RESOLUTIONS[1]:
-            raise InputError(
-                f"dpi is {self.dpi}; accepted are {RESOLUTIONS[0]} to {RESOLUTIONS[1]} dots per inch"
-            )
+        least, most = SIDES
+        for name, side in (("width", self.width), ("height", self.height)):
+            if not least <= side <= most:
+                raise InputError(f"{name} is {side:g} cm; accepted are {least:g} to {most:g} cm")
+        low, high = RESOLUTIONS
+        if not low <= self.dpi <= high:
+            raise InputError(f"dpi is {self.dpi}; accepted are {low} to {high} dots per inch")
 
     @property
     def pixels(self) -> QSize:
@@ -186,11 +177,9 @@ class StackedFigure:
 
 def save_figure(figure: Figure, path: Path, size: FigureSize) -> None:
     """Write a figure in the format that the suffix names. Raises InputError where that is not possible."""
-    writer = FIGURE_FORMATS.get(path.suffix.lower())
+    writer, known = FIGURE_FORMATS.get(path.suffix.lower()), ", ".join(FIGURE_FORMATS)
     if writer is None:
-        raise InputError(
-            f"{path} has {path.suffix or 'no suffix'}; accepted for figures are {', '.join(FIGURE_FORMATS)}"
-        )
+        raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for figures are {known}")
     with figure.layout(size.pixels):
         content = writer(figure, size)
     with replacing(path) as temporary:
@@ -214,11 +203,8 @@ def save_image(image: QImage, path: Path) -> None:
 
 
 def _png(figure: Figure, size: FigureSize) -> bytes:
-    scale = size.dpi / screen_dpi()
-    page = size.pixels
-    image = QImage(
-        round(page.width() * scale), round(page.height() * scale), QImage.Format.Format_ARGB32_Premultiplied
-    )
+    scale, page = size.dpi / screen_dpi(), size.pixels
+    image = QImage(page * scale, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(scale)  # symbols are as large as in the other formats
     image.fill(qcolor(PAPER.panel))
     _paint(figure, image, QRectF(QPointF(0, 0), QSizeF(page)))
@@ -270,10 +256,7 @@ def _paint(figure: Figure, device: QPaintDevice, page: QRectF) -> None:
 
 @contextmanager
 def _paper_colors(widget: QWidget) -> Iterator[None]:
-    """Give a widget and those inside it the colors of paper for an export.
-
-    Those that a style sheet has a rule for do not inherit a palette.
-    """
+    """Give a widget, and those inside that inherit no palette from it, the colors of paper for an export."""
     inside = [child for child in widget.findChildren(QWidget) if isinstance(child, Themed)]
     for each in (widget, *inside):
         each.setPalette(palette(PAPER))

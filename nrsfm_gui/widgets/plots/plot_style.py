@@ -67,8 +67,6 @@ def log_ticks(left: float, right: float) -> list[tuple[float, str]]:
     # A view can be zoomed to where there are no numbers.
     decades = range(math.floor(max(-DECADES, left)), math.ceil(min(DECADES, right)) + 1)
     steps = (1, 2, 5) if right - left <= 3 else (1,)
-    every = max(1, len(decades) // 10)
-    ticks = [
-        (math.log10(step) + decade, step * 10.0**decade) for decade in decades[::every] for step in steps
-    ]
+    named = decades[:: max(1, len(decades) // 10)]
+    ticks = [(math.log10(step) + decade, step * 10.0**decade) for decade in named for step in steps]
     return [(place, format_number(value)) for place, value in ticks if left <= place <= right]

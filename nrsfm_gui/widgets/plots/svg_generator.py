@@ -19,12 +19,11 @@ from __future__ import annotations
 
 import base64
 import math
-from html import escape
 from itertools import zip_longest
+from xml.etree import ElementTree
 
 from PyQt6.QtCore import QBuffer, QIODevice, QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import (
-    QBrush,
     QColor,
     QFont,
     QFontInfo,
@@ -37,21 +36,17 @@ from PyQt6.QtGui import (
     QPen,
     QPixmap,
     QTextItem,
-    QTransform,
 )
 from PyQt6.QtSvg import QSvgGenerator
 
 CAPS = {Qt.PenCapStyle.FlatCap: "butt", Qt.PenCapStyle.SquareCap: "square", Qt.PenCapStyle.RoundCap: "round"}
 JOINS = {Qt.PenJoinStyle.BevelJoin: "bevel", Qt.PenJoinStyle.RoundJoin: "round"}
-LINE = QPainterPath.ElementType.LineToElement
-COMMANDS = {
-    QPainterPath.ElementType.MoveToElement: "M",
-    LINE: "L",
-    QPainterPath.ElementType.CurveToElement: "C",
-}
+KIND = QPainterPath.ElementType
+COMMANDS = {KIND.MoveToElement: "M", KIND.LineToElement: "L", KIND.CurveToElement: "C"}
 LEAST_CELL = 2.0  # units of the page, from which pixels of a picture are seen as cells
 CELL_PIXELS = 2  # that each unit of the page has then
 LEAST_STEP = 0.1  # pixels between two vertices of a line
+Sides = tuple[float, float]
 CLIP_CHANGES = QPaintEngine.DirtyFlag.DirtyClipPath | QPaintEngine.DirtyFlag.DirtyClipRegion
 
 
@@ -63,13 +58,7 @@ class SvgGenerator(QSvgGenerator):
     """
 
     def __init__(
-        self,
-        size: QSize,
-        *,
-        resolution: int,
-        title: str,
-        name: str,
-        centimeters: tuple[float, float] | None = None,
+        self, size: QSize, *, resolution: int, title: str, name: str, centimeters: Sides | None = None
     ) -> None:
         super().__init__()
         self.setSize(size)
@@ -81,13 +70,15 @@ class SvgGenerator(QSvgGenerator):
     @property
     def svg(self) -> str:
         """The document."""
-        width, height = self.width(), self.height()
-        sides = [f"{side:g}cm" for side in self._centimeters] if self._centimeters else [width, height]
-        return (
-            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-            f' version="1.1" width="{sides[0]}" height="{sides[1]}" viewBox="0 0 {width} {height}">\n'
-            f"<title>{escape(self.title())}</title>\n{self._engine.content}</svg>\n"
-        )
+        width, height = self._centimeters or (self.width(), self.height())
+        unit = "cm" if self._centimeters else ""
+        names = {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"}
+        size = {"width": f"{width:g}{unit}", "height": f"{height:g}{unit}"}
+        view = {"viewBox": f"0 0 {self.width()} {self.height()}"}
+        root = ElementTree.Element("svg", names | {"version": "1.1"} | size | view)
+        ElementTree.SubElement(root, "title").text = self.title()
+        root.extend([self._engine.clips, *self._engine.groups])
+        return ElementTree.tostring(root, encoding="unicode")
 
     def paintEngine(self) -> QPaintEngine:
         """Return what the painter draws with."""
@@ -95,37 +86,24 @@ class SvgGenerator(QSvgGenerator):
 
 
 class _SvgPaintEngine(QPaintEngine):
-    """Writes primitives, clipped, in page coordinates."""
+    """Makes elements of primitives, clipped, in page coordinates."""
 
     def __init__(self, name: str) -> None:
         super().__init__(QPaintEngine.PaintEngineFeature.AllFeatures)
         self._name = name
         # In page coordinates; the painter stores whether it is enabled.
         self._clip: QPainterPath | None = None
-        self._clips: dict[str, str] = {}  # path data of a clip to its name
-        self._open = ""  # the clip of the group that is open
-        self._parts: list[str] = []
-
-    @property
-    def content(self) -> str:
-        """What was drawn, with the clips that it needs."""
-        clips = "\n".join(
-            f'<clipPath id="{name}"><path d="{data}"/></clipPath>' for data, name in self._clips.items()
-        )
-        return f"<defs>\n{clips}\n</defs>\n" + "\n".join(self._parts) + ("\n</g>\n" if self._open else "\n")
-
-    # -- called by QPainter ---------------------------------------------------------------------------------
+        self._clip_names: dict[str, str] = {}  # by the data of the path
+        self.clips = ElementTree.Element("defs")
+        self.groups: list[ElementTree.Element] = []  # each with one clip or none
 
     def type(self) -> QPaintEngine.Type:
-        """Return the type of user-defined engines."""
         return QPaintEngine.Type.User
 
     def begin(self, device: QPaintDevice | None) -> bool:
-        """Return True: nothing has to be prepared."""
         return True
 
     def end(self) -> bool:
-        """Return True: nothing has to be prepared."""
         return True
 
     def updateState(self, state: QPaintEngineState) -> None:
@@ -147,8 +125,7 @@ class _SvgPaintEngine(QPaintEngine):
         self._clip = path
 
     def drawPath(self, path: QPainterPath) -> None:
-        """Write a path, filled and outlined."""
-        self._write_path(path, filled=self._painter().brush().style() != Qt.BrushStyle.NoBrush)
+        self._add_path(path, filled=self._painter().brush().style() != Qt.BrushStyle.NoBrush)
 
     def drawPolygon(self, points: list[QPointF], mode: QPaintEngine.PolygonDrawMode) -> None:  # type: ignore[override]
         """Write a polygon, or a line, which is not filled."""
@@ -156,7 +133,7 @@ class _SvgPaintEngine(QPaintEngine):
         for point in points[1:]:
             path.lineTo(point)
         if mode == QPaintEngine.PolygonDrawMode.PolylineMode:
-            self._write_path(path, filled=False)
+            self._add_path(path, filled=False)
             return
         path.closeSubpath()
         if mode == QPaintEngine.PolygonDrawMode.WindingMode:
@@ -164,16 +141,11 @@ class _SvgPaintEngine(QPaintEngine):
         self.drawPath(path)
 
     def drawTextItem(self, place: QPointF, item: QTextItem) -> None:
-        """Write text as a text element."""
-        painter = self._painter()
-        look = _font(item.font()) + _paint("fill", painter.pen().color())
-        self._write(
-            f'<text x="{_number(place.x())}" y="{_number(place.y())}"{_matrix(painter.transform())}{look}'
-            f' xml:space="preserve">{escape(item.text())}</text>'
-        )
+        look = _font(item.font()) | _paint("fill", self._painter().pen().color())
+        where = {"x": _number(place.x()), "y": _number(place.y())} | self._transform()
+        self._add("text", where | look | {"xml:space": "preserve"}).text = item.text()
 
     def drawPixmap(self, place: QRectF, pixmap: QPixmap, part: QRectF) -> None:
-        """Embed a picture."""
         picture = pixmap.copy(part.toAlignedRect())
         painter = self._painter()
         length = math.sqrt(abs(painter.transform().determinant()) * place.width() * place.height())
@@ -182,54 +154,60 @@ class _SvgPaintEngine(QPaintEngine):
             # Renderers smooth pictures that they enlarge, whatever `image-rendering` says.
             picture = picture.scaled(picture.size() * round(CELL_PIXELS * larger))
         encoded = base64.b64encode(png_bytes(picture)).decode("ascii")
-        self._write(
-            f'<image x="{_number(place.x())}" y="{_number(place.y())}" width="{_number(place.width())}"'
-            f' height="{_number(place.height())}"{_matrix(painter.transform())}'
-            f' preserveAspectRatio="none" xlink:href="data:image/png;base64,{encoded}"/>'
-        )
+        sides = {"x": place.x(), "y": place.y(), "width": place.width(), "height": place.height()}
+        where = {name: _number(value) for name, value in sides.items()} | self._transform()
+        content = {"preserveAspectRatio": "none", "xlink:href": f"data:image/png;base64,{encoded}"}
+        self._add("image", where | content)
 
-    # -- writing --------------------------------------------------------------------------------------------
+    # -- elements --------------------------------------------------------------------------------------------
 
     def _painter(self) -> QPainter:
         painter = self.painter()
         assert painter is not None
         return painter
 
-    def _write(self, element: str) -> None:
-        """Write an element into a group with the present clip and opacity."""
-        painter = self._painter()
-        group = ""
-        if painter.hasClipping() and self._clip is not None:
-            clip = self._clips.setdefault(_data(self._clip), f"{self._name}-clip-{len(self._clips) + 1}")
-            group = f'<g clip-path="url(#{clip})">'
-        if group != self._open:
-            if self._open:
-                self._parts.append("</g>")
-            if group:
-                self._parts.append(group)
-            self._open = group
-        if painter.opacity() < 1.0:
-            element = f'<g opacity="{painter.opacity():.3g}">{element}</g>'
-        self._parts.append(element)
+    def _transform(self) -> dict[str, str]:
+        transform = self._painter().transform()
+        if transform.isIdentity():
+            return {}
+        turned = (transform.m11(), transform.m12(), transform.m21(), transform.m22())
+        numbers = [f"{value:.6g}" for value in turned] + [_number(transform.dx()), _number(transform.dy())]
+        return {"transform": f"matrix({','.join(numbers)})"}
 
-    def _write_path(self, path: QPainterPath, *, filled: bool) -> None:
-        """Write a path that the painter gives in its own coordinates."""
+    def _add(self, tag: str, attributes: dict[str, str]) -> ElementTree.Element:
+        """Add an element to a group with the present clip; return it."""
+        painter, of_group = self._painter(), {}
+        if painter.hasClipping() and self._clip is not None:
+            data = _data(self._clip)
+            if data not in self._clip_names:
+                self._clip_names[data] = f"{self._name}-clip-{len(self._clip_names) + 1}"
+                clip = ElementTree.SubElement(self.clips, "clipPath", id=self._clip_names[data])
+                ElementTree.SubElement(clip, "path", d=data)
+            of_group = {"clip-path": f"url(#{self._clip_names[data]})"}
+        if not self.groups or self.groups[-1].attrib != of_group:
+            self.groups.append(ElementTree.Element("g", of_group))
+        if painter.opacity() < 1.0:
+            attributes["opacity"] = f"{painter.opacity():.3g}"
+        return ElementTree.SubElement(self.groups[-1], tag, attributes)
+
+    def _add_path(self, path: QPainterPath, *, filled: bool) -> None:
+        """Add a path that the painter gives in its own coordinates."""
         painter = self._painter()
         pen, transform = painter.pen(), painter.transform()
-        outlined = pen.style() != Qt.PenStyle.NoPen
-        if not (filled or outlined):
+        look = {"fill": "none"}
+        if filled:
+            look = _paint("fill", painter.brush().color())
+            if path.fillRule() == Qt.FillRule.OddEvenFill:
+                look["fill-rule"] = "evenodd"
+        if pen.style() != Qt.PenStyle.NoPen:
+            look |= _stroke(pen, 1.0 if pen.isCosmetic() else math.sqrt(abs(transform.determinant())))
+        elif not filled:
             return
-        look = _fill(painter.brush(), path.fillRule()) if filled else ' fill="none"'
-        if outlined:
-            look += _stroke(pen, 1.0 if pen.isCosmetic() else math.sqrt(abs(transform.determinant())))
-        self._write(f'<path d="{_data(transform.map(path))}"{look}/>')
+        self._add("path", {"d": _data(transform.map(path))} | look)
 
 
 def png_bytes(picture: QImage | QPixmap) -> bytes:
-    """Return the PNG file of a picture.
-
-    Qt's writers do not report a full disk, so Python writes the bytes that they make.
-    """
+    """Return the PNG file of a picture: Qt's writers report no full disk, so Python writes what they make."""
     content = QBuffer()
     content.open(QIODevice.OpenModeFlag.WriteOnly)
     picture.save(content, "PNG")
@@ -242,15 +220,12 @@ def _number(value: float) -> str:
 
 
 def _data(path: QPainterPath) -> str:
-    """Return the path data of a path, without the vertices of lines that are not seen.
-
-    A run of 50 000 iterations has a hundred vertices in every pixel.
-    """
+    """Return the data of a path, without vertices that are not seen: a long run has a hundred per pixel."""
     elements = [path.elementAt(k) for k in range(path.elementCount())]
     parts, x, y = [], math.inf, math.inf
     for element, following in zip_longest(elements, elements[1:]):
         unseen = abs(element.x - x) < LEAST_STEP and abs(element.y - y) < LEAST_STEP
-        inside = element.type == following.type == LINE if following is not None else False
+        inside = element.type == following.type == KIND.LineToElement if following is not None else False
         if not (unseen and inside):
             x, y = element.x, element.y
             # The further points of a curve follow it without a command.
@@ -258,41 +233,25 @@ def _data(path: QPainterPath) -> str:
     return " ".join(parts)
 
 
-def _paint(name: str, color: QColor) -> str:
+def _paint(name: str, color: QColor) -> dict[str, str]:
     """Return a color as the attributes `fill` or `stroke`."""
-    opacity = f' {name}-opacity="{color.alphaF():.3g}"' if color.alpha() < 255 else ""
-    return f' {name}="{color.name()}"{opacity}'
+    opacity = {f"{name}-opacity": f"{color.alphaF():.3g}"} if color.alpha() < 255 else {}
+    return {name: color.name()} | opacity
 
 
-def _fill(brush: QBrush, rule: Qt.FillRule) -> str:
-    return _paint("fill", brush.color()) + (' fill-rule="evenodd"' if rule == Qt.FillRule.OddEvenFill else "")
-
-
-def _stroke(pen: QPen, scale: float) -> str:
+def _stroke(pen: QPen, scale: float) -> dict[str, str]:
     width = (pen.widthF() or 1.0) * scale
-    look = _paint("stroke", pen.color()) + f' stroke-width="{_number(width)}"'
-    look += (
-        f' stroke-linecap="{CAPS[pen.capStyle()]}" stroke-linejoin="{JOINS.get(pen.joinStyle(), "miter")}"'
-    )
+    look = _paint("stroke", pen.color()) | {"stroke-width": _number(width)}
+    look |= {"stroke-linecap": CAPS[pen.capStyle()], "stroke-linejoin": JOINS.get(pen.joinStyle(), "miter")}
     if pen.style() != Qt.PenStyle.SolidLine:
-        dashes = ",".join(_number(length * width) for length in pen.dashPattern())
-        look += f' stroke-dasharray="{dashes}" stroke-dashoffset="{_number(pen.dashOffset() * width)}"'
+        look["stroke-dasharray"] = ",".join(_number(length * width) for length in pen.dashPattern())
+        look["stroke-dashoffset"] = _number(pen.dashOffset() * width)
     return look
 
 
-def _matrix(transform: QTransform) -> str:
-    """Return a transform as an attribute, empty for the identity."""
-    if transform.isIdentity():
-        return ""
-    turned = (transform.m11(), transform.m12(), transform.m21(), transform.m22())
-    numbers = [f"{value:.6g}" for value in turned] + [_number(transform.dx()), _number(transform.dy())]
-    return f' transform="matrix({",".join(numbers)})"'
-
-
-def _font(font: QFont) -> str:
+def _font(font: QFont) -> dict[str, str]:
     """Return the attributes of the font that is drawn with; elsewhere it may be another one."""
     found = QFontInfo(font)
-    look = f' font-family="{escape(found.family())}, sans-serif" font-size="{found.pixelSize()}"'
-    if found.weight() != 400:
-        look += f' font-weight="{found.weight()}"'
-    return look + (' font-style="italic"' if found.italic() else "")
+    look = {"font-family": f"{found.family()}, sans-serif", "font-size": str(found.pixelSize())}
+    look |= {} if found.weight() == 400 else {"font-weight": str(found.weight())}
+    return look | ({"font-style": "italic"} if found.italic() else {})

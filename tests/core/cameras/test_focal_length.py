@@ -5,7 +5,7 @@ import pytest
 
 from core import InputError, Observations
 from core.cameras import SENSOR, focal_from_lens, focal_from_view, lens_of_focal, view_of_focal
-from core.cameras.focal_length import guess_image_size
+from core.cameras.intrinsics import guess_image_size
 
 
 def tracks_in(low, high, frames=8, points=30):

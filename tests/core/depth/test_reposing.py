@@ -173,7 +173,9 @@ def test_frames_that_agree_with_each_other_in_a_wrong_pose_are_found(simulated, 
 
 
 @pytest.mark.slow
-def test_few_frames_are_posed_anew_unless_the_starts_agree(simulated, monkeypatch):
+def test_few_frames_are_posed_anew_where_ends_that_differ_are_close(simulated, monkeypatch):
+    for rounds in ("ROUNDS", "SWEEPS"):  # of mirrored frames, after which the ends would be one
+        monkeypatch.setattr(f"core.depth.search.{rounds}", 0)
     monkeypatch.setattr(reposing, "COARSE_TRIALS", 2 * 12)
     monkeypatch.setattr(reposing, "FINE_TRIALS", 12)
     problem, truth = simulated("articulated", frames=12, points=20)

@@ -13,27 +13,14 @@ import pytest
 from patience import PATIENCE
 
 from core.cli import main
+from core.experiments.benchmark import problems, results
 from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT, CurvePoint, Stopwatch
-from core.experiments.benchmark.problems import (
-    BENCHMARK_STARTS,
-    GROWTH_SIZES,
-    BenchmarkCase,
-    bilinear_start,
-    growth_cases,
-)
-from core.experiments.benchmark.results import (
-    benchmark_blocks,
-    benchmark_table,
-    growth_blocks,
-    growth_slopes,
-    growth_table,
-)
 from core.experiments.benchmark.runs import STOPPED, MethodRun, measure_method, run_benchmark, run_method
 from core.experiments.job_store import JobStore
 from core.experiments.report import render_markdown
 from core.foundation.processes import ProcessDied
 
-CASE = BenchmarkCase(frames=12, points=15, rank=2)
+CASE = problems.BenchmarkCase(frames=12, points=15, rank=2)
 LIMIT = 0.15  # CPU seconds
 
 
@@ -49,7 +36,7 @@ def seconds_to(row):
 
 
 def test_times_are_those_of_the_first_point_within_the_tolerance_of_the_best_loss_of_all():
-    rows = benchmark_table(
+    rows = results.benchmark_table(
         [
             method_run("bilinear", "converged", (0.0, 5.0), (0.01, 1.0005), (0.02, 1.0 + 5e-7), (0.03, 1.0)),
             method_run("lm", "converged", (0.0, 5.0), (0.2, 1.0 + 5e-11)),
@@ -67,7 +54,7 @@ def test_times_are_those_of_the_first_point_within_the_tolerance_of_the_best_los
     assert paper["bound"] and paper["times_fastest"] == pytest.approx(3000.0)
     assert admm["excess"] == pytest.approx(0.5)
     assert math.isnan(failed["loss"]) and math.isnan(failed["times_fastest"])
-    text = render_markdown(benchmark_blocks(rows))
+    text = render_markdown(results.benchmark_blocks(rows))
     lines = {line.split(" | ")[0].strip("| "): line.split(" | ") for line in text.splitlines() if "|" in line}
     assert lines[BENCHMARK_METHODS["algorithm1"].title][3:7] == ["> 60", "> 60", "> 60", "> 3000"]
     assert lines[BENCHMARK_METHODS["admm"].title][3:7] == ["-", "-", "-", "-"]
@@ -75,7 +62,7 @@ def test_times_are_those_of_the_first_point_within_the_tolerance_of_the_best_los
 
 def test_runs_on_other_problems_are_not_compared():
     other = replace(CASE, points=16)
-    rows = benchmark_table(
+    rows = results.benchmark_table(
         [
             method_run("bilinear", "converged", (1.0, 2.0)),
             method_run("lm", "converged", (3.0, 1.0), case=other),
@@ -90,7 +77,7 @@ def test_every_method_runs_to_its_end_or_its_limit(method, problem, monkeypatch)
     monkeypatch.setattr("core.experiments.benchmark.runs.BUDGET", 0.0)  # no repetitions
     case = replace(CASE, problem=problem, rank=2 if problem == "nonrigid" else 4)
     posed = case.pose()
-    start = bilinear_start(posed)
+    start = problems.bilinear_start(posed)
     found = measure_method(case, method, start, LIMIT)
     assert found.status in ("converged", "stalled", TIME_LIMIT)
     seconds = [point.seconds for point in found.curve]
@@ -104,13 +91,13 @@ def test_every_method_runs_to_its_end_or_its_limit(method, problem, monkeypatch)
         assert min(point.own_loss for point in found.curve) < found.curve[0].own_loss
 
 
-@pytest.mark.parametrize("start", list(BENCHMARK_STARTS))
+@pytest.mark.parametrize("start", list(problems.BENCHMARK_STARTS))
 @pytest.mark.parametrize("rank", [1, 3])
 def test_starts_are_in_exact_gauge_and_always_the_same(start, rank):
     problem = replace(CASE, rank=rank).pose()
-    point = bilinear_start(problem, start)
+    point = problems.bilinear_start(problem, start)
     assert point.rank == rank
-    np.testing.assert_array_equal(point.B, bilinear_start(problem, start).B)
+    np.testing.assert_array_equal(point.B, problems.bilinear_start(problem, start).B)
     np.testing.assert_allclose(point.C.mean(axis=2), 0.0, atol=1e-12)
     flat = point.C.reshape(rank, -1)
     np.testing.assert_allclose(point.B.T @ point.B, flat @ flat.T, atol=1e-9 * point.gamma().max())
@@ -118,7 +105,7 @@ def test_starts_are_in_exact_gauge_and_always_the_same(start, rank):
 
 @pytest.mark.slow
 def test_methods_on_the_factors_agree_on_the_minimum():
-    start = bilinear_start(CASE.pose())
+    start = problems.bilinear_start(CASE.pose())
     ends = [measure_method(CASE, method, start, 1.0).loss for method in ("bilinear", "lm", "scipy")]
     assert ends[1] == pytest.approx(ends[0], rel=1e-9)
     assert ends[2] == pytest.approx(ends[0], rel=1e-3)
@@ -127,7 +114,7 @@ def test_methods_on_the_factors_agree_on_the_minimum():
 def test_least_squares_stops_within_an_iteration_and_its_own_objective_is_half_the_loss():
     problem = CASE.pose()
     watch = Stopwatch(0.02)
-    assert BENCHMARK_METHODS["scipy"].run(problem, bilinear_start(problem), watch) == TIME_LIMIT
+    assert BENCHMARK_METHODS["scipy"].run(problem, problems.bilinear_start(problem), watch) == TIME_LIMIT
     assert all(point.own_loss == pytest.approx(point.loss / 2) for point in watch.curve)
 
 
@@ -152,17 +139,17 @@ def test_a_stopwatch_counts_only_while_it_runs(monkeypatch):
 
 @pytest.mark.slow
 def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():
-    start = bilinear_start(CASE.pose())
+    start = problems.bilinear_start(CASE.pose())
     found = run_method(CASE, "bilinear", start, 5.0)
     assert found.status == "converged" and found.peak_mb is not None and found.process_mb > found.peak_mb
 
-    big = BenchmarkCase(frames=60, points=80, rank=2)
+    big = problems.BenchmarkCase(frames=60, points=80, rank=2)
 
     def interrupt(mark):
         if mark is not None:
             raise KeyboardInterrupt
 
-    stopped = run_method(big, "algorithm1", bilinear_start(big.pose()), 60.0, interrupt)
+    stopped = run_method(big, "algorithm1", problems.bilinear_start(big.pose()), 60.0, interrupt)
     assert stopped.status == STOPPED and stopped.curve
 
 
@@ -187,19 +174,7 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
 
 
 @pytest.mark.slow
-def test_runs_that_are_in_the_store_are_not_measured_again(tmp_path):
-    with JobStore(tmp_path) as store:
-        first, second = run_benchmark([CASE], ["bilinear", "lm"], 5.0, store=store)
-    with JobStore(tmp_path) as store:
-        again = list(run_benchmark([CASE], ["lm", "bilinear"], 5.0, store=store))
-        assert len(store.path.read_text().splitlines()) == 2
-    for before, after in zip((second, first), again, strict=True):
-        assert after.curve == before.curve and after.status == before.status and after.case == CASE
-        assert (after.peak_mb, after.process_mb) == (before.peak_mb, before.process_mb)
-
-
-@pytest.mark.slow
-def test_a_run_that_failed_is_measured_again(tmp_path, monkeypatch):
+def test_of_runs_that_are_in_the_store_only_those_that_failed_are_measured_again(tmp_path, monkeypatch):
     def die(*_arguments, **_options):
         raise ProcessDied(-9)
 
@@ -207,11 +182,14 @@ def test_a_run_that_failed_is_measured_again(tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr("core.experiments.benchmark.runs.call_in_process", die)
             (failed,) = run_benchmark([CASE], ["bilinear"], 5.0, store=store)
-        (again,) = run_benchmark([CASE], ["bilinear"], 5.0, store=store)
-        (known,) = run_benchmark([CASE], ["bilinear"], 5.0, store=store)
-        assert len(store.path.read_text().splitlines()) == 2
-    assert failed.failed and not again.failed
-    assert known.curve == again.curve
+        first, second = run_benchmark([CASE], ["bilinear", "lm"], 5.0, store=store)
+    assert failed.failed and not first.failed
+    with JobStore(tmp_path) as store:
+        again = list(run_benchmark([CASE], ["lm", "bilinear"], 5.0, store=store))
+        assert len(store.path.read_text().splitlines()) == 3
+    for before, after in zip((second, first), again, strict=True):
+        assert after.curve == before.curve and after.status == before.status and after.case == CASE
+        assert (after.peak_mb, after.process_mb) == (before.peak_mb, before.process_mb)
 
 
 def read(path):
@@ -241,11 +219,11 @@ def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
 def test_growth_finds_the_power_of_a_law():
     runs = [
         method_run("bilinear", "converged", *((i, 1.0) for i in (0.0, 3e-7 * size**2)), case=case)
-        for case in growth_cases()["P"]
+        for case in problems.growth_cases()["P"]
         for size in [case.points]
     ]
-    table = growth_table("P", [*runs, method_run("bilinear", STOPPED, (1.0, 1.0))])
-    assert table["value"].tolist() == list(GROWTH_SIZES["P"])
-    assert growth_slopes(table)["seconds"] == pytest.approx(2.0)
-    text = render_markdown(growth_blocks(table))
+    table = results.growth_table("P", [*runs, method_run("bilinear", STOPPED, (1.0, 1.0))])
+    assert table["value"].tolist() == list(problems.GROWTH_SIZES["P"])
+    assert results.growth_slopes(table)["seconds"] == pytest.approx(2.0)
+    text = render_markdown(results.growth_blocks(table))
     assert "slope in log-log: per iteration 2.00, to the end 2.00" in text

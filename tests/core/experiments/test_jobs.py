@@ -20,10 +20,10 @@ from worker_functions import Ending
 
 from core import InputError, read_sequence
 from core.cli import main
-from core.experiments.figure1 import FigureSequence, RecoveryJob
+from core.experiments.figure1 import FigureSequence, recovery_job
 from core.experiments.job_store import JobStore
 from core.experiments.jobs import JobResult, load_job_results, run_jobs, save_job_result
-from core.experiments.tables import TableJob, TableSequence, load_table_data
+from core.experiments.tables import TableSequence, load_table_data, table_job
 
 
 def has_workers(process):
@@ -219,15 +219,15 @@ def test_what_a_link_in_the_place_of_a_result_leads_to_is_left_as_it_is(tmp_path
 
 
 def test_keys_follow_data_and_settings(folder):
-    items = load_table_data(folder).items
+    items = load_table_data(folder)
     curves = FigureSequence("a", "rigid", items[0].sequence)
     jobs = [
-        TableJob(items[0], "NN"),
-        TableJob(items[0], "WNN"),
-        TableJob(items[1], "NN"),
-        *(RecoveryJob(curves, p, e, "ADMM", s) for p in ("NN", "TNN") for e, s in ((0.1, 1), (0.2, 2))),
+        table_job(items[0], "NN"),
+        table_job(items[0], "WNN"),
+        table_job(items[1], "NN"),
+        *(recovery_job(curves, p, e, "ADMM", s) for p in ("NN", "TNN") for e, s in ((0.1, 1), (0.2, 2))),
     ]
     assert len({job.key for job in jobs}) == len(jobs)
     file = folder / "balloon" / "sequence" / "perspective" / "circle.txt"
     other = TableSequence("other", "name", read_sequence(file), real=True)
-    assert TableJob(other, "NN").key in {job.key for job in jobs}
+    assert table_job(other, "NN").key in {job.key for job in jobs}

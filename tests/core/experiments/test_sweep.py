@@ -153,22 +153,6 @@ def test_the_same_call_goes_on_and_repairs_a_torn_line(data, swept, tmp_path, ca
 
 
 @pytest.mark.slow
-def test_a_sweep_that_is_killed_goes_on_where_it_was(data, swept, tmp_path):
-    """kill -9 at moments when lines are written: no run is lost, and none is there twice."""
-    command = [sys.executable, "-m", "core", *data, "--jobs", "2", "-o", str(tmp_path)]
-    for count in (1, 4):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        path = tmp_path / "runs.jsonl"
-        while process.poll() is None and (not path.exists() or len(path.read_bytes().splitlines()) < count):
-            time.sleep(0.002)
-        process.kill()
-        process.wait()
-    assert main([*data, "--jobs", "1", "-o", str(tmp_path)]) == 0
-    assert len(lines(tmp_path)) == 8
-    assert comparable(tmp_path) == comparable(swept)
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signals")
 @pytest.mark.parametrize(("kind", "jobs", "code"), [("INT", "2", 130), ("TERM", "1", 143), ("HUP", "2", 129)])
 def test_a_signal_keeps_what_has_ended(kind, jobs, code, data, tmp_path):

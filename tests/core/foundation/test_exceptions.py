@@ -28,12 +28,6 @@ def test_what_cannot_be_printed_is_escaped(text, shown):
     assert str(InputError(text)) == shown == printable(text)
 
 
-def test_a_long_message_keeps_its_beginning_and_its_end():
-    message = str(InputError(f"file.mat: {'x' * 10_000}; accepted are numbers"))
-    assert len(message) == 410 and message.startswith("file.mat: xxx")
-    assert message.endswith("xxx; accepted are numbers")
-
-
 @pytest.mark.parametrize("depth", [1, 10, 100])
 def test_the_folder_of_a_file_shortens_a_message_only_where_it_is_longer_than_some_lines(depth):
     folder = depth * "/tracks"

@@ -91,8 +91,3 @@ def test_balance_keeps_the_product_whatever_the_size_of_a_column(random_factors,
     np.testing.assert_allclose(fixed.shapes(), factors.shapes(), atol=1e-12)
     sigma = np.linalg.svd(factors.shapes().reshape(8, -1), compute_uv=False)[:3]
     np.testing.assert_allclose(fixed.gamma(), sigma, rtol=1e-9, atol=1e-12)
-
-
-def test_with_weights_shares_the_planes(simulated):
-    problem, _ = simulated(frames=4, points=5)
-    assert problem.with_weights((0.3, 0.7)).data is problem.data

@@ -8,7 +8,6 @@ import pytest
 from core import InputError, LevenbergMarquardt, LowRankProblem, VariableProjection, iterate, solve
 from core.problem import closed_form_structure, reference_singular_values
 from core.problem import printed_form as residuals
-from core.solvers.levenberg_marquardt import damped_step, normal_equations
 
 WEIGHTS = (0.0, 1e-4, 1e-3, 2e-3)
 
@@ -33,35 +32,6 @@ def test_the_loss_is_the_papers_in_its_own_factors(simulated_low_rank, random_fa
     for loss in (problem.loss(factors), residuals.loss(problem, factors)):
         assert loss == pytest.approx(paper_loss(problem, B, C), rel=1e-12)
     np.testing.assert_allclose(problem.structure(factors).reshape(-1, problem.shape[0]), B @ C.T, atol=1e-12)
-
-
-def test_the_jacobian_matches_finite_differences(simulated_low_rank, random_factors):
-    problem, _ = simulated_low_rank(frames=4, points=6, weights=WEIGHTS, missing=0.2)
-    factors = random_factors(problem)
-    z = residuals.pack(problem, factors)
-    again = residuals.unpack(problem, z)
-    np.testing.assert_array_equal(again.B, factors.B)
-    np.testing.assert_array_equal(again.C, factors.C)
-    J = residuals.jacobian(problem, factors).toarray()
-    h = 1e-6
-    for column in range(len(z)):
-        step = np.zeros_like(z)
-        step[column] = h
-        ahead = residuals.residual_vector(problem, residuals.unpack(problem, z + step))
-        behind = residuals.residual_vector(problem, residuals.unpack(problem, z - step))
-        np.testing.assert_allclose(J[:, column], (ahead - behind) / (2 * h), atol=1e-8)
-
-
-@pytest.mark.parametrize("points", [5, 30])  # either side is the cheaper one to eliminate
-def test_a_step_equals_that_of_the_dense_damped_normal_equations(simulated_low_rank, random_factors, points):
-    problem, _ = simulated_low_rank(frames=5, points=points, weights=WEIGHTS, missing=0.2)
-    factors = random_factors(problem)
-    step = damped_step(normal_equations(problem, factors), 0.1)
-    J = residuals.jacobian(problem, factors).toarray()
-    r = residuals.residual_vector(problem, factors)
-    dense = -np.linalg.solve(J.T @ J + 0.1 * np.eye(J.shape[1]), J.T @ r)
-    moved = residuals.pack(problem, step.from_point(factors)) - residuals.pack(problem, factors)
-    np.testing.assert_allclose(moved, dense, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize(

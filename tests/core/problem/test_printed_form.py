@@ -25,10 +25,12 @@ def test_pack_and_unpack_are_inverse_and_in_the_order_of_the_paper(simulated, ra
     np.testing.assert_allclose(again.s, factors.s, atol=1e-14)
 
 
-@pytest.mark.parametrize("eta", [0.05, 0.95, 1.0])
+@pytest.mark.parametrize("eta", [0.05, 0.95, 1.0, None])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_jacobian_matches_finite_differences(simulated, random_factors, eta, missing):
-    problem, _ = simulated(frames=4, points=5, weights=(0.1, 0.2, 0.4), eta=eta, missing=missing)
+def test_jacobian_matches_finite_differences(simulated, simulated_low_rank, random_factors, eta, missing):
+    """Where there is no eta the problem is the low-rank one."""
+    size = {"frames": 4, "points": 5, "weights": (0.1, 0.2, 0.4), "missing": missing}
+    problem, _ = simulated(**size, eta=eta) if eta else simulated_low_rank(**size)
     z = residuals.pack(problem, random_factors(problem))
 
     def residual(at):
@@ -36,7 +38,9 @@ def test_jacobian_matches_finite_differences(simulated, random_factors, eta, mis
 
     J = residuals.jacobian(problem, residuals.unpack(problem, z))
     observations = int(problem.visible.sum())
-    assert J.shape == (4 * observations + (4 + 15) * 3, (4 + 15) * 3 + 12)
+    rows, columns = problem.shape
+    unknowns = 3 * (rows + 3 * columns)
+    assert J.shape == (4 * observations + unknowns, unknowns + 3 * rows * problem.offsets)
     assert J.shape == (residual(z).size, z.size)
     step = 1e-4  # the residual is quadratic in z: central differences are exact up to rounding
     numeric = np.column_stack(

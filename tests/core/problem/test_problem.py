@@ -5,15 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import (
-    PRESETS,
-    ExplicitWeights,
-    InputError,
-    NuclearNorm,
-    RampWeights,
-    TruncatedNuclearNorm,
-    WeightedNuclearNorm,
-)
+from core import PRESETS, ExplicitWeights, InputError, WeightedNuclearNorm
 
 
 @pytest.mark.parametrize(
@@ -51,21 +43,6 @@ def test_a_rank_above_the_size_of_the_matrix_is_refused(simulated):
     problem, _ = simulated(frames=3, points=4)
     with pytest.raises(InputError, match="rank 4"):
         problem.with_weights(np.ones(4))
-
-
-@pytest.mark.parametrize(
-    ("penalty", "weights"),
-    [
-        (NuclearNorm(mu=2), [2, 2, 2]),
-        (TruncatedNuclearNorm(mu=2, free=1), [0, 2, 2]),
-        (RampWeights(mu=0.5, free=1), [0, 0.5, 1.0]),
-        (RampWeights(mu=0.5, free=7), [0, 0, 0]),
-        (WeightedNuclearNorm(xi=0.5, gamma=0.1), [0.5 / 10.1, 0.5 / 3.1, 0.5 / 0.6]),
-        (ExplicitWeights((1, 2, 2)), [1, 2, 2]),
-    ],
-)
-def test_penalties_name_non_decreasing_weights(penalty, weights):
-    np.testing.assert_allclose(penalty.weights(3, np.array([10.0, 3.0, 0.5, 0.0])), weights)
 
 
 def test_explicit_weights_are_as_many_as_the_rank():

@@ -26,7 +26,6 @@ from core import (
     VariableProjection,
     errors_of,
     export,
-    finish,
     iterate,
     load_result,
     read_sequence,
@@ -198,14 +197,6 @@ def test_every_start_is_followed_by_the_method_that_was_chosen_and_to_its_limit(
     losses = [each.best.loss for each in limited]
     assert all(after <= before * (1 + 1e-9) for before, after in pairwise(losses))
     assert all(np.isfinite(each.geometry.points).all() for each in (limited[0], limited[-1]))
-
-
-def test_a_run_continues_from_its_point_under_changed_settings(scene, solved):
-    *_, last = iterate(scene, settings(starts=1))
-    again = list(iterate(scene, settings(eta=5e-4), start=last))
-    assert len(again) < 30
-    result = finish(scene, settings(eta=5e-4), again[-1], [each.record for each in again])
-    assert result.loss == pytest.approx(solved.loss, rel=1e-8)
 
 
 def test_large_problems_are_searched_on_some_of_their_points(monkeypatch):

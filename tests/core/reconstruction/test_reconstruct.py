@@ -100,14 +100,6 @@ def test_a_run_continues_from_its_point_under_changed_weights(sequence, iterates
     assert warm[0].rotations_chosen and warm[0].rotations == iterates[-1].rotations
 
 
-@pytest.mark.parametrize("rank", [1, 4])
-def test_a_run_continues_at_another_rank(sequence, iterates, rank):
-    changed = replace(QUICK, rank=rank)
-    warm = list(iterate(sequence, changed, start=iterates[-1]))
-    assert warm[-1].best.factors.rank == rank and warm[-1].status.finished
-    assert (warm[-1].best.loss < iterates[-1].best.loss) == (rank > 2)
-
-
 @pytest.mark.parametrize("method", [pytest.param("admm", marks=pytest.mark.slow), "bmm", "r-bmm"])
 def test_a_method_on_the_matrix_is_reported_where_it_ends(method):
     flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=10, points=16, noise=0.3, seed=1)

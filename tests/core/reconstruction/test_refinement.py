@@ -216,7 +216,7 @@ def test_mirrored_frames_are_repaired_by_mirroring_them_again(sequence, refined)
 def test_a_run_that_continues_none_mirrors_frames_of_its_bilinear_solution(sequence, plain):
     problem = plain[-1].best.problem
     tracks = DepthProblem(problem.tracks, problem.visible, problem.affine)
-    start = refinement.depth_point(tracks, plain[-1].best)
+    start = refinement.depth_point(tracks, problem, plain[-1].best.factors)
     expected = reflect_block(tracks, start, mirror_in_depth(start), FrameBlock(2, 5))
     first = next(each for each in iterate(sequence, REFINED.with_changes(mirror="3-5")) if each.depth)
     np.testing.assert_allclose(first.depth.best.depths, expected.depths, rtol=1e-12)

@@ -73,16 +73,17 @@ def test_other_weights_share_the_data_term_and_the_reference(sequence, ended):
         {"penalty": ExplicitWeights((0.0, 0.01, 0.02))},
         {"eta": 0.3},
         {"rank": 4},
+        {"rank": 1},
         {"penalty": WeightedNuclearNorm(0.2)},
     ],
-    ids=["weights", "eta", "rank", "xi"],
+    ids=["weights", "eta", "higher rank", "lower rank", "xi"],
 )
 def test_a_continued_run_ends_in_a_minimum_of_the_new_problem(sequence, ended, changes):
     """Long steps from the same point lead to the same loss, and no step leads down from there."""
     settings = SETTINGS.with_changes(**changes)
     iterates = list(iterate(sequence, settings, start=ended))
     end = iterates[-1]
-    assert end.status.finished
+    assert end.status.finished and end.best.factors.rank == settings.rank
     problem = posed_anew(end.best.problem, settings.eta)
     assert problem.loss(end.best.factors) == pytest.approx(end.best.loss, rel=1e-12)
     again = solve(problem, VariableProjection(), end.best.factors)

@@ -86,9 +86,8 @@ def stopping(started, make_stream):
 def test_the_last_residuals_of_admm_are_among_the_numbers(known, make_iterate):
     matrix = Phase(PhaseKind.MATRIX, name="ADMM")
     run = Run(1, known.sequence, wnn())
-    run.history.extend(
-        [HistoryEntry(0, 0.0, 1.0, matrix, 0.5, 0.25), HistoryEntry(1, 0.1, 0.5, matrix, 0.0123, 4.56e-5)]
-    )
+    residuals = (0.5, 0.25), (0.0123, 4.56e-5)
+    run.history.extend(HistoryEntry(k, 0.1 * k, 1.0, matrix, *each) for k, each in enumerate(residuals))
     run.history.extend([HistoryEntry(2, 0.2, 0.1, Phase(PhaseKind.REFINE))])
     run.last = replace(make_iterate(known, noise=0.1), record=run.history.records[-1])
     found = incumbent_of(run, run.last, None)
@@ -175,9 +174,7 @@ def test_live_parameters_leave_a_run_that_was_done_as_it_is_and_go_on_in_another
     assert run.last is last and not run.history.ticks
 
 
-def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_is_steered_then(
-    qtbot, working
-):
+def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_steered(qtbot, working):
     session, control, first = working()
     control.cancel()
     qtbot.waitUntil(lambda: not control._threads)
@@ -247,10 +244,8 @@ def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, finished, one_g
     session.set_settings(wnn(eta=0.08, rank=3))
     qtbot.waitUntil(lambda: live.state is RunState.FINISHED and live.settings == session.settings)
     first = len(live.history) - 10
-    assert [(tick.first, tick.text) for tick in live.history.ticks] == [
-        (0, "from run 1: eta 0.05 → 0.08"),
-        (first, "rank 6 → 3"),
-    ]
+    ticks = [(tick.first, tick.text) for tick in live.history.ticks]
+    assert ticks == [(0, "from run 1: eta 0.05 → 0.08"), (first, "rank 6 → 3")]
     assert live.history.ticks[0].before == wnn()
     assert live.snapshots.at(first - 1)[0] == first - 1
     assert session.runs == [run, live]

@@ -30,7 +30,6 @@ def threads():
 
 
 def has_ended(thread):
-    """Wait for the end of a thread; return whether there was one."""
     return thread.wait(round(1000 * PATIENCE))
 
 
@@ -90,9 +89,7 @@ def test_a_paused_run_does_nothing_and_pause_followed_at_once_by_resume_continue
     wait_until(lambda: stream.given > before + 10)
 
 
-def test_a_change_continues_from_the_current_iterate_and_the_history_continues_its_count(
-    threads, make_stream
-):
+def test_a_change_continues_from_the_current_iterate_and_the_count_goes_on(threads, make_stream):
     stream = make_stream(length=400)
     thread = held_after(20, threads(stream), stream)
     assert thread.change(Settings(rank=3))
@@ -109,9 +106,7 @@ def test_a_change_continues_from_the_current_iterate_and_the_history_continues_i
     assert stream.closed == 2  # the first stream was closed when the second began
 
 
-def test_changes_that_come_faster_than_they_are_applied_keep_the_longest_rest_between_them(
-    threads, make_stream
-):
+def test_changes_that_come_fast_keep_the_longest_rest_between_them(threads, make_stream):
     stream = make_stream()
     thread = held_after(3, threads(stream), stream)
     for rank, rest in ((3, 0.1), (4, 5.0), (5, 0.1)):
@@ -218,9 +213,7 @@ def test_who_waits_for_an_answer_is_not_left_waiting(threads, make_stream):
     assert time.monotonic() - began < PATIENCE
 
 
-def test_changes_are_answered_after_one_of_them_has_led_to_where_only_the_uncertainty_is_left(
-    threads, make_stream
-):
+def test_changes_are_answered_where_only_the_uncertainty_is_left(threads, make_stream):
     stream = make_stream()
 
     def settled(sequence, settings, start):

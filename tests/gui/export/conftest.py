@@ -40,7 +40,7 @@ def plots(show, parts, store):
         show(widget, 480, 320)
     session = parts.session
     parts.loss_controller = LossController(session, parts.run_control, parts.display, parts.loss_plot)
-    ParametersController(session, parts.run_control, form, store, session)
+    ParametersController(session, parts.run_control, form, store)
     figures = {"loss": parts.loss_plot.figure, "spectrum": parts.spectrum_plot.figure}
     parts.export_controller._figures.update(figures)
 

@@ -18,6 +18,7 @@ from nrsfm_gui.export.run_report import CHART, TEMPLATE, report_page
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.model.theme import LIGHT, PAPER
+from nrsfm_gui.panels.loss.loss_curves import LossState
 from nrsfm_gui.panels.loss.loss_plot import EVERYTHING, LossPlot
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersController, NumbersPanel
 from nrsfm_gui.scene.scene import ErrorSeries
@@ -226,7 +227,7 @@ def test_many_values_keep_their_extremes(qtbot):
         HistoryEntry(k, 1e-3 * k, float(loss), Phase(PhaseKind.REFINE)) for k, loss in enumerate(losses)
     )
     plot.set_mode(EVERYTHING)
-    plot.set_histories({1: history}, 1)
+    plot.set_state(LossState({1: history}, 1))
     svg = figure_svg(plot.figure, CHART, name="loss")
     places = vertices(svg, PAPER.accent)
     assert len(places) < 6000 and len(svg) < 100_000

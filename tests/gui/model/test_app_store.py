@@ -11,10 +11,11 @@ from core import ExplicitWeights, Settings
 from nrsfm_gui.model.app_store import (
     LAYOUT_VERSION,
     MOST_BYTES,
-    MOST_SEQUENCES,
+    MOST_REMEMBERED,
     RECENT_FILES,
     AppStore,
     SettingsFile,
+    StoredImport,
     usual_file,
 )
 from nrsfm_gui.model.preferences import Preferences
@@ -29,15 +30,17 @@ def test_what_was_set_comes_back(file, tmp_path):
     store = AppStore(file)
     assert store.layout() is None and store.theme() == ""
     assert store.writing_folder().is_absolute()
-    settings = Settings(
-        penalty=ExplicitWeights((0.0, 0.125, 3.0)), rank=3, rotations=Path("rotations.npz").absolute()
-    )
+    rotations = Path("rotations.npz").absolute()
+    settings = Settings(penalty=ExplicitWeights((0.0, 0.125, 3.0)), rank=3, rotations=rotations)
     store.set_parameters("a", settings)
     store.set_parameters("b", Settings())  # those are what a sequence begins with
     store.set_layout(QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})
     store.set_theme("light")
     store.set_writing_folder(tmp_path)
+    how = StoredImport({"visible": "none", "threshold": 0.5}, (900.0, 900.0, 640.0, 480.0), "auto")
+    store.set_imported(tmp_path / "a.npz", how)
     again = AppStore(file)
+    assert again.imported(tmp_path / "a.npz") == how and again.imported(tmp_path / "b.npz") is None
     assert (again.parameters("a"), again.parameters("b")) == (settings, None)
     assert again.layout() == (QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})
     assert (again.theme(), again.writing_folder()) == ("light", tmp_path)
@@ -49,8 +52,8 @@ def test_what_was_set_comes_back(file, tmp_path):
 
 def test_parameters_are_of_the_sequences_that_were_open_last(file):
     store = AppStore(file)
-    stored = {str(k): {"rank": k + 7} for k in range(MOST_SEQUENCES)}
-    SettingsFile(file).change({"sequences": json.dumps(stored)})
+    stored = {str(k): {"rank": k + 7} for k in range(MOST_REMEMBERED)}
+    SettingsFile(file).change({"sequences": stored})
     store.set_parameters("more", Settings(rank=3))
     assert (store.parameters("0"), store.parameters("1")) == (None, Settings(rank=8))
     store.set_parameters("1", Settings())
@@ -91,32 +94,28 @@ def test_recent_files_are_newest_first_without_doubles_and_without_the_ones_that
 
 def test_entries_that_cannot_be_read_count_as_absent(file, tmp_path):
     store, path = AppStore(file), tmp_path / "a.npz"
-    for entry in ("1", '{"rank": 0}', '{"colour": 1}'):
-        SettingsFile(file).change({"sequences": f'{{"a": {entry}}}'})
+    for entry in (1, {"rank": 0}, {"colour": 1}):
+        SettingsFile(file).change({"sequences": {"a": entry}})
         assert store.parameters("a") is None, entry
-    for entry in ({"reading": {"bogus": 1}}, {"reading": {}, "intrinsics": 10**400}, {"reading": []}):
-        SettingsFile(file).change({"imports": json.dumps({str(path): entry})})
+    for entry in ({"reading": {"bogus": 1}}, {"reading": {}, "intrinsics": 10**400}, {"reading": []}, 3):
+        SettingsFile(file).change({"imports": {str(path): entry}})
         assert store.imported(path) is None, entry
     store.set_layout(QByteArray(b"a"), QByteArray(b"b"), {})
-    SettingsFile(file).change({f"layout{LAYOUT_VERSION}/sizes": f"left=300 right={'9' * 400} below=²"})
+    sizes = {"left": 300, "right": 10**400, "below": "²", "top": []}
+    SettingsFile(file).change({f"layout{LAYOUT_VERSION}/sizes": sizes})
     assert store.layout()[2] == {"left": 300}
-    SettingsFile(file).change({"recent": json.dumps(["//elsewhere/share/a.npz", "/not/here.npz"])})
+    SettingsFile(file).change({"recent": ["//elsewhere/share/a.npz", "/not/here.npz", 3]})
     assert store.recent() == [Path("//elsewhere/share/a.npz")]  # another computer is not asked
 
 
 def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file):
-    """Absurd numbers, JSON of other kinds, and nesting without end."""
-    values = {
-        "threads": "inf",
-        "size": "1e999",
-        "point_size": "nan",
-        "theme": "pink",
-        "autosave_seconds": "-1",
-    }
-    texts = {"recent": "{}", "reports": "[" * 100_000, "sequences": "[1]", "imports": "{"}
-    SettingsFile(file).change(values | texts | {"color_map": "magma"})
+    """Absurd numbers, and values of other kinds."""
+    values = {"threads": float("inf"), "size": 10**400, "point_size": float("nan"), "theme": "pink"}
+    values |= {"autosave_seconds": -1, "file_memory": [2]}
+    others = {"recent": {}, "reports": "[", "sequences": [1], "imports": 3}
+    SettingsFile(file).change(values | others | {"color_map": "magma"})
     store = AppStore(file)
-    assert set(store.refused()) == {*values, *texts}
+    assert set(store.refused()) == {*values, *others}
     assert store.preferences() == Preferences(color_map="magma")
     assert store.recent() == store.recent_reports() == []
     assert store.parameters("a") is None and store.imported(Path("a.npz")) is None
@@ -150,7 +149,9 @@ def test_no_object_is_restored_from_settings(tmp_path):
     assert store.refused() == () and not made.exists()
 
 
-@pytest.mark.parametrize("content", ["[1]", " " * (MOST_BYTES + 1)], ids=["list", "large"])
+@pytest.mark.parametrize(
+    "content", ["[1]", "[" * 100_000, " " * (MOST_BYTES + 1)], ids=["list", "deep", "large"]
+)
 def test_a_file_that_holds_no_settings_is_named_kept_and_replaced(file, content):
     file.write_text(content)
     store = AppStore(file)

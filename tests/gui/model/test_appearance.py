@@ -106,17 +106,6 @@ def test_color_maps_grow_steadily_and_stand_out_from_both_panels(theme, panel):
         assert (max(nearest, panel) + 0.05) / (min(nearest, panel) + 0.05) > 1.2
 
 
-def test_limits_of_the_user_replace_those_of_the_data(known, shapes):
-    automatic, by_hand = (
-        build_scene(
-            known.sequence, shapes, frame=2, appearance=Appearance(color_by="error", limits=limits)
-        ).color_limits
-        for limits in (None, (1.0, 2.0))
-    )
-    assert by_hand == (1.0, 2.0)
-    assert automatic not in (None, (1.0, 2.0))
-
-
 def test_values_outside_the_limits_have_the_color_of_the_ends_and_unknown_ones_their_own():
     values = np.array([-5.0, 0.0, 0.5, 1.0, 9.0, np.nan, np.inf])
     levels = value_levels(values, (0.0, 1.0))

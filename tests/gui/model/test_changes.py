@@ -1,7 +1,8 @@
-"""Changes of parameters in words, and what live mode takes up of them."""
+"""Changes of parameters in words, what live mode takes up of them, and the observations that they hide."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
@@ -14,9 +15,11 @@ from nrsfm_gui.model.changes import (
     unapplied,
     waiting_sentence,
 )
+from nrsfm_gui.model.excluded import excluded, with_excluded
 from nrsfm_gui.model.names import run_name
 
 BILINEAR = PRESETS["bilinear"]
+MANY = ";".join(f"{point}:5" for point in range(1, 30))
 WEIGHTS = Settings(rank=4, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.4)))
 
 
@@ -45,6 +48,8 @@ def weighed(*values):
         (Settings(), Settings(rotation_rank=3), "rotation rank several → 3"),
         (Settings(), Settings(rotations=Path("/a/cameras.npz")), "rotations best → cameras.npz"),
         (Settings(), Settings(intrinsics=(800.0, 8.0, 320.0, 2.5)), "intrinsics auto → (800, 8, 320, 2.5)"),
+        (Settings(), Settings(hide="3:5"), "held-out observations none → 3:5"),
+        (Settings(hide="3:5"), Settings(hide=MANY), "held-out observations 3:5 → of 29 points"),
         (Settings(), Settings(), "settings"),
     ],
 )  # fmt: skip
@@ -102,3 +107,20 @@ def test_mirrored_frames_of_a_run_ask_for_nothing_and_those_that_are_typed_for_a
 def test_a_run_is_named_after_the_frames_that_it_mirrors():
     assert run_name(Settings(mirror="31-40")) == "31-40 mirrored"
     assert run_name(Settings(mirror="31-40", isometry=0.5)) == "isometry 0.5, 31-40 mirrored"
+
+
+def test_what_settings_hide_is_a_mask_and_comes_back(known):
+    mask = np.zeros(known.sequence.visible.shape, dtype=bool)
+    mask[4, 2] = mask[6:, 7] = mask[:, 9] = True
+    settings = with_excluded(Settings(rank=3), mask)
+    assert settings.rank == 3 and settings.hide == "3:5;8:7-;10:*"
+    found = excluded(known.sequence, settings)
+    assert np.array_equal(found, mask)
+    with pytest.raises(ValueError, match="read-only"):
+        found[0, 0] = True
+    assert with_excluded(settings, np.zeros_like(mask)).hide is None
+    assert excluded(known.sequence, Settings()) is None
+
+
+def test_what_does_not_fit_the_tracks_hides_nothing(known):
+    assert excluded(known.sequence, Settings(hide="4000:*")) is None

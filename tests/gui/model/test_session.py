@@ -44,21 +44,11 @@ def test_the_same_tracks_seen_otherwise_are_another_sequence(session, tmp_path):
     assert session.runs == []
 
 
-def test_forgetting_a_run_leaves_those_of_other_sequences(session, first, second):
+def test_forgetting_a_run_leaves_others_also_where_its_sequence_was_left(session, first, second):
     session.set_sequence(first)
-    run = session.add_run(Settings())
+    good, refused = session.add_run(Settings()), session.add_run(Settings())
     session.set_sequence(second)
     session.drop_run(session.add_run(Settings()))
+    session.drop_run(refused)
     session.set_sequence(first)
-    assert session.runs == [run]
-
-
-def test_a_run_that_is_refused_after_its_sequence_was_left_is_not_kept(session, first, second):
-    session.set_sequence(first)
-    good = session.add_run(Settings())
-    bad = session.add_run(Settings())
-    session.set_sequence(second)
-    session.drop_run(bad)
-    session.set_sequence(first)
-    assert session.runs == [good]
-    assert session.shown is good
+    assert session.runs == [good] and session.shown is good

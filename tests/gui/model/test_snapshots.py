@@ -1,42 +1,26 @@
 """The kept moments of a run: which ones, how many, how large, and what they show."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from core import Factors, HistoryEntry, Iterate, NonRigidProblem, Point, Settings, Status, iterate, simulate
+from core import HistoryEntry, Settings, iterate, simulate
 from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.snapshots import LARGEST, MOST, Snapshots
 
-FRAMES, POINTS, RANK = 3, 4, 2
-
-
-@pytest.fixture(scope="module")
-def problem():
-    seen = np.ones((FRAMES, POINTS), dtype=bool)
-    turns = np.tile(np.eye(3), (FRAMES, 1, 1))
-    return NonRigidProblem(np.zeros((FRAMES, 2, POINTS)), seen, turns, 0.05, np.ones(RANK))
-
 
 @pytest.fixture
-def make_iterate(problem):
+def make_iterate(make_stream):
     """Make iterates whose points differ in their loss."""
+    (first,) = make_stream(length=1)(None, Settings(), None)
 
-    def make(index, phase=1, *, best=None, status=Status.RUNNING, points=POINTS):
-        point = Factors(np.ones((FRAMES, RANK)), np.full((RANK, 3, points), index), np.zeros((FRAMES, 3)))
-        current = Point(problem, point, float(index))
-        return Iterate(
-            settings=Settings(),
-            record=HistoryEntry(index, 0.0, float(index), Phase(PhaseKind.START, phase)),
-            status=status,
-            fraction=0.0,
-            intrinsics=np.eye(3),
-            rotations="known",
-            rotations_chosen=True,
-            current=current,
-            best=current if best is None else best,
-        )
+    def make(index, phase=1, *, best=None, points=4):
+        factors = replace(first.best.factors, C=np.full((2, 3, points), index))
+        current = replace(first.best, factors=factors, loss=float(index))
+        record = HistoryEntry(index, 0.0, float(index), Phase(PhaseKind.START, phase))
+        return replace(first, record=record, current=current, best=current if best is None else best)
 
     return make
 
@@ -131,7 +115,7 @@ def test_a_moment_shows_what_was_shown_then(make_iterate):
     best = make_iterate(1).current
     snapshots = Snapshots()
     snapshots.add(7, make_iterate(7, best=best))
-    snapshots.add(8, make_iterate(8, best=best, status=Status.CONVERGED))
+    snapshots.add(8, make_iterate(8, best=best))
     assert snapshots.at(7)[1].best.loss == snapshots.at(7)[1].current.loss == 1.0
     assert snapshots.at(8)[1].best.loss == 1.0
 

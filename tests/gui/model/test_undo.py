@@ -22,11 +22,8 @@ def test_a_movement_is_undone_as_one_step_and_done_again():
         add(stack, etas[k], etas[k + 1], 0.1 * k)
     add(stack, etas[3], changed(eta=0.08, rank=3), 0.35)  # another parameter
     add(stack, changed(eta=0.08, rank=3), changed(eta=0.09, rank=3), 5.0)
-    assert [(stack.undo().description) for _ in range(3)] == [
-        "eta 0.08 → 0.09",
-        "rank 2 → 3",
-        "eta 0.05 → 0.08",
-    ]
+    undone = [stack.undo().description for _ in range(3)]
+    assert undone == ["eta 0.08 → 0.09", "rank 2 → 3", "eta 0.05 → 0.08"]
     assert stack.undo() is None
     assert stack.redo().after == etas[3]
     add(stack, etas[3], changed(eta=0.2), 9.0)  # a new change: what was undone is gone
@@ -72,9 +69,7 @@ def test_what_is_quickly_as_before_is_no_step():
     assert stack.undo() is None
 
 
-def test_changes_of_view_and_parameters_are_undone_in_their_order_and_leave_each_other_alone(
-    session, statuses
-):
+def test_changes_of_view_and_parameters_are_undone_in_their_order(session, statuses):
     settings = session.settings
     session.set_settings(changed(rank=4))
     layers = session.appearance.layers

@@ -52,9 +52,7 @@ class SessionWindow(QMainWindow):
         if parameters:
             self.parameters_panel = ParametersPanel()
             layout.addWidget(self.parameters_panel)
-            self.parameters_controller = ParametersController(
-                session, control, self.parameters_panel, store, self
-            )
+            self.parameters_controller = ParametersController(session, control, self.parameters_panel, store)
         background = BackgroundController(session, self.tracks_view, self)
         views = ViewSources(session, self.display, self.scene_view, self.tracks_view, background, self)
         self.export_controller = ExportController(views, store, figures={})

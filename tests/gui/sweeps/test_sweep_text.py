@@ -6,46 +6,31 @@ import io
 import numpy as np
 import pytest
 
-from core.experiments.sweep.filter import apply_filter as core_filter
-from core.experiments.sweep.filter import find_column
+from core.experiments.sweep.filter import apply_filter, find_column
 from core.experiments.sweep.frame import REDUCTIONS as CORE_REDUCTIONS
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
-from nrsfm_gui.text.sweep_rows import (
-    common_settings,
-    count_text,
-    filter_example,
-    number_format,
-    number_text,
-    run_details,
-    run_title,
-    runs_text,
-    setting_texts,
-)
+from nrsfm_gui.text.sweep_rows import number_format, number_text, setting_texts
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
 
-def apply_filter(rows, pattern):
-    return core_filter(rows.sweep, pattern)
-
-
 def test_columns_are_what_varied_then_numbers_then_how_runs_ended(rows):
-    assert count_text(rows, 8) == "8 runs · 1 without a result"
-    assert count_text(rows, 3) == "3 shown · 8 runs · 1 without a result"
+    assert rows.count_text(8) == "8 runs · 1 without a result"
+    assert rows.count_text(3) == "3 shown · 8 runs · 1 without a result"
     names = [column.name for column in rows.columns]
     assert names[:4] == ["rank", "eta", "seed", "procrustes_mm"] and names[-2:] == ["status", "error"]
     assert find_column(rows.sweep, "3-d error").name == "procrustes_mm" and rows.failed.sum() == 1
-    assert "penalty wnn" in common_settings(rows) and "rank" not in common_settings(rows)
+    assert "penalty wnn" in rows.common_settings() and "rank" not in rows.common_settings()
 
 
 def test_a_failed_run_has_its_sentence_and_no_numbers(rows):
     failed = int(np.flatnonzero(rows.failed)[0])
-    assert run_details(rows, failed, kept=False).startswith("failed: LinAlgError: <b>the matrix</b>")
+    assert rows.run_details(failed, kept=False).startswith("failed: LinAlgError: <b>the matrix</b>")
     assert rows.column("procrustes_mm").text(failed) == "–"
     good = int(np.flatnonzero(~rows.failed)[0])
-    assert "its result was not kept" in run_details(rows, good, kept=False)
-    assert "mm" in run_details(rows, good, kept=True) and "kept" not in run_details(rows, good, kept=True)
+    assert "its result was not kept" in rows.run_details(good, kept=False)
+    assert "mm" in rows.run_details(good, kept=True) and "kept" not in rows.run_details(good, kept=True)
 
 
 @pytest.mark.parametrize(
@@ -59,16 +44,16 @@ def test_a_failed_run_has_its_sentence_and_no_numbers(rows):
     ],
 )  # fmt: skip
 def test_a_filter_keeps_the_runs_that_have_all_its_words(rows, pattern, count):
-    assert apply_filter(rows, pattern).kept.sum() == count
+    assert apply_filter(rows.sweep, pattern).kept.sum() == count
 
 
 def test_a_number_equals_a_value_to_its_digits_unless_one_is_that_value(rows):
     error = rows.column("procrustes_mm").numbers
     best = int(np.nanargmin(error))
     for digits in (2, 3, 5):
-        kept = apply_filter(rows, f"error={error[best]:.{digits}g}").kept
+        kept = apply_filter(rows.sweep, f"error={error[best]:.{digits}g}").kept
         assert kept[best] and all(f"{e:.{digits}g}" == f"{error[best]:.{digits}g}" for e in error[kept])
-    assert apply_filter(rows, "eta=0.05").kept.sum() == 4
+    assert apply_filter(rows.sweep, "eta=0.05").kept.sum() == 4
 
 
 @pytest.mark.parametrize(
@@ -82,23 +67,23 @@ def test_a_number_equals_a_value_to_its_digits_unless_one_is_that_value(rows):
     ],
 )  # fmt: skip
 def test_what_a_filter_does_not_understand_is_named(rows, pattern, problem):
-    assert apply_filter(rows, pattern).problem == problem
+    assert apply_filter(rows.sweep, pattern).problem == problem
 
 
 def test_the_example_of_a_filter_keeps_runs_of_the_sweep(rows):
-    example = filter_example(rows)
+    example = rows.filter_example()
     assert example.startswith("rank=") and "3-D error<" in example and example.endswith("converged")
-    found = apply_filter(rows, example)
+    found = apply_filter(rows.sweep, example)
     assert found.problem == "" and 0 < found.kept.sum() < len(rows)
 
 
 def test_tables_are_copied_with_all_digits(rows):
     order = np.arange(len(rows))[::-1]
-    read = list(csv.DictReader(io.StringIO(runs_text(rows, rows.columns, order, TABS)), delimiter="\t"))
+    read = list(csv.DictReader(io.StringIO(rows.text(rows.columns, order, TABS)), delimiter="\t"))
     assert [float(row["eta"]) for row in read] == [rows.sweep.row(k)["eta"] for k in order]
     errors = [rows.sweep.row(k)["procrustes_mm"] for k in order]
     assert [row["3-D error (mm)"] for row in read] == ["" if e is None else str(e) for e in errors]
-    assert "<b>" not in runs_text(rows, rows.columns, order, MARKDOWN)
+    assert "<b>" not in rows.text(rows.columns, order, MARKDOWN)
 
 
 def test_the_map_has_the_reduction_of_every_cell_and_finds_its_best_run(rows):
@@ -114,7 +99,7 @@ def test_the_map_has_the_reduction_of_every_cell_and_finds_its_best_run(rows):
     for (row, column), runs in found.members.items():
         best = found.best_run(row, column)
         assert best in runs and errors[best] == np.nanmin(errors[runs]) == found.values[row, column]
-        assert found.cell_of(best) == (row, column) and run_title(rows, best) in found.tip(row, column)
+        assert found.cell_of(best) == (row, column) and rows.run_title(best) in found.tip(row, column)
     assert "without a result: 1" in found.tip(1, 1) and "2 runs" in found.tip(0, 0)
 
 
@@ -161,7 +146,7 @@ def test_settings_are_short_and_differ_where_they_do(values, texts):
 def test_copied_tables_have_numbers_on_the_right_and_text_on_the_left(rows):
     columns = [rows.column(name) for name in ("rank", "log10_loss", "status")]
     order = np.arange(len(rows))
-    markdown, latex = (runs_text(rows, columns, order, form) for form in (MARKDOWN, LATEX))
+    markdown, latex = (rows.text(columns, order, form) for form in (MARKDOWN, LATEX))
     lines = markdown.splitlines()
     assert lines[:2] == ["| rank | log10 loss | status |", "| ---: | ---: | :--- |"] and len(lines) == 10
     assert (
@@ -180,12 +165,3 @@ def test_a_map_is_copied_as_a_table(rows):
     for form, strong in ((MARKDOWN, "**"), (LATEX, r"\textbf{")):
         text = map_text(state, form)
         assert state.title in text and strong in text and "eta = 0.05" in text
-
-
-def test_the_best_run_of_a_map_is_the_one_with_the_least_number_of_those_that_count(rows):
-    kept = np.ones(len(rows), dtype=bool)
-    errors = rows.column("procrustes_mm").numbers
-    for _ in range(3):
-        best = build_map(rows, kept, "procrustes_mm", "eta", "rank", "mean").best
-        assert errors[best] == np.nanmin(errors[kept])
-        kept[best] = False

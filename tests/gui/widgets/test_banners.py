@@ -6,7 +6,6 @@ from PyQt6.QtCore import QEvent, QPoint, QRect, Qt
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets import banners
 from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
@@ -150,20 +149,3 @@ def test_the_sentence_can_be_copied(qtbot, bar):
     copy = next(each for each in bar.findChildren(QToolButton) if each.text() == "Copy text")
     qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "track.txt holds no frames"
-
-
-def test_a_bar_shows_what_a_notifier_sends(bar):
-    notifier = Notifier()
-    bar.listen_to(notifier)
-    notifier.warn("one")
-    assert bar.text == "one"
-    notifier.inform("two")
-    notifier.inform("three")  # replaces the one before, and waits for the warning
-    assert bar.text == "one"
-    bar.dismiss()
-    assert bar.text == "three"
-    notifier.warn("four")
-    notifier.clear()
-    assert bar.text == ""
-    bar.dismiss()
-    assert bar.text == ""

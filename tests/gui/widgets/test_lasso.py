@@ -138,12 +138,10 @@ def test_of_very_many_residuals_the_longest_that_are_seen_are_drawn():
     assert not reduced
     assert len(few) == touching[50:80].sum()
     far = np.stack([start, start + 1e5], axis=1)
-    assert len(_longest_seen(far[..., 0], far[..., 1], 400, 300)[0]) == pytest.approx(
-        INK * 400 * 300 / 500, abs=1
-    )
-    short, _ = _longest_seen(
-        *np.moveaxis(np.tile(ends[:1] * 0 + [[5, 5], [7, 5]], (9000, 1, 1)), 2, 0), 400, 300
-    )
+    drawn, _ = _longest_seen(far[..., 0], far[..., 1], 400, 300)
+    assert len(drawn) == pytest.approx(INK * 400 * 300 / 500, abs=1)
+    short = np.tile([[5.0, 5.0], [7.0, 5.0]], (9000, 1, 1))
+    short, _ = _longest_seen(short[..., 0], short[..., 1], 400, 300)
     assert len(short) == MOST_SEGMENTS
 
 

@@ -15,8 +15,6 @@ from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path, first_suffix
 
 SOURCES = Path(module.__file__).parent.parent
 PREFIX = "getOpen", "getSave", "getExisting", "getColor", "getText", "getItem", "getInt", "getDouble"
-
-
 CHOSEN = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 
 
@@ -132,9 +130,8 @@ def test_no_dialog_waits_in_a_loop_of_its_own():
         if not any(f".{name}" in text for name in (*PREFIX, "exec")):
             continue  # parsing takes long
         for node in ast.walk(ast.parse(text)):
-            name = (
-                node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
-            )
+            is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            name = node.func.attr if is_method else ""
             if name.startswith(PREFIX) or name == "exec":
                 waiting.append((source.name, name))
     assert waiting == [("app.py", "exec")]

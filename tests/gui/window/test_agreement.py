@@ -50,7 +50,6 @@ def numbers(window):
 
 
 def row(window, run):
-    """Return the same of the line of a run."""
     shown = next(each for each in window.sequences_panel.tree.open.runs if each.number == run)
     return shown.error, shown.reprojection, shown.loss
 
@@ -112,7 +111,7 @@ def curve_disagreement(window, found, value):
         return None
     x, y = item.getData() if item.isVisible() else (None, None)
     x, y = (np.zeros(0) if each is None else each for each in (x, y))
-    ends_here = found.newest and curves._current == found.run
+    ends_here = found.newest and curves._state.shown == found.run
     if not ends_here and not curve.history.settled[found.record]:  # its parameters were passed on the way
         return None
     if ends_here and len(x) and x[-1] > record.seconds + ROUNDING:
@@ -186,7 +185,7 @@ def compare_disagreements(window, energies):
     shown = (session.shown, session.seen), (session.compared, session.seen_compared)
     one, two = (laid_over_truth(iterate.geometry.points, run.sequence) for run, iterate in shown)
     apart = min(relative_distance(sign * two, one) for sign in (1, -1))
-    words = window.compare_panel._summary.full_text
+    words = window.compare_panel.summary.full_text
     if not words.startswith(f"{percent_of(apart, 1.0)} of the object apart · mean distance "):
         wrong.append(f"compare {words}, recomputed {apart}")
     table = window.compare_controller._stage.table._rows
@@ -251,7 +250,7 @@ def come_to_rest(qtbot, window):
 
     qtbot.waitUntil(known)
     if session.compared is not None:
-        qtbot.waitUntil(lambda: "apart" in window.compare_panel._summary.full_text)
+        qtbot.waitUntil(lambda: "apart" in window.compare_panel.summary.full_text)
     session.notifier.show_status("")
     window.display.refresh()
     window.status_controller.flush()

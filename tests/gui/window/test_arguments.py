@@ -63,9 +63,18 @@ def test_the_options_of_the_application_are_those_of_the_command_line():
     assert parse(["--preset", "recommended"]).settings == Settings()
 
 
+def test_the_options_of_reading_are_kept_apart_and_a_script_or_a_given_camera_is_not_asked():
+    arguments = parse(["a.npz", "--visible", "~seen", "--image-size", "640x480"])
+    assert arguments.reading == {"visible": "~seen", "size": "640x480"}
+    assert arguments.settings is None and arguments.asks
+    assert not parse(["a.npz", "--exit"]).asks
+    assert not parse(["a.npz", "--intrinsics", "900,900,640,480"]).asks
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
+        ("--image-size wide", "wide"),
         ("--size 12", "WIDTHxHEIGHT"),
         ("--size 10x10", "below 800x560"),
         ("--theme pink", "invalid choice"),
@@ -183,7 +192,7 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_scr
 def test_all_is_as_large_as_preferred(tmp_path):
     kept = tmp_path / "config" / ORGANIZATION / f"{APPLICATION}.json"
     kept.parent.mkdir(parents=True)
-    kept.write_text('{"size": "150"}')
+    kept.write_text('{"size": 150}')
     picture = tmp_path / "window.png"
     words = ("--screenshot", str(picture), "--exit", "--size", "1000x700")
     done = run_application("sample:stretch/circle", *words, folder=tmp_path)

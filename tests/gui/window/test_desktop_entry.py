@@ -112,16 +112,7 @@ def test_qt_knows_the_type_of_a_session_and_its_icon(home, recording):
     assert run(sys.executable, "-c", program).stdout.split() == [SESSION_TYPE, "nrsfm-gui", "True"]
 
 
-def test_a_second_install_replaces_the_first(home, recording):
-    install(home, recording("old"))
-    before = files_in(home)
-    assert install(home, recording("new")) == []
-    assert files_in(home) == before
-    text = (home / ENTRY).read_text()
-    assert "/new" in text and "/old" not in text
-
-
-def test_what_other_programs_installed_stays(home, recording):
+def test_a_second_install_replaces_the_first_and_what_other_programs_installed_stays(home, recording):
     other_entry = home / "applications" / "other.desktop"
     other_type = home / "mime" / "packages" / "other.xml"
     for path in (other_entry, other_type):
@@ -133,7 +124,11 @@ def test_what_other_programs_installed_stays(home, recording):
         '<mime-info xmlns="http://www.freedesktop.org/standards/shared-mime-info">'
         '<mime-type type="text/x-other"><glob pattern="*.other"/></mime-type></mime-info>'
     )
-    install(home, recording("nrsfm-gui"))
+    install(home, recording("old"))
+    before = files_in(home)
+    assert install(home, recording("new")) == [] and files_in(home) == before
+    text = (home / ENTRY).read_text()
+    assert "/new" in text and "/old" not in text
     remove(home)
     assert other_entry.exists() and other_type.exists()
     assert "text/x-other" in (home / "mime" / "globs2").read_text()
@@ -148,11 +143,9 @@ def test_where_one_file_cannot_be_written_none_is(home, recording):
     with pytest.raises(InputError, match="is a folder; name a file to write"):
         install(home, recording("nrsfm-gui"))
     assert files_in(home) == []
-
-
-def test_a_file_where_a_folder_is_needed_is_named(home, recording):
+    shutil.rmtree(home)
     home.mkdir()
-    (home / "icons").write_text("")
+    (home / "icons").write_text("")  # where a folder is needed
     with pytest.raises(InputError, match=r"icons.* cannot be made: "):
         install(home, recording("nrsfm-gui"))
     assert files_in(home) == ["icons"]
@@ -168,9 +161,7 @@ def test_a_path_that_an_entry_cannot_have_is_refused(home, tmp_path, name):
 def test_without_the_programs_of_the_databases_the_sentence_names_them(home, recording, monkeypatch):
     monkeypatch.setenv("PATH", "")
     problems = install(home, recording("nrsfm-gui"))
-    assert [problem.split()[0] for problem in problems] == [
-        command for command, _folder, _package in DATABASES
-    ]
+    assert [problem.split()[0] for problem in problems] == [command for command, *_others in DATABASES]
     for problem, (_command, folder, package) in zip(problems, DATABASES, strict=True):
         assert f"(system package {package})" in problem
         assert str(home / folder) in problem

@@ -18,7 +18,6 @@ def shared(make_shared_window, known):
 
 @pytest.fixture
 def window(qtbot, shared):
-    """Return the window of this file, active, with the settings of the preset."""
     qtbot.activate(shared)
     shared.session.set_live(False)
     shared.session.set_settings(Settings())
@@ -26,9 +25,7 @@ def window(qtbot, shared):
     return shared
 
 
-def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
-    qtbot, window, add_run, make_iterate, known, tmp_path
-):
+def test_panels_sequences_exports_and_runs_are_found(qtbot, window, add_run, make_iterate, known, tmp_path):
     (tmp_path / "mine.npz").touch()
     window.store.add_recent(tmp_path / "mine.npz")
     window.sequence_opening.entries = bundled_samples()

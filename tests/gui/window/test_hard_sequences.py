@@ -24,19 +24,16 @@ def once_only():
 
 
 def without_a_truth():
-    """Return a simulated sequence whose ground truth is NaN everywhere."""
     simulated = simulate("paper", frames=8, points=15)
     truth = GroundTruth(np.arange(8), np.full((8, 3, 15), np.nan), 0)
     return sequence_of(simulated.tracks, simulated.visible, name="truth of NaN", truth=truth)
 
 
 def in_one_place():
-    """Return tracks that are all the same point, never moving."""
     return sequence_of(np.full((5, 2, 8), 500.0), np.ones((5, 8), dtype=bool), name="in one place")
 
 
 def two_frames():
-    """Return the shortest sequence."""
     return simulate("paper", frames=2, points=15)
 
 

@@ -7,8 +7,6 @@ from PyQt6.QtCore import Qt
 
 from core import CameraModel
 from nrsfm_gui.importing.forms import KNOWN
-from nrsfm_gui.model.app_store import StoredImport
-from nrsfm_gui.model.arguments import parse
 
 K = np.array([[900.0, 0, 640], [0, 900.0, 480], [0, 0, 1]])
 
@@ -55,7 +53,6 @@ def is_asked(window):
 
 
 def dialog_of(qtbot, window):
-    """Return the dialog, once it is open."""
     qtbot.waitUntil(lambda: is_asked(window))
     return window.import_controller.dialog
 
@@ -135,16 +132,6 @@ def test_a_script_is_not_asked(qtbot, window, asked):
     assert not is_asked(window) and sequence.camera is CameraModel.PERSPECTIVE
 
 
-def test_the_reading_options_of_the_command_line_are_those_of_the_solver(asked):
-    arguments = parse([str(asked), "--visible", "~pred_visibility", "--image-size", "640x480"])
-    assert arguments.reading == {"visible": "~pred_visibility", "size": "640x480"}
-    assert arguments.settings is None and arguments.asks
-    assert not parse([str(asked), "--exit"]).asks
-    assert not parse([str(asked), "--intrinsics", "900,900,640,480"]).asks
-    with pytest.raises(SystemExit):
-        parse([str(asked), "--image-size", "wide"])
-
-
 def test_what_cannot_be_understood_at_all_is_a_message_that_offers_the_import(qtbot, window, tmp_path):
     path = tmp_path / "notes.npz"
     path.write_bytes(b"no archive")
@@ -156,15 +143,3 @@ def test_what_cannot_be_understood_at_all_is_a_message_that_offers_the_import(qt
     dialog = dialog_of(qtbot, window)
     assert "no zip archive" in dialog.problem and dialog._title.text() == "notes.npz"
     press(qtbot, dialog, "Cancel")
-
-
-def test_what_is_stored_of_imports_survives_and_broken_entries_count_as_absent(store, tmp_path):
-    how = StoredImport({"visible": "none", "threshold": 0.5}, (900.0, 900.0, 640.0, 480.0), "auto")
-    store.set_imported(tmp_path / "a.npz", how)
-    store.set_imported(tmp_path / "b.npz", StoredImport())
-    assert store.imported(tmp_path / "a.npz") == how
-    assert store.imported(tmp_path / "b.npz") == StoredImport()
-    assert store.imported(tmp_path / "c.npz") is None
-    for text in ("[1, 2]", "not json", '{"%s": {"reading": 3}}' % (tmp_path / "a.npz")):
-        store._file.change({"imports": text})
-        assert store.imported(tmp_path / "a.npz") is None

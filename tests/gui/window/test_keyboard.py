@@ -4,6 +4,7 @@ import html
 import time
 
 import pytest
+from hands import texts_of, visible_in
 from patience import PATIENCE
 from PyQt6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PyQt6.QtGui import QCursor, QFont, QKeyEvent, QKeySequence
@@ -27,7 +28,6 @@ from PyQt6.QtWidgets import (
     QTableView,
     QTextBrowser,
     QTextEdit,
-    QToolButton,
     QTreeView,
     QWidget,
 )
@@ -234,29 +234,13 @@ def test_no_text_is_cut_off(qtbot, window):
             dock.raise_()
             qtbot.wait(5)
             QApplication.sendPostedEvents()  # layouts of what was updated last
-            cut += [described(widget) for widget in dock.findChildren(QWidget) if is_cut(widget)]
-        cut += [described(widget) for widget in window.findChildren(QWidget) if is_cut(widget)]
+            shown = [each for each in visible_in(window) if not isinstance(each, ElidedLabel)]
+            low = (
+                each[0] for each in texts_of(shown) if each[0].height() + 2 < each[0].fontMetrics().height()
+            )
+            narrow = (widget for widget, _text, needed, room in texts_of(shown) if room < needed)
+            cut += map(described, (*low, *narrow))
     assert "\n".join(sorted(set(cut))) == ""
-
-
-def is_cut(widget):
-    """Return whether a label or button has less room than its text needs."""
-    if not widget.isVisible() or not widget.visibleRegion().boundingRect().isValid():
-        return False
-    if isinstance(widget, ElidedLabel) or not isinstance(widget, (QLabel, QAbstractButton)):
-        return False
-    if isinstance(widget, QLabel) and (widget.wordWrap() or not widget.text()):
-        return False
-    if isinstance(widget, QAbstractButton) and not widget.text():
-        return False
-    if isinstance(widget, QToolButton) and widget.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonIconOnly:
-        if not widget.icon().isNull():
-            return False
-    needed = widget.minimumSizeHint() if isinstance(widget, QLabel) else widget.sizeHint()
-    if isinstance(widget, QAbstractButton):
-        needed_width = widget.fontMetrics().horizontalAdvance(widget.text().replace("&", ""))
-        return needed_width > widget.width() or widget.fontMetrics().height() > widget.height() + 2
-    return needed.width() > widget.width() + 1 or needed.height() > widget.height() + 2
 
 
 def test_f6_goes_through_all_panels_that_can_be_seen_and_back(window):

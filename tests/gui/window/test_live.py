@@ -103,7 +103,6 @@ def test_a_preset_makes_a_run_of_its_own_and_undoing_it_solves_nothing(qtbot, wi
 
 @pytest.fixture
 def refined(qtbot, make_window, add_solved_run, known):
-    """Return a window whose run has searched the depths."""
     settings = QUICK.with_changes(objective="depths")
     window = make_window(known.sequence, settings=settings)
     run = add_solved_run(window.session, known.sequence, settings)

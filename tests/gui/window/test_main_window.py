@@ -41,9 +41,8 @@ def window(shared):
 
 
 def shown_text(window):
-    return " ".join(
-        label.text() for label in window.numbers_panel.findChildren(QLabel) if label.isVisibleTo(window)
-    )
+    labels = window.numbers_panel.findChildren(QLabel)
+    return " ".join(label.text() for label in labels if label.isVisibleTo(window))
 
 
 def test_a_run_ends_with_the_numbers_of_the_core_and_is_in_the_picture(qtbot, window, sequence, near):
@@ -81,9 +80,7 @@ def test_actions_are_checked_where_the_views_and_the_appearance_are_so(qtbot, wi
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)
 
 
-def test_before_there_is_anything_panels_show_something_and_actions_wait_for_it(
-    qtbot, make_window, make_stream, sequence
-):
+def test_with_nothing_open_panels_show_something_and_actions_wait(qtbot, make_window, make_stream, sequence):
     window = make_window(work=make_stream(pause=0.01))
     actions = window.toolbars.actions
     for title in ("Sequences", "Loss", "Parameters", "Numbers"):
@@ -109,9 +106,7 @@ def test_before_there_is_anything_panels_show_something_and_actions_wait_for_it(
     assert run.state is RunState.STOPPED and window.run_control.current is None
 
 
-def test_a_warning_gives_way_to_what_comes_later(
-    qtbot, make_window, make_iterate, known, tmp_path, monkeypatch
-):
+def test_warnings_give_way_to_what_follows(qtbot, make_window, make_iterate, known, tmp_path, monkeypatch):
     monkeypatch.setattr(banners, "READ_MILLISECONDS", 100)
     end = make_iterate(known, noise=0.1)
     window = make_window(known.sequence, settings=QUICK, work=lambda *_: iter([end]))
@@ -165,9 +160,8 @@ def test_everything_in_a_window_follows_the_theme_and_every_action_names_a_metho
 
 @pytest.mark.slow
 def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
-    window = make_window(
-        simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1, objective="wnn")
-    )
+    settings = Settings(rank=1, starts=1, objective="wnn")
+    window = make_window(simulate("paper", frames=8, points=20), settings=settings)
     gone = []
     for _ in range(3):
         window.parameters_controller.run_from_scratch()
@@ -181,9 +175,7 @@ def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
     qtbot.waitUntil(lambda: gc.collect() >= 0 and gone[0]() is None and gone[1]() is None)
 
 
-def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(
-    qtbot, make_window, add_solved_run, sequence
-):
+def test_an_unsaved_session_can_be_opened_as_the_last_one(qtbot, make_window, add_solved_run, sequence):
     before = make_window()
     run = add_solved_run(before.session, sequence, QUICK)
     before.close()
@@ -200,9 +192,7 @@ def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(
     assert window.store.recent() == []
 
 
-def test_a_solver_that_raises_keeps_its_results_and_another_run_works(
-    qtbot, make_window, make_iterate, known
-):
+def test_a_solver_that_raises_keeps_its_results_and_the_next_works(qtbot, make_window, make_iterate, known):
     broken = [True]
 
     def work(_sequence, _settings, _start):
@@ -250,13 +240,8 @@ def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, make_wi
     window.session_saver.recovery.bar.offer("A session was not closed properly.")
     assert places() == before
     banners, view = window.banners, window.scene_view
-    seen = [
-        banner.isVisible()
-        for banner in (
-            window.message_bar, strip, window.session_saver.recovery.bar
-        )
-    ]  # fmt: skip
-    assert seen == [True, False, False]
+    bars = window.message_bar, strip, window.session_saver.recovery.bar
+    assert [bar.isVisible() for bar in bars] == [True, False, False]
     top, view_top = (part.mapTo(window, QPoint(0, 0)).y() for part in (banners, view))
     assert top >= view_top
     window.message_bar.hide()

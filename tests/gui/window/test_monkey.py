@@ -92,7 +92,6 @@ class Monkey:
         self._cancelled = 0  # how often what holds it up was cancelled
 
     def play(self, seconds, wait):
-        """Play for some seconds, or until something breaks."""
         self.playing = True
         self._next()
         end = time.monotonic() + seconds
@@ -248,9 +247,8 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda _link: True)  # no browser
     seed = pytestconfig.getoption("--soak-seed")
     LOG.info("seed %d", seed)
-    window = make_window(
-        simulate("paper", frames=24, points=40), settings=Settings(rank=2, starts=2, objective="wnn")
-    )
+    settings = Settings(rank=2, starts=2, objective="wnn")
+    window = make_window(simulate("paper", frames=24, points=40), settings=settings)
     window.session.set_theme(DARK)  # as the application does
     reported: list[str] = []
     window.session.notifier.failed.connect(reported.append)
@@ -281,8 +279,8 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     if window.toolbars.actions["slow"].isChecked():
         window.toolbars.actions["slow"].trigger()
     window.sequence_opening.open_sequence(simulate("paper", frames=12, points=20))
-    window.session.set_settings(Settings(rank=2, starts=2, objective="wnn"))
-    window.parameters_panel.set_settings(window.session.settings)
+    window.session.set_settings(settings)
+    window.parameters_panel.set_settings(settings)
     window.parameters_controller.run_from_scratch()
     run = window.session.shown
     qtbot.waitUntil(lambda: not run.state.alive)

@@ -39,23 +39,26 @@ WRITES = {
 BRIEF = ("result .npz", "picture .png", "figure .pdf", "movie .gif", "session .nrsfm")  # of each way one
 
 
-@pytest.fixture
-def opened(open_and_solve, tmp_path):
-    """A window with a file that was opened and solved, and that file."""
-    path = tmp_path / "input.npz"
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("input") / "input.npz"
     write_npz(simulate("balloon", frames=6, points=16, seed=3), path)
-    return open_and_solve(QUICK, lambda window: window.sequence_opening.open(path)), path
+    return path
+
+
+@pytest.fixture
+def opened(open_and_solve, source):
+    """A window with that file, solved."""
+    return open_and_solve(QUICK, lambda window: window.sequence_opening.open(source))
 
 
 @pytest.fixture(scope="module")
-def shared(make_shared_window, add_solved_run, tmp_path_factory):
-    """The same for tests that write nothing over it."""
-    path = tmp_path_factory.mktemp("input") / "input.npz"
-    write_npz(simulate("balloon", frames=6, points=16, seed=3), path)
+def shared(make_shared_window, add_solved_run, source):
+    """The same for tests that read it."""
     window = make_shared_window()
-    add_solved_run(window.session, read_sequence(path), QUICK)
+    add_solved_run(window.session, read_sequence(source), QUICK)
     window.display.finish()
-    return window, path
+    return window
 
 
 @pytest.fixture
@@ -78,42 +81,32 @@ def refusal_of(qtbot):
 @pytest.mark.parametrize(
     "what", [each if each in BRIEF else pytest.param(each, marks=pytest.mark.slow) for each in WRITES]
 )
-def test_nothing_is_written_over_what_must_stay(shared, refusal_of, tmp_path, what):
-    window, source = shared
+def test_nothing_is_written_over_what_must_stay(shared, source, refusal_of, tmp_path, what):
+    window = shared
     before, suffix = source.read_bytes(), what.split()[-1]
     if what.startswith("movie") and FORMATS[suffix].missing:
         pytest.skip(FORMATS[suffix].missing)
+    open_file = "is a file of what is open, which would be overwritten"
+    kept = "the content of another file"
+    occupied = {
+        "link": (lambda path: path.symlink_to(source), open_file),
+        "second": (lambda path: os.link(source, path), open_file),
+        "device": (lambda path: path.symlink_to("/dev/null"), "is a device"),
+        "pipe": (os.mkfifo, "is a pipe"),
+        "folder": (Path.mkdir, "is a folder"),
+        "kept": (lambda path: (path.write_text(kept), path.chmod(0o444)), "the file is read-only"),
+    }
     (tmp_path / "there").mkdir()
-
-    def prepared(name):
-        """Return the path that is asked for, and the one that is then written."""
-        path = tmp_path / "there" / f"{name}{suffix}"
-        return path, numbered(path, 0) if what.startswith("pictures") else path
-
-    asked, link = prepared("link")
-    link.symlink_to(source)
-    assert "is a file of what is open, which would be overwritten" in refusal_of(window, WRITES[what], asked)
-    asked, second = prepared("second")
-    os.link(source, second)
-    assert "is a file of what is open, which would be overwritten" in refusal_of(window, WRITES[what], asked)
-    asked, device = prepared("device")
-    device.symlink_to("/dev/null")
-    assert "is a device" in refusal_of(window, WRITES[what], asked)
-    asked, pipe = prepared("pipe")
-    os.mkfifo(pipe)
-    assert "is a pipe" in refusal_of(window, WRITES[what], asked)
-    asked, folder = prepared("folder")
-    folder.mkdir()
-    assert "is a folder" in refusal_of(window, WRITES[what], asked)
-    asked, kept = prepared("kept")
-    kept.write_text("kept")
-    kept.chmod(0o444)
-    assert "the file is read-only" in refusal_of(window, WRITES[what], asked)
-    assert source.read_bytes() == second.read_bytes() == before
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode) and pipe.is_fifo() and folder.is_dir()
-    assert kept.read_text() == "kept"
-    left = {"link", "second", "device", "pipe", "folder", "kept"}
-    assert {path.name.split(".")[0].split("_")[0] for path in (tmp_path / "there").iterdir()} == left
+    paths = {}
+    for name, (occupy, sentence) in occupied.items():
+        asked = tmp_path / "there" / f"{name}{suffix}"
+        paths[name] = numbered(asked, 0) if what.startswith("pictures") else asked  # which is then written
+        occupy(paths[name])
+        assert sentence in refusal_of(window, WRITES[what], asked)
+    assert source.read_bytes() == paths["second"].read_bytes() == before
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode) and paths["pipe"].is_fifo() and paths["folder"].is_dir()
+    assert paths["kept"].read_text() == kept
+    assert set((tmp_path / "there").iterdir()) == set(paths.values())
 
 
 def test_every_file_that_a_sequence_consists_of_stays(qtbot, make_window, refusal_of, tmp_path):
@@ -143,10 +136,8 @@ def test_every_file_that_a_sequence_consists_of_stays(qtbot, make_window, refusa
     assert "back_0001.png is a file of what is open" in refused
 
 
-def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
-    qtbot, opened, refusal_of, tmp_path
-):
-    window, _source = opened
+def test_a_session_is_saved_where_it_was_opened_and_no_result_replaced(qtbot, opened, refusal_of, tmp_path):
+    window = opened
     path, result = tmp_path / "work.nrsfm", tmp_path / "result.npz"
     window.session_saver.save_to(path)
     for _ in range(2):  # a result that is not open is replaced
@@ -167,25 +158,23 @@ def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
 
 
 @pytest.mark.slow
-def test_a_script_refuses_its_input_as_its_output_before_it_solves(run_script, tmp_path, monkeypatch, capsys):
+def test_a_script_refuses_its_input_as_output_at_once(run_script, source, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "input.npz"
-    write_npz(simulate("balloon", frames=6, points=16, seed=3), path)
-    before = path.read_bytes()
+    before = source.read_bytes()
     for words, sentence in (
-        (("--export", str(path)), f"--export {path} is a file of what is open"),
+        (("--export", str(source)), f"--export {source} is a file of what is open"),
         (("--export", "a.csv", "--export", "./a.csv"), "is another output (--export)"),
         (("--export", "a.csv", "--screenshot", "a.csv"), "is another output (--export)"),
     ):
-        assert run_script(str(path), "--run", *words) == 2
+        assert run_script(str(source), "--run", *words) == 2
         assert sentence in capsys.readouterr().err
         assert not (tmp_path / "a.csv").exists()
-    assert path.read_bytes() == before
+    assert source.read_bytes() == before
 
 
 @pytest.mark.slow
-def test_a_script_draws_figures_and_movies_by_the_names_of_their_files(run_script, tmp_path, capsys):
-    core.reconstruct(simulate("balloon", frames=6, points=16, seed=3), QUICK).save(tmp_path / "result.npz")
+def test_a_script_draws_figures_and_movies_by_the_names_of_their_files(run_script, source, tmp_path, capsys):
+    core.reconstruct(read_sequence(source), QUICK).save(tmp_path / "result.npz")
     begins = {"errors.heat.svg": b"<?xml", "tracks.2d.gif": b"GIF89a"}
     exports = [word for name in begins for word in ("--export", str(tmp_path / name))]
     assert run_script(str(tmp_path / "result.npz"), *exports) == 0, capsys.readouterr().err
@@ -199,7 +188,7 @@ def test_window_and_command_line_export_the_same_upright_shape_also_after_the_se
 ):
     from core.cli import main
 
-    window, _path = opened
+    window = opened
     window.scene_view.set_axis_preset("side")
     window.toolbars.actions["this_is_up"].trigger()
     window.scene_view.set_axis_preset("top")

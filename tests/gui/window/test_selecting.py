@@ -26,7 +26,6 @@ def shared(make_shared_window, add_solved_run, sequence):
 
 @pytest.fixture
 def window(qtbot, shared):
-    """Return that window at its first frame, with nothing selected."""
     session = shared.session
     session.set_selection(())
     session.set_frame_range(None)
@@ -44,13 +43,11 @@ def trigger(window, *names):
 
 
 def show_points(qtbot, window):
-    """Bring the panel of points to the front."""
     show_dock_of(window.points_panel)
     qtbot.waitUntil(window.points_panel.isVisible)
 
 
 def rows(window):
-    """The points of the selected rows of the table."""
     table = window.points_panel.table
     model = table.selectionModel()
     return sorted(int(table.model().order[index.row()]) for index in model.selectedRows())

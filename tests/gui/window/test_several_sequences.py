@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hands import type_into
+from hands import button_of, type_into
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QPushButton
+from PyQt6.QtWidgets import QLabel
 
 from core import CameraModel, ExplicitWeights, NuclearNorm, Sequence, Settings, write_npz
 from nrsfm_gui.model.names import sentence_name
@@ -35,7 +35,6 @@ def second():
 
 @pytest.fixture
 def make_window(make_window):
-    """Make windows with a given stream of iterates."""
     return lambda stream: make_window(settings=LIGHT_WORK, work=stream)
 
 
@@ -69,10 +68,8 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert window.session.shown is None
     assert listed(window) == []
     tree = window.sequences_panel.tree
-    assert [(row.sequence, row.open, len(row.runs)) for row in tree.rows] == [
-        (second, True, 0),
-        (first, False, 2),
-    ]
+    rows = [(row.sequence, row.open, len(row.runs)) for row in tree.rows]
+    assert rows == [(second, True, 0), (first, False, 2)]
     tree.left_requested.emit(first, runs[0].number)
     assert window.session.sequence is first and window.session.runs == runs
     assert window.session.shown is runs[0]
@@ -90,9 +87,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert [len(run.history) for run in runs] == [10, 10]
 
 
-def test_a_run_that_opening_another_sequence_stopped_goes_on_at_one_click(
-    qtbot, make_window, make_stream, first, second
-):
+def test_a_run_that_opening_has_stopped_goes_on_at_one_click(qtbot, make_window, make_stream, first, second):
     stream = make_stream(pause=0.002)
     window = make_window(stream)
     show(window, first)
@@ -106,9 +101,7 @@ def test_a_run_that_opening_another_sequence_stopped_goes_on_at_one_click(
     assert run.state is RunState.STOPPED
     assert [record.iteration for record in run.history.records] == list(range(len(run.history)))
     assert run.last.record == run.history.records[-1]
-    buttons = window.message_bar.findChildren(QPushButton)
-    (button,) = [each for each in buttons if each.text() == f"Go on with run {sentence_name(run)}"]
-    button.click()
+    button_of(window.message_bar, f"Go on with run {sentence_name(run)}").click()
     assert window.session.sequence is first and window.session.runs[0] is run
     follows = window.run_control.current
     assert follows.warm_from == 1 and follows.settings == run.settings
@@ -116,9 +109,7 @@ def test_a_run_that_opening_another_sequence_stopped_goes_on_at_one_click(
     assert stream.starts[-1] is run.last
 
 
-def test_each_sequence_has_its_own_parameters_and_a_new_one_those_of_the_preset(
-    make_window, make_stream, first, second
-):
+def test_sequences_have_parameters_of_their_own_new_ones_the_preset(make_window, make_stream, first, second):
     window = make_window(make_stream(length=3))
     show(window, first)
     take(window, Settings(rank=3, penalty=NuclearNorm(mu=0.02)))
@@ -130,9 +121,7 @@ def test_each_sequence_has_its_own_parameters_and_a_new_one_those_of_the_preset(
     assert window.session.settings == window.parameters_panel.settings == Settings(rank=3)  # of 3 frames
     begins = "second begins with the recommended parameters, not with those of first."
     assert window.message_bar.text == begins
-    buttons = window.message_bar.findChildren(QPushButton)
-    use = next(button for button in buttons if button.text() == "Use those here, too")
-    use.click()  # all but what is of the other sequence alone
+    button_of(window.message_bar, "Use those here, too").click()  # all but what is of the other alone
     assert window.session.settings == Settings(rank=3, penalty=NuclearNorm(mu=0.02))
     take(window, Settings(rank=2))
     show(window, reads(first))
@@ -164,9 +153,7 @@ def test_a_sequence_has_its_parameters_again_at_the_next_launch(make_window, mak
     assert given.session.settings == Settings(rank=2)  # asked for by the command
 
 
-def test_a_rank_that_the_sequence_does_not_allow_is_marked_below_its_field(
-    make_window, make_stream, first, make_known
-):
+def test_a_rank_that_the_sequence_does_not_allow_is_marked(make_window, make_stream, first, make_known):
     window = make_window(make_stream(length=3))
     show(window, first)
     rank = window.parameters_panel.findChild(NumberField, "rank")

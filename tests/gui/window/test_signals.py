@@ -114,9 +114,8 @@ def test_a_signal_exports_the_best_so_far_of_a_script(tmp_path):
 def test_what_a_script_cannot_export_is_in_the_temporary_folder(tmp_path):
     (tmp_path / "gone").mkdir()
     result = tmp_path / "result.npz"
-    done = run_stopped(
-        tmp_path, signal.SIGTERM, "--export", str(result), "--export", "gone/table.csv", "--exit"
-    )
+    exports = "--export", str(result), "--export", "gone/table.csv"
+    done = run_stopped(tmp_path, signal.SIGTERM, *exports, "--exit")
     assert done.returncode == 143
     (copy,) = (tmp_path / "temporary").glob("*.nrsfm")
     assert done.stderr == (

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hands import texts_of, visible_in
 from programs import run_python
 
 SIZES = (
@@ -38,7 +39,6 @@ def test_everything_fits_at_all_sizes(scale):
 
 
 def main():
-    """Print what is wrong in a window of every size."""
     from PyQt6.QtTest import QTest
 
     from core import Settings, simulate
@@ -73,10 +73,11 @@ def main():
             while not window.dock_layout.settled:
                 QTest.qWait(20)
             QTest.qWait(100)
-            seen = visible(window)
-            texts = texts_of(seen)
-            for fault in (*overlaps(seen), *cut_texts(texts), *misplaced(window)):
-                faults.append(f"{width}x{height}: {fault}")
+            seen = visible_in(window)
+            texts = list(texts_of(seen))
+            for fault in (*overlaps(seen), *map(cut_text, texts), *misplaced(window)):
+                if fault:
+                    faults.append(f"{width}x{height}: {fault}")
             labels += len(texts)
         window.close()
     application.processEvents()
@@ -89,15 +90,10 @@ def described(widget):
     return f"{type(widget).__name__} “{name}” in {type(widget.parentWidget()).__name__}"
 
 
-def visible(window):
-    """Return the widgets of a window that can be seen, without those that are scrolled out of sight."""
-    from PyQt6.QtWidgets import QWidget
-
-    return [
-        each
-        for each in window.findChildren(QWidget)
-        if each.isVisible() and each.window() is window and not each.visibleRegion().isEmpty()
-    ]
+def cut_text(measured):
+    """Return what is wrong with a text that has less room than it needs, else ""."""
+    widget, text, needed, room = measured
+    return f"{described(widget)}: “{text}” needs {needed} px and has {room}" if room < needed else ""
 
 
 def overlaps(seen):
@@ -115,41 +111,6 @@ def overlaps(seen):
         for one, two in itertools.combinations(siblings, 2):
             if one.geometry().intersects(two.geometry()):
                 yield f"{described(one)} overlaps {described(two)}"
-
-
-def texts_of(seen):
-    """Return labels, buttons, choices and tabs with the width and the height that their texts need."""
-    from PyQt6.QtWidgets import QAbstractButton, QComboBox, QLabel, QTabBar
-
-    from nrsfm_gui.widgets.labels import ElidedLabel
-
-    found = []
-    for widget in seen:
-        room = widget.contentsRect().size()
-        text = widget.fontMetrics().horizontalAdvance
-        if isinstance(widget, ElidedLabel):
-            found.append((widget, widget.full_text, text(widget.full_text), room.width()))
-        elif isinstance(widget, QLabel) and widget.text():
-            if widget.wordWrap():
-                found.append((widget, widget.text(), widget.heightForWidth(widget.width()), widget.height()))
-            else:
-                found.append((widget, widget.text(), widget.sizeHint().width(), widget.width()))
-        elif isinstance(widget, QAbstractButton) and widget.text():
-            found.append((widget, widget.text(), text(widget.text().replace("&", "")), room.width()))
-        elif isinstance(widget, QComboBox):
-            found.append((widget, widget.currentText(), text(widget.currentText()) + 20, room.width()))
-        elif isinstance(widget, QTabBar):
-            for tab in range(widget.count()):
-                area = widget.tabRect(tab) & widget.rect()
-                found.append((widget, widget.tabText(tab), text(widget.tabText(tab)), area.width()))
-    return found
-
-
-def cut_texts(texts):
-    """Return which texts have less room than they need."""
-    for widget, text, needed, room in texts:
-        if room < needed:
-            yield f"{described(widget)}: “{text}” needs {needed} px and has {room}"
 
 
 def misplaced(window):

@@ -14,13 +14,12 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.sweeps import sweep_controller
 from nrsfm_gui.sweeps.sweep_window import ALL_FAILED, NO_MATCH, STILL_EMPTY, SweepWindow
-from nrsfm_gui.text.sweep_rows import build_rows, run_title
+from nrsfm_gui.text.sweep_rows import build_rows
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN
 
 
 @pytest.fixture
 def window(qtbot, show, rows):
-    """Return the window of the sweep, without the main one."""
     made = SweepWindow()
     made.set_rows(rows)
     show(made)
@@ -46,7 +45,6 @@ def open_sweep(qtbot, main):
 
 @pytest.fixture
 def rewrite(swept):
-    """Return a function that changes every line of the runs of a sweep."""
 
     def changed(change):
         file = swept / "runs.jsonl"
@@ -131,7 +129,7 @@ def test_no_run_is_chosen_until_a_row_or_cell_is_and_both_mean_the_same_run(qtbo
         (selected,) = window.table.selectionModel().selectedRows()
         assert window.order[selected.row()] == window.chosen
         assert window.map._cell == window.map.state.cell_of(window.chosen)
-        assert window._run_title.full_text == f"{run_title(window.rows, window.chosen)} (Enter shows it)"
+        assert window._run_title.full_text == f"{window.rows.run_title(window.chosen)} (Enter shows it)"
     assert all(len(frame.getData()[0]) == 5 for frame in window.map._frames)
     window.filter.setText("rank=2")
     qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
@@ -166,12 +164,9 @@ def test_the_axes_of_the_map_never_have_the_same_setting(window):
 
 def test_a_setting_that_begins_to_vary_fills_the_empty_axis(show, rows, swept, lines):
     whole = lines()
-    read = [json.loads(line)["settings"] for line in whole]
-    alike = [
-        line
-        for line, row in zip(whole, read, strict=True)
-        if (row["rank"], row["seed"]) == (read[0]["rank"], read[0]["seed"])
-    ]
+    settings = [json.loads(line)["settings"] for line in whole]
+    kinds = [(each["rank"], each["seed"]) for each in settings]
+    alike = [line for line, kind in zip(whole, kinds, strict=True) if kind == kinds[0]]
     (swept / "runs.jsonl").write_bytes(b"".join(alike))
     (swept / "plan.json").unlink()
     window = show(SweepWindow())
@@ -198,10 +193,8 @@ def test_headings_stand_over_their_numbers_and_name_the_metric(window):
     model = window.table.model()
     names = []
     for section in range(model.columnCount()):
-        role = Qt.ItemDataRole.TextAlignmentRole
-        assert model.headerData(section, Qt.Orientation.Horizontal, role) == model.data(
-            model.index(0, section), role
-        )
+        role, first = Qt.ItemDataRole.TextAlignmentRole, model.index(0, section)
+        assert model.headerData(section, Qt.Orientation.Horizontal, role) == model.data(first, role)
         tip = model.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
         names.append(model.columns[section].name)
         assert names[-1] in tip and len(tip) > len(names[-1]) + 20
@@ -265,9 +258,7 @@ def test_what_a_file_says_is_shown_as_it_is_and_never_too_long(qtbot, window, sw
 # -- beside the main window -------------------------------------------------------------------------------
 
 
-def test_a_sweep_is_opened_by_its_folder_or_file_and_its_runs_are_shown(
-    qtbot, main, open_sweep, swept, store
-):
+def test_a_sweep_is_opened_by_its_folder_or_file_and_shows_its_runs(qtbot, main, open_sweep, swept, store):
     session = main.session
     main.first_steps.begin()
     window = open_sweep(swept)
@@ -287,7 +278,7 @@ def test_a_sweep_is_opened_by_its_folder_or_file_and_its_runs_are_shown(
     row = window.rows.sweep.row(2)
     assert session.shown.last.settings.eta == row["eta"] == session.settings.eta
     assert session.shown.title == "rank 1, eta 0.2, seed 0"
-    assert window._run_title.full_text == run_title(window.rows, 2)  # without "(Enter shows it)"
+    assert window._run_title.full_text == window.rows.run_title(2)  # without "(Enter shows it)"
     assert load_result(swept / row["result"]).loss == session.shown.history.records[-1].loss
     assert swept in store.recent() and all(path.suffix != ".npz" for path in store.recent())
     assert main.first_steps.bar.isHidden()  # over a run that was opened

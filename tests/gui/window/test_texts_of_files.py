@@ -16,12 +16,9 @@ HOSTILE = TAGS + TURNED
 def window(make_window, known, qtbot, tmp_path):
     """A window with a sequence, a run and a file whose names are hostile."""
     names = tuple(f"{HOSTILE}{point}" for point in range(known.sequence.point_count))
-    truth = {"truth_name": HOSTILE, "truth_units": HOSTILE}
-    sequence = replace(
-        known.sequence, name=HOSTILE, units=HOSTILE, point_names=names, provenance=HOSTILE, **truth
-    )
-    window = make_window(sequence)
-    result = replace(known.result, meta=known.result.meta | {"name": HOSTILE, "units": HOSTILE} | truth)
+    texts = dict.fromkeys(("name", "units", "truth_name", "truth_units"), HOSTILE)
+    window = make_window(replace(known.sequence, point_names=names, provenance=HOSTILE, **texts))
+    result = replace(known.result, meta=known.result.meta | texts)
     file = tmp_path / f"{TAGS.replace('/', '_')}.npz"
     result.save(file)
     with qtbot.waitSignal(window.sequence_opening.shown):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hands import button_of
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QPushButton, QTabBar, QToolButton
+from PyQt6.QtWidgets import QLabel, QTabBar, QToolButton
 from sharing import called_by_tests
 
 from core import Settings, iterate, simulate
@@ -32,14 +32,12 @@ def sequence():
 
 @pytest.fixture(scope="module")
 def end(sequence):
-    """Return the last iterate of a refined run."""
     *_, last = iterate(sequence, SETTINGS)
     return last
 
 
 @pytest.fixture
 def show_run(make_window, sequence, end):
-    """Show a refined run with verdicts in a window."""
 
     def make(*verdicts):
         window = make_window()
@@ -136,7 +134,7 @@ def test_an_end_is_as_far_and_as_high_in_compare_as_in_the_summary_of_the_comman
     window.compare_controller.compare_solution(name)
     window.display.refresh()
     apart = percent_of(ends[1]["distance"], 1.0)
-    assert window.compare_panel._summary.full_text.startswith(f"{apart} of the object apart · ")
+    assert window.compare_panel.summary.full_text.startswith(f"{apart} of the object apart · ")
     rows = {row.name: (row.first, row.second) for row in window.compare_controller._resolve().rows}
     assert rows["above the lowest end"] == (NONE, f"{ends[1]['excess']:.2g}")
     window.compare_controller.compare_solution(BILINEAR_START)
@@ -145,9 +143,7 @@ def test_an_end_is_as_far_and_as_high_in_compare_as_in_the_summary_of_the_comman
 
 
 @pytest.mark.slow
-def test_frames_are_mirrored_in_a_run_of_its_own_whose_energy_and_error_are_reported(
-    qtbot, show_run, sequence, end
-):
+def test_frames_are_mirrored_in_a_run_of_its_own_that_is_reported(qtbot, show_run, sequence, end):
     window = show_run(MIRRORED)
     session = window.session
     source = session.shown
@@ -162,12 +158,7 @@ def test_frames_are_mirrored_in_a_run_of_its_own_whose_energy_and_error_are_repo
     qtbot.waitUntil(lambda: f"has frames 4-6 of run {name} mirrored" in window.message_bar.text)
     energies = [f"{each.last.energy:.4f}".replace("-", "−") for each in (source, run)]
     assert f"energy {energies[0]} before, {energies[1]} after; 3-D error " in window.message_bar.text
-    (compare,) = (
-        each
-        for each in window.message_bar.findChildren(QPushButton)
-        if each.text() == f"Compare with run {name}"
-    )
-    compare.click()
+    button_of(window.message_bar, f"Compare with run {name}").click()
     assert session.compared is source
 
 
@@ -197,9 +188,8 @@ def test_a_run_is_compared_with_the_bilinear_solution_that_it_started_from(show_
     controller.compare_solution(BILINEAR_START)
     window.display.refresh()
     assert controller.on and session.compared is session.shown
-    refined, bilinear = (
-        build_shapes(sequence, each).points for each in (end, end.alternatives[BILINEAR_START])
-    )
+    ends = end, end.alternatives[BILINEAR_START]
+    refined, bilinear = (build_shapes(sequence, each).points for each in ends)
     assert np.abs(refined - bilinear).max() > 0.1
     np.testing.assert_allclose(window.display.together.points, bilinear)
     assert window.display.together.mean > 0.1

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, Qt
-from PyQt6.QtGui import QWheelEvent
+from hands import turn_wheel
+from PyQt6.QtCore import QPoint
 from PyQt6.QtWidgets import (
     QAbstractSlider,
     QAbstractSpinBox,
@@ -34,16 +34,8 @@ def turn(target, angle):
 
     An event of a real mouse goes from parent to parent until one accepts it; Qt does so with no other event.
     """
-    middle = QPointF(target.rect().center())
-    event = QWheelEvent(
-        middle, target.mapToGlobal(middle), QPoint(), QPoint(0, angle), Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
-    above: QWidget | None = target
-    while above is not None:
-        event.accept()
-        handled = QApplication.sendEvent(above, event)  # not where it is disabled: then its parent's turn
-        above = None if (handled and event.isAccepted()) or above.isWindow() else above.parentWidget()
+    while not turn_wheel(target, angle) and not target.isWindow():
+        target = target.parentWidget()
 
 
 def value(field):
@@ -53,7 +45,6 @@ def value(field):
 
 
 def fields_of(top):
-    """Return all fields below a widget, of hidden rows too."""
     return [
         each
         for each in top.findChildren(QWidget)

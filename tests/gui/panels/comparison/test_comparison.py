@@ -64,7 +64,7 @@ def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison
     wait_for_comparison(parts.session, parts.display)
     points = [expected_points(parts, run) for run in parts.session.runs[1:]]
     mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
-    reported = parts.compare_panel._summary.full_text
+    reported = parts.compare_panel.summary.full_text
     apart = percent_of(relative_distance(points[0], points[1]), 1.0)
     assert reported.startswith(f"{apart} of the object apart · mean distance {mean:.2f} mm, in this frame ")
     assert reported.endswith("per-frame similarity")
@@ -85,10 +85,8 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, p
     assert parts.display.scene.other is None
     shown = second._scene
     np.testing.assert_allclose(shown.estimate, expected_points(parts, parts.session.runs[1])[0].T, atol=1e-9)
-    assert [label.text() for label in parts.compare_splitter._titles] == [
-        "3 bilinear, rank 5",
-        "2 bilinear, rank 4",
-    ]
+    titles = [label.text() for label in parts.compare_splitter._titles]
+    assert titles == ["3 bilinear, rank 5", "2 bilinear, rank 4"]
     assert abs(second.width() - first.width()) <= 2
     assert min(view.buttons.geometry().left() for view in (first, second)) >= 0
     first.set_axis_preset("top")

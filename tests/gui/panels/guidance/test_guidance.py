@@ -27,14 +27,8 @@ from nrsfm_gui.panels.guidance.guidance_panel import (
 )
 from nrsfm_gui.widgets.style import apply_theme
 
-SETTINGS = Settings(
-    starts=1,
-    rank=2,
-    penalty=WeightedNuclearNorm(xi=0.5),
-    rotations="truth",
-    objective="wnn",
-    max_iterations=12,
-)
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=12)
+SETTINGS = QUICK.with_changes(penalty=WeightedNuclearNorm(xi=0.5))
 
 
 @pytest.fixture
@@ -71,7 +65,7 @@ def computed(panel):
 
 
 def test_an_empty_panel_shows_what_it_does_and_what_is_missing(panel):
-    text = panel.plot._empty.text
+    text = panel.plot.empty.text
     assert "without ground truth" in text() and "run one first" in text()
     assert not panel._compute.isEnabled() and not panel._use.isVisibleTo(panel)
     panel.set_state(READY)

@@ -15,7 +15,8 @@ from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.attempts import LOSS, Attempt, AttemptsTable, attempts_of
 from nrsfm_gui.panels.loss.best_line import MOST_VERTICES, best_line, best_range, line_starts
-from nrsfm_gui.panels.loss.loss_plot import BEST, LEAST_PLOT, NARROW, RunDetails
+from nrsfm_gui.panels.loss.loss_curves import LossState
+from nrsfm_gui.panels.loss.loss_plot import BEST, LEAST_PLOT, NARROW
 from nrsfm_gui.scene.run_errors import ErrorTrace
 
 REFINE = Phase(PhaseKind.REFINE)
@@ -130,7 +131,7 @@ def test_the_range_is_of_the_line_without_its_first_steps_and_without_the_time_o
 def test_the_default_shows_the_line_of_the_final_objective_over_seconds(
     qtbot, best_plot, item, searched, near
 ):
-    best_plot.set_histories({1: searched}, 1)
+    best_plot.set_state(LossState({1: searched}, 1))
     best_plot.set_moment(14)
     box = item.getViewBox()
     (left, right), (bottom, top) = box.viewRange()
@@ -138,22 +139,20 @@ def test_the_default_shows_the_line_of_the_final_objective_over_seconds(
     qtbot.wait(30)
     blue = near(best_plot.plot_widget.grab().toImage(), DARK.accent)
     assert np.ptp(np.flatnonzero(blue.any(axis=1))) > 0.4 * box.height()
-    assert [name.toPlainText() for name in best_plot._spans.names.shown] == ["fine levels", "rotations"]
-    assert best_plot._spans._ticks.xvals == pytest.approx([0.3, 0.7, 0.9, 1.2])
-    assert best_plot._spans._shade.opts["x0"] == pytest.approx([1.5, 0.0])  # what is not on the axis
-    assert not best_plot._phases.names.shown
+    assert [name.toPlainText() for name in best_plot._stages.names] == ["fine levels", "rotations"]
+    assert best_plot._stages.ticks.xvals == pytest.approx([0.3, 0.7, 0.9, 1.2])
+    assert best_plot._stages.shade.opts["x0"] == pytest.approx([1.5, 0.0])  # what is not on the axis
+    assert not best_plot._stages.lines.isVisible()
 
 
 def test_what_is_tried_now_is_a_thin_curve_while_the_run_goes_on(best_plot, searched):
     ghost = best_plot._curves._ghost
     part = searched.until(12)
-    best_plot.set_details(RunDetails(trying=True, until=11))
-    best_plot.set_histories({1: part}, 1)
+    best_plot.set_state(LossState({1: part}, 1, trying=True, until=11))
     assert ghost.isVisible() and ghost.getOriginalDataset()[0].tolist() == pytest.approx([1.0, 1.1])
-    best_plot.set_histories({1: searched.until(6)}, 1)  # nothing is of the final objective
+    best_plot.set_state(LossState({1: searched.until(6)}, 1))  # nothing is of the final objective
     assert len(ghost.getOriginalDataset()[0]) == 6
-    best_plot.set_details(RunDetails(trying=False))
-    best_plot.set_histories({1: searched}, 1)
+    best_plot.set_state(LossState({1: searched}, 1, trying=False))
     assert not ghost.isVisible()
 
 
@@ -164,27 +163,25 @@ def trace(at, errors, name="3-D error", unit="mm"):
 def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change(best_plot, item, searched):
     searched.tick(16, "eta 0.05 → 0.3", before=Settings())
     axis = item.getAxis("right")
-    best_plot.set_details(RunDetails(trace=trace([2, 9, 14, 18, 30], [40.0, 8.0, 7.0, 3.0, 2.0])))
-    best_plot.set_histories({1: searched}, 1)
+    best_plot.set_state(
+        LossState({1: searched}, 1, trace=trace([2, 9, 14, 18, 30], [40.0, 8.0, 7.0, 3.0, 2.0]))
+    )
     assert axis.isVisible() and axis.labelText == "3-D error (mm)"
     values = best_plot._right_values()
     assert values.y[::2].tolist() == [8.0, 7.0, 3.0, 2.0]  # without that of a candidate for the rotations
     assert values.x[1::2] == pytest.approx([1.4, 1.6, 3.0, 3.4])  # until the next one, or the change
     assert values.joined.tolist() == [True, True, True, False, True, True, True, False]
     assert axis.range[0] < 2.0 and 8.0 < axis.range[1] < 12.0
-    best_plot.set_details(RunDetails(trace=trace([9, 18], [0.4, 0.3], "held-out error", "px")))
-    best_plot.refresh()
+    best_plot.set_state(LossState({1: searched}, 1, trace=trace([9, 18], [0.4, 0.3], "held-out error", "px")))
     assert axis.labelText == "held-out error (px)"
-    best_plot.set_details(RunDetails())
-    best_plot.refresh()
+    best_plot.set_state(LossState({1: searched}, 1))
     assert not axis.isVisible()
 
 
 def test_loss_and_error_are_read_under_the_mouse_and_a_click_goes_to_the_moment(
     qtbot, best_plot, item, searched
 ):
-    best_plot.set_details(RunDetails(trace=trace([9, 18], [8.0, 3.0])))
-    best_plot.set_histories({1: searched}, 1)
+    best_plot.set_state(LossState({1: searched}, 1, trace=trace([9, 18], [8.0, 3.0])))
     qtbot.wait(30)
     box, reading = item.getViewBox(), best_plot.header.reading
     for x, text, more in (
@@ -218,8 +215,7 @@ def test_starts_and_candidates_are_listed_with_how_they_ended(searched, last):
 
 
 def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(best_plot, searched, last):
-    best_plot.set_details(RunDetails(attempts=attempts_of(searched, last)))
-    best_plot.set_histories({1: searched}, 1)
+    best_plot.set_state(LossState({1: searched}, 1, attempts=attempts_of(searched, last)))
     table = best_plot.findChild(AttemptsTable)
     model = table.model()
     names = lambda: [model.index(row, 0).data() for row in range(model.rowCount())]  # noqa: E731
@@ -247,15 +243,14 @@ def test_missing_losses_come_last_in_both_orders(qtbot):
 
 
 def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(best_plot, searched, last):
-    best_plot.set_details(RunDetails(attempts=attempts_of(searched, last)))
-    best_plot.set_histories({1: searched}, 1)
+    best_plot.set_state(LossState({1: searched}, 1, attempts=attempts_of(searched, last)))
     table, button = best_plot.findChild(AttemptsTable), best_plot.header.attempts
     best_plot.resize(NARROW - 20, 200)
     assert not table.isVisible() and not button.isChecked() and button.isVisibleTo(best_plot.header)
     button.click()
     assert table.isVisible() and table.columnWidth(0) >= table.sizeHintForColumn(0)  # no text is cut
     assert best_plot.plot_widget.width() >= LEAST_PLOT
-    best_plot.set_details(RunDetails())
+    best_plot.set_state(LossState())
     assert not table.isVisible() and not button.isVisibleTo(best_plot.header)
 
 

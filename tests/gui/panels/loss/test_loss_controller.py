@@ -180,7 +180,7 @@ def test_the_line_and_the_error_end_where_the_published_numbers_are(qtbot, parts
     run.state = RunState.RUNNING
     parts.session.report_run(run)
     parts.loss_controller.updater.flush()
-    assert plot._details.until == incumbent.record and plot._details.trying
+    assert plot._state.until == incumbent.record and plot._state.trying
     run.state = RunState.FINISHED
 
 
@@ -194,7 +194,7 @@ def test_a_run_has_no_line_before_its_numbers_are_published(parts):
     assert plot._curves._curves[run.number].item.getOriginalDataset() == (None, None)
     run.state = RunState.FINISHED
     parts.display.refresh()
-    assert plot._details.until == parts.display.errors.incumbent.record
+    assert plot._state.until == parts.display.errors.incumbent.record
     assert len(plot._curves._curves[run.number].item.getOriginalDataset()[1])
 
 

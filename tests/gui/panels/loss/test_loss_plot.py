@@ -17,6 +17,7 @@ from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.loss.loss_curves import LossState
 from nrsfm_gui.panels.loss.loss_marks import short_phases, spans
 from nrsfm_gui.panels.loss.loss_plot import BEST
 from nrsfm_gui.widgets.plots.plot_style import log_ticks
@@ -93,20 +94,17 @@ def test_a_history_holds_the_energies_of_the_refinement_and_where_phases_end():
     made = refined_history()
     np.testing.assert_allclose(made.values[[19, 20, 29, 30, 39]], [0.05, -2.0, -2.9, 7.0, 6.1])
     assert np.flatnonzero(made.level_ends).tolist() == [19, 29]
-    assert [(stage.name, first, last) for stage, first, last in made.stage_spans] == [
-        ("WNN", 0, 19),
-        ("fine levels", 20, 29),
-        ("fine levels", 30, 39),
-    ]
+    found = [(stage.name, first, last) for stage, first, last in made.stage_spans]
+    assert found == [("WNN", 0, 19), ("fine levels", 20, 29), ("fine levels", 30, 39)]
     assert len(made.until(20).stage_spans) == 1 and len(made.until(21).stage_spans) == 2
 
 
 def test_the_axis_is_of_the_newest_stage_and_every_other_one_fills_the_height_in_its_own_span(
     qtbot, plot, item, left, near, history
 ):
-    plot.set_histories({1: history(40)}, 1)
+    plot.set_state(LossState({1: history(40)}, 1))
     assert left.labelText == "log10 loss" and not plot._curves._others._box.isVisible()
-    plot.set_histories({1: history(40), 2: refined_history()}, 2, {1: "one", 2: "two"})
+    plot.set_state(LossState({1: history(40), 2: refined_history()}, 2, {1: "one", 2: "two"}))
     qtbot.wait(50)
     assert left.labelText.startswith("energy per point and frame")
     low, high = left.range
@@ -125,17 +123,17 @@ def test_the_other_stages_are_those_of_the_run_in_front(plot):
     first, second = refined_history(), refined_history().until(35)
     runs, shown = {1: first, 2: second}, plot._curves._others
     for current in (1, 2, 1):
-        plot.set_histories(runs, current)
+        plot.set_state(LossState(runs, current))
         assert len(shown._spans) == 2
     second = refined_history().until(25)
-    plot.set_histories({1: first, 3: second}, 3)
+    plot.set_state(LossState({1: first, 3: second}, 3))
     assert [span[:2] for span in shown._spans] == [(0, 19)]
-    plot.set_histories({1: first}, None)
+    plot.set_state(LossState({1: first}, None))
     assert shown._spans == [] and not shown._box.isVisible()
 
 
 def test_the_axis_is_of_the_stage_of_the_moment_that_is_looked_at_and_of_a_highlighted_attempt(plot, left):
-    plot.set_histories({1: refined_history()}, 1)
+    plot.set_state(LossState({1: refined_history()}, 1))
     for record, name, values in (
         (10, "log10 loss", (-1.3, 0.0)),
         (25, "energy", (-2.9, -2.0)),
@@ -189,14 +187,11 @@ def moved_history():
 @pytest.mark.parametrize("mode", [BEST, "Everything"])
 def test_a_change_of_the_parameters_begins_a_stage_with_a_scale_of_its_own(qtbot, plot, item, left, mode):
     made = moved_history()
-    assert [(stage.change, first, last) for stage, first, last in made.stage_spans] == [
-        (0, 0, 2),
-        (1, 3, 7),
-        (2, 8, 9),
-    ]
+    found = [(stage.change, first, last) for stage, first, last in made.stage_spans]
+    assert found == [(0, 0, 2), (1, 3, 7), (2, 8, 9)]
     plot.set_mode(mode)
     plot.resize(900, 300)
-    plot.set_histories({1: made}, 1)
+    plot.set_state(LossState({1: made}, 1))
     box = item.getViewBox()
     for moment, low, high in ((0, -3.2, -3.0), (6, -4.2, -4.0), (None, -9.3, -9.0)):
         plot.set_moment(moment)
@@ -214,12 +209,12 @@ def test_a_change_of_the_parameters_begins_a_stage_with_a_scale_of_its_own(qtbot
 def test_while_the_hand_moves_the_axis_is_of_what_was_passed_and_other_runs_are_under_their_newest_parameters(
     plot, left
 ):
-    plot.set_histories({1: moved_history(), 2: moved_history().until(3)}, 2)
+    plot.set_state(LossState({1: moved_history(), 2: moved_history().until(3)}, 2))
     _, y = plot._curves._curves[1].item.getOriginalDataset()
     assert y.tolist() == [-9.0, -9.3]
     made = moved_history()
     made.extend_tick(len(made), "noise 1 → 3")  # which no record is of yet
-    plot.set_histories({1: made}, 1)
+    plot.set_state(LossState({1: made}, 1))
     assert left.range[0] <= made.values[8:].min() < made.values[8:].max() <= left.range[1]
 
 
@@ -229,7 +224,7 @@ def test_a_flat_line_has_two_ticks_of_few_digits(plot, left):
         phase = REFINE if energy is None else Phase(PhaseKind.FINEST)
         made = History()
         made.extend(HistoryEntry(k, 0.1 * k, value, phase, energy=energy, best=value) for k in range(9))
-        plot.set_histories({1: made}, 1)
+        plot.set_state(LossState({1: made}, 1))
         for height in (150, 900):
             plot.resize(640, height)
             QApplication.processEvents()
@@ -250,7 +245,7 @@ def test_losses_are_drawn_as_they_are_or_by_their_logarithm_and_energies_always_
     next(action for action in menu.actions() if action.text() == "Save as a figure…").trigger()
     menu.close()
     assert asked == [False, "figure"]
-    plot.set_histories({1: refined_history()}, 1)
+    plot.set_state(LossState({1: refined_history()}, 1))
     plot.set_moment(5)
     assert left.labelText == "log10 loss" and left.range[0] < -1.3
     plot.set_logarithmic(False)
@@ -263,13 +258,13 @@ def test_losses_are_drawn_as_they_are_or_by_their_logarithm_and_energies_always_
 
 
 def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, plot, item, left):
-    plot.set_histories({1: refined_history()}, 1)
+    plot.set_state(LossState({1: refined_history()}, 1))
     plot.resize(380, 190)
     qtbot.wait(50)
     plot.plot_widget.grab()
     box = item.getViewBox()
     assert left.labelText == "energy (nats)" and left.label.boundingRect().width() < box.height()
-    names = [text.sceneBoundingRect() for text in plot._phases.names.shown]
+    names = [text.sceneBoundingRect() for text in plot._stages.names]
     at = np.array([0, 20, 30])
     highest = [
         box.mapViewToScene(QPointF(x, y)).y() for x, y in zip(at, plot._curves.places(at), strict=True)
@@ -279,9 +274,9 @@ def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, pl
 
 def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtbot, plot, legend_of, history):
     runs = {number: history(40, top=10.0**number) for number in range(1, 8)}
-    plot.set_histories({1: runs[1]}, 1, {1: "LM"})
+    plot.set_state(LossState({1: runs[1]}, 1, {1: "LM"}))
     assert legend_of(plot) == []  # nothing to tell apart
-    plot.set_histories(runs, 7, dict.fromkeys(runs, "LM"))
+    plot.set_state(LossState(runs, 7, dict.fromkeys(runs, "LM")))
     plot.set_all(True)
     names = [f"{number} LM" for number in reversed(runs)]
     for width in (250, 640):
@@ -293,7 +288,7 @@ def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtb
         assert len({color for _name, color in plot._seen_names()}) > 4
         assert plot._names.sizeHint().width() <= width
         assert plot._names.geometry().bottom() < plot.plot_widget.geometry().top()
-    plot.set_histories(runs, 7, {**dict.fromkeys(runs, "LM"), 7: "isometry 0.5, " * 12})
+    plot.set_state(LossState(runs, 7, {**dict.fromkeys(runs, "LM"), 7: "isometry 0.5, " * 12}))
     assert len(legend_of(plot)) == 1 and legend_of(plot)[0].endswith("…")
     assert plot._names.sizeHint().width() <= plot.width()
 
@@ -316,14 +311,14 @@ def test_residuals_of_admm_are_drawn_on_request(qtbot, show, plot, item, near, h
     np.testing.assert_allclose(made.log_residuals[:, 1:9], [-np.arange(1.0, 9), -np.arange(1.0, 9) / 2])
     show(plot.header)
     button, box = plot.header.residuals, item.getViewBox()
-    plot.set_histories({1: plain, 2: made}, 2)
+    plot.set_state(LossState({1: plain, 2: made}, 2))
     assert button.isVisibleTo(plot.header) and box.viewRange()[1][0] > -1
     button.click()
     qtbot.wait(30)
     assert near(plot.plot_widget.grab().toImage(), DARK.residual, tolerance=60).sum() > 50
     plot.set_all(True)
     assert box.viewRange()[1][0] < -8
-    plot.set_histories({1: plain, 2: made}, 1)  # the run in front has none
+    plot.set_state(LossState({1: plain, 2: made}, 1))  # the run in front has none
     assert not button.isVisibleTo(plot.header) and box.viewRange()[1][0] > -8
 
 
@@ -331,7 +326,7 @@ def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(
     plot, item, monkeypatch, history
 ):
     made = history(200)
-    plot.set_histories({1: made, 2: history(200)}, 1)
+    plot.set_state(LossState({1: made, 2: history(200)}, 1))
     given, set_data = [], pg.PlotDataItem.setData
     monkeypatch.setattr(
         pg.PlotDataItem,
@@ -348,7 +343,7 @@ def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(
 def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtbot, plot, item, history):
     made = history(101)
     made.tick(30, "rank 6 → 4", before=Settings())
-    plot.set_histories({1: made}, 1)
+    plot.set_state(LossState({1: made}, 1))
     view, box = plot.plot_widget, item.getViewBox()
     qtbot.wait(30)  # the axes have taken their room
 
@@ -389,7 +384,7 @@ def test_the_range_follows_the_run_in_front_or_all_runs_until_the_mouse_zooms(pl
     box = item.getViewBox()
     runs = {1: history(400, top=1e3), 2: history(50)}
     for current, (low, high) in ((1, (399, 430)), (2, (49, 55)), (1, (399, 430)), (2, (49, 55))):
-        plot.set_histories(runs, current)
+        plot.set_state(LossState(runs, current))
         (left, right), (bottom, top) = box.viewRange()
         assert left < 0 and low <= right < high
         assert bottom < np.log10(runs[current].values.min()) and 0 < top < (4.5 if current == 1 else 1)
@@ -410,7 +405,7 @@ def test_the_range_follows_the_run_in_front_or_all_runs_until_the_mouse_zooms(pl
     plot.refresh()
     assert box.viewRange()[0] == [10, 20]
     assert plot.header.fit.isVisibleTo(plot.header)
-    plot.set_histories({1: history(20)}, 1)  # of another sequence
+    plot.set_state(LossState({1: history(20)}, 1))  # of another sequence
     assert 19 <= box.viewRange()[0][1] < 25
 
 
@@ -420,15 +415,15 @@ def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, it
     phases += [Phase(PhaseKind.START, k, 3) for k, count in ((1, 3), (2, 40), (3, 40)) for _ in range(count)]
     phases += [REFINE] * 300
     made.extend(HistoryEntry(k, k, 1.0 / (1 + k), phase) for k, phase in enumerate(phases))
-    plot.set_histories({1: made}, 1)
+    plot.set_state(LossState({1: made}, 1))
     for width in (260, 640, 1500):
         plot.resize(width, 300)
         qtbot.wait(10)
-        shown = plot._phases.names.shown
+        shown = plot._stages.names
         boxes = [text.mapRectToScene(text.boundingRect()) for text in shown]
         places = sorted((box.left(), box.right()) for box in boxes)
         assert all(right <= left for (_, right), (left, _) in itertools.pairwise(places))
         assert places[-1][1] <= item.getViewBox().sceneBoundingRect().right() + 1
-        assert len(plot._phases._lines.xvals) == 14 + 3 + 1
+        assert len(plot._stages.lines.xvals) == 14 + 3 + 1
         words = {text.toPlainText() for text in shown}
         assert any(word.startswith("rota") for word in words) and "refine" in words

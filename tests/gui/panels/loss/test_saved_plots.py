@@ -15,6 +15,7 @@ from scipy.ndimage import binary_dilation
 from core import InputError
 from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
+from nrsfm_gui.panels.loss.loss_curves import LossState
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure, save_image
@@ -66,7 +67,7 @@ def test_vector_plots_show_what_the_picture_shows(
 ):
     falling = history(60, phase=Phase(PhaseKind.ROTATIONS, 1, 3))
     falling.extend(history(200).records[60:])
-    plot.set_histories({1: falling}, 1)
+    plot.set_state(LossState({1: falling}, 1))
     shown = plot if which == "loss" else spectrum
     shown.setPalette(palette(LIGHT))
     qtbot.wait(30)
@@ -84,7 +85,7 @@ def test_vector_plots_show_what_the_picture_shows(
 
 
 def test_a_curve_that_leaves_the_axes_ends_there(plot, item, tmp_path, near, history, rendered):
-    plot.set_histories({1: history(200, top=1e6)}, 1)
+    plot.set_state(LossState({1: history(200, top=1e6)}, 1))
     plot.plot_widget.setRange(xRange=(0, 199), yRange=(4.2, 4.6), padding=0)
     path = tmp_path / "plot.svg"
     save(plot, path)
@@ -110,7 +111,7 @@ def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_p
         save(plot, tmp_path / "loss.svg")
         return (tmp_path / "loss.svg").read_text(encoding="utf-8").count(f'stroke="{PAPER.muted}"')
 
-    plot.set_histories({1: history(200)}, 1)
+    plot.set_state(LossState({1: history(200)}, 1))
     assert lines() == 0  # the line of the iteration that is shown stands at the end of the curve
     plot.set_moment(60)
     assert plot._cursor.line.isVisible() and lines() == 0
@@ -125,7 +126,7 @@ def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_p
 
 def test_a_figure_names_the_curves_that_it_shows_above_the_plot(plot, tmp_path, history, legend_of):
     far = history(100, top=1e6)
-    plot.set_histories({1: history(200), 2: far, 3: history(150)}, 1, {1: "A", 2: "B", 3: "C"})
+    plot.set_state(LossState({1: history(200), 2: far, 3: history(150)}, 1, {1: "A", 2: "B", 3: "C"}))
     plot.plot_widget.setYRange(-3.0, 1.0, padding=0)
     save(plot, tmp_path / "loss.svg")
     content = (tmp_path / "loss.svg").read_text(encoding="utf-8")
@@ -141,7 +142,7 @@ def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, show, tm
     tabs.addTab(SpectrumPlot(), "weights")
     tabs.addTab(plot, "loss")
     show(tabs, 460, 300)
-    plot.set_histories({1: history(200)}, 1)
+    plot.set_state(LossState({1: history(200)}, 1))
     assert not plot.isVisible()
     save(plot, tmp_path / "hidden.png")
     tabs.setCurrentWidget(plot)
@@ -166,10 +167,10 @@ def test_a_format_that_is_not_known_is_refused(plot, tmp_path):
 def test_long_names_of_runs_share_the_width_of_the_page(plot, tmp_path, history):
     many = "rank 4, xi 0.1, weights 0.179, 0.179, 1, in many words"
     histories = {number: history(60) for number in (1, 2, 3)}
-    plot.set_histories(histories, 1, {number: f"{number} {many}" for number in histories})
+    plot.set_state(LossState(histories, 1, {number: f"{number} {many}" for number in histories}))
     save(plot, path := tmp_path / "loss.svg")
     shown = [each for each in re.findall(r">([^<>]*)</text>", path.read_text()) if "rank 4" in each]
     assert len(shown) == 3 and all(each.endswith("…") for each in shown)
-    plot.set_histories(histories, 1, {number: f"{number} short" for number in histories})
+    plot.set_state(LossState(histories, 1, {number: f"{number} short" for number in histories}))
     save(plot, path)
     assert path.read_text().count(" short</text>") == 3

@@ -20,7 +20,7 @@ def plot(panel):
 
 @pytest.fixture
 def controller(session, control, panel, store):
-    return ParametersController(session, control, panel, store, session)
+    return ParametersController(session, control, panel, store)
 
 
 def test_the_panel_and_the_parameters_show_one_penalty(qtbot, session, controller, panel, plot, known):
@@ -162,7 +162,7 @@ def test_parameters_that_are_named_are_a_preset_until_it_is_removed(
     presets.choose("paper")
     assert session.settings == PRESETS["paper"]
     panel.set_own_presets({})
-    ParametersController(session, control, panel, store, session)  # at the next start
+    ParametersController(session, control, panel, store)  # at the next start
     presets.choose("loose paper")
     assert session.settings == own and presets.key == "loose paper"
     with qtbot.waitSignal(session.notifier.warned):

@@ -135,12 +135,12 @@ def test_the_norm_is_the_objective_or_in_the_section_of_the_start(closed):
 
 
 def test_which_sections_are_open_is_remembered(qtbot, session, control, closed, store):
-    ParametersController(session, control, closed, store, session)
+    ParametersController(session, control, closed, store)
     for name in ("Cameras", "Data"):
         qtbot.mouseClick(closed.sections.button(name), Qt.MouseButton.LeftButton)
     assert closed.sections.open == store.open_sections() == ("Cameras", "Data")
     again = ParametersPanel()
-    ParametersController(session, control, again, store, session)
+    ParametersController(session, control, again, store)
     assert again.sections.open == ("Cameras", "Data")
 
 

@@ -16,7 +16,7 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
-from nrsfm_gui.panels.sequences.runs_controller import RunsController
+from nrsfm_gui.panels.sequences.sequences_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.text.run_rows import RunRow, SequenceRow

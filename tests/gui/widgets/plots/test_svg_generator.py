@@ -62,7 +62,6 @@ def shapes(painter):
 
 
 def pictures(painter):
-    """Draw a part of a picture, turned."""
     pixmap = QPixmap(40, 40)
     pixmap.fill(RED)
     painter.fillRect(QRectF(150, 0, 20, 20), RED)
@@ -72,7 +71,6 @@ def pictures(painter):
 
 
 def cells(painter):
-    """Draw a picture of four pixels that are large."""
     image = QImage(2, 2, QImage.Format.Format_RGB32)
     for place, color in enumerate(("red", "green", "blue", "black")):
         image.setPixelColor(place % 2, place // 2, QColor(color))
