@@ -76,22 +76,20 @@ def run(args: argparse.Namespace) -> int:
     interrupted = False
     try:
         with ProgressLine(sys.stderr, shown=not args.quiet) as line, closing(following):
-            try:
-                while True:
-                    last = next(following)
-                    line.show(partial(_progress_text, last))
-                    check_stopped()
-            except StopIteration as end:
-                sequence = end.value
-        sequence = _keep(sequence, write, args.output)
+            for last in following:
+                line.show(partial(_progress_text, last))
+                check_stopped()
+        assert last is not None  # there are some frames
+        sequence = last.sequence()
+        _keep(sequence, write, args.output)
     except KeyboardInterrupt:  # the first signal, also one that arrives while the tracks are being written
         interrupted = True
-        if sequence is None and last is not None:
+        if last is not None:
             with suppress(InputError):  # of too few frames
                 sequence = last.sequence()
         if sequence is None:
             raise
-        sequence = _keep(sequence, write, args.output)
+        _keep(sequence, write, args.output)
     if not args.quiet:
         assert last is not None
         notes = [*last.remarks(sequence), *filter(None, [tracking.plugin_warning()])]
@@ -108,16 +106,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _keep(sequence: Sequence | None, write: Callable[[Sequence, Path], object], path: Path) -> Sequence:
+def _keep(sequence: Sequence, write: Callable[[Sequence, Path], object], path: Path) -> None:
     """Write the tracks, elsewhere where they cannot be written to their file."""
-    assert sequence is not None
     try:
         write(sequence, path)
     except InputError as refusal:
         raise saved_elsewhere(
             refusal, "sequence", path.suffix, lambda other: write(sequence, other)
         ) from None
-    return sequence
 
 
 def _progress_text(step: tracking.TrackingStep, elapsed: float) -> str:

@@ -2,5 +2,4 @@
 
 from ..io.readers.challenge import PATHS
 from .objects import KINDS
-from .simulation import simulate
-from .writing import write_challenge
+from .simulation import simulate, write_challenge

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.triangulation import edges_of
-from ..foundation.types import Floats, Ints
+from ..data import edges_of
+from ..foundation import Floats, Ints
 
 X, Y, Z = range(3)
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
@@ -39,13 +39,8 @@ def articulated(frames: int, points: int) -> Body:
     A link's points lie on a tapering helix, four to a turn, which its edges join along and around.
     """
     s = np.linspace(0, 1, frames)
-    swing = np.stack(
-        [
-            0.7 * np.sin(2 * np.pi * s),
-            0.9 + 0.6 * np.sin(2 * np.pi * s + 1.0),
-            0.5 * np.sin(4 * np.pi * s + 0.5),
-        ]
-    )
+    shoulder, elbow = 0.7 * np.sin(2 * np.pi * s), 0.9 + 0.6 * np.sin(2 * np.pi * s + 1.0)
+    swing = shoulder, elbow, 0.5 * np.sin(4 * np.pi * s + 0.5)
     twist = 0.8 * np.sin(2 * np.pi * s + 2.0)
     lengths, radii = (66.0, 54.0, 38.0), (13.0, 10.0, 7.0)
     counts = [points - 2 * (points // 3), points // 3, points // 3]
@@ -77,14 +72,8 @@ def balloon(frames: int, points: int) -> Body:
     air = 0.5 * (1 - np.cos(np.pi * np.clip(1.35 * s - 0.35 * (1 - height) / 2, 0, 1)))
     radius = 45 + 50 * air
     wobble = 1 + 0.06 * np.sin(4 * np.pi * s) * np.cos(2 * around)
-    shape = np.stack(
-        [
-            radius * wobble * ring * np.cos(around),
-            -1.1 * radius * height,
-            radius / wobble * ring * np.sin(around),
-        ],
-        axis=1,
-    )
+    x, z = radius * wobble * ring * np.cos(around), radius / wobble * ring * np.sin(around)
+    shape = np.stack([x, -1.1 * radius * height, z], axis=1)
     faces = _hull(np.stack([ring * np.cos(around), -height, ring * np.sin(around)], axis=1))
     return Body.of_surface(shape, faces)
 

@@ -1,16 +1,24 @@
-"""Simulated tracks of a deforming object along a camera path, with the points that its surface hides."""
+"""Simulated tracks of a deforming object along a camera path, with the points that its surface hides.
+
+They are written as `core.io.readers.challenge` describes it.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import io
+import itertools
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.sequence import MIN_FRAMES, CameraModel, GroundTruth, Observations, Sequence
-from ..foundation.exceptions import InputError
-from ..foundation.types import Bools, Floats, Ints
-from ..io.readers.challenge import PATHS
+from ..foundation import Bools, Floats, InputError, Ints, check_replaceable, make_folder, replacing
+from ..io.files.contents import read_bytes
+from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
 from .objects import KINDS
 
 DISTANCE = 450.0  # mm from the object, on average
@@ -213,28 +221,22 @@ def hidden(image: Floats, depths: Floats, triangles: Ints, *, perspective: bool)
     """
     nearness = 1 / depths if perspective else -depths
     limit = 1 / (depths - MARGIN) if perspective else MARGIN - depths
-    return np.stack(
-        [_hidden_in_frame(*values, triangles) for values in zip(image, nearness, limit, strict=True)]
-    )
-
-
-def _hidden_in_frame(image: Floats, nearness: Floats, limit: Floats, triangles: Ints) -> Bools:
-    """Return (P,) whether a triangle covers a point with a nearness above the point's limit."""
-    found = np.zeros(len(nearness), dtype=bool)
-    for triangle, point in overlapping(image, triangles):
-        corners = triangles[triangle]  # (N, 3), one row per pair
-        a, b, c = (image[:, corners[:, corner]] for corner in range(3))  # (2, N) each
-        area = cross(b - a, c - a)
-        area[np.abs(area) < 1e-12] = np.inf  # seen edge-on: covers nothing
-        place = image[:, point]
-        weight_b = cross(place - a, c - a) / area
-        weight_c = cross(b - a, place - a) / area
-        weight_a = 1 - weight_b - weight_c
-        # A point's own triangles have it in a corner, where two weights are 0: they do not cover it.
-        covers = np.minimum(np.minimum(weight_a, weight_b), weight_c) > 1e-9
-        key = nearness[corners]
-        before = weight_a * key[:, 0] + weight_b * key[:, 1] + weight_c * key[:, 2] > limit[point]
-        found[point[covers & before]] = True
+    found = np.zeros(depths.shape, dtype=bool)
+    for frame, places in enumerate(image):
+        for triangle, point in overlapping(places, triangles):
+            corners = triangles[triangle]  # (N, 3), one row per pair
+            a, b, c = (places[:, corners[:, corner]] for corner in range(3))  # (2, N) each
+            area = cross(b - a, c - a)
+            area[np.abs(area) < 1e-12] = np.inf  # seen edge-on: covers nothing
+            place = places[:, point]
+            weight_b = cross(place - a, c - a) / area
+            weight_c = cross(b - a, place - a) / area
+            weight_a = 1 - weight_b - weight_c
+            # A point's own triangles have it in a corner, where two weights are 0: they do not cover it.
+            covers = np.minimum(np.minimum(weight_a, weight_b), weight_c) > 1e-9
+            key = nearness[frame, corners]
+            depth = weight_a * key[:, 0] + weight_b * key[:, 1] + weight_c * key[:, 2]
+            found[frame, point[covers & (depth > limit[frame, point])]] = True
     return found
 
 
@@ -262,3 +264,115 @@ def cross(first: Floats, second: Floats) -> Floats:
     """Return the z component of the cross product of vectors in the plane, (2, N)."""
     product: Floats = first[0] * second[1] - first[1] * second[0]
     return product
+
+
+# -- files ---------------------------------------------------------------------------------------------------
+
+
+def write_challenge(
+    folder: str | os.PathLike[str],
+    kind: str,
+    *,
+    paths: Iterable[str] = PATHS,
+    camera_models: Iterable[CameraModel] = tuple(CameraModel),
+    frames: int = 60,
+    points: int = 120,
+    noise: float = 0.3,
+    occlusion: float = 0.5,
+    seed: int = 0,
+    decimals: int = 6,
+) -> Path:
+    """Write sequences of one object and return its folder, `<folder>/<kind>`.
+
+    Parameters
+    ----------
+    folder
+        where to put the object's folder; made where it is absent.
+    kind, frames, points, noise, occlusion, seed
+        as in `simulate`.
+    paths, camera_models
+        which sequences to write.
+    decimals
+        digits after the point of the tracks (px or mm).
+
+    Returns
+    -------
+    Path
+        the folder of the object.
+
+    Raises
+    ------
+    InputError
+        where an argument is outside its range, the folder cannot be written, or it holds another object of
+        that name.
+
+    Examples
+    --------
+    >>> import tempfile, core
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     core.list_sequences(core.write_challenge(folder, "paper", paths=["line"], frames=5))[0].points
+    120
+    """
+    root = Path(folder) / kind
+    items = [ChallengeFile(root, model, path) for path, model in itertools.product(paths, camera_models)]
+    for item in items:
+        check_replaceable((item.file, item.visibility, item.truth))
+    for item in items:
+        sequence = simulate(
+            kind,
+            path=item.path_name,
+            camera=item.camera,
+            frames=frames,
+            points=points,
+            noise=noise,
+            occlusion=occlusion,
+            seed=seed,
+        )
+        _write_object(root, sequence)
+        _write(item.file, _text(sequence.tracks.reshape(-1, points), f"%.{decimals}f"))
+        _write(item.visibility, _text(np.repeat(sequence.visible, 2, axis=0), "%d"))
+        _write(item.truth, _truth(sequence))
+    return root
+
+
+def _write_object(root: Path, sequence: Sequence) -> None:
+    """Write the files that all sequences of an object share, unless they exist already."""
+    assert sequence.truth is not None
+    reference = sequence.truth.reference
+    shape = _text(sequence.truth.at(reference), "%.6f")  # type: ignore[arg-type]
+    file = root / f"gt_frame_{reference + 1}.txt"
+    present = truth_file(root) if root.is_dir() else None
+    if present is not None:
+        if present[0].name != file.name or read_bytes(present[0]) != shape:
+            raise InputError(
+                f"{root}: holds another object ({present[0].name} differs); accepted is a new folder, or the "
+                "same frames and points"
+            )
+        return
+    check_replaceable((root / EDGES, root / FACES))
+    _write(file, shape)
+    for name, indices in ((EDGES, sequence.edges), (FACES, sequence.faces)):
+        if indices is not None:
+            _write(root / name, _text(indices, "%d"))
+
+
+def _truth(sequence: Sequence) -> bytes:
+    """Return the true shapes in single precision, which is 1e-5 mm, and the true cameras."""
+    assert sequence.truth is not None
+    assert sequence.rotations is not None and sequence.translations is not None
+    stream = io.BytesIO()
+    shapes, R, t = sequence.truth.points.astype(np.float32), sequence.rotations, sequence.translations
+    np.savez_compressed(stream, allow_pickle=False, S=shapes, R=R, t=t, K=INTRINSICS)
+    return stream.getvalue()
+
+
+def _text(matrix: npt.NDArray[np.generic], number: str) -> bytes:
+    stream = io.BytesIO()
+    np.savetxt(stream, matrix, fmt=number)
+    return stream.getvalue()
+
+
+def _write(file: Path, content: bytes) -> None:
+    make_folder(file.parent)
+    with replacing(file) as temporary:
+        temporary.write_bytes(content)

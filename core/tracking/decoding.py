@@ -36,6 +36,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing
 from itertools import chain
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
@@ -43,9 +44,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundation.exceptions import InputError
+from ..foundation import InputError, Pixels
 from ..foundation.processes import limit_memory, limit_processor, processor_count
-from ..foundation.types import Pixels
 from ..io.files.allowance import Allowance, memory_limit
 from ..io.files.contents import naming
 
@@ -241,10 +241,8 @@ class VideoDecoder:
 
     def _order_of_decoder(self) -> list[int]:
         """Return the packets in the order in which their pictures come out of the decoder."""
-        shown: dict[int, None] = {}
         self._restart()
-        for packet, _ in self._frames or ():
-            shown[packet] = None  # once, even if a damaged packet gives two
+        shown = dict.fromkeys(packet for packet, _ in self._frames or ())  # damaged ones may give two
         self._frames = None
         return list(shown)
 
@@ -272,9 +270,8 @@ class VideoDecoder:
                 continue
             self._passed[number] = frame
             self._passed.move_to_end(number)
-            if len(self._passed) > min(
-                PASSED, self._most_pixels * IN_MEMORY // (2 * frame.width * frame.height)
-            ):
+            most = self._most_pixels * IN_MEMORY // (2 * frame.width * frame.height)
+            if len(self._passed) > min(PASSED, most):
                 self._passed.popitem(last=False)
             self._next = number + 1
             if number >= index:
@@ -295,7 +292,8 @@ class VideoDecoder:
                     if number in self._key_times and number in self._numbers:
                         if number > wanted:
                             break
-                        self._begin(enumerate(chain((packet,), packets), number), self._numbers[number])
+                        self._frames = self._decode(enumerate(chain((packet,), packets), number))
+                        self._next = self._numbers[number]
                         return
             except self._errors:
                 pass
@@ -306,11 +304,7 @@ class VideoDecoder:
         before = self._container
         self._container, self._stream = self._open()
         before.close()
-        self._begin(enumerate(self._packets()), 0)
-
-    def _begin(self, packets: Iterable[tuple[int, Any]], first: int) -> None:
-        self._frames = self._decode(packets)
-        self._next = first
+        self._frames, self._next = self._decode(enumerate(self._packets())), 0
 
     def _decode(self, packets: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         """Yield the frames of packets, and the number of the packet of each."""
@@ -326,38 +320,33 @@ class VideoDecoder:
 
 
 class PictureFiles:
-    """Pictures of one size, decoded in this process. Raises InputError where the first one cannot be read."""
+    """A picture, or those of a folder or a pattern, of one size, decoded in this process.
 
-    def __init__(self, files: list[Path], progress: Callable[[], None]) -> None:
-        self._files, self._progress = files, progress
-        self.count = len(files)
+    Raises InputError where there is none, or the first one cannot be read.
+    """
+
+    def __init__(self, path: Path, progress: Callable[[], None]) -> None:
+        found = [path]
+        if not path.is_file():
+            found = (list_pictures if path.is_dir() else matching_pictures)(path, PICTURE_SUFFIXES)
+        if not found:
+            what = "is a folder without pictures" if path.is_dir() else "there is no such picture"
+            raise InputError(f"{path}: {what}; accepted are {', '.join(PICTURE_SUFFIXES)}")
+        self._files, self._progress, self.count = found, progress, len(found)
         self.frame_rate = None
         height, width, _ = self.read(0).shape
         self.size = width, height
 
     def read(self, index: int) -> Pixels:
         """Return a picture as `VideoDecoder.read` does."""
-        decoder = VideoDecoder(self._files[index], self._progress, PICTURES)
-        try:
+        with closing(VideoDecoder(self._files[index], self._progress, PICTURES)) as decoder:
             return decoder.read(0)
-        finally:
-            decoder.close()
 
 
 def is_video_file(path: Path) -> bool:
     """Return whether a path is read as one file of a video: that of no picture, folder or pattern."""
     pattern = not path.exists() and is_pattern(path)
     return not (pattern or path.is_dir() or path.suffix.lower() in PICTURE_SUFFIXES)
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    found = (list_pictures if path.is_dir() else matching_pictures)(path, PICTURE_SUFFIXES)
-    if not found:
-        what = "is a folder without pictures" if path.is_dir() else "there is no such picture"
-        raise InputError(f"{path}: {what}; accepted are {', '.join(PICTURE_SUFFIXES)}")
-    return found
 
 
 class VideoServer:
@@ -372,11 +361,8 @@ class VideoServer:
         limit_memory(OF_LIBRARY + memory_limit())
         self._progress()
         try:
-            self._decoder: VideoDecoder | PictureFiles = (
-                VideoDecoder(path, self._progress)
-                if is_video_file(path)
-                else PictureFiles(_files(path), self._progress)
-            )
+            kind = VideoDecoder if is_video_file(path) else PictureFiles
+            self._decoder: VideoDecoder | PictureFiles = kind(path, self._progress)
         except MemoryError:
             raise InputError(f"{path} cannot be read as a video: it needs too much memory") from None
 

@@ -10,7 +10,7 @@ import os
 from importlib.util import find_spec
 from typing import Any
 
-from ..foundation.exceptions import InputError, needs
+from ..foundation import InputError, needs
 
 WHAT = "Following points through a video"
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..foundation.exceptions import InputError
-from ..foundation.types import Bools, Floats
+from ..foundation import Bools, Floats, InputError
 from .registration import RADIUS, Singles
 from .video import Video
 

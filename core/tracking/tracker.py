@@ -34,11 +34,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.sequence import MIN_FRAMES, MIN_POINTS, Sequence
-from ..data.triangulation import triangulate_tracks
-from ..foundation.exceptions import InputError
+from ..data import Sequence, triangulate_tracks
+from ..data.sequence import MIN_FRAMES, MIN_POINTS
+from ..foundation import Bools, Floats, InputError, Ints, Pixels
 from ..foundation.representation import OneLine
-from ..foundation.types import Bools, Floats, Ints, Pixels
 from .opencv import load_opencv
 from .region import Masks, area, checked_region, moved_region, outline
 from .registration import PointRows, Sampler, Singles, Templates, ambiguity, register
@@ -107,8 +106,8 @@ def track_video(
     end: int | None = None,
     step: int = 1,
     stopped: Callable[[], bool] = lambda: False,
-) -> Generator[TrackingStep, None, Sequence]:
-    """Follow points through a video; yields every frame of the result, and returns the sequence.
+) -> Generator[TrackingStep, None, None]:
+    """Follow points through a video, and yield every frame of the result.
 
     `region`: (M, 2) corners, in pixels of the first frame, of where points begin; None: everywhere; `mask`: a
     picture, or pictures for all frames (`Masks`): points begin where it is not black, and are not seen where
@@ -133,7 +132,6 @@ def track_video(
             tracker.follow(image, None if masks is None else masks.read(picture))
             if picture in kept:
                 yield tracker.keep(picture, image)
-        return tracker.sequence(len(kept))
 
 
 def follow_places(
@@ -174,15 +172,6 @@ class _Points(PointRows):
     similarity: Singles  # (N,) with their patches
     outside: Ints  # (N,) frames in a row in which a point is outside the mask
     templates: Templates
-
-    @classmethod
-    def begun(cls, first: int, places: Singles, templates: Templates) -> _Points:
-        """Return points that begin at places (N, 2), the first of which has a name."""
-        count = len(places)
-        identity = np.tile(np.eye(2, dtype=np.float32), (count, 1, 1))
-        velocities, similarity = np.full_like(places, np.nan), np.ones(count, dtype=np.float32)
-        outside = np.zeros(count, dtype=np.int64)
-        return cls(first + np.arange(count), places, identity, velocities, similarity, outside, templates)
 
 
 class _PointFollower:
@@ -383,7 +372,10 @@ class _PointFollower:
             self._add(begun, fresh)
 
     def _add(self, places: Singles, templates: Templates) -> None:
-        begun = _Points.begun(self._count, places, templates)
+        names = self._count + np.arange(len(places))
+        maps = np.tile(np.eye(2, dtype=np.float32), (len(places), 1, 1))
+        velocities, similarity = np.full_like(places, np.nan), np.ones(len(places), dtype=np.float32)
+        begun = _Points(names, places, maps, velocities, similarity, np.zeros_like(names), templates)
         self._points = begun if self._points is None else self._points.joined(begun)
         self._count += len(places)
 

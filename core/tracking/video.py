@@ -16,10 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..foundation.assets import asset_folder
-from ..foundation.exceptions import InputError, needs
+from ..foundation import InputError, Pixels, asset_folder, needs
 from ..foundation.processes import POLL_SECONDS, ProcessDied, WorkerProcess, why_ended
-from ..foundation.types import Pixels
 from ..io.files.contents import check_file
 from ..io.readers.challenge import PREFIX
 from .decoding import PIXEL, VideoServer, is_video_file

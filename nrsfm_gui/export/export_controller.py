@@ -7,6 +7,7 @@ solver runs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,22 +15,13 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, QUrl, pyqtSignal
 from PyQt6.QtGui import QDesktopServices, QGuiApplication
 
-from core import WRITERS, InputError, Sequence, Settings
+from core import WRITERS, InputError, Sequence, Settings, command_for, export, finish, python_for
 from core.foundation import printable, protecting
 from core.io.writers import writer_for
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import Debounce
-from nrsfm_gui.export.export_request import (
-    FIGURES,
-    MOST_FPS,
-    SHAPES,
-    STEM,
-    VIEWS,
-    ExportRequest,
-    MovieOptions,
-    context_of,
-)
-from nrsfm_gui.export.movie import Painter, ViewSources
+from nrsfm_gui.export.export_request import FIGURES, MOST_FPS, SHAPES, STEM, VIEWS, MovieOptions, context_of
+from nrsfm_gui.export.movie import PAINTERS, MovieTask, Painter, ViewSources
 from nrsfm_gui.export.movie_files import FORMATS, format_for
 from nrsfm_gui.export.tasks import Task, TaskBar, TaskRow
 from nrsfm_gui.model.app_store import AppStore
@@ -37,14 +29,13 @@ from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.notifier import Action
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.scene.summaries import file_stem
-from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
+from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path, show_on_screen
 from nrsfm_gui.widgets.fields import copy_text
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, Figure, FigureSize, save_figure, save_image
 
 if TYPE_CHECKING:
     from nrsfm_gui.export.export_dialog import ExportDialog
 
-PICTURE_FILTER = "PNG (*.png)"
 USUAL_SIZE = FigureSize()
 SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 
@@ -77,16 +68,15 @@ class ExportController(QObject):
     def ask_for_reconstruction(self) -> None:
         """Ask for a file; its suffix chooses the format. PLY and OBJ hold the frame that is shown."""
         filters = ";;".join(f"{entry.label} (*{suffix})" for suffix, entry in WRITERS.items())
-        self._ask("Save the reconstruction", self._name(".npz"), filters, self.save_reconstruction)
+        self._ask("Save the reconstruction", ".npz", filters, self.save_reconstruction)
 
     def ask_for_view(self) -> None:
         """Save the 3-D view as a picture."""
-        self._ask("Save the picture", self._name("-3d.png"), PICTURE_FILTER, self.save_view)
+        self._ask("Save the picture", "-3d.png", "PNG (*.png)", self.save_view)
 
     def ask(self, kind: str = "", figure: str = "") -> None:
         """Show the dialog at a key of `KINDS`, and at one of `FIGURES`, or as it was left."""
         from nrsfm_gui.export.export_dialog import ExportDialog
-        from nrsfm_gui.widgets.dialogs import show_on_screen
 
         if self._dialog is None:
             self._dialog = ExportDialog(self._window)
@@ -96,16 +86,16 @@ class ExportController(QObject):
             self._dialog.choose(kind, figure)
         show_on_screen(self._dialog)
 
-    def export(self, request: ExportRequest) -> None:
-        """Export what the user chose in the dialog."""
-        self._store.set_writing_folder(request.path.parent)
+    def export(self, kind: str, path: Path, options: dict[str, Any]) -> None:
+        """Export what the user chose in the dialog: a key of `KINDS`, and options of what writes it."""
+        self._store.set_writing_folder(path.parent)
         writers: dict[str, Any] = {
             "movie": self.save_movie,
             "picture": self.save_sized_picture,
             "figure": self.save_figure,
             "report": self.save_report,
         }
-        writers.get(request.kind, self.save_result)(path=request.path, **request.options)
+        writers.get(kind, self.save_result)(path=path, **options)
 
     # -- saving ---------------------------------------------------------------------------------------------
 
@@ -133,16 +123,13 @@ class ExportController(QObject):
 
     def save_result(self, path: Path, **options: Any) -> None:
         """Write the shown iteration of the shown run, with options of `core.io.writers.export`."""
-        run, inputs = self._session.seen_run, self._session.inputs()
-        last = None if run is None else run.last
+        run, last, inputs = self._session.seen_run, self._session.seen, self._session.inputs()
         if run is None or last is None:
             self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
             return
         settings = run.settings.shown_as(self._session.settings)
 
         def write(job: Job) -> str:
-            from core import export, finish
-
             result = finish(run.sequence, settings, last, run.history.records)
             with protecting(inputs):
                 files = export(result, path, progress=job.watch, **options)
@@ -152,8 +139,6 @@ class ExportController(QObject):
 
     def save_movie(self, path: Path, options: MovieOptions) -> None:
         """Write a movie of a view."""
-        from nrsfm_gui.export.movie import MovieTask
-
         try:
             self._start(MovieTask(self.views, path, options))
         except InputError as refusal:
@@ -169,19 +154,13 @@ class ExportController(QObject):
         """Write the picture of the 3-D view, as large as it is."""
         self._try(lambda: save_image(self.views.scene_view.grab_image(), path), path)
 
-    def save_sized_picture(self, path: Path, options: MovieOptions, *, transparent: bool = False) -> None:
-        """Write the picture of a view in another size; `transparent` is for the 3-D view."""
-        from nrsfm_gui.export.movie import PAINTERS, ScenePainter
+    def save_sized_picture(self, path: Path, options: MovieOptions) -> None:
+        """Write the picture of a view in another size."""
 
         def save() -> None:
-            if transparent:
-                painter: Painter = ScenePainter(self.views, options, transparent=True)
-            else:
-                painter = PAINTERS[options.view](self.views, options)
-            try:
+            painter: Painter = PAINTERS[options.view](self.views, options)
+            with closing(painter):
                 save_image(painter.picture(options.first, 0.0), path)
-            finally:
-                painter.close()
 
         self._try(save, path)
 
@@ -203,20 +182,16 @@ class ExportController(QObject):
 
     def copy_python(self) -> None:
         """Put the Python program that gives these numbers onto the clipboard."""
-        from core import python_for
-
         self._copy(python_for, "Python program")
 
     def copy_command(self) -> None:
         """Put the command that gives these numbers onto the clipboard."""
-        from core import command_for
-
         self._copy(command_for, "command")
 
     def shut_down(self) -> None:
         """Wait for what is being written; movies, which the window paints, end without a file."""
         for task in self._tasks:
-            if task.needs_window:
+            if isinstance(task, MovieTask):
                 task.cancel()
         self._jobs.wait()
 
@@ -272,16 +247,14 @@ class ExportController(QObject):
         if not QDesktopServices.openUrl(QUrl(path.absolute().as_uri())):
             self.failed.emit(f"No program was found that opens {path}", "")
 
-    def _name(self, end: str) -> str:
-        return str(self._store.writing_folder() / f"{file_stem(self._session.sequence, STEM)}{end}")
-
-    def _ask(self, title: str, name: str, filters: str, then: Callable[[Path], object]) -> None:
-        """Ask for a path to write, and remember its folder."""
+    def _ask(self, title: str, end: str, filters: str, then: Callable[[Path], object]) -> None:
+        """Ask for a path to write, proposed with that end, and remember its folder."""
 
         def use_path(path: Path) -> None:
             self._store.set_writing_folder(path.parent)
             then(path)
 
+        name = str(self._store.writing_folder() / f"{file_stem(self._session.sequence, STEM)}{end}")
         ask_for_path(self._window, title, use_path, kind=PathKind.NEW_FILE, start=name, filters=filters)
 
 
@@ -300,9 +273,9 @@ def _recipe_text(
     sequence: Sequence, run: Run | None, settings: Settings, format_recipe: Callable[..., str], *, past: bool
 ) -> tuple[str, str]:
     """Return the text that repeats a run, or one cut at a `past` iteration, and what it repeats."""
-    last = None if run is None else run.last
-    if run is None or last is None:
+    if run is None or run.last is None:
         return format_recipe(sequence, settings), "these parameters"
+    last = run.last
     recipe = None if last.provenance is None else last.provenance.flatten()
     limits = ""
     if recipe is None:

@@ -22,7 +22,6 @@ from nrsfm_gui.export.export_request import (
     WHICH_FRAMES,
     ExportContext,
     ExportKind,
-    ExportRequest,
     MovieOptions,
     parse_frames,
 )
@@ -104,6 +103,7 @@ class ExportForm(Form):
         pixels = ("Width in pixels", "Height in pixels")
         first_last = ("First frame, counted from 1", "Last frame")
         self.path = PathField()
+        self.choices: dict[str, Choice] = {}  # by the names of their rows
         for name, label, editor, tip in (
             ("what", "export", _choice_of(KINDS), "What is written."),
             ("format", "format", Choice({}), "The file format; its suffix ends the file's name."),
@@ -151,17 +151,12 @@ class ExportForm(Form):
 
     def _report_changes(self, name: str, editor: QWidget) -> None:
         if isinstance(editor, Choice):
+            self.choices[name] = editor
             editor.chosen.connect(lambda _key: self.changed.emit(name))
         elif isinstance(editor, PairField | PathField):
             editor.edited.connect(lambda: self.changed.emit(name))
         elif isinstance(editor, QLineEdit):
             editor.textChanged.connect(lambda _text: self.changed.emit(name))
-
-    def choice(self, name: str) -> Choice:
-        """Return the editor of a row that is a choice."""
-        editor = self.editor(name)
-        assert isinstance(editor, Choice)
-        return editor
 
     def value(self, name: str) -> Any:
         """Return what is chosen or typed in a row. Raises ValueError with a sentence where it is refused."""
@@ -187,7 +182,7 @@ def _choice_of(kinds: Mapping[str, ExportKind]) -> Choice:
 class ExportDialog(QDialog):
     """The export dialog. It is not modal, and keeps its choices while the application runs."""
 
-    requested = pyqtSignal(object)  # what was chosen
+    requested = pyqtSignal(str, object, object)  # a key of KINDS, a path, and the options of what writes it
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -230,7 +225,7 @@ class ExportDialog(QDialog):
         if other:
             for name in ("fps", "align", "mirror"):
                 form.set_value(name, getattr(context, name))
-        align, color = form.choice("align"), form.choice("color")
+        align, color = form.choices["align"], form.choices["color"]
         for key in ("scale", "truth", "sequence"):
             align.set_available(key, context.truth, why_not=NO_TRUTH)
         color.set_available("error", context.truth, why_not=NO_TRUTH)
@@ -238,8 +233,8 @@ class ExportDialog(QDialog):
         for choice, key in ((align, "none"), (color, "plain")):
             if choice.refusal(choice.key):
                 choice.set_key(key)
-        self._offer(form.choice("figure"), FIGURES, "shapes")
-        self._offer(form.choice("what"), KINDS, "movie")
+        self._offer(form.choices["figure"], FIGURES, "shapes")
+        self._offer(form.choices["what"], KINDS, "movie")
         self._show_kind()
 
     def _offer(self, choice: Choice, kinds: Mapping[str, ExportKind], first: str) -> None:
@@ -271,7 +266,7 @@ class ExportDialog(QDialog):
 
     def _show_kind(self) -> None:
         """Offer the formats of what is chosen."""
-        kind, choice = self.form.value("what"), self.form.choice("format")
+        kind, choice = self.form.value("what"), self.form.choices["format"]
         known = self._formats.get(kind)
         choice.clear()
         for suffix, label in KINDS[kind].formats.items():
@@ -283,7 +278,7 @@ class ExportDialog(QDialog):
     def _update_rows(self) -> None:
         """Show the rows that apply, and propose a name unless the user typed one."""
         form = self.form
-        kind, suffix, frames = form.value("what"), form.value("format"), form.choice("frames")
+        kind, suffix, frames = form.value("what"), form.value("format"), form.choices["frames"]
         self._formats[kind] = suffix
         if suffix != ".ply" and frames.key == "stacked":
             frames.set_key("numbered")
@@ -360,9 +355,9 @@ class ExportDialog(QDialog):
 
     # What is chosen
 
-    def request(self) -> ExportRequest:
+    def options(self) -> dict[str, Any]:
         """Return what is chosen; of what is refused, which is shown below its field, there is no option."""
-        return ExportRequest(self.form.value("what"), self.form.path.path, self._read()[0])
+        return self._read()[0]
 
     def _read(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the options of what is chosen, and sentences on the rows whose values are refused."""
@@ -377,7 +372,7 @@ class ExportDialog(QDialog):
             try:
                 options = self._options(values)
             except ValueError as refusal:  # InputError is one
-                rows = ("paper",) if "paper" in values else ("fps", "seconds", "size")
+                rows = ("dpi", "paper") if "paper" in values else ("fps", "seconds", "size")
                 refusals[next((row for row in rows if row in str(refusal)), rows[-1])] = str(refusal)
         return options, {name: f"{words[0].upper()}{words[1:]}." for name, words in refusals.items()}
 
@@ -415,15 +410,14 @@ class ExportDialog(QDialog):
             seconds=float(values.get("seconds", 1.0)),
             turn=float(values.get("speed", 0.0)),
             one_turn=values.get("turning") == "once",
+            transparent=values.get("transparent", False),
         )
-        if kind == "movie":
-            return {"options": options}
-        return {"options": options, "transparent": values.get("transparent", False)}
+        return {"options": options}
 
     def _request(self) -> None:
         self._check()
         if self._export.isEnabled():
-            self.requested.emit(self.request())
+            self.requested.emit(self.form.value("what"), self.form.path.path, self.options())
             self.accept()
 
 

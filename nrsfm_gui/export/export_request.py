@@ -1,10 +1,9 @@
-"""What can be exported, the options of a movie, and the value that the export dialog returns."""
+"""What can be exported, the options of a movie, and what the export dialog needs of a session."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from core import WRITERS, InputError
 from core.evaluation import Kind, Mirror
@@ -114,7 +113,7 @@ WHICH_FRAMES = {
 
 @dataclass(frozen=True, kw_only=True)
 class MovieOptions:
-    """What a movie shows. Raises InputError where a value is not among those accepted."""
+    """What a movie, or a picture of a view, shows. Raises InputError where a value is refused."""
 
     view: str = "3d"  # a key of VIEWS
     width: int = 1280  # pixels
@@ -125,6 +124,7 @@ class MovieOptions:
     seconds: float = 6.0  # how long a single frame is shown
     turn: float = 0.0  # degrees per second around the vertical, of the 3-D view
     one_turn: bool = False  # or one turn over the whole movie
+    transparent: bool = False  # whether there is no background, of the 3-D view
 
     def __post_init__(self) -> None:
         check_accepted(self, view=VIEWS)
@@ -152,15 +152,6 @@ class MovieOptions:
         rate = 360.0 * self.fps / self.count if self.one_turn else self.turn
         step = 0 if self.first == self.last else 1
         return [(self.first + step * index, index * rate / self.fps) for index in range(self.count)]
-
-
-@dataclass(frozen=True)
-class ExportRequest:
-    """What the user chose in the dialog."""
-
-    kind: str  # a key of KINDS
-    path: Path
-    options: dict[str, Any] = field(default_factory=dict)  # of what writes the kind, `core.export` for most
 
 
 @dataclass(frozen=True)

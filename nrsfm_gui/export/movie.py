@@ -8,7 +8,7 @@ every frame in it for the moment of the picture, and removes it before anything 
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -67,17 +67,10 @@ class ScenePainter:
     """A copy of the 3-D view of the window, in another size and, where one is given, another theme."""
 
     def __init__(
-        self,
-        views: ViewSources,
-        options: MovieOptions,
-        *,
-        theme: Theme | None = None,
-        marks: bool = True,
-        transparent: bool = False,
+        self, views: ViewSources, options: MovieOptions, *, theme: Theme | None = None, marks: bool = True
     ) -> None:
-        self._options = options
-        self._marks, self._transparent = marks, transparent
-        self._scenes = views.display.scenes()
+        self._options, self._marks = options, marks
+        self.scene = _scenes_of(views, marks=marks)
         locked = views.scene_view.camera.locked
         view, scene = views.scene_view, views.display.scene
         _, self._size = labeled_size(options.width, options.height)
@@ -101,18 +94,13 @@ class ScenePainter:
         orbit = orbit.turned(turned, 0.0) if orbit is not None else None
         return self._view.render_image(
             self._options.width, self._options.height, orbit,
-            labels=self._marks, transparent=self._transparent,
+            labels=self._marks, transparent=self._options.transparent,
         )  # fmt: skip
-
-    def scene(self, frame: int) -> Scene:
-        """Return what is drawn of a frame."""
-        scene = self._scenes(frame)
-        return scene if self._marks else unselected(scene)
 
     def fit(self, *frames: int) -> None:
         """Fill the picture with what some frames have, seen from the same direction."""
         known = []
-        for scene in map(self._scenes, frames):
+        for scene in map(self.scene, frames):
             shapes = [points for points in (scene.estimate, scene.truth) if points is not None]
             known += [points[np.isfinite(points).all(axis=1)] - scene.displacement for points in shapes]
         points = np.concatenate(known) if known else np.empty((0, 3))
@@ -130,8 +118,7 @@ class TracksPainter:
     def __init__(
         self, views: ViewSources, options: MovieOptions, *, theme: Theme | None = None, marks: bool = True
     ) -> None:
-        self._marks = marks
-        self._scenes = views.display.scenes()
+        self._scene = _scenes_of(views, marks=marks)
         self._shown = views.tracks_view.range_shown
         self.view = unseen(TracksView(), options)
         self.view.show_axes(views.tracks_view.axes_shown)
@@ -145,8 +132,7 @@ class TracksPainter:
 
     def show_frame(self, frame: int) -> None:
         """Show a frame in the view."""
-        scene = self._scenes(frame)
-        self.view.set_scene(scene if self._marks else unselected(scene))
+        self.view.set_scene(self._scene(frame))
         self.view.set_background(*self._background.picture(frame))
         self.view.show_range(self._shown)
 
@@ -214,7 +200,6 @@ class MovieTask(Task):
             return f"Saved {files[0]}{more}: {len(self._shots)} pictures, {width} × {height}"
 
         super().__init__(f"Making {printable(path.name)}", path, write)
-        self.needs_window = True
         self.in_window = options.view != "window"  # a line in the window would be in the pictures
         self._next = 0
         self._timer = QTimer(self)  # the next picture is painted when the window has served its events
@@ -260,9 +245,10 @@ class MovieTask(Task):
         self.watch(total, total)
 
 
-def unselected(scene: Scene) -> Scene:
-    """Return a scene without a selection."""
-    return replace(scene, selected=None, selection=())
+def _scenes_of(views: ViewSources, *, marks: bool) -> Callable[[int], Scene]:
+    """Return what gives the scene of a frame, as it is drawn now; without `marks` nothing is selected."""
+    scenes = views.display.scenes()
+    return scenes if marks else lambda frame: replace(scenes(frame), selected=None, selection=())
 
 
 def unseen(view: View, options: MovieOptions) -> View:

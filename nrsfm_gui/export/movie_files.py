@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from PyQt6.QtGui import QImage
+from pyqtgraph.functions import ndarray_from_qimage
 
 from core import InputError
 from core.foundation import needs, replacing, replacing_many
@@ -134,9 +135,5 @@ def format_for(path: Path) -> MovieFormat:
 def pixels(image: QImage) -> npt.NDArray[np.uint8]:
     """Return the pixels (height, width, 3) of a picture, red first."""
     rgb = image.convertToFormat(QImage.Format.Format_RGB888)
-    bits = rgb.constBits()
-    assert bits is not None  # only of an image without pixels
-    bits.setsize(rgb.sizeInBytes())
-    entries: npt.NDArray[np.uint8] = np.frombuffer(bits, np.uint8)  # type: ignore[call-overload]  # a buffer
-    rows = entries.reshape(rgb.height(), rgb.bytesPerLine())
-    return rows[:, : 3 * rgb.width()].reshape(rgb.height(), rgb.width(), 3).copy()
+    found: npt.NDArray[np.uint8] = ndarray_from_qimage(rgb).copy()
+    return found

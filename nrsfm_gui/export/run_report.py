@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from string import Template
 
 import numpy as np
 from PyQt6.QtCore import QSize
+from PyQt6.QtWidgets import QWidget
 
 from core import METHODS, InputError, Iterate, Provenance, Sequence, Settings, command_for, python_for
 from core.foundation import PROGRAM, Floats, replacing, versions
@@ -33,10 +35,10 @@ from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState, mode_count, modes_state
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.incumbent import incumbent_of, quality
-from nrsfm_gui.scene.scene import ErrorSeries, error_series
+from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.text.run_numbers import numbers
-from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg
+from nrsfm_gui.widgets.plots.plot_export import Figure, PlotFigure, figure_svg
 from nrsfm_gui.widgets.plots.svg_generator import png_bytes
 
 PICTURE = (800, 410)  # pixels: small, so that its labels can be read on a page
@@ -57,10 +59,10 @@ def save_report(views: ViewSources, path: Path) -> None:
         raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for reports is .html")
     if run is None or session.seen is None:
         raise InputError(f"{path} is not written: there is no reconstruction yet")
-    painter = ScenePainter(views, MovieOptions(width=PICTURE[0], height=PICTURE[1]), theme=PAPER)
-    painter.fit(session.frame)
-    picture = png_bytes(painter.picture(session.frame, 0.0))
-    painter.close()
+    options = MovieOptions(width=PICTURE[0], height=PICTURE[1])
+    with closing(ScenePainter(views, options, theme=PAPER)) as painter:
+        painter.fit(session.frame)
+        picture = png_bytes(painter.picture(session.frame, 0.0))
     scene = views.display.scene
     assert scene is not None  # the painter has drawn it
     page = report_page(run, scene.shapes, picture, f"3-D view, frame {session.frame + 1}")
@@ -78,6 +80,7 @@ def report_page(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     error = error_name(sequence.truth_name)
     series = error_series(sequence, shapes)
     assert series is not None  # there is a reconstruction
+    plot = error_plot(series)
     recipe: Provenance | Settings = run.settings
     if seen.provenance is not None:
         recipe = seen.provenance.flatten() or run.settings
@@ -110,7 +113,7 @@ def report_page(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
         tiles="".join(_tile(value, meaning) for value, meaning in tiles),
         remarks="".join(remarks),
         picture=base64.b64encode(picture).decode("ascii"),
-        error_chart=_error_chart(series),
+        error_chart=_chart(PlotFigure(plot), "errors", plot),
         loss_chart=_loss_chart(run),
         spectrum_chart=_spectrum_chart(seen),
         worst=_worst_table(shapes, sequence, series.per_frame),
@@ -129,16 +132,14 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> str:
     rows = [_cells("th", headings)]
     for frame in worst_frames(per_frame):
         seen = residuals[frame][np.isfinite(residuals[frame])]
-        squared = float(np.sqrt(np.mean(seen**2))) if seen.size else None
-        row = [str(frame + 1)]
-        if errors is not None:
-            known = errors[frame][np.isfinite(errors[frame])]
-            row.append(summaries.measure(float(known.mean()) if known.size else None, shapes.unit))
-            worst = int(np.nanargmax(errors[frame])) + 1 if known.size else None
-        else:
-            worst = int(np.nanargmax(residuals[frame])) + 1 if seen.size else None
-        row += [summaries.measure(squared, sequence.units), NONE if worst is None else str(worst)]
-        rows.append(_cells("td", [*row, f"{int(sequence.visible[frame].sum())} of {sequence.point_count}"]))
+        rms = float(np.sqrt(np.mean(seen**2))) if seen.size else None
+        values = residuals[frame] if errors is None else errors[frame]
+        known = values[np.isfinite(values)]
+        mean = summaries.measure(float(known.mean()) if known.size else None, shapes.unit)
+        row = [str(frame + 1), *([] if errors is None else [mean]), summaries.measure(rms, sequence.units)]
+        worst = str(int(np.nanargmax(values)) + 1) if known.size else NONE
+        visible = f"{int(sequence.visible[frame].sum())} of {sequence.point_count}"
+        rows.append(_cells("td", [*row, worst, visible]))
     return f"<table>{''.join(rows)}</table>"
 
 
@@ -152,9 +153,7 @@ def _loss_chart(run: Run) -> str:
     plot = LossPlot()
     attempts = attempts_of(run.history, run.last)
     plot.set_state(LossState({run.number: run.history}, run.number, attempts=attempts))
-    chart = figure_svg(plot.figure, CHART, name="loss")
-    plot.deleteLater()
-    return chart
+    return _chart(plot.figure, "loss", plot)
 
 
 def _spectrum_chart(seen: Iterate) -> str:
@@ -164,29 +163,27 @@ def _spectrum_chart(seen: Iterate) -> str:
     if seen.record.energy is not None:
         state = modes_state(values, seen.settings, mode_count(values, seen.settings))
     plot.set_state(state)
-    chart = figure_svg(plot.figure, CHART, name="spectrum")
-    plot.deleteLater()
-    return chart
+    return _chart(plot.figure, "spectrum", plot)
 
 
-def _error_chart(series: ErrorSeries) -> str:
-    plot = error_plot(series)
-    chart = figure_svg(PlotFigure(plot), CHART, name="errors")
-    plot.deleteLater()
+def _chart(figure: Figure, name: str, widget: QWidget) -> str:
+    """Return a figure as SVG, and delete the widget that draws it."""
+    chart = figure_svg(figure, CHART, name=name)
+    widget.deleteLater()
     return chart
 
 
 def _settings(settings: Settings) -> list[tuple[str, str]]:
-    method = METHODS[settings.method]
-    rows = [("method", method.title), ("penalty", penalty_text(settings.penalty))]
+    rows = [("method", METHODS[settings.method].title), ("penalty", penalty_text(settings.penalty))]
     rows += [(option, _format_value(value)) for option, value in settings.options]
     if settings.problem != "nonrigid":
         rows.insert(0, ("problem", "low rank"))
-    for entry in fields(settings):
-        value = getattr(settings, entry.name)
-        if entry.name in LEFT_OUT or value is None:
-            continue
-        rows.append((TITLES.get(entry.name, entry.name), _format_value(value)))
+    known = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
+    rows += [
+        (TITLES.get(name, name), _format_value(value))
+        for name, value in known.items()
+        if name not in LEFT_OUT and value is not None
+    ]
     return rows
 
 

@@ -22,7 +22,6 @@ CLOSE = "Close this: what is being written goes on"
 class Task(Job):
     """A job that writes a file."""
 
-    needs_window = False  # whether the window has to go on for it
     in_window = True  # whether its progress may be shown inside the window
 
     def __init__(self, title: str, path: Path, function: Callable[[Job], str]) -> None:

@@ -5,7 +5,7 @@ Its controller states when it opens, and what an import changes in the session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,7 @@ from core.cameras import image_size_of
 from core.foundation import printable
 from core.io.readers import READING_OPTIONS, FileContents, inspect_file, installed_readers
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
-from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
-from nrsfm_gui.importing.forms import AUTO, CameraAnswer, CameraForm, ReadingForm
+from nrsfm_gui.importing.forms import ArraysTable, CameraForm, ReadingForm, reading_with_use
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.session import Session
@@ -163,9 +162,8 @@ class ImportDialog(QDialog):
     """The import dialog. Every change reads the file again, in a thread of its own."""
 
     ready = pyqtSignal()  # the file of `set_contents` can be seen: the dialog can open
-    # It was accepted: the contents of the file, the options that give them again, and the answer about the
-    # camera, None where the file gives it.
-    imported = pyqtSignal(object, object, object)
+    # It was accepted: the sequence, and the `StoredImport` that gives it again.
+    imported = pyqtSignal(object, object)
     help_requested = pyqtSignal()  # the page about own tracks is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -181,13 +179,11 @@ class ImportDialog(QDialog):
 
     # -- setters --------------------------------------------------------------------------------------------
 
-    def set_contents(
-        self, contents: FileContents, reading: Mapping[str, Any], camera: CameraAnswer | None = None
-    ) -> None:
-        """Show a file that was inspected with some options, and the answer about its camera, if any."""
-        self.reading, several = dict(reading), contents.individuals
-        self._camera.set_answer(camera or CameraAnswer())
-        if contents.sequence is None and len(several) > 1 and "individual" not in reading:
+    def set_contents(self, contents: FileContents, how: StoredImport) -> None:
+        """Show a file that was inspected with some options, and what is known of its camera."""
+        self.reading, several = dict(how.reading), contents.individuals
+        self._camera.set_answer(how)
+        if contents.sequence is None and len(several) > 1 and "individual" not in self.reading:
             self.reading["individual"] = several[0]  # there is something to see, and the others are offered
             path, options = contents.path, dict(self.reading)
             self._start(lambda: inspect(inspect_file(path, **options)), then=self.ready.emit)
@@ -312,9 +308,10 @@ class ImportDialog(QDialog):
             possible = False
         self._import.setEnabled(possible)
 
-    def _answer(self) -> CameraAnswer | None:
-        """Return the answer about the camera, None where it is not asked for."""
-        return None if self._camera.isHidden() else self._camera.answer()
+    def _answer(self) -> StoredImport:
+        """Return how the file is read, and the answer about the camera where that is asked for."""
+        asked = not self._camera.isHidden()
+        return self._camera.answer(self.reading) if asked else StoredImport(self.reading)
 
     # -- handlers -------------------------------------------------------------------------------------------
 
@@ -333,7 +330,7 @@ class ImportDialog(QDialog):
             self._allow_import()
 
     def _reset(self) -> None:
-        self._camera.set_answer(CameraAnswer())
+        self._camera.set_answer(StoredImport())
         self._change({})
 
     def _change(self, reading: dict[str, Any]) -> None:
@@ -362,9 +359,9 @@ class ImportDialog(QDialog):
 
     def _accept(self) -> None:
         assert self._inspected is not None  # or the button is not enabled
-        contents, camera = self._inspected.contents, self._answer()
+        sequence, how = self._inspected.contents.sequence, self._answer()
         self.accept()
-        self.imported.emit(contents, dict(self.reading), camera)
+        self.imported.emit(sequence, how)
 
 
 def accepted_options(contents: FileContents) -> frozenset[str]:
@@ -410,15 +407,7 @@ class ImportController(QObject):
         if self.dialog is None:
             self.dialog = ImportDialog(self._window)
             self.dialog.ready.connect(self.dialog.open)
-            self.dialog.imported.connect(self._on_imported)
+            self.dialog.imported.connect(self._opening.open_imported)
             self.dialog.rejected.connect(self._opening.given_up)
             self.dialog.help_requested.connect(self._show_help)
-        answer = CameraAnswer(how.camera_model or AUTO, how.intrinsics or AUTO)
-        self.dialog.set_contents(contents, how.reading, answer)
-
-    def _on_imported(
-        self, contents: FileContents, reading: dict[str, Any], camera: CameraAnswer | None
-    ) -> None:
-        assert contents.sequence is not None  # nothing else can be imported
-        answer = {} if camera is None else vars(camera)
-        self._opening.open_imported(contents.sequence, StoredImport(reading, **answer))
+        self.dialog.set_contents(contents, how)

@@ -2,9 +2,9 @@
 
 Every process writes one file of its own, next to a lock that ends with the process. So a file whose lock is
 free belongs to a process that ended without closing its window, and is offered at the next start of the
-application. A session that was closed without being saved is kept as the last one; until the last one is
-written, and wherever it cannot be, the file of the process stays. A last session that another window wrote
-while this one was open is not replaced: it becomes a file like that of a process that ended.
+application. A session that was closed without being saved is kept as the last one: the file of its process
+is written once more, and renamed. Wherever that fails, the file stays. A last session that another window
+wrote while this one was open is not replaced: it becomes a file like that of a process that ended.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 from core import InputError
 from core.foundation import make_folder
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, write_session
 
 Mark = tuple[int, int]  # of a file: what differs where it was replaced
 LAST = f"last{SUFFIX}"
+MARK = ".opened"  # suffix of an empty file beside a session: it is being opened
 LAST_MILLISECONDS = 10_000  # at most, until another window has written the last session
 PREFIX = "autosave-"  # of the file of a process
 
@@ -35,13 +37,18 @@ class LockedFile:
     """A session file of a process, next to a lock that ends with the process."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.mark = path, path.with_suffix(MARK)
         self._lock = QLockFile(str(path.with_suffix(".lock")))
         self._lock.setStaleLockTime(0)  # a lock is stale only when its process has ended, whatever its age
 
     def lock(self, milliseconds: int = 0) -> bool:
         """Acquire the lock, waiting so long at most; return whether it is held."""
         return self._lock.tryLock(milliseconds)
+
+    def write(self, saved: SavedSession) -> None:
+        """Write a session; the user chose neither the place nor the content, so nobody else may read it."""
+        self.lock_first()
+        write_session(saved, self.path, private=True)
 
     def lock_first(self) -> None:
         """Acquire the lock before the file exists, so that no other process treats the file as lost."""
@@ -60,9 +67,10 @@ class LockedFile:
         self._lock.unlock()
 
     def remove(self) -> None:
-        """Delete the file, not the lock; in a folder that cannot be written it stays."""
-        with suppress(OSError):
-            self.path.unlink()
+        """Delete the file and its mark, not the lock; in a folder that cannot be written they stay."""
+        for file in (self.path, self.mark):
+            with suppress(OSError):
+                file.unlink()
 
     def describe_rest(self) -> str:
         """Return a sentence about what is left of a session that could not be written elsewhere."""
@@ -77,23 +85,20 @@ class Autosave(QObject):
     """Writes the session in the background."""
 
     saved = pyqtSignal()  # the session is in the file of this process
-    # Why nothing could be saved, and the traceback of a defect: only for the first of several failures.
-    failed = pyqtSignal(str, str)
-    # A session that was left for another one and could not be kept as the last one, why, and the same.
+    # A session that was left and not kept as the last one, why, and the traceback of a defect.
     not_kept = pyqtSignal(object, str, str)
-    works_again = pyqtSignal()  # saving succeeded after a failure
 
     def __init__(
         self,
         folder: Path,
         snapshot: Callable[[], SavedSession | None],
         seconds: Callable[[], float],
+        notifier: Notifier,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._folder = folder
-        self._snapshot = snapshot
-        self._seconds = seconds
+        self._folder, self._snapshot, self._seconds = folder, snapshot, seconds
+        self._notifier = notifier
         self.own = _new_file(folder)  # of this process; locked with the first saving
         self._known_last = mark_of(folder / LAST)  # of the last session that this window may replace
         self._failing = self._over = False
@@ -125,13 +130,11 @@ class Autosave(QObject):
         saved, changes = self._snapshot(), self._changes
         if saved is not None:
             self._jobs.start(
-                Job(lambda _job: self._write_own(saved, changes), done=self._on_saved, failed=self._fail)
+                Job(lambda _job: self._write_own(saved, changes), done=self._on_saved, failed=self._on_failed)
             )
 
     def begin_session(self, path: Path | None, *, keep: bool) -> bool:
         """Leave the open session for another one; with `keep`, the one that is left becomes the last one.
-
-        The file of the session that is left stays until the last one is written.
 
         `path`: a file of the folder to use as that of this process, protected by its lock, so that a session
         that is opened again always has a file. None where there is none.
@@ -171,11 +174,11 @@ class Autosave(QObject):
         return self.own.path.is_file() and self._written == self._changes
 
     def keep(self) -> None:
-        """Keep the open session as the last one, in this thread; a failure changes nothing."""
+        """Keep the open session as the last one, in this thread; a failure leaves its own file."""
         self._jobs.wait()
         saved = self._snapshot()
         if saved is not None:
-            self._write_last(saved)
+            self._write_last(saved, self.own)
 
     def shut_down(self, *, discard: bool) -> None:
         """Stop; the file of this process stays without `discard`, and is offered at the next start."""
@@ -193,49 +196,46 @@ class Autosave(QObject):
         self._jobs.wait()
         self._written = self._changes
 
-    def _keep(self, saved: SavedSession, own: LockedFile) -> None:
-        """Write a session as the last one; its own file goes when that is done."""
+    def _keep(self, saved: SavedSession, left: LockedFile) -> None:
+        """Keep a session that was left as the last one."""
         try:
-            self._write_last(saved)
+            self._write_last(saved, left)
         except (InputError, OSError) as error:
             refusal = InputError.of(error) if isinstance(error, OSError) else error
-            raise InputError(f"{refusal}. {own.describe_rest()}") from error
-        else:
-            own.remove()
+            raise InputError(f"{refusal}. {left.describe_rest()}") from error
         finally:
-            own.release()
+            left.release()
 
-    def _write_last(self, saved: SavedSession) -> None:
+    def _write_last(self, saved: SavedSession, own: LockedFile) -> None:
+        own.write(saved)
         last = LockedFile(self._folder / LAST)
-        make_folder(self._folder)
         if not last.lock(LAST_MILLISECONDS):
             raise InputError(
                 f"{last.path} cannot be written: its lock cannot be made, or another window holds it"
             )
         try:
-            found = mark_of(last.path)
-            if found is not None and found != self._known_last:
+            if mark_of(last.path) not in (None, self._known_last):
                 last.path.replace(_new_file(self._folder).path)
-            write_session(saved, last.path, private=True)
+            own.path.replace(last.path)
             self._known_last = mark_of(last.path)
         finally:
             last.release()
 
     def _write_own(self, saved: SavedSession, changes: int) -> None:
-        self.own.lock_first()
-        write_session(saved, self.own.path, private=True)  # the user chose neither its place nor its content
+        self.own.write(saved)
         self._written = changes
 
     def _on_saved(self, _value: object) -> None:
         if self._failing:
             self._failing = False
-            self.works_again.emit()
+            self._notifier.inform("The session is saved by itself again.")
         self.saved.emit()
 
-    def _fail(self, sentence: str, details: str) -> None:
+    def _on_failed(self, sentence: str, details: str) -> None:
         if not self._failing:  # it is tried again
             self._failing = True
-            self.failed.emit(sentence, details)
+            refusal = f"The session is not saved by itself at the moment: {sentence.rstrip('.')}."
+            self._notifier.fail(refusal, details)
 
 
 def _new_file(folder: Path) -> LockedFile:

@@ -8,9 +8,9 @@ so again.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
@@ -49,13 +49,13 @@ from core.tracking import PICTURE_SUFFIXES, list_pictures, matching_pictures
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.app_store import AppStore, StoredImport
 from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.sessions.session_data import StoredSequence
-from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, read_session
+from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, StoredSequence, read_session
 from nrsfm_gui.text.import_text import asks_for_camera, without_options
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 
 # What was listed, and what was read.
-Read = tuple[tuple["SequenceEntry", ...], "Sequence | FileContents | SavedSession | Run | NoSequence"]
+Found: TypeAlias = "Sequence | FileContents | SavedSession | Run | NoSequence"
+Read = tuple[tuple["SequenceEntry", ...], Found]
 SAMPLE = "sample:"
 RUNS_SUFFIX = ".jsonl"  # of the files of a sweep
 RESULT_ARRAYS = {"B", "C", "weights", "meta"}  # which no sequence file has
@@ -86,17 +86,6 @@ class NoSequence:
 
     path: Path
     is_video: bool
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be read, and what becomes of it."""
-
-    what: str
-    how: StoredImport = field(default_factory=StoredImport)
-    asks: bool = False  # whether the user is asked where a file is not clear
-    imports: bool = False  # and where it is clear
-    recent: bool = True  # whether it is a recent file then
 
 
 class SequenceOpening(QObject):
@@ -152,7 +141,7 @@ class SequenceOpening(QObject):
         known = None if reading else self._store.imported(Path(path))
         how = StoredImport(reading or {}) if known is None else known
         asks = self.asks and known is None
-        self._start(lambda: _read(path, how.reading, tracks=asks), Request(str(path), how, asks=asks))
+        self._start(path, how, lambda: _read(path, how.reading, tracks=asks), asks=asks)
 
     def open_result(self, path: Path, *, title: str, name: str) -> None:
         """Open a result as a run with a title, which is no recent file; its name says what is read."""
@@ -162,12 +151,12 @@ class SequenceOpening(QObject):
             run.title = title
             return _entries_of_source(run.sequence), run
 
-        self._start(read, Request(str(path), recent=False), name=name)
+        self._start(path, StoredImport(), read, recent=False, name=name)
 
     def inspect(self, path: str | Path) -> None:
         """Report by `inspected` what is understood of a file, even where it is clear."""
         how = self._store.imported(Path(path)) or StoredImport()
-        self._start(lambda: ((), inspect_file(path, **how.reading)), Request(str(path), how, imports=True))
+        self._start(path, how, lambda: ((), inspect_file(path, **how.reading)), imports=True)
 
     def open_imported(self, sequence: Sequence, how: StoredImport) -> None:
         """Open a sequence that was inspected, and remember how."""
@@ -197,19 +186,28 @@ class SequenceOpening(QObject):
     def open_entry(self, entry: SequenceEntry) -> None:
         """Open one sequence of a list."""
         known = self._store.imported(entry.file)
-        how = known or StoredImport()
-        asks = self.asks and known is None
-        self._start(
-            lambda: ((), _found_in(entry.file, how.reading)), Request(str(entry.file), how, asks=asks)
-        )
+        how, asks = known or StoredImport(), self.asks and known is None
+        self._start(entry.file, how, lambda: ((), _found_in(entry.file, how.reading)), asks=asks)
 
     def shut_down(self) -> None:
         """Wait for what is being read."""
         self._jobs.wait()
 
-    def _start(self, function: Callable[[], Read], asked: Request, *, name: str = "") -> None:
+    def _start(
+        self,
+        path: str | Path,
+        how: StoredImport,
+        function: Callable[[], Read],
+        *,
+        asks: bool = False,
+        imports: bool = False,
+        recent: bool = True,
+        name: str = "",
+    ) -> None:
+        """Read in a job; with `asks` what is not clear is inspected, with `imports` what is clear, too."""
         number = self._newest = self._newest + 1
-        self.started.emit(asked.what, name or asked.what)
+        what = str(path)
+        self.started.emit(what, name or what)
 
         def read(_job: Job) -> tuple[Read, list[Path]]:
             with recording_files() as files:
@@ -218,41 +216,40 @@ class SequenceOpening(QObject):
                     _ = sequence.content  # hashed here: 0.1 s for 99 frames of 28 880 points
             return found, files
 
-        self._jobs.start(
-            Job(
-                read,
-                done=lambda answer: self._finish(number, asked, *answer),
-                failed=lambda sentence, details: self._fail(number, sentence, details),
-            )
-        )
-
-    def _finish(self, number: int, asked: Request, read: Read, files: list[Path]) -> None:
-        if number != self._newest:  # another one was asked for since
-            return
-        what, how = asked.what, asked.how
-        entries, found = read
-        session = [Path(what).absolute()] if isinstance(found, SavedSession) else []  # may be saved again
-        self.files_read.emit(_sequences_of(read), [file for file in files if file not in session])
-        if isinstance(found, FileContents):
-            if asked.imports or _is_question(found, how.reading, asks=asked.asks):
+        def finish(answer: tuple[Read, list[Path]]) -> None:
+            if number != self._newest:  # another one was asked for since
+                return
+            (entries, found), files = answer
+            session = [Path(what).absolute()] if isinstance(found, SavedSession) else []  # may be saved again
+            self.files_read.emit(_sequences_of(answer[0]), [file for file in files if file not in session])
+            if isinstance(found, FileContents) and (imports or _is_question(found, how.reading, asks=asks)):
                 self._pending = entries
                 self.inspected.emit(found, how)
-                return
-            if found.sequence is None:
-                self._fail(number, found.problem, "")
-                return
-        if entries:
-            self.list_entries(entries)
+            elif isinstance(found, FileContents) and found.sequence is None:
+                self.failed.emit(found.problem, "")
+            else:
+                if entries:
+                    self.list_entries(entries)
+                self._show_found(found, what, how, recent=recent)
+
+        def fail(sentence: str, details: str) -> None:
+            if number == self._newest:
+                self.failed.emit(sentence, details)
+
+        self._jobs.start(Job(read, done=finish, failed=fail))
+
+    def _show_found(self, found: Found, what: str, how: StoredImport, *, recent: bool) -> None:
+        """Signal what was read."""
         if isinstance(found, SavedSession):
             self.session_read.emit(found, Path(what))
         elif isinstance(found, Run):
-            self.result_read.emit(found, Path(what) if asked.recent else None)
+            self.result_read.emit(found, Path(what) if recent else None)
         elif isinstance(found, NoSequence):
             self._store.add_recent(found.path)
             (self.video_found if found.is_video else self.sweep_found).emit(found.path)
         else:
             sequence = found.sequence if isinstance(found, FileContents) else found
-            assert sequence is not None  # refused above
+            assert sequence is not None  # refused before
             self._show(sequence, None if what.startswith(SAMPLE) else Path(what), how)
             if isinstance(found, FileContents) and found.remarks and not how.reading:
                 self.guessed.emit(". ".join(map(without_options, found.remarks)))
@@ -290,10 +287,6 @@ class SequenceOpening(QObject):
         self.entries = tuple(entries)
         self.listed.emit(self.entries)
 
-    def _fail(self, number: int, sentence: str, details: str) -> None:
-        if number == self._newest:
-            self.failed.emit(sentence, details)
-
     @property
     def folder(self) -> str:
         """The folder of what was opened last, "" where nothing was."""
@@ -301,26 +294,27 @@ class SequenceOpening(QObject):
         return str(recent[0].parent) if recent else ""
 
 
-def _read(path: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
+def _read(what: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
     """Return what a path holds and its first readable sequence; for a sample, all samples."""
-    if str(path).startswith(SAMPLE):
-        return bundled_samples(), read_sequence(path)
-    folder = _sweep_folder(Path(path))
+    if str(what).startswith(SAMPLE):
+        return bundled_samples(), read_sequence(what)
+    path = Path(what)
+    folder = _sweep_folder(path)
     if folder is not None:
         return (), NoSequence(folder, is_video=False)
-    if tracks and is_video(Path(path)):
-        return (), NoSequence(Path(path).absolute(), is_video=True)
-    if Path(path).suffix.lower() == SUFFIX:
-        session = read_session(Path(path))
-        places = [named_path(place, Path(path)) for place in session.listed]
+    if tracks and is_video(path):
+        return (), NoSequence(path.absolute(), is_video=True)
+    if path.suffix.lower() == SUFFIX:
+        session = read_session(path)
+        places = [named_path(place, path) for place in session.listed]
         found = [entry for place in places if place is not None for entry in _entries_in(place)]
         found += (entry for saved in session.sequences for entry in _entries_of_source(saved.sequence))
         return tuple(found), session
-    if is_result(Path(path)):
-        result = read_opened_result(Path(path))
+    if is_result(path):
+        result = read_opened_result(path)
         return _entries_of_source(result.sequence), result
-    if _is_sequence(Path(path)):
-        contents = _found_in(Path(path), reading)
+    if is_sequence_folder(path) or (path.is_file() and challenge_file(path) is None):
+        contents = _found_in(path, reading)
         assert isinstance(contents, FileContents)  # as of every file that is none of the Challenge
         listed = () if contents.sequence is None else (entry_of(contents.sequence),)
         return listed, contents
@@ -353,11 +347,6 @@ def is_video(path: Path) -> bool:
         return all(entry.problem for entry in list_sequences(path))
     except InputError:
         return True
-
-
-def _is_sequence(path: Path) -> bool:
-    """Return whether a path is one sequence, and none of the Challenge with others around it."""
-    return is_sequence_folder(path) if path.is_dir() else path.is_file() and challenge_file(path) is None
 
 
 def _found_in(file: Path, reading: Mapping[str, Any]) -> Sequence | FileContents:

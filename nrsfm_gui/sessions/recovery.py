@@ -13,7 +13,7 @@ from core import InputError
 from core.foundation import remove_temporaries
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.model.notifier import Notifier
-from nrsfm_gui.sessions.autosave import PREFIX, LockedFile
+from nrsfm_gui.sessions.autosave import MARK, PREFIX, LockedFile
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
 from nrsfm_gui.widgets.fields import row, with_tip
@@ -24,7 +24,6 @@ BUTTONS = {
     "Discard": "Delete the file of that session",
     "Later": "Change nothing, and ask again at the next start",
 }
-MARK = ".opened"  # suffix of an empty file beside a session: it is being opened
 SETTLED_MILLISECONDS = 3000  # after which a session that is shown has not ended its window
 
 
@@ -64,7 +63,8 @@ class Recovery(QObject):
 
     def _remove_mark(self) -> None:
         if self._mark is not None:
-            _remove(self._mark)
+            with suppress(OSError):
+                self._mark.unlink()
             self._mark = None
 
     def _update_bar(self) -> None:
@@ -88,7 +88,6 @@ class Recovery(QObject):
     def _discard(self) -> None:
         discarded = self._lost.pop(0)
         discarded.remove()
-        _remove(discarded.mark)
         discarded.release()
         self._update_bar()
 
@@ -121,12 +120,12 @@ class RecoveryBar(QFrame):
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         layout = row((self._text, 1), spacing=6, margins=(12, 6, 8, 6))
         self.setLayout(layout)
-        self.buttons: dict[str, QPushButton] = {}
-        for title, tip in BUTTONS.items():
-            button = with_tip(QPushButton(title), f"{title}: {tip}", tip)
+        self.buttons = {
+            title: with_tip(QPushButton(title), f"{title}: {tip}", tip) for title, tip in BUTTONS.items()
+        }
+        for button in self.buttons.values():
             button.clicked.connect(self.hide)
             layout.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-            self.buttons[title] = button
         self.hide()
 
     @property
@@ -146,11 +145,6 @@ class LostSession(LockedFile):
 
     saved = 0.0  # when, in seconds since 1970
 
-    @property
-    def mark(self) -> Path:
-        """The file that is there where a window ended while it opened this session."""
-        return self.path.with_suffix(MARK)
-
     def describe(self) -> str:
         """Return its content and its time: "2 runs of balloon circle, saved at 18:32 today"."""
         when = datetime.fromtimestamp(self.saved)
@@ -160,11 +154,6 @@ class LostSession(LockedFile):
             return f"{session_summary(self.path)}, saved at {time}"
         except InputError:
             return f"saved at {time}"
-
-
-def _remove(file: Path) -> None:
-    with suppress(OSError):  # it is gone, or stays in a folder that cannot be written
-        file.unlink()
 
 
 def lost_sessions(folder: Path) -> list[LostSession]:
@@ -178,7 +167,7 @@ def lost_sessions(folder: Path) -> list[LostSession]:
         try:
             lost.saved = lost.path.stat().st_mtime
         except OSError:
-            _remove(lost.mark)
+            lost.remove()
             lost.release()
         else:
             found.append(lost)

@@ -29,13 +29,13 @@ from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.sessions.autosave import LAST, Autosave, Mark, is_automatic, mark_of
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.recovery import Recovery
-from nrsfm_gui.sessions.session_data import is_contained
 from nrsfm_gui.sessions.session_file import (
     SUFFIX,
     SavedRun,
     SavedSequence,
     SavedSession,
     ViewState,
+    is_contained,
     session_summary,
     write_session,
 )
@@ -94,18 +94,10 @@ class SessionSaver(QObject):
         self._ended = False  # whether the session was kept or given up, and the window closes
         self._enabled = True  # whether anything is saved by itself
         self.folder = store.data_folder()
-        self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self)
-        self.autosave.failed.connect(
-            lambda sentence, details: self._notifier.fail(
-                f"The session is not saved by itself at the moment: {sentence.rstrip('.')}.", details
-            )
-        )
+        self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self._notifier, self)
         self.autosave.not_kept.connect(self._on_not_kept)
         self.autosave.saved.connect(
             lambda: logbook.add(Level.DETAIL, "files", "The session was saved by itself")
-        )
-        self.autosave.works_again.connect(
-            lambda: self._notifier.inform("The session is saved by itself again.")
         )
         session.changed.connect(self._on_changed)
         session.sequence_changed.connect(lambda _sequence: self.show_title())
@@ -113,7 +105,6 @@ class SessionSaver(QObject):
         opening.session_read.connect(self.show)
         opening.result_read.connect(self.show_result)
         self.recovery = Recovery(self._notifier, opening, self.folder, self)
-        self.session_shown.connect(self.recovery.report_recovered)
         self.show_title()
 
     @property
@@ -241,6 +232,7 @@ class SessionSaver(QObject):
         for each in saved.sequences:
             if each.change:
                 self._offer_file(each)
+        self.recovery.report_recovered(path)
         self.session_shown.emit(path)
 
     def show_result(self, run: Run, path: Path | None) -> None:

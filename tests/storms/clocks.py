@@ -55,8 +55,6 @@ def library() -> Path | None:
 
 
 class Clock:
-    """The time of day of other processes."""
-
     def __init__(self, file: Path, choice: random.Random) -> None:
         self._file, self._choice = file, choice
         self.jump()
@@ -69,7 +67,6 @@ class Clock:
         }
 
     def jump(self) -> None:
-        """Change the time."""
         other = self._file.with_suffix(".next")
         other.write_text(f"{self._choice.uniform(-DAYS, DAYS):+.4f}d\n")
         other.replace(self._file)

@@ -45,11 +45,9 @@ class StormRow:
 
     @property
     def found(self) -> list[str]:
-        """A sentence for everything that was found."""
         return [f"{moment}: {' '.join(str(found).split())}" for moment, found in self.findings]
 
     def cells(self) -> tuple[str, ...]:
-        """Return the row as text."""
         kinds = [type(found) for _, found in self.findings]
         notes = [*self.notes, f"{kinds.count(Wrong)} otherwise wrong"]
         if self.findings:

@@ -67,11 +67,9 @@ class SmallDisk:
 
     @property
     def kind(self) -> str:
-        """What limits it."""
         return "a tmpfs" if self._mounted else "RLIMIT_FSIZE"
 
     def fill(self, pages: int) -> None:
-        """Leave room for so many pages."""
         if self._mounted:
             with self._ballast.open("wb") as stream:
                 found = os.statvfs(self.folder)
@@ -83,65 +81,68 @@ class SmallDisk:
             resource.setrlimit(resource.RLIMIT_FSIZE, (pages * PAGE, resource.RLIM_INFINITY))
 
     def free(self) -> None:
-        """Leave room for everything."""
         self._ballast.unlink(missing_ok=True)
 
 
 def fill_while_writing(writing: Writing, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
     """Write a version over version 0 where there is room for more and more, until it is written."""
-    row = StormRow(f"full disk: {writing.name}")
-    for pages in range(disk.least, disk.least + moments):
-        folder = disk.folder / f"{writing.name}-{pages}"
-        done = False
-        with row.noting(f"room for {pages} pages"):
-            writing.prepare(folder)
-            disk.fill(pages)
-            child = Child(_write_once(writing, folder, disk, pages), logs / f"{writing.name}-{pages}.log")
-            code, lines, printed = child.end(LONGEST)
-            disk.free()
-            check_end(code, printed)
-            done = lines == ["written"]
-            if not done:
-                check_said("".join(lines))
-            check_whole(writing, folder, {VERSION if done else 0})
+
+    def attempt(folder: Path, pages: int) -> bool:
+        def write(report: Report) -> None:
+            disk.limit(pages)
+            try:
+                writing.write(folder, VERSION)
+            except InputError as refusal:
+                report(" / ".join(str(refusal).splitlines()))
+            else:
+                report("written")
+
+        writing.prepare(folder)
+        disk.fill(pages)
+        code, lines, printed = Child(write, logs / f"{folder.name}.log").end(LONGEST)
         disk.free()
-        shutil.rmtree(folder)
-        if done:
-            row.notes.append(f"{disk.kind}; there is room for all with {pages} pages of {PAGE} bytes")
-            break
-    else:
-        row.notes.append(f"{disk.kind}, pages of {PAGE} bytes")
-    return row
+        check_end(code, printed)
+        done = lines == ["written"]
+        if not done:
+            check_said("".join(lines))
+        check_whole(writing, folder, {VERSION if done else 0})
+        return done
+
+    return _fill_while(attempt, writing.name, moments, disk)
 
 
 def fill_while_sweeping(sweep: Sweep, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
     """Run a sweep where there is room for more and more; go on each time where there is room for all."""
-    row = StormRow("full disk: sweep")
-    row.notes.append(disk.kind)
-    for pages in range(disk.least, disk.least + moments):
-        output = disk.folder / f"sweep-{pages}"
-        done = False
-        with row.noting(f"room for {pages} pages"):
-            disk.fill(pages)
-            log = logs / f"sweep-{pages}.log"
-            child = sweep.start(output, log, first=lambda pages=pages: disk.limit(pages))
-            code, lines, printed = child.end(LONGEST)
-            disk.free()
-            check_end(code, printed)
-            done = lines[1].split()[0] == "0"
-            if not done:
-                check_said(
-                    " / ".join(line for line in printed.splitlines() if line.startswith("nrsfm sweep: "))
-                )
-            known = sweep.check(output, set())
-            again = sweep.start(output, logs / f"sweep-{pages}-again.log")
-            code, lines, printed = again.end(LONGEST)
-            if code or lines[1].split()[0] != "0":
-                raise Wrong(f"it did not go on: {printed[-500:]}")
-            sweep.check(output, known)
-            sweep.check_finished(output)
+
+    def attempt(output: Path, pages: int) -> bool:
+        disk.fill(pages)
+        child = sweep.start(output, logs / f"{output.name}.log", first=lambda: disk.limit(pages))
+        code, lines, printed = child.end(LONGEST)
         disk.free()
-        shutil.rmtree(output, ignore_errors=True)
+        check_end(code, printed)
+        done = lines[1].split()[0] == "0"
+        if not done:
+            check_said(" / ".join(line for line in printed.splitlines() if line.startswith("nrsfm sweep: ")))
+        known = sweep.check(output, set())
+        code, lines, printed = sweep.start(output, logs / f"{output.name}-again.log").end(LONGEST)
+        if code or lines[1].split()[0] != "0":
+            raise Wrong(f"it did not go on: {printed[-500:]}")
+        sweep.check(output, known)
+        sweep.check_finished(output)
+        return done
+
+    return _fill_while(attempt, "sweep", moments, disk)
+
+
+def _fill_while(attempt: Callable[[Path, int], bool], name: str, moments: int, disk: SmallDisk) -> StormRow:
+    """Attempt something in a folder where there is room for more and more pages, until it is done."""
+    row = StormRow(f"full disk: {name}", notes=[f"{disk.kind}, pages of {PAGE} bytes"])
+    for pages in range(disk.least, disk.least + moments):
+        folder, done = disk.folder / f"{name}-{pages}", False
+        with row.noting(f"room for {pages} pages"):
+            done = attempt(folder, pages)
+        disk.free()
+        shutil.rmtree(folder, ignore_errors=True)
         if done:
             row.notes.append(f"there is room for all with {pages} pages")
             break
@@ -149,25 +150,10 @@ def fill_while_sweeping(sweep: Sweep, moments: int, disk: SmallDisk, logs: Path)
 
 
 def check_end(code: int, printed: str) -> None:
-    """Check how a process ended."""
     if code or "Traceback" in printed:
         raise Wrong(f"it ended with {code}: {printed[-500:]}")
 
 
 def check_said(sentence: str) -> None:
-    """Check what is said about a full disk."""
     if not sentence or len(sentence.split(" / ")) > MOST_LINES:
         raise Wrong(f"what is said is {sentence!r}")
-
-
-def _write_once(writing: Writing, folder: Path, disk: SmallDisk, pages: int) -> Callable[[Report], None]:
-    def write(report: Report) -> None:
-        disk.limit(pages)
-        try:
-            writing.write(folder, VERSION)
-        except InputError as refusal:
-            report(" / ".join(str(refusal).splitlines()))
-        else:
-            report("written")
-
-    return write

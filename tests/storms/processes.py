@@ -49,7 +49,6 @@ class Child:
         return list(self._lines)
 
     def kill(self) -> None:
-        """Send kill -9."""
         self._process.kill()
 
     def end(self, seconds: float) -> tuple[int, list[str], str]:
@@ -100,12 +99,10 @@ class Command:
 
     @property
     def code(self) -> int | None:
-        """The exit code, None while it runs."""
         return self._process.poll()
 
     @property
     def printed(self) -> str:
-        """What it has printed."""
         return self._log.read_text(errors="replace")
 
     def wait_until(self, condition: Callable[[], bool]) -> bool:
@@ -118,7 +115,6 @@ class Command:
         return self.code is None
 
     def handles(self, number: signal.Signals) -> bool:
-        """Return whether it has a handler for a signal."""
         try:
             lines = (PROC / f"{self.pid}" / "status").read_text().splitlines()
         except OSError:
@@ -131,11 +127,9 @@ class Command:
         return [pid for pid in processes_of(self.pid) if pid != self.pid]
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal."""
         self._process.send_signal(number)
 
     def end(self) -> int:
-        """Wait for its end, and return its exit code."""
         try:
             return self._process.wait(LONGEST)
         except subprocess.TimeoutExpired:
@@ -151,7 +145,6 @@ class Command:
         return time.monotonic() - began
 
     def clear(self) -> None:
-        """End all that is left of it."""
         for pid in processes_of(self.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -33,8 +33,6 @@ STOPPED = "stopped; the best so far is in"
 
 @dataclass(frozen=True)
 class Stopping:
-    """A command that is stopped."""
-
     name: str
     prepare: Callable[[Path], tuple[list[str], dict[str, str]]]
     observe: Callable[[Path], int] | None

@@ -32,20 +32,17 @@ WORKERS_END = 2.0  # seconds after their parent
 
 
 def made(folder: Path) -> Path:
-    """Make a folder and return it."""
     folder.mkdir()
     return folder
 
 
 def kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
-    """kill -9 at random moments of writing files."""
     writings = [writing for writing in written(folder) if writing.name not in SEVERAL]
     for writing in writings:
         yield kill_while_writing(writing, max(1, moments // len(writings)), seed, made(folder / writing.name))
 
 
 def sweep_kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
-    """kill -9 at random moments of a sweep."""
     yield kill_sweeps(Sweep(folder, seeds=6, jobs=2), moments, seed, folder)
 
 
@@ -63,7 +60,6 @@ def sweep_full_disk(folder: Path, _seed: int, moments: int) -> Iterator[StormRow
 
 
 def signals(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
-    """SIGTERM, SIGINT and SIGHUP at random moments."""
     stoppings = stopped(folder, Sweep(folder, seeds=500, jobs=2, finish=False))
     for stopping in stoppings:
         place = made(folder / stopping.name)
@@ -71,14 +67,12 @@ def signals(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
 
 
 def workers(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
-    """kill -9 of what has workers."""
     yield kill_parents(
         Sweep(folder, seeds=500, jobs=2, finish=False), moments, seed, folder, most=WORKERS_END
     )
 
 
 def clocks(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
-    """Jumps of the clock."""
     if library() is None:
         yield StormRow("clock jumps", notes=["left out: libfaketime is not there (apt-get install faketime)"])
         return
@@ -102,7 +96,6 @@ STORMS: dict[str, tuple[Callable[[Path, int, int], Iterator[StormRow]], int]] = 
 
 
 def run(arguments: list[str]) -> int:
-    """Run the storms that are asked for, and print their table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

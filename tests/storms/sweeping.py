@@ -43,7 +43,6 @@ class Sweep:
         self._rows = rows_of(whole)
 
     def words(self, output: Path) -> list[str]:
-        """Return the command after `nrsfm`."""
         return ["sweep", str(self.data), "-o", str(output), *self._words]
 
     def start(

@@ -22,6 +22,7 @@ from PyQt6.QtCore import QCoreApplication, QEventLoop
 from core import InputError, Settings, iterate, reconstruct, save_result, simulate
 from core.cli import main
 from core.io.readers import read_bytes
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.autosave import LAST, Autosave
 from nrsfm_gui.sessions.recovery import lost_sessions
@@ -60,8 +61,6 @@ def written(folder: Path, *, frames: int = 12, points: int = 30) -> tuple[Writin
 
 
 class SessionSaving:
-    """A session that its user saves."""
-
     name = "save of a session"
 
     def __init__(self, sessions: Sequence[SavedSession], folder: Path) -> None:
@@ -69,21 +68,17 @@ class SessionSaving:
         self._first = write_session(sessions[0], folder / "first.nrsfm")
 
     def prepare(self, folder: Path) -> None:
-        """Copy the first version."""
         folder.mkdir()
         shutil.copy(self._first, folder / "my.nrsfm")
 
     def write(self, folder: Path, version: int) -> None:
-        """Save a version over the one that is there."""
         write_session(self._sessions[version], folder / "my.nrsfm")
 
     def versions_in(self, folder: Path) -> set[int]:
-        """Read the session."""
         return {version_of(folder / "my.nrsfm")}
 
 
 def version_of(path: Path) -> int:
-    """Return which version a session is."""
     if not path.exists():
         raise Lost(f"{path.name} is not there")
     try:
@@ -107,12 +102,10 @@ class Autosaving:
         self._autosave: Autosave | None = None  # of the process that writes
 
     def prepare(self, folder: Path) -> None:
-        """Copy the first version, as the session of the last window."""
         folder.mkdir()
         shutil.copy(self._first, folder / LAST)
 
     def write(self, folder: Path, version: int) -> None:
-        """Wait until a version is saved."""
         self._version = version
         if self._autosave is None:
             self._begin(folder)
@@ -128,9 +121,12 @@ class Autosaving:
     def _begin(self, folder: Path) -> None:
         self._app = QCoreApplication([])
         self._loop = QEventLoop()
-        self._autosave = Autosave(folder, lambda: self._sessions[self._version], lambda: 0.001, self._app)
+        notifier = Notifier(self._app)
+        self._autosave = Autosave(
+            folder, lambda: self._sessions[self._version], lambda: 0.001, notifier, self._app
+        )
         self._autosave.saved.connect(self._loop.quit)
-        self._autosave.failed.connect(self._refuse)
+        notifier.failed.connect(self._refuse)
         self._autosave.not_kept.connect(self._refuse)
 
     def _refuse(self, *refused: object) -> None:
@@ -158,11 +154,9 @@ class Exporting:
         self._prints = [fingerprints(reference) for reference in self._whole]
 
     def prepare(self, folder: Path) -> None:
-        """Copy the files of the first version."""
         shutil.copytree(self._whole[0], folder)
 
     def write(self, folder: Path, version: int) -> None:
-        """Export the result of a version."""
         said = io.StringIO()
         with redirect_stderr(said):
             words = [str(self._results[version]), *self._words, "-o", str(folder / self._file)]

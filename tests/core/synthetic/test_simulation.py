@@ -14,7 +14,7 @@ from core import (
     write_challenge,
 )
 from core.synthetic import KINDS, PATHS
-from core.synthetic.simulation import cameras, hidden
+from core.synthetic.simulation import cameras
 
 ORTHOGONAL = CameraModel.ORTHOGONAL
 
@@ -147,15 +147,6 @@ def test_what_is_hidden_does_not_depend_on_how_many_pairs_are_compared_at_once(m
         simulate("balloon", frames=4, points=60, occlusion=1).visible, at_once.visible
     )
     assert not at_once.visible.all()
-
-
-def test_a_wall_hides_what_is_behind_it_and_not_what_is_before_it():
-    corners = np.array([[-10, -10], [30, -10], [-10, 30.0]]).T
-    others = np.array([[0, 0], [0, 0], [25, 25.0]]).T  # behind, before, and behind but beside
-    image, depths = np.hstack([corners, others])[None], np.array([[100, 100, 100, 150, 50, 150.0]])
-    for perspective in (True, False):
-        found = hidden(image, depths, np.array([[0, 1, 2]]), perspective=perspective)
-        assert found.tolist() == [[False, False, False, True, False, False]]
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,6 @@ def test_a_track_is_left_out(sequence):
     assert left.digest != sequence.digest
 
 
-def test_too_few_tracks_are_refused(sequence):
-    for _ in range(3):
-        sequence = without_track(sequence, 0)
-    with pytest.raises(InputError, match="at least 4 are needed"):
-        without_track(sequence, 0)
-
-
 def test_a_track_is_cut_in_two(sequence):
     cut = cut_track(sequence, 1, 2)
     assert cut.visible[:, 1].tolist() == [True] * 2 + [False] * 4

@@ -37,12 +37,8 @@ def write(path, images, scale=1):
 
 def followed(path, **options):
     """Return the last step and the sequence."""
-    following = track_video(path, points=60, **options)
-    while True:
-        try:
-            step = next(following)
-        except StopIteration as end:
-            return step, end.value
+    *_, step = track_video(path, points=60, **options)
+    return step, step.sequence()
 
 
 def test_at_a_cut_the_points_end_and_others_begin(tmp_path, capsys):

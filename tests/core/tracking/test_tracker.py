@@ -41,19 +41,9 @@ def write(path, images):
     return write_video(path, images, crf="18")
 
 
-def drain(following):
-    """Return the steps and the sequence."""
-    steps = []
-    while True:
-        try:
-            steps.append(next(following))
-        except StopIteration as end:
-            return steps, end.value
-
-
 @pytest.fixture(scope="module")
 def followed(path):
-    return drain(track_video(path, points=80, region=REGION))
+    return list(track_video(path, points=80, region=REGION))
 
 
 def errors(video, tracks):
@@ -74,7 +64,8 @@ def test_points_stay_on_the_material_that_they_began_on(tmp_path):
     moving = {name: getattr(video, name)[:FRAMES] for name in ("shapes", "rotations", "translations")}
     video = replace(video, **moving)
     video.write(tmp_path / "small.mp4", crf=18)
-    _, sequence = drain(track_video(tmp_path / "small.mp4", points=80, region=rectangle(50, 40, 100, 70)))
+    *_, last = track_video(tmp_path / "small.mp4", points=80, region=rectangle(50, 40, 100, 70))
+    sequence = last.sequence()
     apart = errors(video, sequence.tracks)
     known = apart[np.isfinite(apart)]
     assert len(known) > 0.9 * sequence.visible.sum()
@@ -83,24 +74,23 @@ def test_points_stay_on_the_material_that_they_began_on(tmp_path):
 
 
 def test_the_sequence_names_its_video_and_its_size(path, followed):
-    steps, sequence = followed
+    sequence = followed[-1].sequence()
     assert sequence.video == path and sequence.image_size == SIZE and sequence.frame_rate == 30
     assert sequence.name == "small" and sequence.intrinsics is None and sequence.camera.value == "perspective"
     assert sequence.frame_count == FRAMES
     assert "followed through small.mp4, frames 1 to 16" in sequence.provenance
     assert np.array_equal(sequence.visible, np.isfinite(sequence.tracks).all(axis=1))
-    part = steps[7].sequence()  # as it is kept after a cancel
+    part = followed[7].sequence()  # as it is kept after a cancel
     assert part.frame_count == 8 and part.point_count > 40
 
 
 def test_tracks_appear_as_they_are_found(followed):
-    steps, _ = followed
-    assert [step.done for step in steps] == list(range(1, FRAMES + 1))
-    assert all(step.total == FRAMES and step.image.shape == (SIZE[1], SIZE[0], 3) for step in steps)
-    for before, after in itertools.pairwise(steps):
+    assert [step.done for step in followed] == list(range(1, FRAMES + 1))
+    assert all(step.total == FRAMES and step.image.shape == (SIZE[1], SIZE[0], 3) for step in followed)
+    for before, after in itertools.pairwise(followed):
         shared = after.tracks[: before.done, :, : before.tracks.shape[2]]
         assert np.array_equal(before.tracks, shared, equal_nan=True)
-    assert steps[0].followed == steps[0].tracks.shape[2] > 40
+    assert followed[0].followed == followed[0].tracks.shape[2] > 40
 
 
 def test_a_point_jumps_where_its_motion_is_neither_its_own_nor_that_around_it():
@@ -122,10 +112,11 @@ def test_a_point_jumps_where_its_motion_is_neither_its_own_nor_that_around_it():
 
 
 def test_every_nth_frame_is_that_of_the_full_tracks(path, followed):
-    steps, sequence = drain(track_video(path, points=80, region=REGION, start=1, end=13, step=4))
+    steps = list(track_video(path, points=80, region=REGION, start=1, end=13, step=4))
+    sequence = steps[-1].sequence()
     assert [step.picture for step in steps] == [0, 4, 8, 12]
     assert sequence.frame_rate == 7.5 and sequence.frame_count == 4
-    full = followed[0][12].tracks[[0, 4, 8, 12]]
+    full = followed[12].tracks[[0, 4, 8, 12]]
     assert np.array_equal(steps[-1].tracks, full[:, :, : steps[-1].tracks.shape[2]], equal_nan=True)
 
 
@@ -136,8 +127,8 @@ def test_a_patch_that_something_covers_ends_its_points(path, tmp_path):
     video.close()
     for image in images[6:]:
         image[:, SIZE[0] // 2 :] = 128
-    _, sequence = drain(track_video(write(tmp_path / "covered.mp4", images), points=80, region=REGION))
-    late = sequence.tracks[12:]
+    *_, last = track_video(write(tmp_path / "covered.mp4", images), points=80, region=REGION)
+    late = last.sequence().tracks[12:]
     assert np.isfinite(late[:, 0]).any() and np.nanmax(late[:, 0]) < SIZE[0] // 2 + 5
 
 
@@ -160,8 +151,9 @@ def test_arguments_outside_their_range_are_refused(path, options, sentence):
 
 def test_a_region_without_texture_is_refused(tmp_path):
     gray = write(tmp_path / "gray.mp4", 3 * [np.full((SIZE[1], SIZE[0], 3), 128, np.uint8)])
+    *_, last = track_video(gray)
     with pytest.raises(InputError, match="no corners are found where points may begin"):
-        list(track_video(gray))
+        last.sequence()
 
 
 def test_frames_that_change_their_size_are_refused(tmp_path):

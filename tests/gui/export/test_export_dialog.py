@@ -38,11 +38,11 @@ def rows(dialog):
 
 
 def pick(dialog, name, key):
-    choose(dialog.form.choice(name), key)
+    choose(dialog.form.choices[name], key)
 
 
 def possible(dialog, name):
-    choice = dialog.form.choice(name)
+    choice = dialog.form.choices[name]
     return {key for key in choice.keys() if not choice.refusal(key)}
 
 
@@ -57,13 +57,13 @@ def test_rows_are_options_that_the_formats_heed_and_a_file_is_proposed(dialog, c
         assert ALWAYS <= rows(dialog) <= {*ALWAYS, *kind.rows}
         for suffix in kind.formats:
             pick(dialog, "format", suffix)
-            path = dialog.request().path
+            path = dialog.form.path.path
             assert path.parent == Path(context.folder) and path.name.startswith("paper-circle")
             assert path.name.endswith(suffix)
             assert dialog._export.isEnabled() or dialog.form.note("format")
             if suffix in WRITERS:
                 heeded, shown = WRITERS[suffix].options, rows(dialog) - ALWAYS
-                assert set(dialog.request().options) <= heeded, suffix
+                assert set(dialog.options()) <= heeded, suffix
                 known = set(kind.rows) & heeded - (
                     {"mirror"} if dialog.form.value("align") == "none" else set()
                 )
@@ -72,29 +72,29 @@ def test_rows_are_options_that_the_formats_heed_and_a_file_is_proposed(dialog, c
 
 def test_shapes_are_asked_for_with_their_options(dialog):
     dialog.choose("shapes")
-    options = dialog.request().options
+    options = dialog.options()
     assert options.pop("align") == "truth" and options.pop("coordinates") == "upright"
     assert options == {"mirror": False, "frames": "numbered", "frame": None, "text": False}
     dialog.form.set_value("frames", "one")
-    assert dialog.request().options["frame"] == 2
+    assert dialog.options()["frame"] == 2
     dialog.form.set_value("frames", "stacked")
     pick(dialog, "format", ".obj")
-    assert dialog.request().options["frames"] == "numbered"  # OBJ cannot tell frames apart
-    assert dialog.request().options["frame"] is None
+    assert dialog.options()["frames"] == "numbered"  # OBJ cannot tell frames apart
+    assert dialog.options()["frame"] is None
 
 
 def test_a_movie_uses_the_loop_range_and_a_turntable(dialog):
     dialog.choose("movie")
     pick(dialog, "turning", "once")
-    movie = dialog.request().options["options"]
+    movie = dialog.options()["options"]
     assert (movie.first, movie.last, movie.one_turn, movie.turn) == (1, 4, True, 0.0)
     pick(dialog, "turning", "speed")
     dialog.form.set_value("speed", -45)
-    assert dialog.request().options["options"].turn == -45.0 and "speed" in rows(dialog)
+    assert dialog.options()["options"].turn == -45.0 and "speed" in rows(dialog)
     pick(dialog, "view", "2d")
-    assert dialog.request().options["options"].turn == 0.0 and not {"speed", "turning"} & rows(dialog)
+    assert dialog.options()["options"].turn == 0.0 and not {"speed", "turning"} & rows(dialog)
     dialog.form.set_value("range", (3, 3))
-    assert "seconds" in rows(dialog) and dialog.request().options["options"].count == 90
+    assert "seconds" in rows(dialog) and dialog.options()["options"].count == 90
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,8 @@ def test_a_movie_uses_the_loop_range_and_a_turntable(dialog):
         ("movie", "range", (2, 9), "There are frames 1 to 6"),
         ("movie", "size", (20, 400), "Width is 20; accepted are 64 to 7680 pixels"),
         ("figure", "paper", (1, 5), "accepted are"),
+        ("figure", "paper", (8.5, 101), "accepted are"),
+        ("figure", "dpi", 10, "accepted are 50 to 1200 dots per inch"),
     ],
 )
 def test_what_is_refused_is_reported_below_its_field(dialog, kind, field, value, sentence):
@@ -132,17 +134,17 @@ def test_a_file_is_checked_before_it_is_written(dialog, tmp_path):
     dialog.choose("table")
     type_path(dialog, str(tmp_path / "mine.trajectories.csv"))
     pick(dialog, "format", ".csv")
-    assert dialog.request().path == tmp_path / "mine.csv"  # a typed name keeps its stem
+    assert dialog.form.path.path == tmp_path / "mine.csv"  # a typed name keeps its stem
 
 
 def test_what_is_not_there_is_grayed_out(dialog, context):
     dialog.choose("scene")
     assert possible(dialog, "color") == {"plain", "error"}
     dialog.form.set_value("color", "error")
-    assert dialog.request().options["color"] == "error" and dialog.request().options["fps"] == 15.0
+    assert dialog.options()["color"] == "error" and dialog.options()["fps"] == 15.0
     dialog.set_context(replace(context, name="other", truth=False, std=True, fps=29.97))
-    assert possible(dialog, "color") == {"plain", "std"} and dialog.request().options["color"] == "plain"
-    assert dialog.request().options["fps"] == 29.97
+    assert possible(dialog, "color") == {"plain", "std"} and dialog.options()["color"] == "plain"
+    assert dialog.options()["fps"] == 29.97
     missing = {".mp4": "MP4 movie needs PyAV"}
     dialog.set_context(replace(context, truth=False, reconstruction=False, missing=missing))
     assert dialog.form.value("what") == "movie" and dialog.form.value("align") == "none"
@@ -160,7 +162,7 @@ def test_shapes_are_laid_over_the_truth_as_in_the_views(parts):
     session.set_alignment(Alignment(Kind.NONE))
     exporting.ask()
     exporting._dialog.choose("scene")
-    assert exporting._dialog.request().options["align"] == "none"
+    assert exporting._dialog.options()["align"] == "none"
 
 
 def test_what_was_written_can_be_opened(qtbot, solved, tmp_path, monkeypatch):

@@ -33,12 +33,6 @@ def test_frames_of_a_row_are_numbers_or_evenly_spaced(text, frames):
         assert parse_frames(text, 6) == frames
 
 
-@pytest.mark.parametrize(("width", "height", "dpi"), [(1.0, 5.0, 300), (8.5, 101.0, 300), (8.5, 5.0, 10)])
-def test_a_size_that_no_paper_has_is_refused(width, height, dpi):
-    with pytest.raises(InputError, match="accepted are"):
-        FigureSize(width, height, dpi)
-
-
 def test_every_figure_has_its_size_on_paper_and_its_words_in_every_format(plotted, tmp_path, near):
     widget = plotted.loss_plot.plot_widget
     plotted.loss_plot.setPalette(palette(DARK))

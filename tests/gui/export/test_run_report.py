@@ -216,16 +216,6 @@ def error_chart(series):
     return figure_svg(PlotFigure(error_plot(series)), CHART, name="errors")
 
 
-def test_a_curve_is_drawn_to_scale_and_ends_at_the_axes(qapp):
-    places = vertices(error_chart(errors_of(3 * np.arange(11.0) + 5)), PAPER.accent)
-    assert len(places) == 11
-    assert np.allclose(np.diff(places[:, 0]), np.diff(places[:, 0])[0], atol=0.11)
-    assert np.allclose(np.diff(places[:, 1]), np.diff(places[:, 1])[0], atol=0.11)
-    assert np.diff(places[:, 1])[0] < 0  # larger values are higher up
-    assert (places >= 0).all()
-    assert (places[:, 0] <= CHART.width()).all() and (places[:, 1] <= CHART.height()).all()
-
-
 @pytest.mark.slow
 def test_many_values_keep_their_extremes(qtbot):
     losses = np.exp(-np.linspace(0, 6, 50_000))

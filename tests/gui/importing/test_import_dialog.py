@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,8 +14,9 @@ from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QSlider
 
 from core import CameraModel, Settings, read_sequence, simulate, write_tracks
 from core.io.readers import inspect_file
-from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, CameraAnswer
+from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN
 from nrsfm_gui.importing.import_dialog import ImportDialog
+from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.style import palette
 
@@ -48,7 +50,7 @@ def make_dialog(qtbot, show):
         dialog = ImportDialog()
         made.append(dialog)
         with qtbot.waitSignal(dialog.ready):
-            dialog.set_contents(inspect_file(path, **reading), reading)
+            dialog.set_contents(inspect_file(path, **reading), StoredImport(reading))
         return show(dialog)
 
     yield make
@@ -72,8 +74,8 @@ def summary(dialog):
 def imported(qtbot, dialog):
     with qtbot.waitSignal(dialog.imported) as signal:
         qtbot.mouseClick(button_of(dialog, "Import"), Qt.MouseButton.LeftButton)
-    contents, reading, camera = signal.args
-    return SimpleNamespace(contents=contents, sequence=contents.sequence, reading=reading, camera=camera)
+    sequence, how = signal.args
+    return SimpleNamespace(sequence=sequence, reading=how.reading, how=how)
 
 
 @pytest.fixture
@@ -112,20 +114,20 @@ def test_every_array_has_a_row_with_its_size_its_type_and_what_it_is_read_as(mak
         for row in range(table.rowCount())
     }
     assert rows["tracks"] == ("12 × 20 × 2", "float64") and rows["visibility"] == ("12 × 20", "bool")
-    assert table.choice("tracks").key == "tracks"
-    assert table.choice("visibility").key == "visible"
-    assert table.choice("K").key == "intrinsics"
+    assert table.choices["tracks"].key == "tracks"
+    assert table.choices["visibility"].key == "visible"
+    assert table.choices["K"].key == "intrinsics"
     assert dialog._camera.isHidden()  # the file answers
     assert "focal length 900 px" in dialog._known_camera.text()
 
 
 def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dialog, plain, tracks):
     dialog = make_dialog(plain)
-    choose(dialog._arrays.choice("visibility"), "hidden")
+    choose(dialog._arrays.choices["visibility"], "hidden")
     assert not button_of(dialog, "Import").isEnabled()  # until it is read
     settled(qtbot, dialog)
     assert dialog.problem == "" or "no visible point" in dialog.problem
-    choose(dialog._arrays.choice("visibility"), "")
+    choose(dialog._arrays.choices["visibility"], "")
     settled(qtbot, dialog)
     assert "100 % seen" in summary(dialog)
     assert dialog.reading["visible"] == "none"
@@ -139,7 +141,7 @@ def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dial
 def test_axes_in_another_order_are_read_after_a_choice(qtbot, make_dialog, write, tracks):
     dialog = make_dialog(write(data=tracks.xy.swapaxes(0, 1), seen=tracks.visible.T))
     if dialog.problem:
-        choose(dialog._arrays.choice("data"), "tracks")
+        choose(dialog._arrays.choices["data"], "tracks")
         settled(qtbot, dialog)
     choose(dialog._form.order, "ntxy")
     settled(qtbot, dialog)
@@ -148,14 +150,14 @@ def test_axes_in_another_order_are_read_after_a_choice(qtbot, make_dialog, write
     choose(dialog._form.axes, "yx")
     settled(qtbot, dialog)
     found = imported(qtbot, dialog)
-    again = read_sequence(found.contents.path, **found.reading)
+    again = read_sequence(found.sequence.source, **found.reading)
     assert again.content == found.sequence.content
     np.testing.assert_allclose(again.tracks[0, ::-1].T, tracks.xy[0], rtol=1e-6)
 
 
 def test_scores_count_from_one_half_or_from_what_is_typed_after_a_rest(qtbot, make_dialog, write, tracks):
     dialog = make_dialog(write(tracks=tracks.xy, unnamed=np.where(tracks.visible, 0.9, 0.3)), visible="none")
-    choose(dialog._arrays.choice("unnamed"), "visible")
+    choose(dialog._arrays.choices["unnamed"], "visible")
     settled(qtbot, dialog)
     threshold = dialog._form.threshold
     assert dialog.reading == {"visible": "unnamed", "threshold": "0.5"} and threshold.text() == "0.5"
@@ -186,10 +188,10 @@ def test_the_size_of_the_picture_is_drawn_and_the_camera_follows_it(qtbot, make_
 @pytest.mark.parametrize(
     ("kind", "answer", "note"),
     [
-        (UNKNOWN, CameraAnswer(), "1.2 × 1280 = 1536 px is assumed"),
-        (ESTIMATE, CameraAnswer(intrinsics="estimate"), "takes twice as long"),
-        (ORTHOGONAL, CameraAnswer("orthogonal"), "motion capture"),
-        (KNOWN, CameraAnswer(intrinsics=(900.0, 900.0, 640.0, 480.0)), ""),
+        (UNKNOWN, ("auto", "auto"), "1.2 × 1280 = 1536 px is assumed"),
+        (ESTIMATE, ("estimate", "auto"), "takes twice as long"),
+        (ORTHOGONAL, ("auto", "orthogonal"), "motion capture"),
+        (KNOWN, ((900.0, 900.0, 640.0, 480.0), "auto"), ""),
     ],
 )
 def test_the_answer_about_the_camera_is_for_the_runs_and_is_shown_again(
@@ -204,12 +206,13 @@ def test_the_answer_about_the_camera_is_for_the_runs_and_is_shown_again(
         dialog._camera.focal.edited.emit()
     assert note in dialog._camera.note("camera")
     found = imported(qtbot, dialog)
-    assert found.camera == answer and found.reading == {"size": "1280x960"}
+    assert found.how == StoredImport({"size": "1280x960"}, *answer)
     assert found.sequence.camera is CameraModel.PERSPECTIVE and found.sequence.intrinsics is None
-    model = Settings().with_changes(**vars(answer)).camera_of(CameraModel.PERSPECTIVE).value
-    assert (model == ORTHOGONAL) == (kind == ORTHOGONAL)
+    intrinsics, camera_model = answer
+    settings = Settings().with_changes(camera_model=camera_model, intrinsics=intrinsics)
+    assert (settings.camera_of(CameraModel.PERSPECTIVE).value == ORTHOGONAL) == (kind == ORTHOGONAL)
     with qtbot.waitSignal(dialog.ready):
-        dialog.set_contents(found.contents, {}, found.camera)
+        dialog.set_contents(dialog._inspected.contents, replace(found.how, reading={}))
     assert dialog._camera.kind.key == kind
 
 
@@ -228,7 +231,7 @@ def test_what_a_file_states_is_not_asked_for(make_dialog, plain, tmp_path, track
     path = tmp_path / "own.npz"
     write_tracks(path, tracks.xy, tracks.visible, size=(1280, 960))
     dialog = make_dialog(path)
-    assert not dialog._arrays.choice("tracks").isEnabled()
+    assert not dialog._arrays.choices["tracks"].isEnabled()
     assert not any(dialog.findChild(object, name).isVisible() for name in dialog._form.names)
     assert dialog._camera.isVisible() and "Picture 1280 × 960 px:" in dialog._camera.note("camera")
     dialog = make_dialog(plain, camera="orthogonal")
@@ -246,7 +249,7 @@ def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialo
         assert dialog.problem and len(dialog.problem.splitlines()) <= 4 and "--" not in dialog.problem
         assert not button_of(dialog, "Import").isEnabled()
         for name, use in (("b", "tracks"), ("c", "visible")):
-            choose(dialog._arrays.choice(name), use)
+            choose(dialog._arrays.choices[name], use)
             settled(qtbot, dialog)
         assert dialog.problem == "" and button_of(dialog, "Import").isEnabled()
         found = imported(qtbot, dialog)

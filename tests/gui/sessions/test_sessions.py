@@ -231,16 +231,6 @@ def test_a_view_that_cannot_be_read_costs_the_view_only(
     assert len(window.session.runs) == 1
 
 
-def test_a_session_that_cannot_be_read_leaves_what_is_open(qtbot, solved, tmp_path):
-    window, run = solved()
-    path = tmp_path / "bad.nrsfm"
-    path.write_bytes(b"PK\x03\x04")
-    with qtbot.waitSignal(window.sequence_opening.failed) as failed:
-        window.sequence_opening.open(path)
-    assert window.session.shown is run
-    assert f"{path}: is not a session" in failed.args[0]
-
-
 def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
     qtbot, solved, kept, tmp_path, opened, monkeypatch
 ):

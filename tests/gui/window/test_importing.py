@@ -113,7 +113,7 @@ def test_a_file_that_was_given_up_leaves_what_is_open(qtbot, window, asked):
 def test_a_clear_file_is_shown_by_import_as_and_read_again_as_it_was_changed(qtbot, window, clear):
     window.sequence_opening.inspect(clear)
     dialog = dialog_of(qtbot, window)
-    choice = dialog._arrays.choice("pred_visibility")
+    choice = dialog._arrays.choices["pred_visibility"]
     choose(choice, "")
     qtbot.waitUntil(lambda: not dialog._jobs)
     press(qtbot, dialog, "Import")
