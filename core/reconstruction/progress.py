@@ -221,6 +221,15 @@ class Iterate:
         further = () if self.depth is None else self.depth.ends[1:]
         return next((end.excess for end in further if end.energy == self.energy), None)
 
+    @property
+    def shows_earlier(self) -> bool:
+        """Whether its shape is still that of the run that it continues, while it searches for its own.
+
+        Where its bilinear solution is another one, that is shown first, then the coarse levels of its start.
+        """
+        own = self.view is None and self.phase.kind is PhaseKind.DEPTH_START
+        return self.earlier is not None and self.record.energy is not None and not own
+
     def result(self) -> Result:
         """Return the lowest point so far as a result, whether the run is done or not.
 

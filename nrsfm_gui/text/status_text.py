@@ -51,7 +51,7 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
         return HeadlineText()
     known = found.errors
     loss = objective_text(found.value, found.objective, digits=3)
-    before = "" if found.iterate.earlier is None else "still the shape of the run before"
+    before = "still the shape of the run before" if found.iterate.shows_earlier else ""
     moment = f"iteration {found.iteration}" if past else before
     pixels = measure(known.reprojection, sequence.units)
     if known.error is None:

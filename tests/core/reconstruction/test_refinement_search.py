@@ -67,6 +67,8 @@ def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_e
     ]
     assert len({each.phase for each in later}) > 5
     assert {id(each.depth.best) for each in later[:-1]} == {id(search.earlier.best)}
+    assert [each.shows_earlier for each in later] == [True] * (len(later) - 1) + [False]
+    assert not any(each.shows_earlier for each in steps if each not in later)
     assert all(each.record.energy == each.depth.energy for each in later)
     np.testing.assert_allclose(later[0].geometry.points, refined[-1].geometry.points, rtol=1e-9, atol=1e-9)
     for start in bilinear[0], search:
@@ -89,6 +91,7 @@ def test_a_continued_run_of_the_same_objective_shows_the_refined_shape_throughou
             assert np.array_equal(each.alternatives[BILINEAR_START].best.factors.B, each.best.factors.B)
         assert first[-1].result().energy == refined[-1].record.energy
         *running, end = steps[len(first) :]
+        assert all(each.shows_earlier for each in (*first, *running)) and not end.shows_earlier
         assert all(each.depth.best_energy == refined[-1].record.energy for each in running)
         for each in running:
             np.testing.assert_allclose(each.geometry.points, shown, atol=1e-9 * np.abs(shown).max())

@@ -39,8 +39,6 @@ def test_the_error_stands_first_with_its_part_of_the_object_and_its_alignment(fo
     assert "the object: 160 mm" in text.tip
     assert "root mean square distance of its points from their centroid, mean over the frames" in text.tip
     assert headline_text(found, known.sequence, past=True).small[0].startswith("iteration ")
-    earlier = replace(found, iterate=replace(found.iterate, earlier=object()))
-    assert headline_text(earlier, known.sequence).small[0].startswith("still the shape of the run before · ")
     assert headline_text(None, known.sequence) == HeadlineText()
 
 

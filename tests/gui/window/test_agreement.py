@@ -9,8 +9,8 @@ import pytest
 from PyQt6.QtCore import QCoreApplication, QEventLoop
 from PyQt6.QtWidgets import QLabel
 
-from core import CameraModel, Settings, procrustes_mm, simulate
-from core.foundation import DEPTHS, WNN, procrustes, relative_distance
+from core import CameraModel, Settings, iterate, procrustes_mm, simulate
+from core.foundation import DEPTHS, WNN, PhaseKind, procrustes, relative_distance
 from nrsfm_gui.model.names import run_name
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import RunState
@@ -31,10 +31,10 @@ def headline(window):
     lines = window.status_controller.headline.full_text.splitlines()
     if not lines:
         return NONE, NONE, NONE
-    parts = [part for part in lines[1].split(" · ") if not part.startswith("iteration ")]
+    parts = lines[1].split(" · ")
     named = parts[-1].startswith(("log10 loss ", "energy "))
-    loss = parts[-1].rpartition(" ")[2] if named else NONE
-    return lines[0].split(" · ")[0], parts[1], loss
+    loss = parts.pop().rpartition(" ")[2] if named else NONE
+    return lines[0].split(" · ")[0], parts[-1], loss
 
 
 def numbers(window):
@@ -191,8 +191,8 @@ def compare_disagreements(window, energies):
     table = window.compare_controller._stage.table._rows
     rows = {each.name: (each.first, each.second) for each in table if each.number}
     values = next(rows[name] for name in ("minimized value", "log10 loss", "energy") if name in rows)
-    for place, (run, iterate) in enumerate(shown):
-        expected = Recomputed.of(iterate, run, energies)
+    for place, (run, seen) in enumerate(shown):
+        expected = Recomputed.of(seen, run, energies)
         said = rows["3-D error"][place].split(" · ")[0], rows["reprojection"][place]
         if not expected.fits((*said, values[place].rpartition(" ")[2]), 4):
             wrong.append(f"compare {said}, {values[place]}, recomputed {expected}")
@@ -274,6 +274,31 @@ def reopen(qtbot, window, path, *, lost):
     saver.begin(scripted=False)
     with qtbot.waitSignal(opening.opened):
         saver.recovery.bar.buttons["Recover"].click()
+
+
+def test_every_number_is_of_the_shown_shape_while_a_continued_run_searches_for_its_own(qtbot, make_window):
+    sequence = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=9, points=16)
+    window = make_window(sequence, settings=BRIEF)
+    *_, before = iterate(sequence, BRIEF)
+    still = []
+    for changes in ({"rank": 1}, {"seed": 1}):  # another bilinear solution, and the same
+        settings, steps = BRIEF.with_changes(**changes), []
+        for step in iterate(sequence, settings, start=before):
+            steps.append(step)
+            if step.phase.kind in [each.phase.kind for each in steps[:-1]]:
+                continue
+            run = window.session.add_run(settings)
+            run.last, run.state = step, RunState.STOPPED
+            run.history.extend(each.record for each in steps)
+            window.session.report_run(run)
+            come_to_rest(qtbot, window)
+            assert disagreement_with_shape(window, {})[0] == disagreement_at_rest(window, {}) == ""
+            text = window.status_controller.headline.full_text
+            still.append((step.phase.kind, "\nstill the shape of the run before · " in text))
+            if step.phase.kind is PhaseKind.ALL_POINTS:
+                break
+    kinds = PhaseKind.REFINE, PhaseKind.DEPTH_START, PhaseKind.ALL_POINTS
+    assert still == [*zip(kinds, (False, False, True), strict=True), *((kind, True) for kind in kinds)]
 
 
 @pytest.mark.parametrize(
