@@ -17,6 +17,7 @@ from core import (
     WeightedNuclearNorm,
 )
 from core.penalties import LinearPenalty
+from core.penalties.concave import ConcavePenalty
 from core.problem import balance
 
 CONCAVE = {
@@ -34,6 +35,10 @@ SPECTRAL = CONCAVE | {
 }
 concave = pytest.mark.parametrize("penalty", CONCAVE.values(), ids=CONCAVE)
 spectral = pytest.mark.parametrize("penalty", SPECTRAL.values(), ids=SPECTRAL)
+
+
+def test_the_concave_penalties_tried_are_all_that_there_are():
+    assert CONCAVE.keys() == {name for name, kind in PENALTIES.items() if issubclass(kind, ConcavePenalty)}
 
 
 def spectra(count=20, length=5):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from core import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core import MCP, PENALTIES, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
 from core.penalties import LinearPenalty
+from core.penalties.concave import ConcavePenalty
 from core.penalties.proximal import soft_threshold
 
 GRID = 800
@@ -21,6 +22,11 @@ KINDS = {
     "rank": lambda mu, scale, share: RankPenalty(mu * scale),
 }
 kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def test_the_penalties_tried_are_all_concave_ones():
+    tried = {type(make(1.0, 1.0, 0.5)) for make in KINDS.values()}
+    assert tried == {kind for kind in PENALTIES.values() if issubclass(kind, ConcavePenalty)}
 
 
 def cost(penalty, z, s, rho):

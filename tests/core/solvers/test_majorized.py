@@ -7,6 +7,7 @@ import pytest
 
 from core import (
     MCP,
+    PENALTIES,
     SCAD,
     CappedNorm,
     Factors,
@@ -19,10 +20,11 @@ from core import (
     iterate,
     solve,
 )
+from core.penalties.concave import ConcavePenalty
 from core.problem import pad_rank, random_start, rigid_start, with_rank
 from core.solvers import Majorized
 
-PENALTIES = {
+CONCAVE = {
     "schatten": SchattenNorm(mu=0.01, p=0.5, epsilon=0.01),
     "log": LogPenalty(mu=0.01, epsilon=0.05),
     "capped": CappedNorm(mu=0.02, theta=0.5),
@@ -32,6 +34,10 @@ PENALTIES = {
 }
 SHORT_LM = LevenbergMarquardt(max_iterations=60)  # enough for what is asked of it here
 inners = pytest.mark.parametrize("inner", [VariableProjection(), SHORT_LM], ids=["newton", "lm"])
+
+
+def test_the_concave_penalties_tried_are_all_that_there_are():
+    assert CONCAVE.keys() == {name for name, kind in PENALTIES.items() if issubclass(kind, ConcavePenalty)}
 
 
 @pytest.fixture
@@ -63,14 +69,14 @@ def objective(problem, vector, shape):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        *((name, "nonrigid") for name in PENALTIES),
+        *((name, "nonrigid") for name in CONCAVE),
         ("log", "orthogonal"),
         ("mcp", "lowrank"),
         ("rank", "lowrank"),
     ],
 )
 def test_the_end_is_stationary_and_nothing_near_it_is_lower(posed_with, name, kind):
-    problem = posed_with(kind, PENALTIES[name])
+    problem = posed_with(kind, CONCAVE[name])
     method = Majorized(VariableProjection(tolerance=1e-16))
     end = solve(problem, method, problem.closed_form())
     assert end.status is Status.CONVERGED
@@ -143,7 +149,7 @@ def test_linear_weights_give_what_the_inner_method_gives(simulated, inner):
 @inners
 @pytest.mark.parametrize("name", ["log", "capped"])
 def test_starts_without_shapes_and_starts_with_zero_columns_are_accepted(posed_with, name, inner):
-    problem = posed_with("nonrigid", PENALTIES[name])
+    problem = posed_with("nonrigid", CONCAVE[name])
     method = Majorized(inner)
     random = random_start(problem, np.random.default_rng(3))
     assert not random.C.any()
@@ -158,7 +164,7 @@ def test_starts_without_shapes_and_starts_with_zero_columns_are_accepted(posed_w
 
 
 def test_a_run_that_continues_from_its_end_stays_there(posed_with):
-    problem = posed_with("nonrigid", PENALTIES["scad"])
+    problem = posed_with("nonrigid", CONCAVE["scad"])
     method = Majorized(VariableProjection())
     end = solve(problem, method, problem.closed_form())
     warm = Majorized(VariableProjection(damping=1e-9))

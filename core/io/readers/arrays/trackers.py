@@ -65,7 +65,7 @@ class Tracker:
     threshold: float = 0.5  # of masks that are scores
     scores: tuple[str, ...] = ()  # arrays that need not be read: the mask has been made of them
     needs: tuple[str, ...] = ()  # further names by which it is known
-    # The score that a mask of logits stands for.
+    # The score of being seen where the mask holds another number: logits, the probability of being hidden.
     logits: Callable[[Variables], npt.NDArray[Any]] | None = None
 
     def pair(self, variables: Variables) -> tuple[str, str] | None:
