@@ -59,7 +59,7 @@ class AppStore:
         if not (geometry and docks):
             return None
         sizes = self._file.value(LAYOUT[2], dict)
-        known = {name: size for name, size in sizes.items() if size in range(MOST_PIXELS + 1)}
+        known = {name: size for name, size in sizes.items() if type(size) is int and 0 <= size <= MOST_PIXELS}
         return _from_base64(geometry), _from_base64(docks), known
 
     def set_layout(self, geometry: QByteArray, docks: QByteArray, sizes: Mapping[str, int]) -> None:
