@@ -48,10 +48,13 @@ def from_values(values: Mapping[str, Any]) -> tuple[Preferences, tuple[str, ...]
     """Return the preferences among stored values, and the names of those that cannot be read."""
     result, refused = Preferences(), []
     for field in fields(Preferences):
+        default = getattr(result, field.name)
+        kind, value = type(default), values.get(field.name, default)
+        accepted = (float, int) if kind is float else (kind,)
         try:
-            if field.name in values:
-                value = type(getattr(result, field.name))(values[field.name])
-                result = replace(result, **{field.name: value})
-        except (TypeError, ValueError, OverflowError):  # InputError is a ValueError
+            if type(value) not in accepted:
+                raise TypeError(f"{field.name} is {value!r}")
+            result = replace(result, **{field.name: kind(value)})
+        except (TypeError, InputError, OverflowError):
             refused.append(field.name)
     return result, tuple(refused)

@@ -101,17 +101,23 @@ def test_entries_that_cannot_be_read_count_as_absent(file, tmp_path):
         SettingsFile(file).change({"imports": {str(path): entry}})
         assert store.imported(path) is None, entry
     store.set_layout(QByteArray(b"a"), QByteArray(b"b"), {})
-    sizes = {"left": 300, "right": 10**400, "below": "²", "top": []}
+    sizes = {"left": 300, "right": 10**400, "below": "²", "top": [], "whole": 300.0, "true": True}
     SettingsFile(file).change({f"layout{LAYOUT_VERSION}/sizes": sizes})
     assert store.layout()[2] == {"left": 300}
     SettingsFile(file).change({"recent": ["//elsewhere/share/a.npz", "/not/here.npz", 3]})
     assert store.recent() == [Path("//elsewhere/share/a.npz")]  # another computer is not asked
 
 
-def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file):
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"threads": float("inf"), "size": 10**400, "point_size": float("nan"), "theme": "pink"},
+        {"autosave_seconds": -1, "file_memory": [2], "threads": True, "point_size": True},
+        {"autosave_seconds": 15.7, "file_memory": "2", "point_size": 10**400, "theme": 3},
+    ],
+)
+def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file, values):
     """Absurd numbers, and values of other kinds."""
-    values = {"threads": float("inf"), "size": 10**400, "point_size": float("nan"), "theme": "pink"}
-    values |= {"autosave_seconds": -1, "file_memory": [2]}
     others = {"recent": {}, "reports": "[", "sequences": [1], "imports": 3}
     SettingsFile(file).change(values | others | {"color_map": "magma"})
     store = AppStore(file)
@@ -121,6 +127,11 @@ def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file):
     assert store.parameters("a") is None and store.imported(Path("a.npz")) is None
     store.forget(store.refused())
     assert store.refused() == () == AppStore(file).refused()
+
+
+def test_a_number_that_may_have_a_fraction_may_be_whole(file):
+    SettingsFile(file).change({"point_size": 2})
+    assert AppStore(file).refused() == () and AppStore(file).preferences() == Preferences(point_size=2.0)
 
 
 class Restored:
