@@ -78,7 +78,7 @@ class SvgGenerator(QSvgGenerator):
         root = ElementTree.Element("svg", names | {"version": "1.1"} | size | view)
         ElementTree.SubElement(root, "title").text = self.title()
         root.extend([self._engine.clips, *self._engine.groups])
-        return ElementTree.tostring(root, encoding="unicode")
+        return ElementTree.tostring(root, encoding="unicode") + "\n"
 
     def paintEngine(self) -> QPaintEngine:
         """Return what the painter draws with."""
@@ -128,7 +128,7 @@ class _SvgPaintEngine(QPaintEngine):
         self._add_path(path, filled=self._painter().brush().style() != Qt.BrushStyle.NoBrush)
 
     def drawPolygon(self, points: list[QPointF], mode: QPaintEngine.PolygonDrawMode) -> None:  # type: ignore[override]
-        """Write a polygon, or a line, which is not filled."""
+        """Add a polygon, or a line, which is not filled."""
         path = QPainterPath(points[0])
         for point in points[1:]:
             path.lineTo(point)

@@ -129,6 +129,7 @@ def test_text_stays_text(qapp):
         painter.drawText(QPointF(10, -30), 'σ < 5 & "x"')
 
     painted(device, draw)
+    assert device.svg.endswith("</svg>\n")
     root = ElementTree.fromstring(device.svg)
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "a <page>"
     texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
