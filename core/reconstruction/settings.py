@@ -58,8 +58,9 @@ OBJECTIVES = {
 }
 REFINED_METHODS = ("bilinear", "lm")  # whose ends are starts for depths; they have robust losses
 MOST_MODE_WEIGHT = 100.0  # that a penalty gives a mode
-OF_NORM = {"section": "Weighted nuclear norm", "objective": WNN, "live": True}
-OF_DEPTHS = {"section": "Depths", "objective": DEPTHS, "live": True}
+# What `parameter` is given for each parameter of a group.
+NORM_PARAMETER = {"section": "Weighted nuclear norm", "objective": WNN, "live": True}
+DEPTHS_PARAMETER = {"section": "Depths", "objective": DEPTHS, "live": True}
 COUNT = {"least": 1, "most": 10_000, "integer": True}
 
 
@@ -140,7 +141,7 @@ class Settings(OneLine):
         6,
         "Number of basis shapes K: a whole number, 1 to min(F, 3P).",
         label="shapes K",
-        **OF_NORM,
+        **NORM_PARAMETER,
         **COUNT,
         slider=(1, 20),
     )
@@ -148,7 +149,7 @@ class Settings(OneLine):
         0.05,
         "pOSE weight, above 0 and at most 1: near 0 is perspective, 1 is affine.",
         label="affine part η",
-        **OF_NORM,
+        **NORM_PARAMETER,
         open_below=True,
         most=1.0,
         slider=(1e-3, 1.0),
@@ -209,13 +210,13 @@ class Settings(OneLine):
     isometry: float = parameter(
         0.3,
         "Weight of the lengths between neighbors in the energy of the depths, 0 or more.",
-        **OF_DEPTHS,
+        **DEPTHS_PARAMETER,
         slider=(1e-2, 10.0),
     )
     smallest_movement: float = parameter(
         FINEST_EPS,
         "Deviations from the mean shape well below it cost nothing; over the size of the object, above 0.",
-        **OF_DEPTHS,
+        **DEPTHS_PARAMETER,
         open_below=True,
         most=1.0,
         slider=(2e-4, 0.1),
@@ -224,7 +225,7 @@ class Settings(OneLine):
         None,
         "Standard deviation of a track's coordinate, in the units of the tracks, 0 or more; at 0 the rays "
         "are kept exactly. Without it the tracks give it.",
-        **OF_DEPTHS,
+        **DEPTHS_PARAMETER,
         slider=(0.01, 20.0),
         optional=True,
         absent="estimated from the tracks",
@@ -233,7 +234,7 @@ class Settings(OneLine):
         8,
         "Neighbors of a point whose distances the energy of the depths keeps, at least 1. Where parts of the "
         "object move against each other, the most rigid ones remain.",
-        **OF_DEPTHS,
+        **DEPTHS_PARAMETER,
         least=1,
         most=1000,
         integer=True,

@@ -79,7 +79,8 @@ class Verdict(OneLine):
     def __post_init__(self) -> None:
         for name, known in (("kind", VERDICT_KINDS), ("action", VERDICT_ACTIONS)):
             value = getattr(self, name)
-            if value not in known and (name, value) != ("action", None):
+            without_action = name == "action" and value is None
+            if value not in known and not without_action:
                 raise InputError(f"the {name} of a verdict is {value!r}; accepted are {', '.join(known)}")
         object.__setattr__(self, "sentence", printable(self.sentence))
         if self.frames is None:
