@@ -212,8 +212,9 @@ class CommandPalette(QFrame):
             texts = entry.title, " ".join(entry.symbols), entry.kind, entry.place, entry.tip, entry.keys
             hit = match(pattern, texts)
             if hit is not None:
+                cost, letters = hit
                 is_symbol = pattern.strip().casefold() in {symbol.casefold() for symbol in entry.symbols}
-                found.append((-1.0 if is_symbol else hit[0], index, entry, hit[1]))
+                found.append((-1.0 if is_symbol else cost, index, entry, letters))
         self.list.clear()
         for _cost, _index, entry, letters in sorted(found, key=lambda each: each[:2]):
             item = QListWidgetItem(entry.title, self.list)
