@@ -1,6 +1,6 @@
 """Sequences of tracks with their cameras and ground truth."""
 
-from .connectivity import Connectivity, connect, do_nothing
+from .connectivity import Connectivity, connect
 from .hidden import format_hidden, hide_observations, normalize_hidden, occluded_blocks, parse_hidden
 from .masks import known_points, quantile_of_known
 from .sequence import (

@@ -29,13 +29,12 @@ kept; of its other edges those that vary little. Edges much longer than those ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..foundation.representation import OneLine
-from ..foundation.types import Bools, Floats, Ints, read_only
+from ..foundation.types import Bools, Floats, Ints, Watch, do_nothing, read_only
 from .masks import known_points, quantile_of_known
 from .triangulation import edges_of, from_each_corner, oriented
 
@@ -115,11 +114,7 @@ class _Pairs:
         return index, costs
 
 
-def do_nothing() -> None:
-    """Watch nothing."""
-
-
-def connect(points: Floats, watch: Callable[[], object] = do_nothing) -> Connectivity:
+def connect(points: Floats, watch: Watch = do_nothing) -> Connectivity:
     """Return what connects the points of an object: triangles if they are of a surface, else edges.
 
     `points`: (F, 3, P) in any unit, NaN where unknown. Frames may be turned, moved and sized in any way.
@@ -176,7 +171,7 @@ def _near_pairs(shapes: Floats) -> Ints:
     return np.stack(np.divmod(np.unique(np.concatenate(found)), count), axis=1)
 
 
-def _measure(shapes: Floats, points: Ints, watch: Callable[[], object]) -> _Pairs:
+def _measure(shapes: Floats, points: Ints, watch: Watch) -> _Pairs:
     """Return pairs with their lengths and variations; without those that coincide in half of the frames."""
     length, variation = np.empty(len(points)), np.empty(len(points))
     step = max(1, BLOCK // len(shapes))
@@ -213,7 +208,7 @@ def _log_distances(shapes: Floats, points: Ints) -> Floats:
 # ------------------------------------------------------------------------------------------------- surfaces
 
 
-def _surface(shapes: Floats, pairs: _Pairs, watch: Callable[[], object]) -> Ints:
+def _surface(shapes: Floats, pairs: _Pairs, watch: Watch) -> Ints:
     """Return the triangles (T, 3) of a surface, all the same way round; none where there is no surface."""
     none = np.zeros((0, 3), dtype=np.int64)
     if pairs.count < LEAST_SURFACE:
@@ -240,7 +235,7 @@ def _surface(shapes: Floats, pairs: _Pairs, watch: Callable[[], object]) -> Ints
     return faces
 
 
-def _charts(shapes: Floats, near: Ints, watch: Callable[[], object]) -> tuple[Floats, Floats, Floats]:
+def _charts(shapes: Floats, near: Ints, watch: Watch) -> tuple[Floats, Floats, Floats]:
     """Return the charts of all points, and how far and how flat the neighbors of each are.
 
     Returns (P, K, 2) places of the neighbors (P, K) around the point at 0, NaN where there is none; (P,) mean
@@ -287,7 +282,7 @@ def _scale_to_plane(lengths: Floats, there: Bools) -> tuple[Floats, Floats]:
     return places, values
 
 
-def _proposals(charts: Floats, near: Ints, watch: Callable[[], object]) -> tuple[Ints, Floats, Floats]:
+def _proposals(charts: Floats, near: Ints, watch: Watch) -> tuple[Ints, Floats, Floats]:
     """Return triangles (T, 3) of empty circles, with the radii of the circles and the longest edges."""
     count, width = near.shape
     one, other = np.triu_indices(width, 1)
@@ -322,7 +317,7 @@ def _proposals(charts: Floats, near: Ints, watch: Callable[[], object]) -> tuple
     return triangles, largest[0], largest[1]
 
 
-def _variation(shapes: Floats, triangles: Ints, watch: Callable[[], object]) -> Floats:
+def _variation(shapes: Floats, triangles: Ints, watch: Watch) -> Floats:
     """Return the largest variation (T,) of the edges of triangles (T, 3); infinity where unknown."""
     edges = edges_of(triangles)
     measured = _measure(shapes, edges, watch)

@@ -64,19 +64,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from ..cameras.calibration import project, to_pixels
-from ..data.connectivity import do_nothing
 from ..data.hidden import occluded_blocks
 from ..data.sequence import CameraModel, Sequence
 from ..depth import DepthPoint
 from ..foundation.exceptions import InputError
 from ..foundation.phases import WNN
 from ..foundation.representation import OneLine
-from ..foundation.types import Bools, Floats
+from ..foundation.types import Bools, Floats, Watch, do_nothing
 from ..problem.factors import Factors
 from ..problem.initialization import rigid_start, with_rank
 from ..problem.low_rank import LowRankProblem
@@ -113,8 +112,6 @@ TOLERANCE, GROWING_TOLERANCE = 1e-10, 1e-8
 MOST_ITERATIONS = 200
 TIE = 1e-3  # relative difference below which the lower rank is the better one
 ROUNDING = 1e-6  # relative difference that solves of the same problem leave
-
-Watch: TypeAlias = "Callable[[], object]"
 
 
 @dataclass(frozen=True)
@@ -410,7 +407,7 @@ def _standard_error(errors: Floats) -> Floats:
 
 
 def gather_curve(trials: Iterable[HoldoutTrial], parameter: str) -> HoldoutCurve:
-    """Gather trials of a plan over the folds that have all values: as many as any fold has so far."""
+    """Gather trials of a plan over the folds that have all values of the fold with the most."""
     folds: dict[int, dict[float, HoldoutTrial]] = {}
     for trial in trials:
         folds.setdefault(trial.fold, {})[trial.value] = trial

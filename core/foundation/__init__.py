@@ -22,5 +22,5 @@ from .outputs import (
 from .parameters import CheckedParameters, Parameter, ParameterValue, parameter, parameters_of
 from .phases import DEPTHS, WNN, Phase, PhaseKind, RunStage, phase_text
 from .records import LARGEST_COUNT, Hook, Records, check_shapes, refused, shown_text
-from .types import Bools, Floats, Ints, Pixels, read_only
+from .types import Bools, Floats, Ints, Pixels, Watch, do_nothing, read_only
 from .version import PROGRAM, VERSION, versions

@@ -1,8 +1,9 @@
-"""The array types of the project."""
+"""The types of the project: arrays, and the function that long work calls."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,11 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Pixels = npt.NDArray[np.uint8]
+Watch: TypeAlias = Callable[[], object]  # long work calls it often; what it raises ends the work
+
+
+def do_nothing() -> None:
+    """Do nothing; the `Watch` of work that nobody watches."""
 
 
 def read_only(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:

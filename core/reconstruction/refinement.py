@@ -17,12 +17,11 @@ it passed the finest level, and energies of coarser ones do not compare.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from ..data.connectivity import do_nothing
 from ..depth import (
     FINE,
     Alternative,
@@ -50,7 +49,7 @@ from ..depth import (
 )
 from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind
-from ..foundation.types import Floats
+from ..foundation.types import Floats, Watch, do_nothing
 from ..problem.factors import Factors
 from ..problem.nonrigid import NonRigidProblem, Problem, Subset
 from ..solvers.solver import Status, single_threaded
@@ -198,9 +197,7 @@ def _followed(start: Iterate, options: DepthOptions) -> Followed:
     return Followed.from_shape(followed_part(problem, anchor), known, before)
 
 
-def refine_end(
-    point: Point, settings: Settings, intrinsics: Floats, watch: Callable[[], object] = do_nothing
-) -> DepthStep:
+def refine_end(point: Point, settings: Settings, intrinsics: Floats, watch: Watch = do_nothing) -> DepthStep:
     """Return the last step of a refinement that follows a bilinear solution only; see `depth_problem`."""
     problem = depth_problem(point, settings.noise, intrinsics)
     options = depth_options(settings, thorough=False)
@@ -217,8 +214,8 @@ def refine_end(
 def depth_problem(point: Point, noise: float | None, intrinsics: Floats) -> DepthProblem:
     """Return the tracks of a point as a problem of depths.
 
-    `noise` of a coordinate is in the units of the sequence, None estimates it; `intrinsics` (3, 3) lead
-    there.
+    `noise`: standard deviation of a coordinate in the units of the sequence, None to estimate it.
+    `intrinsics`: (3, 3), from calibrated coordinates to those units.
     """
     problem = point.problem
     assert isinstance(problem, NonRigidProblem)  # no other problem has rays

@@ -22,7 +22,8 @@ import numpy as np
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from core import Iterate, Sequence, Settings
-from core.data import connect, do_nothing
+from core.data import connect
+from core.foundation import Watch, do_nothing
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import (
     DRAG_MILLISECONDS,
@@ -400,7 +401,7 @@ class Connections(QObject):
         self.jobs.start(Job(lambda job: _find(sequence, end, job.watch), done=note, failed=fail))
 
 
-def _find(sequence: Sequence, end: Iterate | None, watch: Callable[[], object] = do_nothing) -> Triangulation:
+def _find(sequence: Sequence, end: Iterate | None, watch: Watch = do_nothing) -> Triangulation:
     """Return the mesh of an end; of the truth where that has no shape of a scene, or where there is none."""
     points = None if sequence.truth is None else sequence.truth.points
     if end is not None:
