@@ -70,6 +70,8 @@ class Parameter(OneLine):
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise InputError(f"{self.name} is {value}; accepted is {self.accepted}") from None
+        except OverflowError:
+            raise InputError(f"{self.name} is too large; accepted is {self.accepted}") from None
         if not np.isfinite(number):
             accepted = self.accepted.replace("a number", "a finite number")
             raise InputError(f"{self.name} is {value}; accepted is {accepted}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -202,10 +201,13 @@ def _slider_of(field: NumberField, described: Parameter) -> DragSlider:
     slider.setAccessibleName(described.title)
 
     def follow(_text: str) -> None:
-        with suppress(ValueError):
-            number = field.value()
-            if number is not None and math.isfinite(number):
-                slider.set_number(float(number))
+        try:
+            value = field.value()
+            number = math.nan if value is None else float(value)
+        except (ValueError, OverflowError):  # a whole number may be larger than any float
+            return
+        if math.isfinite(number):
+            slider.set_number(number)
 
     field.setFixedWidth(FIELD_CHARACTERS * field.fontMetrics().horizontalAdvance("0") + FIELD_MARGIN)
     field.textChanged.connect(follow)

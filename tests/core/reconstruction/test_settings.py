@@ -58,6 +58,7 @@ def test_numbers_are_kept_as_numbers_of_python():
     ("changes", "sentence"),
     [
         ({"eta": "0.1"}, "eta is '0.1', a text; accepted is a number above 0 and at most 1"),
+        ({"rank": 10**400}, "rank is too large; accepted is a whole number of at least 1 and at most 10000"),
         ({"rank": (2,)}, "rank is (2,); accepted is a whole number of at least 1 and at most 10000"),
         ({"penalty": 0.5}, "penalty is 0.5; accepted is a penalty such as WeightedNuclearNorm(5e-3)"),
         ({"objective": "rays"}, "objective is 'rays'; accepted are depths, wnn"),

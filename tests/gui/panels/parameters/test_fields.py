@@ -264,6 +264,8 @@ def test_a_slider_follows_what_is_typed_and_stays_inside_what_is_accepted(panel,
     assert panel.settings.eta == slider.scale.lowest
     form.write("eta", "five")
     assert slider.number == slider.scale.lowest  # what is no number does not move it
+    form.write("rank", "9" * 400)  # no float is as large
+    assert "rank is too large" in panel.refusal
 
 
 def test_integers_are_dragged_one_by_one(panel, form):
