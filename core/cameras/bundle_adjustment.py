@@ -66,7 +66,7 @@ def adjust_bundle(
 ) -> Bundle:
     """Return the bundle with the least sum of squared reprojection errors near a given one.
 
-    `tracks` (F, 2, N) are in the units of K. Points that one view sees (F, N) stay where they are.
+    `tracks` (F, 2, N) are in the units of K, `visible` is (F, N). Points seen in one view only do not move.
     """
     used = visible & (visible.sum(axis=0) >= LEAST_VIEWS)
     tracks = np.where(used[:, None], tracks, 0.0)

@@ -111,7 +111,7 @@ def rotations_from_rows(rows: Floats) -> Floats:
 def fixed_rotation(tracks: Floats, shapes: Floats) -> tuple[Floats, float]:
     """Return the rotation whose first two rows turn shapes (F, 3, P) into tracks (F, 2, P) best.
 
-    Both have the mean of every frame at 0. Also what it leaves, relative to the norm of the tracks.
+    Both have the mean of every frame at 0. Return also the norm of the residual over that of the tracks.
     """
     wide, flat = (np.moveaxis(points, 1, 0).reshape(points.shape[1], -1) for points in (shapes, tracks))
     rows = np.asarray(np.linalg.lstsq(wide.T, flat.T)[0].T, dtype=np.float64)

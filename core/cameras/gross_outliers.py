@@ -46,7 +46,7 @@ SUSPICIOUS = 0.007  # share of all observations from which there is reason to lo
 
 
 def find_gross_outliers(tracks: Floats, visible: Bools) -> Bools:
-    """Return which observations (F, P) are far from where the others place them, in any unit.
+    """Return which observations (F, P) of tracks in any unit are far from where the others place them.
 
     They are at most half of a frame's; none where there are too few to tell.
     """

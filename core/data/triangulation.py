@@ -74,7 +74,7 @@ def delaunay(tracks: Floats, longest: float = LONGEST) -> Ints:
 
 
 def reference_frame(visible: Bools) -> int:
-    """Return the frame that shows the most points (F, P): of several, the one nearest the middle."""
+    """Return the frame that shows the most points, of several the nearest the middle; `visible` is (F, P)."""
     seen = visible.sum(axis=1)
     best = np.flatnonzero(seen == seen.max())
     return int(best[np.abs(best - (len(visible) - 1) / 2).argmin()])

@@ -142,8 +142,8 @@ def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
 def camera_truth(sequence: Sequence) -> GroundTruth | None:
     """Return the ground truth in the coordinates of orthogonal cameras, in which `e3d_global` is published.
 
-    They are the cameras of the sequence; where it has none, the one fixed camera that makes its tracks. None
-    of perspective cameras, of a truth of one frame or in other units, and where no camera is known.
+    They are the cameras of the sequence; where it has none, the one fixed camera that makes its tracks. It is
+    None for perspective cameras, for a truth of one frame or in other units, and where no camera is known.
     """
     truth = sequence.truth
     if sequence.camera is not CameraModel.ORTHOGONAL or sequence.units != sequence.truth_units:

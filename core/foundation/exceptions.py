@@ -48,7 +48,7 @@ def printable(text: str) -> str:
 
 
 def printable_name(text: str, most: int = LONGEST_NAME) -> str:
-    """Return a name or a sentence of a file as `printable`, and shortened: long lines stop a window."""
+    """Return a name or sentence of a file as `printable`, shortened: long lines stop a window for seconds."""
     shown = printable(text[: most + 1])
     return shown if len(shown) <= most else f"{shown[:most]}..."
 

@@ -418,7 +418,10 @@ class StartSearch(Generic[AnyProblem]):
 
 
 def count_phases(starts: int, first: int) -> int:
-    """Return about how many phases a search has: so many of its first start, 1 of the next, 2 at the end."""
+    """Return about how many phases a search has: `first` of its first start, 1 of the next, 2 at the end.
+
+    Each group of the other starts has one that screens them, and one for each survivor.
+    """
     sizes = [len(group) for group in start_groups(starts - UNSCREENED)]
     return first + (starts > 1) + 2 * (starts > 2) + sum(1 + min(SURVIVORS, size) for size in sizes)
 

@@ -95,7 +95,8 @@ class Result:
     translations: Floats = field(metadata=shaped("F", 3, finite=True))
     B: Floats = field(metadata=shaped("F", "K", finite=True))
     C: Floats = field(metadata=shaped("3P", "K", finite=True))  # x of all points, then y, then z
-    # Of the columns of B, of a low-rank solution of those of its cameras; of a concave penalty its slopes.
+    # Of the columns of B; in a low-rank solution, of those of `cameras`. The weights of a concave penalty are
+    # its slopes where the run ended.
     weights: Floats = field(metadata=shaped("K", finite=True))
     eta: float = field(metadata=shaped(finite=True))
     loss: float = field(metadata=shaped(finite=True))  # the objective, not its logarithm

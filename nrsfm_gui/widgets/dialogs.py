@@ -29,7 +29,7 @@ def resize_within_screen(window: QWidget, size: QSize) -> None:
 
 
 def show_on_screen(dialog: QDialog) -> None:
-    """Show a dialog as high as its text needs: Qt cuts lines that are wrapped on a small screen."""
+    """Show a dialog as high as its text needs; Qt limits it to two thirds of the screen, which cuts lines."""
     if not dialog.isVisible():
         dialog.ensurePolished()
         resize_within_screen(dialog, dialog.sizeHint())

@@ -93,7 +93,7 @@ class FocalLengthEditor(QWidget):
         if self.unit == PIXELS:
             return float(shown)
         sensor = self._sensor.value()
-        assert sensor is not None  # nor is this one
+        assert sensor is not None  # the field is not optional
         assert self._side is not None  # else only pixels are offered
         return CONVERSIONS[self.unit][0](float(shown), self._side, float(sensor))
 
