@@ -156,8 +156,8 @@ def _error_numbers(findings: Findings, frame: int) -> list[tuple[str, str, str]]
     return [
         (name, _value_and_median(findings.error, frame, unit), "Mean; and the median frame."),
         *([fallen] if fall else []),
-        ("of it along the ray", percent(share), split.format("along the rays", length(findings.depth))),
-        ("of it sideways", percent(1 - share), split.format("across the rays", length(findings.sideways))),
+        ("share along the ray", percent(share), split.format("along the rays", length(findings.depth))),
+        ("share sideways", percent(1 - share), split.format("across the rays", length(findings.sideways))),
         ("mirror image", length(findings.mirrored), mirror),
     ]
 
