@@ -304,7 +304,7 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
         if along is not None and np.isfinite(along[point]):
             way = "too far" if along[point] > 0 else "too near"
             of_depth = length(abs(float(along[point])), scene.unit, size)
-            rows.append(LabeledValue("share along the ray", f"{of_depth} {way}", DEPTH_TIP))
+            rows.append(LabeledValue("error along the ray", f"{of_depth} {way}", DEPTH_TIP))
     if scene.std is not None:
         x, y, z = (measure(float(value), scene.unit) for value in scene.std[point])
         spread = length(float(np.linalg.norm(scene.std[point])), scene.unit, size)
