@@ -40,7 +40,7 @@ from ..cameras.intrinsics import CONFIDENCE, IntrinsicsOrigin, assumed_intrinsic
 from ..cameras.rotations import RotationCandidate, rotation_candidates
 from ..data.hidden import hide_observations
 from ..data.sequence import CameraModel, Sequence
-from ..depth import DepthOptions, FocalProfile, profile_focal
+from ..depth import FocalProfile, profile_focal
 from ..foundation.phases import DEPTHS, Phase, PhaseKind
 from ..foundation.types import Floats
 from ..problem.initialization import closed_form_start, random_starts, rigid_start, with_rank
@@ -68,7 +68,7 @@ from .pipeline import (
     start_groups,
 )
 from .progress import Iterate, Point, count_on
-from .refinement import CANDIDATES, can_follow, depth_problem, follow_refined, with_refinement
+from .refinement import CANDIDATES, can_follow, depth_options, depth_problem, follow_refined, with_refinement
 from .settings import RECOMMENDED_PENALTY, Settings
 from .verdicts import is_collapsed
 
@@ -344,7 +344,7 @@ def _run_self_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Ite
     last = _of_estimate(last, settings, assumed.origin)
     if last.depth is not None:
         problem = depth_problem(last.best, settings.noise, assumed.K)
-        options = DepthOptions(settings.isometry, settings.neighbors)
+        options = depth_options(settings, thorough=True)
         focals = profile_focal(problem, last.depth.best, float(assumed.K[0, 0]), options)
         while True:
             began = time.perf_counter()

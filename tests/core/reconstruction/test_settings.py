@@ -1,6 +1,7 @@
 """Settings keep plain numbers, and refuse other values in a sentence."""
 
 import json
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from core import (
 )
 from core.foundation import DEPTHS, WNN
 from core.reconstruction import (
+    OBJECTIVE_OF,
     OBJECTIVES,
     chosen_objective,
     mode_weights_by,
@@ -30,8 +32,20 @@ from core.reconstruction import (
     settings_of,
     settings_to_dict,
 )
+from core.reconstruction.refinement import depth_options
+from core.reconstruction.settings import SettingsFields
 
+DEPTH_PARAMETERS = {"isometry": 0.5, "neighbors": 5, "mode_weights": (1.0, 2.0), "smallest_movement": 0.01}
 ACCEPTED = "accepted are numbers of at least 0 that do not decrease, the last one above 0"
+
+
+def test_every_field_is_a_keyword_and_every_parameter_of_the_depths_reaches_their_refinement():
+    assert {"preset", *(field.name for field in fields(Settings))} == SettingsFields.__annotations__.keys()
+    own = {name for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS}
+    assert own == {*DEPTH_PARAMETERS, "noise", "mirror"}  # the last two are of the tracks and of the start
+    default = depth_options(Settings(), thorough=True)
+    for name, value in DEPTH_PARAMETERS.items():
+        assert depth_options(Settings(**{name: value}), thorough=True) != default, name
 
 
 def test_numbers_are_kept_as_numbers_of_python():
