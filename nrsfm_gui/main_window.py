@@ -35,6 +35,7 @@ from nrsfm_gui.widgets.banners import Urgency
 from nrsfm_gui.widgets.dialogs import DropTarget
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.icons import icon
+from nrsfm_gui.widgets.labels import known
 from nrsfm_gui.widgets.style import apply_theme, theme_named
 
 
@@ -127,9 +128,7 @@ class MainWindow(PanelWindow):
             show_worst=self.worst_frame.go_to_frame, show_outliers=self.outliers_controller.show,
             show_own_tracks=show_own_tracks, act=self.verdict_actions.act,
         )  # fmt: skip
-        status_bar = self.statusBar()
-        assert status_bar is not None
-        self.status_controller = StatusController(session, self.display, status_bar, self)
+        self.status_controller = StatusController(session, self.display, known(self.statusBar()), self)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self, alignment=self.alignment_controller,
             status=self.status_controller, last_session=self.session_saver.last_session,

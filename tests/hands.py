@@ -31,6 +31,11 @@ def button_of(parent, text):
     return found
 
 
+def text_of(widget):
+    """Return the texts of the labels in a widget, "" where it is hidden."""
+    return "" if widget.isHidden() else "\n".join(each.text() for each in widget.findChildren(QLabel))
+
+
 def type_into(field, text):
     """Replace what a field holds by what is typed."""
     field.setFocus()

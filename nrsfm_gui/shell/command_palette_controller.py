@@ -19,7 +19,7 @@ from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.toolbars import Toolbars
 from nrsfm_gui.text.help_pages import panel_texts
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
-from nrsfm_gui.widgets.labels import tip_as_text
+from nrsfm_gui.widgets.labels import known, tip_as_text
 
 PANELS_PLACE = f"View{STEP}Panels"
 EXPORTS = "Export"  # the menu of what is exported
@@ -59,9 +59,7 @@ class CommandPaletteController(QObject):
     def _of_menus(self) -> Iterable[PaletteEntry]:
         """Return everything in the menus, in their order, then what is in none."""
         self._toolbars.fill_menus()
-        bar = self._window.menuBar()
-        assert bar is not None
-        yield from self._of_menu(bar, "")
+        yield from self._of_menu(known(self._window.menuBar()), "")
         for spec in ACTIONS:
             if spec.name in OUTSIDE_MENUS:
                 yield self._entry(self._toolbars.actions[spec.name], "", _plain(spec.menu))

@@ -22,7 +22,7 @@ from nrsfm_gui.model.session import Session
 from nrsfm_gui.shell.help import system_text
 from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.fields import filled, with_tip
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 
 
 class DefectReporter(QObject):
@@ -132,8 +132,7 @@ class DefectDialog(QDialog):
             text.copy()
 
         for title, function in {"Copy the details": copy, **saves}.items():
-            button = buttons.addButton(title, QDialogButtonBox.ButtonRole.ActionRole)
-            assert button is not None  # it is made here
+            button = known(buttons.addButton(title, QDialogButtonBox.ButtonRole.ActionRole))
             button.clicked.connect(lambda _checked, function=function: function())
         filled(QVBoxLayout(self), message, text, self._count, buttons, margins=None)
         resize_within_screen(self, QSize(720, 420))

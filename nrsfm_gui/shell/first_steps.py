@@ -158,11 +158,6 @@ class FirstStepsBar(Themed, QFrame):
         self._follow_theme()
         self.hide()
 
-    @property
-    def sentence(self) -> str:
-        """The sentence on view, "" where the bar is hidden."""
-        return "" if self.isHidden() else self._sentence.text()
-
     def sizeHint(self) -> QSize:
         """Return the size with the sentence in two lines."""
         hint, half = super().sizeHint(), 6 * self._sentence.sizeHint().width() // 10

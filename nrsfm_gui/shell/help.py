@@ -35,7 +35,7 @@ from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import SCENE, citations_of, method_page, panel_help, with_copy_links
 from nrsfm_gui.widgets.dialogs import bring_to_front, resize_within_screen
 from nrsfm_gui.widgets.fields import copy_text, filled, push_button
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 from nrsfm_gui.widgets.style import Themed
 
 SIZE = QSize(900, 900)
@@ -125,9 +125,7 @@ class HelpWindow(Themed, QWidget):
 
     @property
     def _document(self) -> QTextDocument:
-        document = self.browser.document()
-        assert document is not None
-        return document
+        return known(self.browser.document())
 
     def follow(self, link: QUrl) -> None:
         """Copy what a link stands for, or go to the place of the page that it names."""
@@ -139,8 +137,7 @@ class HelpWindow(Themed, QWidget):
 
     def _apply_theme(self, theme: Theme) -> None:
         """Show the page in the colors of a theme, at the place where it was."""
-        bar = self.browser.verticalScrollBar()
-        assert bar is not None
+        bar = known(self.browser.verticalScrollBar())
         place = bar.value()
         try:
             if self._file == METHOD:
@@ -171,8 +168,7 @@ def _space_and_color(document: QTextDocument, theme: Theme) -> None:
             shape.setLeftMargin(CODE_MARGIN)
             QTextCursor(block).setBlockFormat(shape)
         block = block.next()
-    root = document.rootFrame()
-    assert root is not None
+    root = known(document.rootFrame())
     for table in (frame for frame in root.childFrames() if isinstance(frame, QTextTable)):
         lines = table.format()
         lines.setBorderBrush(QColor(theme.border))

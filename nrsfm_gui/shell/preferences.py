@@ -26,7 +26,7 @@ from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.dialogs import fits_on_screen, show_on_screen
 from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, form_layout, with_tip
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 from nrsfm_gui.widgets.style import theme_named
 
 
@@ -99,9 +99,7 @@ class PreferencesDialog(QDialog):
             button.setAutoDefault(False)
             button.clicked.connect(signal)
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
-        close = buttons.button(QDialogButtonBox.StandardButton.Close)
-        assert close is not None
-        close.setDefault(True)
+        known(buttons.button(QDialogButtonBox.StandardButton.Close)).setDefault(True)
         layout.addSpacing(12)
         layout.addWidget(buttons)
 

@@ -12,7 +12,7 @@ from core.reconstruction import UNITS, parse_scale
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.widgets.dialogs import show_on_screen
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, form_layout, with_tip
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 
 DISTANCE, SIZE, NOTHING = "distance", "size", "nothing"
 KINDS = {
@@ -102,8 +102,7 @@ class ScaleDialog(QDialog):
         kind = self.kind.key
         self._form.setRowVisible(self._points_row, kind == DISTANCE)
         self._form.setRowVisible(self._length_row, kind != NOTHING)
-        ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
-        assert ok is not None  # it is one of the two
+        ok = known(self.buttons.button(QDialogButtonBox.StandardButton.Ok))  # it is one of the two
         try:
             self.rule()
             refusal = ""

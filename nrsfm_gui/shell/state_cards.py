@@ -27,7 +27,7 @@ from nrsfm_gui.text import status_text
 from nrsfm_gui.text.run_numbers import verdicts_on
 from nrsfm_gui.widgets.banners import MessageBar
 from nrsfm_gui.widgets.fields import TOP, ButtonRow, close_button, copy_text, filled
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 
 WIDTH = 460  # pixels
 PATIENCE_MILLISECONDS = 300  # of reading, after which it is shown
@@ -59,11 +59,6 @@ class StateCard(QFrame):
         filled(QVBoxLayout(self), *parts, spacing=10, margins=(20, 16, 20, 16))
         self.hide()
 
-    @property
-    def text(self) -> str:
-        """Title and sentence, "" where the card is hidden."""
-        return "" if self.isHidden() else f"{self._title.text()}\n{self._sentence.text()}"
-
     def show_state(self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]]) -> None:
         """Show a title and a sentence with buttons, or a busy bar where there are none."""
         self._title.setText(title)
@@ -75,8 +70,7 @@ class StateCard(QFrame):
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""
-        layout = self.layout()
-        assert layout is not None  # as of the constructor
+        layout = known(self.layout())  # as of the constructor
         return QSize(WIDTH, max(layout.totalHeightForWidth(WIDTH), layout.minimumSize().height()))
 
 

@@ -18,7 +18,7 @@ from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP, bind, is_paused, make_action
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.status_bar import StatusController
-from nrsfm_gui.widgets.labels import plain_tip
+from nrsfm_gui.widgets.labels import known, plain_tip
 
 TOOLS = ("", "run", "pause", "stop", "", "live")
 TOOLS_WITH_TEXT = {"run": "Run", "live": "Live"}
@@ -113,8 +113,7 @@ class Toolbars(QObject):
     # -- making ---------------------------------------------------------------------------------------------
 
     def _make_menus(self, owner: object) -> None:
-        bar = self._window.menuBar()
-        assert bar is not None
+        bar = known(self._window.menuBar())
         bar.setWhatsThis(MENUS)
         for spec in ACTIONS:
             action = make_action(spec, bind(spec, owner), self._window)
@@ -137,8 +136,7 @@ class Toolbars(QObject):
             holder = self._menu(above, bar) if above else bar
             if above:
                 holder.addSeparator()
-            menu = holder.addMenu(title)
-            assert menu is not None
+            menu = known(holder.addMenu(title))
             menu.setToolTipsVisible(True)
             self._menus[path] = menu
         return self._menus[path]
@@ -233,8 +231,7 @@ class Toolbars(QObject):
 
     def _offer(self, menu: QMenu, title: str, tip: str, path: str | Path) -> None:
         """Add a line that opens a path."""
-        action = menu.addAction(title, lambda: self._opening.open(path))
-        assert action is not None
+        action = known(menu.addAction(title, lambda: self._opening.open(path)))
         action.setToolTip(plain_tip(tip))
         action.setData(str(path))  # what it opens
 
@@ -250,6 +247,4 @@ def _short(path: Path) -> str:
 
 
 def _add_disabled(menu: QMenu, sentence: str) -> None:
-    action = menu.addAction(sentence)
-    assert action is not None
-    action.setEnabled(False)
+    known(menu.addAction(sentence)).setEnabled(False)

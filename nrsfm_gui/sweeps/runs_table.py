@@ -21,7 +21,7 @@ from core.foundation import Bools, Ints
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.text.sweep_rows import SweepColumn, SweepRows
 from nrsfm_gui.text.table_text import shortened
-from nrsfm_gui.widgets.labels import EmptyLabel, plain_tip
+from nrsfm_gui.widgets.labels import EmptyLabel, known, plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_table
 
@@ -192,10 +192,8 @@ class RunsTable(Themed, QTableView):
         self.setAccessibleName("Runs of the sweep")
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self._header, selection = prepare_table(self), self.selectionModel()
-        assert selection is not None
+        self._header, self._selection = prepare_table(self), known(self.selectionModel())
         self._header.setSectionsMovable(True)
-        self._selection = selection
         self._selection.currentRowChanged.connect(self._on_current_changed)
         self._empty = EmptyLabel("", self)
         self.runs.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)

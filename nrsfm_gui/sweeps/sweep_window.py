@@ -24,7 +24,7 @@ from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
 from nrsfm_gui.widgets.dialogs import resize_within_screen
 from nrsfm_gui.widgets.fields import Choice, column, push_button, row, tool_button, with_tip
 from nrsfm_gui.widgets.icons import icon
-from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, known, plain_tip
 from nrsfm_gui.widgets.style import set_property
 
 SIZE = QSize(1180, 700)
@@ -191,8 +191,7 @@ class SweepWindow(QWidget):
         menu = QMenu(button)
         menu.setToolTipsVisible(True)
         for title, explanation, key, function in entries:
-            action = menu.addAction(title)
-            assert action is not None
+            action = known(menu.addAction(title))
             action.setToolTip(explanation)
             action.setShortcut(QKeySequence(key))
             action.triggered.connect(lambda _checked, function=function: function())
@@ -315,8 +314,7 @@ class SweepWindow(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for button, keys in ((self._show, "Enter"), (self._live, "Ctrl+L"), (self._again, "Ctrl+R")):
-            action = menu.addAction(f"{button.text()}\t{keys}")
-            assert action is not None
+            action = known(menu.addAction(f"{button.text()}\t{keys}"))
             action.setEnabled(button.isEnabled())
             action.triggered.connect(lambda _checked, button=button: button.click())
         menu.popup(place)
@@ -402,10 +400,9 @@ class SweepWindow(QWidget):
 
     def closeEvent(self, event: QCloseEvent | None) -> None:
         """Close; the runs are read again when it is shown."""
-        assert event is not None
         self.messages.hide()
         self.closed.emit()
-        event.accept()
+        known(event).accept()
 
 
 def _choice(name: str, tip: str, options: dict[str, str] | None = None) -> Choice:

@@ -24,6 +24,7 @@ from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS, Appearance
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.colors import LEVELS, color_table, qcolor
+from nrsfm_gui.widgets.labels import known
 from nrsfm_gui.widgets.style import Themed
 
 STOPS = 32
@@ -186,8 +187,7 @@ class ColorBar(Themed, QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
         """Drag an end; beyond the bar, the limit exceeds the present ones."""
-        assert event is not None
-        x = event.position().x()
+        x = known(event).position().x()
         if self._dragged_end < 0:
             near = self._end_at(x) >= 0
             self.setCursor(Qt.CursorShape.SizeHorCursor if near else Qt.CursorShape.ArrowCursor)
@@ -212,9 +212,8 @@ class ColorBar(Themed, QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
         """Offer other colors and other values."""
-        assert event is not None
         if self._appearance is not None:
-            self.menu().popup(event.globalPos())
+            self.menu().popup(known(event).globalPos())
 
     def menu(self) -> QMenu:
         """Return a menu of color maps and quantities; it deletes itself when it closes."""
@@ -222,8 +221,7 @@ class ColorBar(Themed, QWidget):
         appearance = self._appearance
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        automatic = menu.addAction("Limits from the data")
-        assert automatic is not None
+        automatic = known(menu.addAction("Limits from the data"))
         automatic.setEnabled(appearance.limits is not None)
         automatic.triggered.connect(lambda: self.limits_requested.emit(None))
         maps = {name: name.capitalize() for name in COLOR_MAPS}
@@ -233,8 +231,7 @@ class ColorBar(Themed, QWidget):
         ):
             menu.addSeparator()
             for key, title in titles.items():
-                action = menu.addAction(title)
-                assert action is not None
+                action = known(menu.addAction(title))
                 action.setCheckable(True)
                 action.setChecked(key == chosen)
                 action.triggered.connect(lambda _on, key=key, requested=requested: requested.emit(key))

@@ -27,7 +27,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.widgets.fields import filled, with_tip
-from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
+from nrsfm_gui.widgets.labels import PlainLabel, known, plain_tip
 from nrsfm_gui.widgets.style import theme_of
 
 # The cost of each kind of match; the list is sorted by the sum.
@@ -238,8 +238,7 @@ class CommandPalette(QFrame):
 
     def place(self) -> None:
         """Put the palette below the top of its parent, as high as its list."""
-        parent = self.parentWidget()
-        assert parent is not None
+        parent = known(self.parentWidget())
         width = min(WIDTH, parent.width() - 40)
         rows = min(max(self.list.count(), 1), ROWS)
         height = self._delegate.height() * rows + self.field.sizeHint().height() + 3 * MARGIN

@@ -13,6 +13,8 @@ from PyQt6.QtCore import QEvent, QObject, QSize, Qt, QUrl, pyqtSignal
 from PyQt6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QLineEdit, QWidget
 
+from nrsfm_gui.widgets.labels import known
+
 FRAME = QSize(16, 48)  # pixels of the frame of a window, about
 
 
@@ -89,10 +91,8 @@ def ask_for_path(
 
 def _offer_folders(dialog: _Dialog) -> None:
     """Add a button that chooses the selected folder, or the one whose content is shown."""
-    box = dialog.findChild(QDialogButtonBox)
-    assert box is not None  # of Qt's own dialog
-    button = box.addButton("Open folder", QDialogButtonBox.ButtonRole.ActionRole)
-    assert button is not None
+    box = known(dialog.findChild(QDialogButtonBox))  # of Qt's own dialog
+    button = known(box.addButton("Open folder", QDialogButtonBox.ButtonRole.ActionRole))
     button.setAutoDefault(False)
     button.setToolTip("Open the selected folder, or the one that is shown")
     button.clicked.connect(lambda: dialog.choose(dialog.folder or dialog.directory().absolutePath()))
@@ -192,9 +192,7 @@ class DropTarget(QObject):
     def eventFilter(self, _widget: QObject | None, event: QEvent | None) -> bool:
         """Accept what is dragged where it is one path, and report that of what is dropped."""
         if isinstance(event, QDropEvent) and event.type() is QEvent.Type.Drop:
-            data = event.mimeData()
-            assert data is not None
-            self.dropped.emit(_path_of(data.urls()[0]))
+            self.dropped.emit(_path_of(known(event.mimeData()).urls()[0]))
             return True
         if not isinstance(event, QDragEnterEvent):
             return False

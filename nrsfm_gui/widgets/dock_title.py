@@ -21,7 +21,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.widgets.fields import filled, tool_button, with_tip
 from nrsfm_gui.widgets.icons import icon
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 
 SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
 ABOUT = "What is this panel for?"
@@ -108,8 +108,7 @@ class DockTitle(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
         """Open the context menu."""
-        assert event is not None
-        self.open_menu(event.globalPos())
+        self.open_menu(known(event).globalPos())
 
     def keyPressEvent(self, event: QKeyEvent | None) -> None:
         """Open the context menu."""

@@ -14,7 +14,7 @@ from PyQt6.QtGui import QEnterEvent, QMouseEvent
 
 from core.foundation import Parameter
 from nrsfm_gui.widgets.fields import Slider
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 
 STEP = 1.01  # from one step of a logarithmic scale to the next: 1 %
 LINEAR_STEPS = 200  # of a linear one
@@ -104,8 +104,7 @@ class _Drags:
             self._x = x
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton and self._x is not None:
+        if known(event).button() is Qt.MouseButton.LeftButton and self._x is not None:
             self._x = None
             self._slider_and_pace()[0].end()
 
@@ -188,8 +187,7 @@ class DragLabel(_Drags, PlainLabel):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
         """Request the default."""
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton:
+        if known(event).button() is Qt.MouseButton.LeftButton:
             self.reset.emit()
 
     def enterEvent(self, event: QEnterEvent | None) -> None:

@@ -44,7 +44,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
+from nrsfm_gui.widgets.labels import PlainLabel, known, plain_tip
 
 TOP, MIDDLE = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignVCenter
 
@@ -181,9 +181,7 @@ class ButtonRow(QHBoxLayout):
 
 def copy_text(text: str) -> None:
     """Put a text onto the clipboard."""
-    clipboard = QGuiApplication.clipboard()
-    assert clipboard is not None  # there is an application
-    clipboard.setText(text)
+    known(QGuiApplication.clipboard()).setText(text)
 
 
 class IgnoresWheel:
@@ -191,8 +189,7 @@ class IgnoresWheel:
 
     def wheelEvent(self, event: QWheelEvent | None) -> None:
         """Change nothing, with the focus or without it."""
-        assert event is not None
-        event.ignore()
+        known(event).ignore()
 
 
 class ComboBox(IgnoresWheel, QComboBox):
@@ -202,9 +199,7 @@ class ComboBox(IgnoresWheel, QComboBox):
         """Return the item of an entry, which can be disabled."""
         model = self.model()
         assert isinstance(model, QStandardItemModel)  # a combo box makes it
-        item = model.item(index)
-        assert item is not None
-        return item
+        return known(model.item(index))
 
 
 class _ExplainedEntry(QStyledItemDelegate):

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QWidget
 
 from core.cameras import SENSOR, focal_from_lens, focal_from_view, lens_of_focal, view_of_focal
 from nrsfm_gui.widgets.fields import Choice, NumberField, grid_layout, with_tip
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 
 PIXELS, LENS, VIEW = "px", "mm", "°"
 UNITS = {
@@ -86,14 +86,12 @@ class FocalLengthEditor(QWidget):
         """Return the focal length in pixels. Raises ValueError where what is typed is none."""
         if self._focal is not None:
             return self._focal
-        shown = self._number.value()
-        assert shown is not None  # the field is not optional
+        shown = known(self._number.value())  # the field is not optional
         if not 0 < shown < math.inf:
             raise ValueError(f"focal length is {shown:g} {self.unit}; accepted is a number above 0")
         if self.unit == PIXELS:
             return float(shown)
-        sensor = self._sensor.value()
-        assert sensor is not None  # the field is not optional
+        sensor = known(self._sensor.value())  # the field is not optional
         assert self._side is not None  # else only pixels are offered
         return CONVERSIONS[self.unit][0](float(shown), self._side, float(sensor))
 

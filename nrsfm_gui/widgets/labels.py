@@ -10,16 +10,24 @@ each new text. The latter has no accessible name, either, and takes 0.15 s to im
 from __future__ import annotations
 
 import html
+from typing import TypeVar
 
 from PyQt6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PyQt6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QWidget
 
+Value = TypeVar("Value")
 PADDING = 6  # pixels on each side
 LEAST_SHOWN = 6  # characters of an elided text: fewer are not readable
 MOST_LINES = 3
 WIDEST_TIP = 120  # letters that a tip may have in one line
 TIP_BEGINS, TIP_ENDS = '<span style="white-space:pre-wrap">', "</span>"  # of one that is escaped
+
+
+def known(value: Value | None) -> Value:
+    """Return what Qt gives: its getters may return None, and these do not, as this asserts."""
+    assert value is not None
+    return value
 
 
 def plain_tip(text: str) -> str:
@@ -143,9 +151,7 @@ class ClampedLabel(QScrollArea):
         """Show another text from its beginning."""
         if text != self.label.text():
             self.label.setText(text)
-            bar = self.verticalScrollBar()
-            assert bar is not None  # a scroll area has one
-            bar.setValue(0)
+            known(self.verticalScrollBar()).setValue(0)
             self._fit()
 
     def sizeHint(self) -> QSize:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PyQt6.QtCore import QItemSelectionModel, Qt
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTreeWidget
 
+from nrsfm_gui.widgets.labels import known
+
 ROW_PADDING = 5  # pixels
 LEAST_WIDTH = 40  # of a column, pixels
 
@@ -13,8 +15,7 @@ def prepare_tree(tree: QTreeWidget) -> QHeaderView:
     """Let a tree show rows of one height, which are not scrolled sideways; return its header."""
     tree.setUniformRowHeights(True)
     tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    header = tree.header()
-    assert header is not None  # a tree has one
+    header = known(tree.header())
     header.setStretchLastSection(False)
     return header
 
@@ -27,9 +28,7 @@ def prepare_table(table: QTableView) -> QHeaderView:
     table.setShowGrid(False)
     table.setWordWrap(False)
     table.setTabKeyNavigation(False)
-    vertical, header = table.verticalHeader(), table.horizontalHeader()
-    assert vertical is not None
-    assert header is not None
+    vertical, header = known(table.verticalHeader()), known(table.horizontalHeader())
     vertical.hide()
     vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # measuring every row would need seconds
     vertical.setDefaultSectionSize(table.fontMetrics().height() + ROW_PADDING)

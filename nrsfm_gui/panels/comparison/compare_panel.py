@@ -24,7 +24,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
-from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, known, plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_tree
 
@@ -143,9 +143,8 @@ class CompareTable(Themed, QTreeWidget):
 
     def set_rows(self, names: tuple[str, str], rows: tuple[CompareRow, ...]) -> None:
         """Show lines, with the names of the runs above them."""
-        heads = self.headerItem()
         self.setHeaderLabels(["", *names])
-        assert heads is not None  # it has labels
+        heads = known(self.headerItem())
         for column, name in enumerate(names, start=1):
             heads.setToolTip(column, plain_tip(name))
         if rows == self._rows:
@@ -161,8 +160,7 @@ class CompareTable(Themed, QTreeWidget):
 
     def _apply_theme(self, theme: Theme) -> None:
         for index, row in enumerate(self._rows):
-            item = self.topLevelItem(index)
-            assert item is not None
+            item = known(self.topLevelItem(index))
             item.setForeground(0, QColor(theme.muted))
             font = self.font()
             for column in (1, 2):

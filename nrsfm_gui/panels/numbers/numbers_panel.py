@@ -21,7 +21,7 @@ from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.text.run_numbers import numbers, selection_numbers, selection_title, verdicts_on
 from nrsfm_gui.widgets.dock_title import mark_dock_of
 from nrsfm_gui.widgets.fields import filled, push_button, tool_button
-from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
+from nrsfm_gui.widgets.labels import PlainLabel, known, plain_tip
 
 Block = tuple[str, tuple["LabeledValue", ...]]  # a title, and the numbers below it
 
@@ -74,9 +74,7 @@ class NumbersPanel(QScrollArea):
         self._hint.setVisible(not numbers)
         self._title_main()
         if appears:  # one may have scrolled down
-            bar = self.verticalScrollBar()
-            assert bar is not None  # a scroll area has one
-            bar.setValue(0)
+            known(self.verticalScrollBar()).setValue(0)
 
     def _title_main(self) -> None:
         above = (self._point, self._frame, self._verdicts)
@@ -100,8 +98,7 @@ class _Verdicts(QWidget):
 
     def set_verdicts(self, verdicts: tuple[Verdict, ...]) -> None:
         while (item := self._grid.takeAt(0)) is not None:
-            widget = item.widget()
-            assert widget is not None  # there is nothing else in it
+            widget = known(item.widget())  # there is nothing else in it
             widget.hide()
             widget.deleteLater()
         for row, verdict in enumerate(verdicts):

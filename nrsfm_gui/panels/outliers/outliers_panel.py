@@ -33,7 +33,7 @@ from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.status_text import solved_point
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import filled, push_button, with_tip
-from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel, known
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_tree
@@ -342,9 +342,7 @@ class OutliersController(QObject):
             self._notifier.warn(f"Nothing is hidden: frame {empty[0] + 1} would be left without any point.")
             return
         session.set_settings(with_excluded(session.settings, mask))
-        hide = session.settings.hide
-        assert hide is not None  # something was found
-        self._rounds.append(hide)
+        self._rounds.append(known(session.settings.hide))
         many = f"{found.count} observation{'s' * (found.count != 1)} hidden from the solver"
         self._notifier.show_status(f"{many}: Ctrl+Z shows them again")
 

@@ -36,7 +36,7 @@ from nrsfm_gui.text.import_text import calibration_text
 from nrsfm_gui.widgets.command_palette import PaletteEntry
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
-from nrsfm_gui.widgets.labels import ElidedLabel, tip_as_text
+from nrsfm_gui.widgets.labels import ElidedLabel, known, tip_as_text
 
 LEAST_WIDTH = 300
 LINE_MARGIN = 2  # pixels above and below the line under the parameters
@@ -165,8 +165,7 @@ class ParametersPanel(QScrollArea):
             if name == key:
                 field = form.editor(name)
                 self._unfold(form)
-        viewport, layout = self.viewport(), self._form.layout()
-        assert viewport is not None and layout is not None
+        viewport, layout = known(self.viewport()), known(self._form.layout())
         height = layout.totalHeightForWidth(viewport.width())
         self._form.resize(viewport.width(), max(height, viewport.height()))  # a section may have been opened
         self.ensureWidgetVisible(field)

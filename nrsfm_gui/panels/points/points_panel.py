@@ -24,7 +24,7 @@ from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.text.point_table import PointCourse, PointTable, point_courses, point_table
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import filled, tool_button
-from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, known
 from nrsfm_gui.widgets.plots.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
 from nrsfm_gui.widgets.style import Themed
@@ -240,8 +240,7 @@ class PointsPanel(QWidget):
         self.table.setMaximumWidth(TABLE_WIDTH if wide else 16_777_215)
 
     def _count_points(self) -> None:
-        model = self.table.model()
-        assert model is not None
+        model = known(self.table.model())
         self._count.set_full_text(f"{self._selected} of {model.rowCount()} points selected")
 
     def _show_curves(self) -> None:

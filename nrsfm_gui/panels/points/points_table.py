@@ -15,7 +15,7 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.scene.summaries import size_text
 from nrsfm_gui.text.point_table import PointTable
-from nrsfm_gui.widgets.labels import plain_tip
+from nrsfm_gui.widgets.labels import known, plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_table
 
@@ -199,10 +199,8 @@ class PointsTable(Themed, QTableView):
         header.setSortIndicatorClearable(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
-        model, bar = self.selectionModel(), self.verticalScrollBar()
-        assert model is not None and bar is not None  # a view with a model has both
-        self._selection_model, self._bar = model, bar
-        model.selectionChanged.connect(lambda *_: self._on_selection_changed())
+        self._selection_model, self._bar = known(self.selectionModel()), known(self.verticalScrollBar())
+        self._selection_model.selectionChanged.connect(lambda *_: self._on_selection_changed())
         self._rows.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
         self._rows.modelReset.connect(self._on_model_reset)  # after the view's own
         self.doubleClicked.connect(self._on_double_clicked)

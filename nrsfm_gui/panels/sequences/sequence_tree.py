@@ -28,7 +28,7 @@ from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.sequences.row_delegate import COUNT, RUN, SEQUENCE, SHOWN, RowDelegate
 from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.labels import plain_tip
+from nrsfm_gui.widgets.labels import known, plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_tree
 
@@ -81,8 +81,7 @@ class SequenceTree(Themed, QTreeWidget):
         self.setHeaderLabels(["Sequence", "P", "O"])
         cell, row = _Cell(self), RowDelegate(self)
         self.setItemDelegateForColumn(0, row)
-        head, header = self.headerItem(), prepare_tree(self)
-        assert head is not None  # setHeaderLabels made it
+        head, header = known(self.headerItem()), prepare_tree(self)
         header.setMinimumSectionSize(28)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for camera, column in COLUMNS.items():

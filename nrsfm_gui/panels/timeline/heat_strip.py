@@ -25,7 +25,7 @@ from nrsfm_gui.scene.ranking import known_means, worst_first
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import error_table, qcolor, value_levels
-from nrsfm_gui.widgets.labels import plain_tip
+from nrsfm_gui.widgets.labels import known, plain_tip
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
 from nrsfm_gui.widgets.plots.frame_axis import FramePicture
 from nrsfm_gui.widgets.point_view import PointSignals
@@ -318,7 +318,6 @@ class HeatStrip(FramePicture, PointSignals):
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
         """Request the frame and the point where the mouse did not move."""
-        assert event is not None
         cell = None if self._pressed is None or self._dragged else self.cell_at(self._pressed)
         self._pressed = self._rectangle = None
         self._dragged = False
@@ -326,7 +325,7 @@ class HeatStrip(FramePicture, PointSignals):
         self.update()
         if cell is None:
             return
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        if known(event).modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.point_toggled.emit(cell[1])
         else:
             self.frame_requested.emit(cell[0])

@@ -26,6 +26,7 @@ from nrsfm_gui.panels.view3d.parts import (
 )
 from nrsfm_gui.scene.orbit_camera import Projection
 from nrsfm_gui.widgets.colors import Rgba
+from nrsfm_gui.widgets.labels import known
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
 SMOOTH = 5000  # segments of a part up to which they are ever smoothed
@@ -221,9 +222,7 @@ class _Surface:
         painter.translate(-self._covered.topLeft())
         self._paint(painter, np.arange(1, len(self._order) + 1, dtype=np.uint32) | OPAQUE)
         painter.end()
-        bits = image.constBits()
-        assert bits is not None  # it has pixels
-        drawn = np.frombuffer(bits.asstring(image.sizeInBytes()), dtype=np.uint32)
+        drawn = np.frombuffer(known(image.constBits()).asstring(image.sizeInBytes()), dtype=np.uint32)
         return (drawn & ~OPAQUE).reshape(image.height(), image.width())
 
     def _paint(self, painter: QPainter, shades: npt.NDArray[np.uint32]) -> None:

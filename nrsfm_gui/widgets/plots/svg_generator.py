@@ -39,6 +39,8 @@ from PyQt6.QtGui import (
 )
 from PyQt6.QtSvg import QSvgGenerator
 
+from nrsfm_gui.widgets.labels import known
+
 CAPS = {Qt.PenCapStyle.FlatCap: "butt", Qt.PenCapStyle.SquareCap: "square", Qt.PenCapStyle.RoundCap: "round"}
 JOINS = {Qt.PenJoinStyle.BevelJoin: "bevel", Qt.PenJoinStyle.RoundJoin: "round"}
 KIND = QPainterPath.ElementType
@@ -162,9 +164,7 @@ class _SvgPaintEngine(QPaintEngine):
     # -- elements --------------------------------------------------------------------------------------------
 
     def _painter(self) -> QPainter:
-        painter = self.painter()
-        assert painter is not None
-        return painter
+        return known(self.painter())
 
     def _transform(self) -> dict[str, str]:
         transform = self._painter().transform()

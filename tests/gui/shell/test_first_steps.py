@@ -1,6 +1,7 @@
 """The first steps of a new user: shown once, done in any order, each with its place in the window."""
 
 import pytest
+from hands import text_of
 from PyQt6.QtCore import QPoint
 from PyQt6.QtWidgets import QApplication, QMainWindow, QPushButton, QVBoxLayout, QWhatsThis, QWidget
 
@@ -55,20 +56,20 @@ def steps(session, make_steps, sequence):
 
 
 def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, timeline, store, sequence):
-    assert "Run" in steps.bar.sentence
-    assert f"{sequence.point_count} points" in steps.bar.sentence
-    assert f"{sequence.frame_count} pictures" in steps.bar.sentence
+    assert "Press Run" in text_of(steps.bar)
+    assert f"{sequence.point_count} points" in text_of(steps.bar)
+    assert f"{sequence.frame_count} pictures" in text_of(steps.bar)
     control.start(warm=False)
-    assert steps.bar.sentence == RUNNING
-    qtbot.waitUntil(lambda: "Live" in steps.bar.sentence)
+    assert RUNNING in text_of(steps.bar)
+    qtbot.waitUntil(lambda: "Live" in text_of(steps.bar))
     session.set_live(True)
     session.set_settings(QUICK.with_changes(method="irnn"))
     qtbot.waitUntil(lambda: control.current is None)
-    assert "Live" in steps.bar.sentence  # no run has followed
+    assert "Live" in text_of(steps.bar)  # no run has followed
     session.set_settings(QUICK.with_changes(eta=0.06))
-    qtbot.waitUntil(lambda: "the answer is worst" in steps.bar.sentence)
+    qtbot.waitUntil(lambda: "the answer is worst" in text_of(steps.bar))
     timeline.findChild(HeatStrip).frame_requested.emit(3)
-    assert "Ctrl+K" in steps.bar.sentence
+    assert "Ctrl+K" in text_of(steps.bar)
     assert store.steps_done() == KEYS
 
 
@@ -77,7 +78,7 @@ def test_steps_count_in_any_order(qtbot, session, control, steps, timeline):
     control.start(warm=False)
     qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
     timeline.findChild(HeatStrip).frame_requested.emit(3)
-    qtbot.waitUntil(lambda: "Live" in steps.bar.sentence)  # the thread ends after its last word
+    qtbot.waitUntil(lambda: "Live" in text_of(steps.bar))  # the thread ends after its last word
     assert steps.bar._steps == [("Run", True), ("Steer", False), ("Worst frame", True)]
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hands import button_of
+from hands import button_of, text_of
 from PyQt6.QtCore import QPoint, QRect
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QProgressBar, QPushButton
@@ -89,13 +89,13 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
 
     monkeypatch.setattr(module, "_read", slow)
     opening.open("sample:balloon/circle")
-    assert card.text == ""  # what is quick needs no word
-    qtbot.waitUntil(lambda: "Reading balloon/circle" in card.text)
+    assert text_of(card) == ""  # what is quick needs no word
+    qtbot.waitUntil(lambda: "Reading balloon/circle" in text_of(card))
     assert card.findChild(QProgressBar).isVisible()
     place = QRect(card.mapTo(scene_view, QPoint(0, 0)), card.size())
     assert scene_view.rect().contains(place)
     go_on.set()
-    qtbot.waitUntil(lambda: card.text == "" and session.sequence is not None)
+    qtbot.waitUntil(lambda: text_of(card) == "" and session.sequence is not None)
 
 
 def test_a_failure_with_nothing_open_shows_why_and_what_next(
@@ -103,15 +103,15 @@ def test_a_failure_with_nothing_open_shows_why_and_what_next(
 ):
     card = states.card
     opening.open(tmp_path / "absent.txt")
-    qtbot.waitUntil(lambda: "absent.txt" in card.text)
-    assert "could not be opened" in card.text
+    qtbot.waitUntil(lambda: "absent.txt" in text_of(card))
+    assert "could not be opened" in text_of(card)
     assert not card.findChild(QProgressBar).isVisible()
     assert messages.text == ""  # it is said once
     button_of(card, "Copy text").click()
     assert "absent.txt" in QGuiApplication.clipboard().text()
     button_of(card, "Open the sample").click()
     qtbot.waitUntil(lambda: session.sequence is not None)
-    assert card.text == ""
+    assert text_of(card) == ""
 
 
 def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(
