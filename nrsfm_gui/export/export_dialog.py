@@ -160,14 +160,14 @@ class ExportForm(Form):
 
     def value(self, name: str) -> Any:
         """Return what is chosen or typed in a row. Raises ValueError with a sentence where it is refused."""
-        editor: Any = self.editor(name)
+        editor: Any = self.rows[name].editor
         if isinstance(editor, QCheckBox):
             return editor.isChecked()
         return editor.text() if type(editor) is QLineEdit else editor.value()
 
     def set_value(self, name: str, value: Any) -> None:
         """Show another value of a row, as `value` returns it."""
-        editor: Any = self.editor(name)
+        editor: Any = self.rows[name].editor
         if isinstance(editor, QCheckBox):
             editor.setChecked(value)
         else:
@@ -284,7 +284,7 @@ class ExportDialog(QDialog):
             frames.set_key("numbered")
         frames.set_available("stacked", suffix == ".ply", why_not="Only a PLY file separates the frames.")
         rows = self._rows()
-        for name in form.names:
+        for name in form.rows:
             form.set_row_visible(name, name in rows or name in ALWAYS_SHOWN)
         form.path.filter = f"{KINDS[kind].formats[suffix]} (*{suffix})"
         self._propose(suffix)
@@ -336,7 +336,7 @@ class ExportDialog(QDialog):
     def _check(self) -> None:
         """Show what is refused, and what would be replaced."""
         path, suffix = self.form.path.path, self.form.value("format")
-        notes = dict.fromkeys(self.form.names, "")
+        notes = dict.fromkeys(self.form.rows, "")
         notes["format"] = self._context.missing.get(suffix, "")
         if not self.form.path.line.text().strip() or path.name == suffix:
             notes["path"] = "Give a file."

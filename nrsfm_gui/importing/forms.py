@@ -254,7 +254,7 @@ class ReadingForm(Form):
             "individual": len(contents.individuals) > 1,
             "size": contents.sequence is None or contents.sequence.units == "px",
         }
-        for name in self.names:
+        for name in self.rows:
             self.set_row_visible(name, name in accepted and applies.get(name, name in reading or unread))
 
     def set_guessed_size(self, size: tuple[float, float]) -> None:

@@ -25,7 +25,9 @@ ROW_GAP = 2  # pixels above and below the sentence of a row, also where there is
 
 
 @dataclass(frozen=True, eq=False)
-class _FormRow:
+class FormRow:
+    """The widgets of a row; `note` is the sentence below its editor."""
+
     caption: QLabel
     editor: QWidget
     note: QLabel
@@ -33,6 +35,7 @@ class _FormRow:
 
     @property
     def parts(self) -> tuple[QWidget, ...]:
+        """The widgets that are shown and hidden together."""
         return self.caption, self.editor, *([] if self.slider is None else [self.slider])
 
 
@@ -41,41 +44,41 @@ class Form(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._grid = grid_layout(self, 10, ROW_GAP)
-        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
-        self._grid.setColumnStretch(1, 1)
-        self._rows: dict[str, _FormRow] = {}
+        self.grid = grid_layout(self, 10, ROW_GAP)
+        self.grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self.grid.setColumnStretch(1, 1)
+        self.rows: dict[str, FormRow] = {}
         self._defaults: dict[str, Any] = {}
         self._described: dict[str, tuple[str, str, Any]] = {}  # by tip, details and default
 
     @property
     def spacing(self) -> int:
         """Pixels between two rows; the space of the sentence below a row is always included."""
-        return 2 * self._grid.verticalSpacing()
+        return 2 * self.grid.verticalSpacing()
 
     def add(
         self, name: str, label: str, editor: QWidget, *, tip: str, details: str = "",
         slider: DragSlider | None = None,
     ) -> None:  # fmt: skip
         """Append a row; `tip` gives meaning, unit and range, `details` more for its explanation."""
-        row = 2 * len(self._rows)
+        row = 2 * len(self.rows)
         caption = PlainLabel(label)
         if slider is not None:
             caption = drag_label = DragLabel(label, slider)
             assert isinstance(editor, NumberField)  # only numbers have sliders
             drag_label.reset.connect(lambda: editor.drag_to(self._defaults[name]))
             drag_label.setObjectName(f"drag label {name}")
-            self._grid.addWidget(slider, row, 1)
+            self.grid.addWidget(slider, row, 1)
         caption.setBuddy(editor)
         editor.setObjectName(name)
         editor.setAccessibleName(label)
         note = PlainLabel(role="warning", wraps=True)
         note.setObjectName(f"{name}_note")
         note.hide()
-        self._grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self._grid.addWidget(editor, row, 1 if slider is None else 2, 1, -1)
-        self._grid.addWidget(note, row + 1, 0, 1, 3)
-        self._rows[name] = _FormRow(caption, editor, note, slider)
+        self.grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.grid.addWidget(editor, row, 1 if slider is None else 2, 1, -1)
+        self.grid.addWidget(note, row + 1, 0, 1, 3)
+        self.rows[name] = FormRow(caption, editor, note, slider)
         self.set_tip(name, tip, details=details)
 
     def add_parameter(self, described: Parameter, editor: QWidget, default: Any) -> None:
@@ -99,18 +102,18 @@ class Form(QWidget):
         self.set_tip(described.name, described.tip, details=value_details(described, default))
 
     def __contains__(self, name: str) -> bool:
-        return name in self._rows
+        return name in self.rows
 
     def set_row_visible(self, name: str, visible: bool) -> None:
         """Show or hide a row."""
-        row = self._rows[name]
+        row = self.rows[name]
         for part in row.parts:
             part.setVisible(visible)
         row.note.setVisible(visible and bool(row.note.text()))
 
     def set_tip(self, name: str, tip: str, *, details: str = "") -> None:
         """Set the tip of a row, and its explanation: the label, the tip and the details."""
-        row, default = self._rows[name], self._defaults.get(name)
+        row, default = self.rows[name], self._defaults.get(name)
         if self._described.get(name) == (tip, details, default):
             return  # the rows of a form are described again at every key
         self._described[name] = tip, details, default
@@ -128,7 +131,7 @@ class Form(QWidget):
 
     def set_automatic(self, name: str, text: str, number: float | None) -> None:
         """Show what stands for the number of a row that is empty, from which its slider then begins."""
-        row = self._rows[name]
+        row = self.rows[name]
         assert isinstance(row.editor, QLineEdit)
         row.editor.setPlaceholderText(text)
         if row.slider is not None and number is not None and not row.editor.text():
@@ -136,12 +139,12 @@ class Form(QWidget):
 
     def set_row_enabled(self, name: str, enabled: bool) -> None:
         """Enable or disable a row."""
-        for part in self._rows[name].parts:
+        for part in self.rows[name].parts:
             part.setEnabled(enabled)
 
     def set_message(self, name: str, sentence: str, *, refused: bool = True) -> None:
         """Show a sentence below an editor, and mark both where a value is refused."""
-        row = self._rows[name]
+        row = self.rows[name]
         if row.note.text() != sentence:
             row.note.setText(sentence)
         row.note.setVisible(bool(sentence) and not row.editor.isHidden())
@@ -150,40 +153,18 @@ class Form(QWidget):
 
     def note(self, name: str) -> str:
         """Return the sentence below an editor, "" where its value is accepted."""
-        return self._rows[name].note.text()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The rows from top to bottom."""
-        return tuple(self._rows)
-
-    def label(self, name: str) -> str:
-        """Return the label of a row."""
-        return self._rows[name].caption.text()
-
-    def editor(self, name: str) -> QWidget:
-        """Return the editor of a row."""
-        return self._rows[name].editor
+        return self.rows[name].note.text()
 
     def is_row_visible(self, name: str) -> bool:
         """Return whether a row is among those that are shown."""
-        return not self._rows[name].editor.isHidden()
-
-    @property
-    def widest_label(self) -> int:
-        """Pixels that its labels need."""
-        return max((row.caption.sizeHint().width() for row in self._rows.values()), default=0)
-
-    def set_label_width(self, width: int) -> None:
-        """Give the labels so many pixels, or more where they need them."""
-        self._grid.setColumnMinimumWidth(0, width)
+        return not self.rows[name].editor.isHidden()
 
 
 def align(*forms: Form) -> None:
     """Let the editors of several forms begin at one place."""
-    widest = max(form.widest_label for form in forms)
+    captions = [row.caption for form in forms for row in form.rows.values()]
     for form in forms:
-        form.set_label_width(widest)
+        form.grid.setColumnMinimumWidth(0, max(caption.sizeHint().width() for caption in captions))
 
 
 def value_details(described: Parameter, default: object) -> str:

@@ -170,7 +170,7 @@ class PenaltyEditor(KindEditor):
     @property
     def refused_in_rare(self) -> bool:
         """Whether a weight, or a number that is not changed often, is refused."""
-        return bool(self.weights_list.warning.text()) or any(self.rare.note(name) for name in self.rare.names)
+        return bool(self.weights_list.warning.text()) or any(self.rare.note(name) for name in self.rare.rows)
 
     def set_penalty(self, penalty: Penalty, rank: int) -> None:
         """Show a penalty for a rank; explicit weights are cut, or continued with their last."""

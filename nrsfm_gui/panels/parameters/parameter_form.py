@@ -237,7 +237,7 @@ class ParameterForm(EditorGroup):
     def entries(self) -> Iterator[tuple[str, Form]]:
         """Return the rows that the present problem, method and penalty have, with their forms."""
         for form in self._all_forms:
-            yield from ((name, form) for name in form.names if form.is_row_visible(name))
+            yield from ((name, form) for name in form.rows if form.is_row_visible(name))
 
     @property
     def least_width(self) -> int:

@@ -129,8 +129,8 @@ class ParametersPanel(QScrollArea):
         """Return the parameters that the present problem, method and penalty have."""
         words = tips(self.settings.problem)
         for name, form in self._form.entries():
-            tip = words.get(name) or tip_as_text(form.editor(name).toolTip())
-            yield self._entry(name, form.label(name), tip)
+            tip = words.get(name) or tip_as_text(form.rows[name].editor.toolTip())
+            yield self._entry(name, form.rows[name].caption.text(), tip)
         if self.settings.objective != DEPTHS:  # where the row of the modes has the same weights
             yield self._entry("weights", "weights", WEIGHTS_TIP)
 
@@ -142,7 +142,7 @@ class ParametersPanel(QScrollArea):
     def value_entries(self) -> Iterator[PaletteEntry]:
         """Return what can be chosen from the lists of the present parameters."""
         for name, form in self._form.entries():
-            choice, label = _choice_of(form.editor(name)), form.label(name)
+            choice, label = _choice_of(form.rows[name].editor), form.rows[name].caption.text()
             for value in () if choice is None else choice.keys():
                 assert choice is not None  # it has keys
                 title = f"{label[:1].upper()}{label[1:]}: {choice.title(value)}"
@@ -163,7 +163,7 @@ class ParametersPanel(QScrollArea):
         field: QWidget = self.spectrum_plot.canvas
         for name, form in self._form.entries():
             if name == key:
-                field = form.editor(name)
+                field = form.rows[name].editor
                 self._unfold(form)
         viewport, layout = known(self.viewport()), known(self._form.layout())
         height = layout.totalHeightForWidth(viewport.width())

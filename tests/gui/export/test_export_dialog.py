@@ -34,7 +34,7 @@ def dialog(qtbot, context):
 
 
 def rows(dialog):
-    return {name for name in dialog.form.names if dialog.form.is_row_visible(name)}
+    return {name for name in dialog.form.rows if dialog.form.is_row_visible(name)}
 
 
 def pick(dialog, name, key):
@@ -114,7 +114,7 @@ def test_what_is_refused_is_reported_below_its_field(dialog, kind, field, value,
     dialog.choose(kind)
     pick(dialog, "format", ".png")
     before = dialog.form.value(field)
-    dialog.form.editor(field).setText(value) if field == "fps" else dialog.form.set_value(field, value)
+    dialog.form.rows[field].editor.setText(value) if field == "fps" else dialog.form.set_value(field, value)
     assert sentence in dialog.form.note(field) and not dialog._export.isEnabled()
     dialog.form.set_value(field, before)
     assert not dialog.form.note(field) and dialog._export.isEnabled()
@@ -209,7 +209,7 @@ def test_every_kind_has_a_line_in_the_menu_and_is_written(qtbot, solved, press_a
             dialog.form.set_value("frames", "one")
             dialog.form.set_value("range", (1, 2))
             dialog.form.set_value("paper", (4, 3))
-            dialog.form.editor("shapes").setText("1")
+            dialog.form.rows["shapes"].editor.setText("1")
             type_path(dialog, str(tmp_path / f"{kind}{suffix}"))
             assert dialog._export.isEnabled(), dialog.form.note("path")
             with qtbot.waitSignal(exporting.saved):
@@ -236,5 +236,6 @@ def test_buttons_stay_where_they_are_and_fields_end_below_each_other(qtbot, dial
     dialog.choose("movie")
     qtbot.wait(1)
     form = dialog.form
-    parts = form.editor("what"), form.editor("range").second, form.editor("size").second, form.editor("fps")
+    what, frames, size, fps = (form.rows[name].editor for name in ("what", "range", "size", "fps"))
+    parts = what, frames.second, size.second, fps
     assert len({part.mapTo(form, part.rect().topRight()).x() for part in parts}) == 1

@@ -232,7 +232,7 @@ def test_what_a_file_states_is_not_asked_for(make_dialog, plain, tmp_path, track
     write_tracks(path, tracks.xy, tracks.visible, size=(1280, 960))
     dialog = make_dialog(path)
     assert not dialog._arrays.choices["tracks"].isEnabled()
-    assert not any(dialog.findChild(object, name).isVisible() for name in dialog._form.names)
+    assert not any(dialog.findChild(object, name).isVisible() for name in dialog._form.rows)
     assert dialog._camera.isVisible() and "Picture 1280 × 960 px:" in dialog._camera.note("camera")
     dialog = make_dialog(plain, camera="orthogonal")
     assert dialog._camera.isHidden() and "Orthogonal" in dialog._known_camera.text()

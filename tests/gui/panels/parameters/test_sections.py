@@ -40,7 +40,7 @@ def closed(show, known):
 
 def rows(panel):
     forms = [form for form in panel.findChildren(Form) if form.isVisibleTo(panel)]
-    return {name for form in forms for name in form.names if form.is_row_visible(name)}
+    return {name for form in forms for name in form.rows if form.is_row_visible(name)}
 
 
 def test_the_usual_parameters_need_no_scroll_bar_in_a_window_of_800_pixels(closed):
@@ -55,7 +55,7 @@ def test_the_usual_parameters_need_no_scroll_bar_in_a_window_of_800_pixels(close
 
 
 def test_every_parameter_is_in_one_place(closed):
-    placed = [name for form in closed.findChildren(Form) for name in form.names]
+    placed = [name for form in closed.findChildren(Form) for name in form.rows]
     options = {option.name for method in METHODS.values() for option in method.options}
     numbers = {name for kind in PENALTIES.values() for name in parameters_of(kind)}
     others = {"preset", "method", "penalty", "mode_weights"}
@@ -180,5 +180,5 @@ def test_what_is_explained_of_a_number_has_its_limits_and_its_default(closed):
     eta = closed.findChild(NumberField, "eta").whatsThis()
     assert "pOSE weight" in eta and "a number above 0 and at most 1" in eta and "By default: 0.05" in eta
     for form in closed.findChildren(Form):
-        for name in filter(form.is_row_visible, form.names):
-            assert form.label(name) in form.editor(name).whatsThis(), name
+        for name in filter(form.is_row_visible, form.rows):
+            assert form.rows[name].caption.text() in form.rows[name].editor.whatsThis(), name
