@@ -22,7 +22,7 @@ from nrsfm_gui.importing.forms import ArraysTable, CameraForm, ReadingForm, read
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.session import Session
-from nrsfm_gui.panels.background.background_reader import BackgroundReader
+from nrsfm_gui.panels.background.image_sources import BackgroundReader
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.shapes import Shapes, build_shapes

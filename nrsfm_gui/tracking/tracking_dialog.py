@@ -32,8 +32,7 @@ from core.tracking import (
 )
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.notifier import Notifier
-from nrsfm_gui.panels.background.background_reader import BackgroundReader
-from nrsfm_gui.panels.background.image_sources import as_image
+from nrsfm_gui.panels.background.image_sources import BackgroundReader, as_image
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.tracking.video_picture import VideoPicture
 from nrsfm_gui.widgets.dialogs import DropTarget, PathKind, ask_for_path, resize_within_screen

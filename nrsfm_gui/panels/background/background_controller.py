@@ -24,8 +24,7 @@ from core.foundation import printable
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.model.session import Session
-from nrsfm_gui.panels.background.background_reader import BackgroundReader
-from nrsfm_gui.panels.background.image_sources import ImageSource, image_suffixes
+from nrsfm_gui.panels.background.image_sources import BackgroundReader, ImageSource, image_suffixes
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.fields import Slider, SpinBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel

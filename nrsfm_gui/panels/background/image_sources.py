@@ -1,20 +1,21 @@
-"""Images by their number: a folder or a pattern of image files, or a video."""
+"""Images by their number: a folder or a pattern of image files, or a video; a thread that reads them."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from pathlib import Path
 
-from PyQt6.QtCore import QBuffer, QByteArray, QSize
+from PyQt6.QtCore import QBuffer, QByteArray, QSize, pyqtSignal
 from PyQt6.QtGui import QImage, QImageReader
 
 from core import InputError
 from core.foundation import Pixels
 from core.io.readers import Allowance, naming, read_bytes
 from core.tracking import PICTURE_SUFFIXES, Video, list_pictures, matching_pictures
+from nrsfm_gui.engine.jobs import Job
 
 # By the first bytes of the content. Qt would find SVG, too, whatever the name: it reads other files, and
 # what it draws need not end.
@@ -29,6 +30,7 @@ FORMATS = {
 }
 PIXEL = 8  # bytes at most
 KEPT_BYTES = 256 * 2**20
+AHEAD = 4  # pictures read in the direction of the last two requests
 
 
 class ImageSource:
@@ -165,3 +167,63 @@ def _siblings(path: Path, stopped: Callable[[], bool]) -> list[Path]:
     head, _, tail = match.groups()
     fits = re.compile(re.escape(head) + r"\d+" + re.escape(tail) + "$")
     return list_pictures(path.parent, image_suffixes(), fits, stopped)
+
+
+class BackgroundReader(Job):
+    """Opens a source and reads its pictures until it is cancelled; the newest request comes first."""
+
+    opened = pyqtSignal(int, object)  # the number of pictures, and their size
+    read = pyqtSignal(int, object)  # a requested image, the null image where it cannot be read
+    unreadable = pyqtSignal(str)  # why a picture cannot be read
+
+    def __init__(self, path: Path) -> None:
+        # Not a method that is bound to this object, which would then refer to itself and its pictures.
+        super().__init__(BackgroundReader.serve)  # type: ignore[arg-type]  # the job it is called with
+        self.path = path
+        self._condition = threading.Condition()
+        self._queue: deque[tuple[int, bool]] = deque()  # of pictures, and whether they are requested
+        self._last = 0
+        self.pictures: ImageSource | None = None
+
+    def request(self, index: int) -> None:
+        """Request an image; an earlier request that was not served yet is dropped."""
+        with self._condition:
+            step = 1 if index >= self._last else -1
+            ahead = [(index + step * k, False) for k in range(1, AHEAD + 1)]
+            self._queue, self._last = deque([(index, True), *ahead]), index
+            self._condition.notify()
+
+    def cancel(self) -> None:
+        """End after the picture that is being read."""
+        super().cancel()
+        with self._condition:
+            self._condition.notify()
+
+    def serve(self) -> None:
+        """Open the source and serve requests; the thread calls it."""
+        self.pictures = pictures = open_source(self.path, lambda: self.stopping)
+        try:
+            self.opened.emit(pictures.count, pictures.size)
+            while True:
+                index, asked = self._next(pictures)
+                try:
+                    image = pictures.read(index)
+                except InputError as refusal:
+                    image = QImage()
+                    if asked:
+                        self.unreadable.emit(str(refusal))
+                if asked:
+                    self.read.emit(index, image)
+        finally:
+            pictures.release()
+
+    def _next(self, pictures: ImageSource) -> tuple[int, bool]:
+        """Wait for the next index, and whether it was requested. Raises Cancelled after a cancel."""
+        with self._condition:
+            while True:
+                self.watch()
+                while self._queue:
+                    index, requested = self._queue.popleft()
+                    if requested or (0 <= index < pictures.count and pictures.kept(index) is None):
+                        return index, requested
+                self._condition.wait()

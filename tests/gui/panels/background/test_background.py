@@ -15,8 +15,13 @@ from core import InputError, simulate
 from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background.background_controller import doubts
-from nrsfm_gui.panels.background.background_reader import AHEAD, BackgroundReader
-from nrsfm_gui.panels.background.image_sources import as_image, image_suffixes, open_source
+from nrsfm_gui.panels.background.image_sources import (
+    AHEAD,
+    BackgroundReader,
+    as_image,
+    image_suffixes,
+    open_source,
+)
 from nrsfm_gui.shell.actions import with_background
 
 WIDTH, HEIGHT = 64, 48
