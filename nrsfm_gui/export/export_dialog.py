@@ -28,7 +28,7 @@ from nrsfm_gui.export.export_request import (
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, filled, push_button
 from nrsfm_gui.widgets.form import Form
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 from nrsfm_gui.widgets.plots.plot_export import FigureSize
 
 FIRST_VALUES = {
@@ -199,8 +199,7 @@ class ExportDialog(QDialog):
         self._export.setDefault(True)
         buttons.addButton(self._export, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.rejected.connect(self.reject)
-        close = buttons.button(QDialogButtonBox.StandardButton.Close)
-        assert close is not None  # it was asked for
+        close = known(buttons.button(QDialogButtonBox.StandardButton.Close))  # it was asked for
         close.setAutoDefault(False)  # Return exports, wherever the focus was before
         filled(QVBoxLayout(self), self.form, self._note, None, buttons, spacing=10, margins=None)
         self.setMinimumWidth(WIDTH)

@@ -18,7 +18,7 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, grid_layout, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.form import Form
-from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
+from nrsfm_gui.widgets.labels import PlainLabel, known, plain_tip
 
 # -- the arrays of a file ------------------------------------------------------------------------------------
 
@@ -58,9 +58,7 @@ class ArraysTable(QTableWidget):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        vertical, header = self.verticalHeader(), self.horizontalHeader()
-        assert vertical is not None
-        assert header is not None
+        vertical, header = known(self.verticalHeader()), known(self.horizontalHeader())
         vertical.hide()
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -95,8 +93,7 @@ class ArraysTable(QTableWidget):
 
     def sizeHint(self) -> QSize:
         """Return the height of all rows, up to MOST_ROWS."""
-        header = self.horizontalHeader()
-        assert header is not None
+        header = known(self.horizontalHeader())
         rows = sum(self.rowHeight(row) for row in range(min(self.rowCount(), MOST_ROWS)))
         return QSize(420, header.sizeHint().height() + rows + 2)
 
