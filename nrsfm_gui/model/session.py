@@ -98,7 +98,7 @@ class Session(QObject):
         self.edits = 0  # how often runs or settings have changed
         self._made = 0  # the largest number that a run of this sequence was given
         self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
-        self._rule: Penalty = self.settings.penalty  # the last one that was not explicit weights
+        self.rule: Penalty = self.settings.penalty  # the last one that was not explicit weights
         self._backgrounds: dict[str, Background] = {}  # by the digest of the sequences that were left
         self._change = QTimer(self)  # no Debounce: the model imports nothing of the engine
         self._change.setSingleShot(True)
@@ -113,13 +113,13 @@ class Session(QObject):
         """Show a sequence, with the runs and the parameters that it had when it was left."""
         before, key = self.sequence, _key(sequence)
         if before is not None:
-            left = _Kept(before, self.settings, self._rule, self.runs, self.shown, self._made)
+            left = _Kept(before, self.settings, self.rule, self.runs, self.shown, self._made)
             self._kept[_key(before)] = left
         kept = self._kept.pop(key, _Kept(sequence))
         self.sequence, self.runs, self.shown, self._made = sequence, kept.runs, None, kept.made
         first = preset_for(sequence) if before is not None or self.settings == Settings() else self.settings
         self.set_settings(kept.settings or settings or first)  # while no run is shown that could follow them
-        self._rule = kept.rule or self._rule
+        self.rule = kept.rule or self.rule
         for run in kept.runs:
             run.sequence = sequence  # the same tracks, read again
         self.shown = kept.shown
@@ -147,7 +147,7 @@ class Session(QObject):
     def set_settings(self, settings: Settings, *, undoable: bool = True) -> None:
         """Set other parameters for the next run (and, through `run_control`, for the present one)."""
         if not isinstance(settings.penalty, ExplicitWeights):
-            self._rule = settings.penalty
+            self.rule = settings.penalty
         if settings != self.settings:
             if undoable:
                 change = settings_change(self.settings, settings, partial(self.set_settings, undoable=False))
@@ -238,11 +238,6 @@ class Session(QObject):
         return uses
 
     @property
-    def rule(self) -> Penalty:
-        """The penalty; where it is explicit weights, the one before these."""
-        return self._rule
-
-    @property
     def transferable_settings(self) -> Settings:
         """The settings without what suits one sequence only.
 
@@ -251,7 +246,7 @@ class Session(QObject):
         """
         changes: dict[str, Any] = {"mirror": None, "hide": None, "upright": None, "camera_model": "auto"}
         if isinstance(self.settings.penalty, ExplicitWeights):
-            changes["penalty"] = self._rule
+            changes["penalty"] = self.rule
         if isinstance(self.settings.intrinsics, tuple):
             changes["intrinsics"] = "auto"
         return self.settings.with_changes(**changes)

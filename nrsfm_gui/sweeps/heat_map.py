@@ -76,7 +76,7 @@ class HeatMap(Themed, QWidget):
             QGraphicsItem.setData(curve, INTERACTIVE_ONLY, True)  # pyqtgraph has another `setData`
             curve.setZValue(9 + level)
             self._plot.addItem(curve, ignoreBounds=True)
-        self._empty = EmptyLabel("", self._widget, margin=16)
+        self.empty = EmptyLabel("", self._widget, margin=16)
         filled(QVBoxLayout(self), self._widget)
         self._widget.scene().setMoveDistance(np.inf)  # nothing is dragged: a release ends a click
         self._widget.scene().minDragTime = np.inf
@@ -89,10 +89,6 @@ class HeatMap(Themed, QWidget):
         """The plot, for export."""
         missing = "the sweep has no number over two settings"
         return PlotFigure(self._widget, self, lambda: "" if self.state is not None else missing)
-
-    def set_empty(self, sentence: str) -> None:
-        """Set the text that is shown without a map."""
-        self._empty.setText(sentence)
 
     def set_state(self, state: SweepMap | None) -> None:
         """Draw a map, or none."""
@@ -172,7 +168,7 @@ class HeatMap(Themed, QWidget):
     def _draw(self) -> None:
         state = self.state
         drawn = state is not None and bool(np.isfinite(state.values).any())
-        self._empty.setVisible(not drawn)
+        self.empty.setVisible(not drawn)
         for part in (self._image, self._bar, *self._frames, self._best):
             part.setVisible(drawn)
         for side in ("left", "bottom"):

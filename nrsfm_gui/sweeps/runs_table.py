@@ -100,7 +100,7 @@ class SweepModel(QAbstractTableModel):
             return _alignment(column)
         if role == Qt.ItemDataRole.FontRole and run == self._best:
             return self._bold
-        if role == Qt.ItemDataRole.ForegroundRole and self._rows.failed[run]:
+        if role == Qt.ItemDataRole.ForegroundRole and self._rows.sweep.failed[run]:
             return self._muted
         if role == Qt.ItemDataRole.ToolTipRole:
             runs = self._rows.sweep.runs
@@ -195,7 +195,7 @@ class RunsTable(Themed, QTableView):
         self._header, self._selection = prepare_table(self), known(self.selectionModel())
         self._header.setSectionsMovable(True)
         self._selection.currentRowChanged.connect(self._on_current_changed)
-        self._empty = EmptyLabel("", self)
+        self.empty = EmptyLabel("", self)  # shown without a row
         self.runs.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
         self.runs.modelReset.connect(self._on_model_reset)
         self.clicked.connect(lambda index: self._request(index.row(), in_front=False))
@@ -219,11 +219,6 @@ class RunsTable(Themed, QTableView):
         if names != self._widths_of and len(kept):
             self._widths_of = names
             self._measure()
-
-    def set_empty(self, sentence: str) -> None:
-        """Set the text that is shown without a row, "" for none."""
-        self._empty.setText(sentence)
-        self._empty.setVisible(bool(sentence))
 
     def choose(self, run: int) -> None:
         """Make a run the current row, where it is one. Emits nothing."""

@@ -88,7 +88,7 @@ class SweepController(QObject):
             self._jobs.cancel()
             window.set_folder(folder)
             window.set_rows(None)
-            window.set_reading("Reading the runs…")
+            window.table.empty.show_text("Reading the runs…")
         self._session.set_sweep(folder)
         self.show()
 
@@ -254,7 +254,7 @@ class SweepController(QObject):
         window = self.window
         if reader is self._reader and window is not None:
             if window.rows is None:
-                window.set_reading(printable(sentence))
+                window.table.empty.show_text(printable(sentence))
             elif sentence != self._refusal:
                 self.notifier.warn(sentence)
             self._refusal = sentence

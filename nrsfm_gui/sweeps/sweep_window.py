@@ -120,10 +120,6 @@ class SweepWindow(QWidget):
         self._shown_key = key
         self._show_chosen()
 
-    def set_reading(self, sentence: str) -> None:
-        """Show what is going on in place of a table that is empty."""
-        self.table.set_empty(sentence)
-
     def choose(self, run: int) -> None:
         """Choose a run in table and map."""
         self.table.choose(run)
@@ -353,7 +349,7 @@ class SweepWindow(QWidget):
         self._count.setToolTip("" if rows is None else plain_tip(rows.common_settings()))
         if rows is not None:
             empty = "" if self._kept.any() else self._no_match() if len(rows) else STILL_EMPTY
-            self.table.set_empty(empty)
+            self.table.empty.show_text(empty)
         self._show_map()
 
     def _no_match(self) -> str:
@@ -366,11 +362,11 @@ class SweepWindow(QWidget):
             down = str(self._down.currentData() or "")
             drawn = build_map(rows, self._kept, self._number.key, self._across.key, down, self._reduction.key)
         if rows is None or not len(rows):
-            self.map.set_empty("")
+            self.map.empty.setText("")
         elif not self._kept.any():
-            self.map.set_empty(self._no_match())
+            self.map.empty.setText(self._no_match())
         else:
-            self.map.set_empty(ALL_FAILED if rows.failed[self._kept].all() else FEW_SETTINGS)
+            self.map.empty.setText(ALL_FAILED if rows.sweep.failed[self._kept].all() else FEW_SETTINGS)
         self.map.set_state(drawn)
         best = -1 if drawn is None else drawn.best
         self.table.runs.set_best(best, "" if drawn is None else drawn.table.number)

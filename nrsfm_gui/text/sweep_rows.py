@@ -12,7 +12,7 @@ import numpy as np
 
 from core.experiments.report import ReportTable, without_missing
 from core.experiments.sweep.frame import FAILURE, FIRST_NUMBERS, NUMBERS, STATUS, RunColumn, Sweep, cell_text
-from core.foundation import Bools, Floats, Ints
+from core.foundation import Floats, Ints
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 
@@ -78,11 +78,6 @@ class SweepRows:
     def __len__(self) -> int:
         return len(self.sweep)
 
-    @property
-    def failed(self) -> Bools:
-        """(R,) whether a run has no result."""
-        return self.sweep.failed
-
     def key(self, run: int) -> str:
         """Return the key of a run, which it has as long as the sweep."""
         return str(self.sweep.runs["key"].iat[run])
@@ -124,7 +119,7 @@ class SweepRows:
     def run_details(self, run: int, *, kept: bool) -> str:
         """Return the main numbers of a run, or why it has none, and whether its result can be shown."""
         values = self.sweep.row(run)
-        if self.failed[run]:
+        if self.sweep.failed[run]:
             return shortened(f"{values[STATUS]}: {values[FAILURE]}".rstrip(": "))
         shown = (*FIRST_NUMBERS, "loss", "iterations", "seconds")
         names = [name for name in shown if values.get(name) is not None]
@@ -137,7 +132,7 @@ class SweepRows:
 
     def count_text(self, shown: int) -> str:
         """Return how many runs there are, how many failed, and how many a filter shows."""
-        sweep, failed = self.sweep, int(self.failed.sum())
+        sweep, failed = self.sweep, int(self.sweep.failed.sum())
         unfinished = sweep.planned is not None and len(sweep) < sweep.planned
         done = f"{len(self)} of {sweep.planned} runs" if unfinished else _counted(len(self), "run")
         parts = [done, f"{failed} without a result" if failed else ""]

@@ -233,7 +233,7 @@ class OutliersPanel(QWidget):
         self.plot = OutliersPlot()
         self.threshold_requested = self.plot.threshold_requested
         self._listed: tuple[Outliers | None, str] | None = None  # outliers and unit
-        self._sentence = ElidedLabel()
+        self.sentence = ElidedLabel()  # what was found
         tip = "The worst ones; click one to go to its frame and select its point"
         self.list = with_tip(QTreeWidget(), "Outliers", tip)
         self.list.setRootIsDecorated(False)
@@ -253,21 +253,16 @@ class OutliersPanel(QWidget):
         self._suggest = push_button("Reset", SUGGEST_TIP, lambda: self.threshold_requested.emit(None))
         self.header = QWidget()
         filled(QHBoxLayout(self.header), None, self._hide, self._solve, self._show, margins=(8, 2, 4, 2))
-        top = filled(QHBoxLayout(), self._sentence, self._suggest, grows=self._sentence, margins=(2, 2, 8, 2))
+        top = filled(QHBoxLayout(), self.sentence, self._suggest, grows=self.sentence, margins=(2, 2, 8, 2))
         row = filled(QHBoxLayout(), self.plot, self.list, grows=self.plot, spacing=1)
         filled(QVBoxLayout(self), top, row, grows=row, spacing=0)
         self.set_state(OutliersState())
-
-    @property
-    def sentence(self) -> str:
-        """What was found, in words."""
-        return self._sentence.full_text
 
     def set_state(self, state: OutliersState) -> None:
         """Show outliers, what is known of them in words, and what can be done."""
         outliers = state.outliers
         self.plot.set_state(state)
-        self._sentence.set_full_text(state.sentence)
+        self.sentence.set_full_text(state.sentence)
         for button, can in (
             (self._hide, state.can_hide), (self._solve, state.can_solve), (self._show, state.can_show)
         ):  # fmt: skip

@@ -20,15 +20,15 @@ def test_columns_are_what_varied_then_numbers_then_how_runs_ended(rows):
     assert rows.count_text(3) == "3 shown · 8 runs · 1 without a result"
     names = [column.name for column in rows.columns]
     assert names[:4] == ["rank", "eta", "seed", "procrustes_mm"] and names[-2:] == ["status", "error"]
-    assert find_column(rows.sweep, "3-d error").name == "procrustes_mm" and rows.failed.sum() == 1
+    assert find_column(rows.sweep, "3-d error").name == "procrustes_mm" and rows.sweep.failed.sum() == 1
     assert "penalty wnn" in rows.common_settings() and "rank" not in rows.common_settings()
 
 
 def test_a_failed_run_has_its_sentence_and_no_numbers(rows):
-    failed = int(np.flatnonzero(rows.failed)[0])
+    failed = int(np.flatnonzero(rows.sweep.failed)[0])
     assert rows.run_details(failed, kept=False).startswith("failed: LinAlgError: <b>the matrix</b>")
     assert rows.column("procrustes_mm").text(failed) == "–"
-    good = int(np.flatnonzero(~rows.failed)[0])
+    good = int(np.flatnonzero(~rows.sweep.failed)[0])
     assert "its result was not kept" in rows.run_details(good, kept=False)
     assert "mm" in rows.run_details(good, kept=True) and "kept" not in rows.run_details(good, kept=True)
 

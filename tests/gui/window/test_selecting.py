@@ -128,7 +128,8 @@ def test_the_menu_of_a_point_is_opened_from_the_views_and_the_table(qtbot, windo
         menu.close()
     qtbot.keyClick(window.scene_view, Qt.Key.Key_O)
     qtbot.waitUntil(window.outliers_panel.isVisible)
-    assert "observations" in window.outliers_panel.sentence or "exceed" in window.outliers_panel.sentence
+    found = window.outliers_panel.sentence.full_text
+    assert "observations" in found or "exceed" in found
 
 
 @pytest.mark.slow

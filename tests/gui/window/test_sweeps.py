@@ -95,13 +95,13 @@ def test_a_filter_shows_the_same_runs_in_table_and_map(qtbot, window):
     keeps("rank=1", 4)
     assert window.map.state.table.counts.sum() == 4
     keeps("rank=7", 0)
-    assert window.table._empty.text() == NO_MATCH
+    assert window.table.empty.text() == NO_MATCH
     keeps("failed", 1)
-    assert window.map._empty.text() == ALL_FAILED and not window.map._empty.isHidden()
+    assert window.map.empty.text() == ALL_FAILED and not window.map.empty.isHidden()
     keeps("rnk=1", 0)
     assert window._filter_problem.text() == "No column rnk; rank?" and window._filter_problem.isVisible()
     assert window.filter.property("invalid") is True
-    assert window.table._empty.text() == window.map._empty.text() == "No column rnk; rank?"
+    assert window.table.empty.text() == window.map.empty.text() == "No column rnk; rank?"
     keeps("rank = 1", 4)
     assert not window._filter_problem.isVisible() and not window.filter.property("invalid")
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape):
@@ -310,7 +310,7 @@ def test_go_on_live_shows_the_run_in_live_mode_and_follows_a_change(qtbot, main,
 @pytest.mark.slow
 def test_a_run_without_a_result_is_solved_again_with_its_settings(qtbot, main, open_sweep, swept):
     window = open_sweep(swept)
-    failed = int(np.flatnonzero(window.rows.failed)[0])
+    failed = int(np.flatnonzero(window.rows.sweep.failed)[0])
     click(qtbot, window.table, list(window.order).index(failed))
     assert "LinAlgError: <b>the matrix" in window.messages.text and not window._show.isEnabled()
     qtbot.mouseClick(window._again, Qt.MouseButton.LeftButton)
@@ -348,7 +348,7 @@ def test_a_sweep_that_is_still_running_grows_also_after_its_files_could_not_be_r
     file, other = swept / "runs.jsonl", swept / "other"
     file.write_bytes(b"")
     window = open_sweep(swept, rows=0)
-    assert window.table._empty.text() == STILL_EMPTY and window.map.state is None
+    assert window.table.empty.text() == STILL_EMPTY and window.map.state is None
     file.write_bytes(b"".join(whole[:3]) + whole[3][:40])
     main.sweep_controller.refresh()
     qtbot.waitUntil(lambda: len(window.rows) == 3)

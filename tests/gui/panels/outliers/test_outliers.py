@@ -77,7 +77,7 @@ def test_the_worst_observations_of_a_run_are_listed_and_lead_there(solved, panel
     assert {(int(frame) - 1, int(point) - 1) for point, frame, _ in listed} >= set(WRONG)
     residuals = [float(value) for *_, value in listed]
     assert residuals == sorted(residuals, reverse=True)
-    assert f"{len(listed)} of {solved.sequence.visible.sum()} (" in panel.sentence
+    assert f"{len(listed)} of {solved.sequence.visible.sum()} (" in panel.sentence.full_text
     heading = panel.list.header()
     assert sum(heading.sectionSize(column) for column in range(3)) <= panel.list.viewport().width()
     item = panel.list.topLevelItem(1)
@@ -99,7 +99,8 @@ def test_the_histogram_counts_every_observation_and_the_chosen_row_stays_where_t
         assert near(picture, theme.warning, tolerance=30).sum() > 5
     panel.list.setCurrentItem(panel.list.topLevelItem(0))
     panel.set_state(replace(state, sentence="other", can_hide=True))
-    assert panel.sentence == "other" and panel.list.currentItem() is panel.list.topLevelItem(0) is not None
+    assert panel.sentence.full_text == "other"
+    assert panel.list.currentItem() is panel.list.topLevelItem(0) is not None
     panel.set_state(replace(state, unit="mm"))
     assert panel.list.currentItem() is None and panel.list.headerItem().text(2) == "mm"
     panel.set_state(replace(state, outliers=find_outliers(residuals, threshold=70.0)))
@@ -108,12 +109,12 @@ def test_the_histogram_counts_every_observation_and_the_chosen_row_stays_where_t
 
 def test_residuals_of_another_solution_than_the_shown_one_carry_its_name(solved, panel, controller):
     axis = panel.plot._plot.getAxis("bottom")
-    assert "solution" not in panel.sentence and axis.labelText == "residual (px)"
+    assert "solution" not in panel.sentence.full_text and axis.labelText == "residual (px)"
     last = solved.shown.last
     solved.shown.last = replace(last, record=replace(last.record, energy=-14.0))  # its depths are refined
     solved.run_changed.emit(solved.shown)
     controller.show()
-    assert panel.sentence.endswith(" px in the bilinear solution")
+    assert panel.sentence.full_text.endswith(" px in the bilinear solution")
     assert "bilinear residual (px)" in axis.labelText
 
 
@@ -137,7 +138,7 @@ def test_all_are_hidden_in_one_step_and_solved_without_them(
     button(panel, "Hide all").click()
     assert solved.excluded[tuple(np.transpose(WRONG))].all()
     controller.show()
-    assert panel.sentence == f"{solved.excluded.sum()} observations hidden: press Solve again"
+    assert panel.sentence.full_text == f"{solved.excluded.sum()} observations hidden: press Solve again"
     assert rows(panel) == [] and not button(panel, "Hide all").isEnabled()
     with qtbot.waitSignal(panel.solve_requested):
         button(panel, "Solve again").click()
@@ -145,7 +146,7 @@ def test_all_are_hidden_in_one_step_and_solved_without_them(
     add_run(solved, solve_once(sequence, solved.settings)[-1], solved.settings)
     controller.show()
     assert controller.round == 2
-    assert panel.sentence.startswith("Round 2: ")
+    assert panel.sentence.full_text.startswith("Round 2: ")
     assert solved.shown.last.best.loss < 0.9 * error
     with qtbot.waitSignal(panel.show_requested):
         button(panel, "Show all").click()
@@ -157,13 +158,13 @@ def test_nothing_is_listed_without_a_run_or_while_one_is_under_way(
     session, controller, panel, sequence, add_solved_run
 ):
     controller.show()
-    assert rows(panel) == [] and panel.sentence == ""
+    assert rows(panel) == [] and panel.sentence.full_text == ""
     assert not any(button(panel, text).isEnabled() for text in ("Hide all", "Solve again", "Show all"))
     run = add_solved_run(session, sequence, QUICK)
     run.state = RunState.RUNNING
     session.report_run(run)
     controller.show()
-    assert panel.sentence == "A run is under way" and not button(panel, "Hide all").isEnabled()
+    assert panel.sentence.full_text == "A run is under way" and not button(panel, "Hide all").isEnabled()
     run.state = RunState.FINISHED
     session.report_run(run)
     controller.show()
