@@ -31,7 +31,8 @@ MOST_PIXELS = 99_999  # of a dock
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 4
 LAYOUT = tuple(f"layout{LAYOUT_VERSION}/{part}" for part in ("geometry", "docks", "sizes"))
-KINDS = {"imports": dict, "sequences": dict, "presets": dict, "recent": list, "reports": list}
+RECENT, REPORTS = "recent", "reports"  # what was opened last
+KINDS = {"imports": dict, "sequences": dict, "presets": dict, RECENT: list, REPORTS: list}
 MOST_BYTES = 16_000_000
 LOCK_MILLISECONDS = 1000  # for which another window may write
 Value = TypeVar("Value", str, dict[str, Any], list[Any])
@@ -78,17 +79,22 @@ class AppStore:
         """Drop geometry and dock state."""
         self.forget(LAYOUT)
 
-    def recent(self) -> list[Path]:
-        """Return the files and folders opened last, newest first, without those that are gone."""
-        return self._paths("recent")
+    def recent(self, key: str = RECENT) -> list[Path]:
+        """Return the files (or reports) opened last, newest first, without those that are gone."""
+        found = self._names(key)
+        # Another computer is asked for a file when that is opened: it may not answer for a minute.
+        elsewhere = [name for name in found if named_path(name, self._file.path) is None]
+        return [Path(name) for name in found if name in elsewhere or os.path.exists(name)]
 
-    def add_recent(self, path: Path) -> None:
-        """Add a file or folder as the first of the recent ones."""
-        self._add_path("recent", path)
+    def add_recent(self, path: Path, key: str = RECENT) -> None:
+        """Add a file or folder, or a report, as the first of the recent ones."""
+        path = path.absolute()
+        others = [other for other in self.recent(key) if other != path]
+        self._set(key, [str(other) for other in [path, *others][:RECENT_FILES]])
 
     def clear_recent(self) -> None:
         """Forget the recent files."""
-        self.forget(["recent"])
+        self.forget([RECENT])
 
     def imported(self, path: Path) -> StoredImport | None:
         """Return how a file was imported the last time, None where it was not."""
@@ -109,14 +115,6 @@ class AppStore:
         """Remember how a file was imported."""
         entry = {**vars(how), "reading": dict(how.reading)}
         self._set_newest("imports", str(path.absolute()), entry)
-
-    def recent_reports(self) -> list[Path]:
-        """Return the reports opened last, newest first, without those that are gone."""
-        return self._paths("reports")
-
-    def add_recent_report(self, page: Path) -> None:
-        """Add a report as the first of the recent ones."""
-        self._add_path("reports", page)
 
     def parameters(self, content: str) -> Settings | None:
         """Return the parameters that a sequence had last, None where they were those of the preset."""
@@ -208,17 +206,6 @@ class AppStore:
 
     def _names(self, key: str) -> list[str]:
         return [name for name in self._file.value(key, list) if isinstance(name, str)]
-
-    def _paths(self, key: str) -> list[Path]:
-        found = self._names(key)
-        # Another computer is asked for a file when that is opened: it may not answer for a minute.
-        elsewhere = [name for name in found if named_path(name, self._file.path) is None]
-        return [Path(name) for name in found if name in elsewhere or os.path.exists(name)]
-
-    def _add_path(self, key: str, path: Path) -> None:
-        path = path.absolute()
-        others = [other for other in self._paths(key) if other != path]
-        self._set(key, [str(other) for other in [path, *others][:RECENT_FILES]])
 
     def _set_newest(self, key: str, name: str, entry: dict[str, Any] | None) -> None:
         """Store an entry as the newest of a dictionary, which forgets the oldest ones; None removes it."""

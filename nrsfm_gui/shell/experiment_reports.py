@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject, QUrl
 from PyQt6.QtGui import QDesktopServices
 from PyQt6.QtWidgets import QWidget
 
-from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.app_store import REPORTS, AppStore
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.widgets.dialogs import ask_for_path
 from nrsfm_gui.widgets.fields import copy_text
@@ -32,7 +32,7 @@ class ExperimentReports(QObject):
         found = (page.resolve() for place in PLACES for page in Path.cwd().glob(place))
         own = (page for page in found if page.is_relative_to(Path.cwd().resolve()))  # no links elsewhere
         pages = {page for page in own if page.with_suffix(".md").is_file()}  # `nrsfm reproduce` writes both
-        pages |= {page for page in self._store.recent_reports() if os.path.isfile(page)}
+        pages |= {page for page in self._store.recent(REPORTS) if os.path.isfile(page)}
         if pages:
             self.open(max(pages, key=os.path.getmtime))
             return
@@ -43,7 +43,7 @@ class ExperimentReports(QObject):
 
     def ask(self) -> None:
         """Ask for a report, and open it."""
-        known = self._store.recent_reports()
+        known = self._store.recent(REPORTS)
         start = known[0].parent if known else Path.cwd()
         ask_for_path(self._parent, "Open a report", self.open, start=start, filters=FILTER)
 
@@ -57,7 +57,7 @@ class ExperimentReports(QObject):
         if not QDesktopServices.openUrl(QUrl(page.absolute().as_uri())):
             self._notifier.warn(f"No program was found that opens {page}")
             return
-        self._store.add_recent_report(page)
+        self._store.add_recent(page, REPORTS)
         self._notifier.inform(f"Opened {page} in the browser", action=("Open another…", self.ask))
 
     def _copy_command(self) -> None:

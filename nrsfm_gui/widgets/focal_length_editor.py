@@ -91,7 +91,7 @@ class FocalLengthEditor(QWidget):
             raise ValueError(f"focal length is {shown:g} {self.unit}; accepted is a number above 0")
         if self.unit == PIXELS:
             return float(shown)
-        sensor = known(self._sensor.value())  # the field is not optional
+        sensor = known(self._sensor.value())  # nor is this one
         assert self._side is not None  # else only pixels are offered
         return CONVERSIONS[self.unit][0](float(shown), self._side, float(sensor))
 

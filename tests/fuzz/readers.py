@@ -29,7 +29,7 @@ from core.io.writers import WRITERS
 from core.reconstruction import load_start
 from core.tracking import Video
 from core.tracking.decoding import VideoDecoder
-from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.app_store import REPORTS, AppStore
 from nrsfm_gui.panels.appearance.mesh_files import read_triangulation
 from nrsfm_gui.panels.background.image_sources import open_source
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
@@ -132,7 +132,7 @@ def _sweep(path: Path, options: tuple[str, ...]) -> str:
 def _settings(path: Path, options: tuple[str, ...]) -> str:
     store = AppStore(path)
     read = (
-        store.layout(), store.recent(), store.recent_reports(), store.imported(Path("/tmp/a.npz")),
+        store.layout(), store.recent(), store.recent(REPORTS), store.imported(Path("/tmp/a.npz")),
         store.parameters("abc"), store.preferences(), store.refused(), store.open_sections(), store.theme(),
         store.offered_session(), store.steps_done(), store.writing_folder(),
     )  # fmt: skip

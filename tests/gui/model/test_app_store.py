@@ -13,6 +13,7 @@ from nrsfm_gui.model.app_store import (
     MOST_BYTES,
     MOST_REMEMBERED,
     RECENT_FILES,
+    REPORTS,
     AppStore,
     SettingsFile,
     StoredImport,
@@ -123,7 +124,7 @@ def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file, values
     store = AppStore(file)
     assert set(store.refused()) == {*values, *others}
     assert store.preferences() == Preferences(color_map="magma")
-    assert store.recent() == store.recent_reports() == []
+    assert store.recent() == store.recent(REPORTS) == []
     assert store.parameters("a") is None and store.imported(Path("a.npz")) is None
     store.forget(store.refused())
     assert store.refused() == () == AppStore(file).refused()

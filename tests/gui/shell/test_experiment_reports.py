@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from core.cli import parser
 from core.experiments.report import Heading, write_report
+from nrsfm_gui.model.app_store import REPORTS
 from nrsfm_gui.shell.experiment_reports import ExperimentReports
 
 
@@ -78,7 +79,7 @@ def test_a_report_that_was_opened_is_found_again_from_anywhere(tmp_path, folder,
     assert opened[-1] == newer
     for page in (elsewhere, newer):
         os.unlink(page)
-    assert store.recent_reports() == []
+    assert store.recent(REPORTS) == []
 
 
 def test_without_a_report_the_command_for_one_can_be_copied(folder, opened, reports, messages):
@@ -119,4 +120,4 @@ def test_nothing_but_a_page_is_opened(tmp_path, opened, reports, messages, store
     for each in (page, tmp_path, tmp_path / "absent.html"):
         reports.open(each)
         assert "is no report; accepted are files that end in .html or .htm" in messages.text
-    assert opened == [] and store.recent_reports() == []
+    assert opened == [] and store.recent(REPORTS) == []
