@@ -163,8 +163,9 @@ class Form(QWidget):
 def align(*forms: Form) -> None:
     """Let the editors of several forms begin at one place."""
     captions = [row.caption for form in forms for row in form.rows.values()]
+    widest = max(caption.sizeHint().width() for caption in captions)
     for form in forms:
-        form.grid.setColumnMinimumWidth(0, max(caption.sizeHint().width() for caption in captions))
+        form.grid.setColumnMinimumWidth(0, widest)
 
 
 def value_details(described: Parameter, default: object) -> str:
