@@ -130,6 +130,7 @@ PRICE = 1.5  # of leaving an observation, over that which keeps what exceeds noi
 EXTENT_WEIGHT = 10.0  # of the squared log of the extent's ratio, a frame
 LONGEST_RUN = 50  # frames that the preconditioner couples
 FRAME_FLOOR, DEPTH_FLOOR = 1e-3, 1e-6  # of the mean diagonal, added to the preconditioner's blocks
+MOTION_FLOOR = 1e-6  # of the mean floor of whole motions: a tilt of depths which are all 0 moves nothing
 TINY = 1e-12  # of lambda_k + eps^2: a mode without movement has no direction in the frames
 FARTHEST = 50.0  # log of a depth over the mean one
 RAY_FLOOR = 1e-30  # of the curvature of a ray: where shapes diverge, its inverse stays finite
@@ -478,7 +479,8 @@ class LevelEnergy(OneLine):
 
     def _extent(self, Y: Floats, gY: Floats) -> float:
         """Return the term of the extent of centered points, and add its gradient to `gY`."""
-        lateral, depth = float(np.vdot(Y[:2], Y[:2])), float(np.vdot(Y[2], Y[2]))
+        # Not Python's numbers, whose division by 0 raises: where all points coincide, the term is infinite.
+        lateral, depth = np.vdot(Y[:2], Y[:2]), np.vdot(Y[2], Y[2])
         ratio = 0.5 * np.log(2.0 * depth / lateral) - np.log(self.problem.extent)
         slope = 2.0 * EXTENT_WEIGHT * Y.shape[2] * ratio
         gY[2] += (slope / depth) * Y[2]
@@ -646,7 +648,8 @@ def _motion_blocks(motions: Floats, coupling: Singles, stiff: Floats, frames: in
     diagonal = np.einsum("nkflf->klnf", blocks)  # a view
     diagonal[: len(stiff), : len(stiff)] += _in_runs(stiff, runs, length)
     own = np.einsum("kknf->knf", diagonal)
-    own += FRAME_FLOOR * own.sum(axis=(1, 2), keepdims=True) / frames
+    floor = FRAME_FLOOR * own.sum(axis=(1, 2), keepdims=True) / frames
+    own += np.maximum(floor, MOTION_FLOOR * floor.mean())
     return blocks.reshape(runs, count * length, -1)
 
 

@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 from foreign_seeds import FRAMES, POINTS
 
 import core
@@ -23,7 +24,8 @@ from core.cameras.rotations import load_rotations
 from core.cli import parser
 from core.cli.evaluate import load_truth
 from core.experiments.job_store import JobStore
-from core.experiments.sweep.frame import tabulate
+from core.experiments.report import render_markdown
+from core.experiments.sweep.frame import report_table, tabulate
 from core.experiments.sweep.rows import is_sweep_folder, read_sweep
 from core.io.writers import WRITERS
 from core.reconstruction import load_start
@@ -34,6 +36,10 @@ from nrsfm_gui.panels.appearance.mesh_files import read_triangulation
 from nrsfm_gui.panels.background.image_sources import open_source
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
 from nrsfm_gui.sessions.session_file import ViewState, read_session, session_summary
+from nrsfm_gui.text.sweep_rows import build_rows
+from nrsfm_gui.text.table_text import MARKDOWN
+
+MOST_ROWS = 8  # of a sweep, that are shown
 
 Read = "Callable[[Path, tuple[str, ...]], str]"
 
@@ -123,10 +129,13 @@ def _sweep(path: Path, options: tuple[str, ...]) -> str:
         found = [store.has_result(key) and store.load_row(key) is not None for key in keys]
     if not is_sweep_folder(path):
         return repr(found)
-    sweep = read_sweep(path)
+    rows = build_rows(read_sweep(path))
+    sweep, shown = rows.sweep, np.arange(min(len(rows), MOST_ROWS))
     by = sweep.varied[:2]
-    tables = [repr(tabulate(sweep, number, by)) for number in sweep.numbers[:2] if by]
-    return f"{sweep} {tables}"
+    tables = [report_table(tabulate(sweep, number, by)) for number in sweep.numbers[:2] if by]
+    texts = [rows.run_title(run) + rows.run_details(run, kept=True) for run in shown]
+    listed = rows.text(rows.columns, shown, MARKDOWN)
+    return "\n".join((repr(found), *texts, rows.common_settings(), listed, render_markdown(tables)))
 
 
 def _settings(path: Path, options: tuple[str, ...]) -> str:

@@ -156,6 +156,20 @@ def test_the_preconditioner_is_symmetric_and_positive_definite(frames, points, n
     assert first @ M.apply(second) == pytest.approx(second @ M.apply(first), rel=1e-3, abs=1e-3)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("affine", "depth"), [(True, 0.0), (False, 1.0)])
+def test_of_flat_shapes_there_is_a_preconditioner_and_of_a_single_point_an_infinite_energy(affine, depth):
+    energy, x = random_energy(7, 12, LEVELS[0], affine=affine, noise=0.01)
+    flat = replace(energy.point(x), depths=np.full((7, 12), depth))
+    M = energy.preconditioner(energy.start(flat))
+    first, second = np.random.default_rng(2).normal(size=(2, len(x))).astype(np.float32)
+    assert 0 < first @ M.apply(first) < np.inf
+    assert first @ M.apply(second) == pytest.approx(second @ M.apply(first), rel=1e-3)
+    for rays in (flat.rays, np.zeros_like(flat.rays)):
+        value, gradient = energy.value_and_gradient(energy.start(replace(flat, rays=rays)))
+        assert value == np.inf and not gradient.any()
+
+
 @pytest.mark.parametrize(("affine", "inflates"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize("level", [LEVELS[0], LEVELS[2]])
 @pytest.mark.parametrize(("frames", "points"), SHAPES)
