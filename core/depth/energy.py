@@ -132,6 +132,7 @@ LONGEST_RUN = 50  # frames that the preconditioner couples
 FRAME_FLOOR, DEPTH_FLOOR = 1e-3, 1e-6  # of the mean diagonal, added to the preconditioner's blocks
 MOTION_FLOOR = 1e-6  # of the mean floor of whole motions: a tilt of depths which are all 0 moves nothing
 TINY = 1e-12  # of lambda_k + eps^2: a mode without movement has no direction in the frames
+EIGENVALUE_FLOOR = 1e-6  # of the largest one, of a block that single precision does not hold
 FARTHEST = 50.0  # log of a depth over the mean one
 RAY_FLOOR = 1e-30  # of the curvature of a ray: where shapes diverge, its inverse stays finite
 
@@ -661,8 +662,18 @@ def _inverses(blocks: Singles) -> Singles:
         try:
             inverse[:] = _cholesky_inverse(block)[0]
         except np.linalg.LinAlgError:  # not positive in single precision, or not finite
-            inverse[:] = np.linalg.inv(block)
+            inverse[:] = _positive_inverse(block) if np.isfinite(block).all() else np.nan
     return inverses
+
+
+def _positive_inverse(block: Singles) -> Floats:
+    """Return the inverse of what is not positive definite by rounding: scaled, its eigenvalues are raised."""
+    variances = np.diagonal(block).astype(float)
+    scale = np.sqrt(np.maximum(variances, TINY * np.abs(variances).max()))
+    values, vectors = np.linalg.eigh(block / scale / scale[:, None])
+    vectors /= scale[:, None]
+    inverse: Floats = (vectors / np.maximum(values, EIGENVALUE_FLOOR * values[-1])) @ vectors.T
+    return inverse
 
 
 def _cholesky_inverse(matrix: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

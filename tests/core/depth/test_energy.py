@@ -170,6 +170,13 @@ def test_of_flat_shapes_there_is_a_preconditioner_and_of_a_single_point_an_infin
         assert value == np.inf and not gradient.any()
 
 
+def test_where_a_frame_has_diverged_the_variances_are_not_negative():
+    energy, x = random_energy(20, 12, LEVELS[1], noise=0.01)
+    x[: 12 * 20].reshape(12, 20)[:6, 2] += 25.0
+    for variances in energy.conditional_variances(x):
+        assert np.isfinite(variances).all() and (variances >= 0).all()
+
+
 @pytest.mark.parametrize(("affine", "inflates"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize("level", [LEVELS[0], LEVELS[2]])
 @pytest.mark.parametrize(("frames", "points"), SHAPES)
