@@ -176,9 +176,10 @@ class Autosave(QObject):
     def keep(self) -> None:
         """Keep the open session as the last one, in this thread; a failure leaves its own file."""
         self._jobs.wait()
-        saved = self._snapshot()
+        saved, changes = self._snapshot(), self._changes
         if saved is not None:
-            self._write_last(saved, self.own)
+            self._write_own(saved, changes)
+            self._make_last(self.own)
 
     def shut_down(self, *, discard: bool) -> None:
         """Stop; the file of this process stays without `discard`, and is offered at the next start."""
@@ -199,15 +200,15 @@ class Autosave(QObject):
     def _keep(self, saved: SavedSession, left: LockedFile) -> None:
         """Keep a session that was left as the last one."""
         try:
-            self._write_last(saved, left)
+            left.write(saved)
+            self._make_last(left)
         except (InputError, OSError) as error:
             refusal = InputError.of(error) if isinstance(error, OSError) else error
             raise InputError(f"{refusal}. {left.describe_rest()}") from error
         finally:
             left.release()
 
-    def _write_last(self, saved: SavedSession, own: LockedFile) -> None:
-        own.write(saved)
+    def _make_last(self, own: LockedFile) -> None:
         last = LockedFile(self._folder / LAST)
         if not last.lock(LAST_MILLISECONDS):
             raise InputError(

@@ -33,7 +33,10 @@ class Collector(QObject):
         self._timer = QTimer(self)  # a clock
         self._timer.setInterval(LOOK_MILLISECONDS)
         self._timer.timeout.connect(self.collect_due)
-        QTimer.singleShot(FREEZE_MILLISECONDS, self.freeze)
+        self._freeze_timer = QTimer(self)
+        self._freeze_timer.setSingleShot(True)
+        self._freeze_timer.timeout.connect(self.freeze)
+        self._freeze_timer.start(FREEZE_MILLISECONDS)
         self.start()
 
     def start(self) -> None:
@@ -61,6 +64,7 @@ class Collector(QObject):
     def stop(self) -> None:
         """Leave it to the interpreter again."""
         self._timer.stop()
+        self._freeze_timer.stop()
         gc.enable()
 
 

@@ -129,7 +129,9 @@ class HelpWindow(Themed, QWidget):
 
     def follow(self, link: QUrl) -> None:
         """Copy what a link stands for, or go to the place of the page that it names."""
-        if link.toString() in self._copied:
+        if link.toString() == CITATIONS and not self._copied:
+            self._status.setText("The page with the citations is not installed")
+        elif link.toString() in self._copied:
             copy_text(self._copied[link.toString()])
             self._status.setText(COPIED_CITATIONS if self._file == METHOD else "Copied these lines")
         elif link.hasFragment():

@@ -15,6 +15,7 @@ import math
 import os
 import re
 import struct
+import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -153,10 +154,10 @@ def check_camera(stated: CameraModel, wanted: CameraModel | None, path: Path) ->
 
 
 # What values that no check has foreseen raise in NumPy, in a library, and in readers of other packages.
-# RuntimeError is of nesting without end, and of what a method does not do.
+# RuntimeError is of nesting without end, and of what a method does not do, SystemError of text that is none.
 DAMAGED = (
-    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, TypeError, ValueError,
-    LinAlgError, struct.error,
+    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, SystemError, TypeError,
+    ValueError, LinAlgError, struct.error,
 )  # fmt: skip
 
 
@@ -389,7 +390,22 @@ def parse_array(content: bytes) -> npt.NDArray[Any]:
     if size != there or min(shape, default=0) < 0:
         sides = shortened(" x ".join(map(str, shape)))
         raise ValueError(f"an array of {sides} needs {shortened(str(size))} bytes, and there are {there}")
-    return np.frombuffer(content, kind, offset=place).reshape(shape, order="F" if fortran else "C")
+    array = np.frombuffer(content, kind, offset=place)
+    check_characters(array)
+    return array.reshape(shape, order="F" if fortran else "C")
+
+
+def check_characters(array: npt.NDArray[Any]) -> None:
+    """Refuse text of numbers beyond the last character, at which Python fails at some later place."""
+    if array.dtype.names is not None:
+        for name in array.dtype.names:
+            check_characters(array[name])
+    elif array.dtype.kind == "U" and array.dtype.itemsize:
+        codes = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if codes.max(initial=0) > sys.maxunicode:
+            raise ValueError(
+                f"its text has the character {codes.max():#x}; the last one is {sys.maxunicode:#x}"
+            )
 
 
 class PythonObjectsError(ValueError):

@@ -171,7 +171,7 @@ def _guarded(reader: Reader, name: str) -> Reader:
     def guarded(function: Callable[..., Any], *, denies: bool = False) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
             try:
-                return function(*arguments)
+                return bool(function(*arguments)) if denies else function(*arguments)
             except (Exception, SystemExit) as error:
                 if denies:
                     return False

@@ -157,6 +157,8 @@ def _taker(body: bytes, form: str) -> Callable[[str, int], Sequence[Any]]:
     words, stream, order = re.finditer(rb"\S+", body), BytesIO(body), "<" if "little" in form else ">"
 
     def take_words(kinds: str, length: int) -> list[bytes]:
+        if length < 0:
+            raise ValueError("a list has fewer than no entries")
         return [next(words)[0] for _ in range(length * len(kinds))]
 
     def take_bytes(kinds: str, length: int) -> tuple[Any, ...]:

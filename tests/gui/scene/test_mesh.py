@@ -102,6 +102,8 @@ def test_every_kind_of_file_gives_the_same_triangles(tmp_path, kind):
                   b"vertex_indices\nend_header\n0\n0\n0\n0\n3 0 1 2\n", "ends before its last face"),
         ("a.ply", b"ply\nformat binary_little_endian 1.0\nelement vertex 4\nelement face 99999999999\n"
                   b"property list uint int vertex_indices\nend_header\n\xff\xff\xff\xff", "ends before"),
+        ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 4\nproperty list uchar int q\nelement face 1\n"
+                  b"property list uchar int vertex_indices\nend_header\n-1\n0\n0\n0\n3 0 1 2\n", "no number"),
         ("a.ply", b"ply\nformat odd 1.0\nelement vertex 4\nend_header\n", "its format is 'odd'"),
     ],
 )  # fmt: skip

@@ -48,6 +48,6 @@ def test_what_is_to_be_deleted_is_deleted_before_garbage_is_collected(qtbot, col
 
 def test_collecting_is_left_to_the_interpreter_again_in_the_end(collector):
     collector.stop()
-    assert gc.isenabled()
+    assert gc.isenabled() and not collector._freeze_timer.isActive()
     collector.start()
     assert not gc.isenabled()

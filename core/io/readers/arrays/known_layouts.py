@@ -242,7 +242,11 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
     name = next(key for key, value in variables.items() if is_views(value))
     views = variables[name]
     positions, columns = views["points"], views["index"]
-    count = int(whole_numbers(views["pointnr"], f"{name}.pointnr").item())
+    pointnr = whole_numbers(views["pointnr"], f"{name}.pointnr")
+    if pointnr.size != 1 or pointnr.item() < 0:
+        found = f"{pointnr.item():g}" if pointnr.size == 1 else f"{pointnr.size} numbers"
+        raise InputError(f"{name}.pointnr is {found}; accepted is the number of the points")
+    count = int(pointnr.item())
     if not isinstance(positions, list) or not isinstance(columns, list) or len(positions) != len(columns):
         raise InputError(f"{name}.points and {name}.index must have one cell per view each")
     Allowance(check_file(path)).use_array((len(positions), 2, count), 8)

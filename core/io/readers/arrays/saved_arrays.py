@@ -32,7 +32,7 @@ import numpy as np
 
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
-from ...files.contents import PythonObjectsError, parse_array, read_bytes
+from ...files.contents import PythonObjectsError, check_characters, parse_array, read_bytes
 from ...files.reading_options import ReadingOptions
 from ...files.sandbox import read_limited
 from ...files.variables import LoadedFile, Parts, Variables, describe, is_array, shortened, without_batch
@@ -238,7 +238,9 @@ class _Array:
         if kind.code == "O8" or not isinstance(data, bytes | bytearray):
             raise _refused("holds an array of Python objects")
         numbers: np.dtype[Any] = np.dtype(kind.code).newbyteorder(">" if kind.order == ">" else "=")
-        self.value = np.frombuffer(data, numbers).reshape(shape, order="F" if fortran else "C")
+        array = np.frombuffer(data, numbers)
+        check_characters(array)
+        self.value = array.reshape(shape, order="F" if fortran else "C")
 
 
 class _StandIn:
@@ -302,9 +304,16 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _converted(value: Any, depth: int, made: dict[int, Any]) -> Any:
-    """Return what was unpickled as array, list or dict; `made`: what was returned for lists by their id."""
+    """Return what was unpickled as array, list or dict; `made`: what was returned by the id of each."""
     if depth > DEEPEST:
         raise _refused(f"is nested more than {DEEPEST} deep")
+    if id(value) not in made:
+        made[id(value)] = _made(value, depth, made)
+    return made[id(value)]
+
+
+def _made(value: Any, depth: int, made: dict[int, Any]) -> Any:
+    """Return the same of a value that was not converted before."""
     if isinstance(value, _Array):
         return (
             value.value if isinstance(value.value, np.ndarray) else _converted(value.value, depth + 1, made)
@@ -314,14 +323,9 @@ def _converted(value: Any, depth: int, made: dict[int, Any]) -> Any:
             raise _refused("holds a dict whose keys are no text")
         return {str(key): _converted(each, depth + 1, made) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        if id(value) not in made:
-            plain = value and all(type(each) in (int, float, bool) for each in value)
-            made[id(value)] = (
-                np.array(value, dtype=np.float64)
-                if plain
-                else [_converted(each, depth + 1, made) for each in value]
-            )
-        return made[id(value)]
+        if value and all(type(each) in (int, float, bool) for each in value):
+            return np.array(value, dtype=np.float64)
+        return [_converted(each, depth + 1, made) for each in value]
     if isinstance(value, str | bool | float) or (isinstance(value, int) and abs(value) < 2**63):
         return np.array(value)
     if value is None:

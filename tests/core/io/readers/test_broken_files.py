@@ -134,6 +134,8 @@ MAT: dict[str, dict[str, Any]] = {
     r"K is .*; accepted is an upper triangular camera matrix": {
         "M": numbers(), "W": mask(), "K": np.ones((3, 3))
     },
+    r"u.pointnr is -1; accepted is the number of the points": {"u": VIEWS | {"pointnr": -1.0}},
+    r"u.pointnr is 2 numbers; accepted is the number of the points": {"u": VIEWS | {"pointnr": np.ones(2)}},
     r"view 2 of u: index runs to 7; accepted is 1 to pointnr = 6": {
         "u": VIEWS | {"index": cells(ORDER, ORDER + 1)}
     },

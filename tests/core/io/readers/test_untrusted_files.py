@@ -28,6 +28,7 @@ from core.io.readers import (
     load_arrays,
     memory_limit,
     opened_archive,
+    parse_array,
     parse_json,
     reason,
     set_memory_limit,
@@ -193,6 +194,18 @@ def test_a_member_that_is_no_array_is_one_sentence_wherever_arrays_are_read(tmp_
     for kind in ("sequence", "result", "rotations", "intrinsics"):
         with pytest.raises(InputError, match=r"a\.npz: is damaged: R is no array of NumPy \(.+\)$"):
             READ[kind](tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(("order", "record"), [("<", True), (">", False)])
+def test_text_beyond_the_last_character_is_refused(order, record):
+    text = np.array(["name", "\U0010ffff"], dtype=f"{order}U4")
+    number, other = (np.array([code], dtype=f"{order}u4").tobytes() for code in (0x10FFFF, 0x110000))
+    whole = np.array([("name",), ("\U0010ffff",)], dtype=[("a", text.dtype)]) if record else text
+    stream = io.BytesIO()
+    np.save(stream, whole)
+    assert np.array_equal(parse_array(stream.getvalue()), whole)
+    with pytest.raises(ValueError, match="its text has the character 0x110000; the last one is 0x10ffff"):
+        parse_array(stream.getvalue().replace(number, other))
 
 
 def test_arrays_that_are_mostly_zero_are_read(tmp_path, monkeypatch):
