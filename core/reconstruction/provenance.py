@@ -111,18 +111,10 @@ class ProvenanceChain(OneLine):
 
 
 def nearest_preset(settings: Settings) -> str:
-    """Return the preset of the problem that the fewest settings differ from.
-
-    Of equals that of the same objective, then the default.
-    """
+    """Return the preset of the problem that the fewest settings differ from; its default where equal."""
     own = [name for name, preset in PRESETS.items() if preset.problem == settings.problem]
-    default = DEFAULT_PRESETS[settings.problem]
-
-    def distance(name: str) -> tuple[int, bool, bool]:
-        preset = PRESETS[name]
-        return len(_changes(settings, preset)), preset.objective != settings.objective, name != default
-
-    return min(own, key=distance)
+    names = sorted(own, key=lambda name: name != DEFAULT_PRESETS[settings.problem])
+    return min(names, key=lambda name: len(_changes(settings, PRESETS[name])))
 
 
 def preset_name(settings: Settings) -> str | None:

@@ -121,7 +121,6 @@ def test_presets_are_recognized():
     assert nearest_preset(Settings(rank=2)) == "bilinear"
     assert nearest_preset(Settings(isometry=2.0)) == "recommended"
     assert nearest_preset(PAPER.with_changes(seed=1)) == "paper"
-    assert nearest_preset(PRESETS["bilinear"].with_changes(method="admm")) == "bilinear"
 
 
 def test_the_command_quotes_its_paths_and_keeps_the_reading_options():
