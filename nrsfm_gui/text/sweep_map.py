@@ -153,12 +153,18 @@ def build_map(
     width = len(table.columns)
     two = len(by) > 1
     return SweepMap(
-        rows, table, title, " · ".join(notes), heading=heading, numbers=column.numbers,
+        rows,
+        table,
+        title,
+        " · ".join(notes),
+        heading=heading,
+        numbers=column.numbers,
         members={divmod(int(table.cells[group[0]]), width): runs[group] for group in groups},
-        across=shortened(by[-1]), down=shortened(by[0]) if two else "",
+        across=shortened(by[-1]),
+        down=shortened(by[0]) if two else "",
         columns=setting_texts(table.columns),
         rows=setting_texts([labels[0] for labels in table.rows]) if two else ("",),
-    )  # fmt: skip
+    )
 
 
 def _several(codes: Ints | None, runs: Ints) -> bool:

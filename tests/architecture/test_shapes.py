@@ -62,9 +62,15 @@ def test_arrays_have_the_shapes_that_stand_beside_their_fields():
     )
     *_, last = iterate(scene, rank=2, starts=1, rotations="truth")
     for value, least in (
-        (scene, 6), (scene.observations, 2), (scene.truth, 2), (problem, 4), (low_rank, 3),
-        (problem.closed_form(), 3), (last, 1), (last.geometry, 5),
-    ):  # fmt: skip
+        (scene, 6),
+        (scene.observations, 2),
+        (scene.truth, 2),
+        (problem, 4),
+        (low_rank, 3),
+        (problem.closed_form(), 3),
+        (last, 1),
+        (last.geometry, 5),
+    ):
         assert check_shapes(value) >= least, type(value)
 
 

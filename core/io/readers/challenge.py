@@ -226,12 +226,20 @@ def read(item: ChallengeFile, frame_base: int) -> Sequence:
     truth, rotations, translations = _truth(item, frames, points, frame_base)
     with naming(item.file):
         return Sequence(
-            observations.tracks, observations.visible, item.camera, item.name,
-            truth=truth, rotations=rotations, translations=translations, companion=companion,
-            edges=_indices(item.root / EDGES, 2, points), faces=_indices(item.root / FACES, 3, points),
+            observations.tracks,
+            observations.visible,
+            item.camera,
+            item.name,
+            truth=truth,
+            rotations=rotations,
+            translations=translations,
+            companion=companion,
+            edges=_indices(item.root / EDGES, 2, points),
+            faces=_indices(item.root / FACES, 3, points),
             units="px" if item.camera is CameraModel.PERSPECTIVE else "mm",
-            source=item.file, digest=digest(content),
-        )  # fmt: skip
+            source=item.file,
+            digest=digest(content),
+        )
 
 
 def _observations(item: ChallengeFile, content: bytes) -> Observations:

@@ -65,15 +65,21 @@ def entry_of(sequence: Sequence) -> SequenceEntry:
     assert sequence.source is not None  # every reader sets it
     truth = sequence.truth
     return SequenceEntry(
-        sequence.name, sequence.camera, "", sequence.source, sequence.frame_count, sequence.point_count,
+        sequence.name,
+        sequence.camera,
+        "",
+        sequence.source,
+        sequence.frame_count,
+        sequence.point_count,
         visible_fraction=float(sequence.visible.mean()),
         truth_frame=None if truth is None else truth.reference,
         truth_frames=0 if truth is None else len(truth.frames),
-        intrinsics=sequence.intrinsics is not None, rotations=sequence.rotations is not None,
+        intrinsics=sequence.intrinsics is not None,
+        rotations=sequence.rotations is not None,
         companion=sequence.companion is not None,
         edges=0 if sequence.edges is None else len(sequence.edges),
         faces=0 if sequence.faces is None else len(sequence.faces),
-    )  # fmt: skip
+    )
 
 
 def bundled_samples() -> tuple[SequenceEntry, ...]:
@@ -188,12 +194,20 @@ def _challenge_entry(item: ChallengeFile, frame_base: int) -> SequenceEntry:
         full = item.truth.is_file()
         reference = frames // 2 if full else None
         return SequenceEntry(
-            item.root.name, item.camera, item.path_name, item.file, frames, points, fraction,
+            item.root.name,
+            item.camera,
+            item.path_name,
+            item.file,
+            frames,
+            points,
+            fraction,
             truth_frame=reference if one is None else one[1] - frame_base,
             truth_frames=frames if full else int(one is not None),
-            rotations=full, companion=item.companion is not None,
-            edges=_line_count(item.root / EDGES), faces=_line_count(item.root / FACES),
-        )  # fmt: skip
+            rotations=full,
+            companion=item.companion is not None,
+            edges=_line_count(item.root / EDGES),
+            faces=_line_count(item.root / FACES),
+        )
     except InputError as error:
         return SequenceEntry(item.root.name, item.camera, item.path_name, item.file, problem=str(error))
 

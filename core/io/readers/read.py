@@ -141,9 +141,18 @@ def read_sequence(
     Sequence('balloon circle', perspective, 45 frames, 96 points)
     """
     options = ReadingOptions(
-        camera=camera, layout=layout, frame_base=frame_base, tracks=tracks, visible=visible, xy=xy, size=size,
-        threshold=threshold, order=order, individual=individual, columns=columns,
-    )  # fmt: skip
+        camera=camera,
+        layout=layout,
+        frame_base=frame_base,
+        tracks=tracks,
+        visible=visible,
+        xy=xy,
+        size=size,
+        threshold=threshold,
+        order=order,
+        individual=individual,
+        columns=columns,
+    )
     path = resolve(Path(path))
     item = _challenge_item(path, options, path_name)
     return read_file(path, options) if item is None else _read_challenge(item, options)
@@ -358,12 +367,21 @@ def _sequence_of(parts: Parts, file: LoadedFile, options: ReadingOptions) -> Seq
         check_camera(model, options.camera_model, file.path)
     perspective = model is CameraModel.PERSPECTIVE
     return Sequence(
-        parts.tracks, parts.seen, model, sequence_name(file.path),
+        parts.tracks,
+        parts.seen,
+        model,
+        sequence_name(file.path),
         intrinsics=parts.intrinsics if perspective else None,
         truth=None if parts.shapes is None else GroundTruth.of_all_frames(parts.shapes),
-        rotations=parts.rotations, translations=parts.translations, edges=parts.edges,
-        units="px" if perspective else parts.units, truth_units=parts.truth_units,
-        truth_name=parts.truth_name, image_size=options.image_size or parts.image_size,
-        point_names=parts.point_names, provenance=parts.provenance,
-        source=file.path.absolute(), digest=digest(file.content) if file.content else "",
-    )  # fmt: skip
+        rotations=parts.rotations,
+        translations=parts.translations,
+        edges=parts.edges,
+        units="px" if perspective else parts.units,
+        truth_units=parts.truth_units,
+        truth_name=parts.truth_name,
+        image_size=options.image_size or parts.image_size,
+        point_names=parts.point_names,
+        provenance=parts.provenance,
+        source=file.path.absolute(),
+        digest=digest(file.content) if file.content else "",
+    )

@@ -208,8 +208,18 @@ def export(
     writer = writer_for(path)
     check_writable(path)
     options = ExportOptions(
-        frame=frame, frames=frames, coordinates=coordinates, align=align, mirror=mirror, text=text, fps=fps,
-        interpolation=interpolation, color=color, video=video, progress=progress, y_up=writer.kind in Y_UP,
-    )  # fmt: skip
+        frame=frame,
+        frames=frames,
+        coordinates=coordinates,
+        align=align,
+        mirror=mirror,
+        text=text,
+        fps=fps,
+        interpolation=interpolation,
+        color=color,
+        video=video,
+        progress=progress,
+        y_up=writer.kind in Y_UP,
+    )
     progress(0, 1)
     return writer.write(result.with_mesh() if writer.kind in MESHED else result, path, options)

@@ -37,9 +37,14 @@ class ImageSource:
     """Pictures of one size, counted from 0, with a cache; several users share it, the last one closes it."""
 
     def __init__(
-        self, files: list[Path], size: QSize, read: Callable[[int], QImage], *, count: int | None = None,
+        self,
+        files: list[Path],
+        size: QSize,
+        read: Callable[[int], QImage],
+        *,
+        count: int | None = None,
         close: Callable[[], object] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.files, self.size = files, size
         self.count = len(files) if count is None else count
         self._read, self._close = read, close
@@ -113,9 +118,12 @@ def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> Imag
     except OSError as error:
         raise InputError.of(error) from error
     return ImageSource(
-        [path], QSize(*video.size), lambda index: as_image(video.read(index)), count=video.count,
+        [path],
+        QSize(*video.size),
+        lambda index: as_image(video.read(index)),
+        count=video.count,
         close=video.close,
-    )  # fmt: skip
+    )
 
 
 def image_suffixes() -> tuple[str, ...]:

@@ -306,8 +306,9 @@ class GuidancePanel(QWidget):
         self._words = PlainLabel(f"values {' and '.join(SETTINGS[OBJECTIVE].choices)}", role="muted")
         self._top = QStackedWidget()  # the range, or how far it is
         for parts in (
-            (*self._range, self._words, None, self._truth, self._use), (self._progress, self._left)
-        ):  # fmt: skip
+            (*self._range, self._words, None, self._truth, self._use),
+            (self._progress, self._left),
+        ):
             row = QWidget()
             filled(QHBoxLayout(row), *parts, grows=self._progress, spacing=6, margins=(8, 2, 8, 2))
             self._top.addWidget(row)

@@ -190,9 +190,14 @@ class RunsController(QObject):
 
         self.updater = PanelUpdater(self._resolve, lambda state: panel.set_rows(*state), self)
         self.updater.follow(
-            session.sequence_changed, session.runs_changed, session.shown_changed, session.compared_changed,
-            session.run_changed, display.errors.found, session.alignment_changed,
-        )  # fmt: skip
+            session.sequence_changed,
+            session.runs_changed,
+            session.shown_changed,
+            session.compared_changed,
+            session.run_changed,
+            display.errors.found,
+            session.alignment_changed,
+        )
         display.errors.incumbent_changed.connect(self.updater.run)
         display.refreshed.connect(self.updater.flush)
         session.changed.connect(self._on_changed)

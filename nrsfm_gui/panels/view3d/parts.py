@@ -362,9 +362,13 @@ def _halos(scene: Scene, colors: Rgba) -> dict[str, Part]:
 
 
 def _dots(
-    points: Floats, drawn: Bools, colors: Rgba, size: tuple[float, float], shape: Shape = "sphere",
+    points: Floats,
+    drawn: Bools,
+    colors: Rgba,
+    size: tuple[float, float],
+    shape: Shape = "sphere",
     margin: float = 0.0,
-) -> PointCloud:  # fmt: skip
+) -> PointCloud:
     shown = np.isfinite(points).all(axis=1) & drawn
     if not shown.all():
         points, colors = points[shown], colors[shown]

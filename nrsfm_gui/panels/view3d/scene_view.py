@@ -194,9 +194,14 @@ class SceneView(PointView):
         return self._image_of(self._request())
 
     def render_image(
-        self, width: int, height: int, orbit: Orbit | None = None, *, labels: bool = True,
+        self,
+        width: int,
+        height: int,
+        orbit: Orbit | None = None,
+        *,
+        labels: bool = True,
         transparent: bool = False,
-    ) -> QImage:  # fmt: skip
+    ) -> QImage:
         """Return a picture of any size with labels that grow with it. The view stays as it is."""
         ratio, size = labeled_size(width, height)
         projection = self._projection(*size, orbit or self.orbit_for(*size))
@@ -228,9 +233,15 @@ class SceneView(PointView):
             status = f"camera of frame {self._scene.frame + 1}"
         status = " · ".join(filter(None, (status, self.renderer.omission)))
         paint_overlay(
-            painter, self._scene, projection, self._theme, hovered=self._hovered, status=status,
-            locked=locked, covered=covered,
-        )  # fmt: skip
+            painter,
+            self._scene,
+            projection,
+            self._theme,
+            hovered=self._hovered,
+            status=status,
+            locked=locked,
+            covered=covered,
+        )
 
     # Where it is seen from
 
@@ -389,9 +400,12 @@ class SceneView(PointView):
     # The picture
 
     def _request(
-        self, projection: Projection | None = None, ratio: float = 0.0,
-        size: tuple[int, int] | None = None, background: QColor | None = None,
-    ) -> RenderRequest:  # fmt: skip
+        self,
+        projection: Projection | None = None,
+        ratio: float = 0.0,
+        size: tuple[int, int] | None = None,
+        background: QColor | None = None,
+    ) -> RenderRequest:
         """Return how a picture is rendered: that of the screen where nothing else is given."""
         projection, ratio = projection or self._projection(), ratio or self.devicePixelRatioF()
         size = size or (max(round(projection.width * ratio), 1), max(round(projection.height * ratio), 1))

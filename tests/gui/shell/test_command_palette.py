@@ -47,9 +47,14 @@ class ActionWindow(QMainWindow):
             status=StatusController(session, self.display, QStatusBar(self), self),
         )  # fmt: skip
         self.command_palette_controller = CommandPaletteController(
-            self.toolbars, session, self.sequence_opening, ParametersPanel(), self,
-            show_panel=QDockWidget.raise_, show_run=lambda _number: None,
-        )  # fmt: skip
+            self.toolbars,
+            session,
+            self.sequence_opening,
+            ParametersPanel(),
+            self,
+            show_panel=QDockWidget.raise_,
+            show_run=lambda _number: None,
+        )
 
 
 @pytest.fixture(scope="module")

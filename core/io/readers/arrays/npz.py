@@ -254,11 +254,16 @@ def write_tracks(
         )
         assert parts.visible is not None  # it is given above
         sequence = Sequence(
-            parts.tracks, parts.visible, CameraModel.PERSPECTIVE, sequence_name(path),
+            parts.tracks,
+            parts.visible,
+            CameraModel.PERSPECTIVE,
+            sequence_name(path),
             intrinsics=None if intrinsics is None else _array(intrinsics, "intrinsics"),
-            image_size=size, video=None if video is None else Path(video).absolute(),
-            point_names=parts.point_names, provenance=parts.provenance,
-        )  # fmt: skip
+            image_size=size,
+            video=None if video is None else Path(video).absolute(),
+            point_names=parts.point_names,
+            provenance=parts.provenance,
+        )
     write_npz(sequence, path)
     return sequence
 

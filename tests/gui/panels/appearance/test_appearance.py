@@ -25,13 +25,21 @@ def parts(session, display, scene_view, tracks_view, messages, press_action, kno
     """Return the parts with the ground truth of a sheet, before any run."""
     cameras = SceneViewController(session, display, scene_view, session)
     panel = AppearancePanel(
-        session, display, scene_view, button=scene_view.buttons.look,
-        drawn_by=lambda: scene_view.renderer.sentence, show_cameras=cameras.show_cameras,
-    )  # fmt: skip
+        session,
+        display,
+        scene_view,
+        button=scene_view.buttons.look,
+        drawn_by=lambda: scene_view.renderer.sentence,
+        show_cameras=cameras.show_cameras,
+    )
     made = SimpleNamespace(
-        session=session, display=display, scene_view=scene_view, tracks_view=tracks_view,
-        appearance_panel=panel, message_bar=messages,
-    )  # fmt: skip
+        session=session,
+        display=display,
+        scene_view=scene_view,
+        tracks_view=tracks_view,
+        appearance_panel=panel,
+        message_bar=messages,
+    )
 
     def open_sequence(sequence):
         session.set_sequence(sequence)
