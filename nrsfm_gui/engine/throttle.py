@@ -8,7 +8,7 @@ polling a run, how long a message stays. Where another one is used, a comment th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from PyQt6.QtCore import QObject, QTimer, pyqtBoundSignal
@@ -119,40 +119,34 @@ class PanelUpdater(Throttle):
     def __init__(
         self,
         resolve: Callable[[], State],
-        apply: Callable[[State], object] | Mapping[str, Callable[[Any], object]],
+        apply: Callable[[State], object],
         parent: QObject,
         *,
         milliseconds: int = READING_MILLISECONDS,
     ) -> None:
         super().__init__(self._update, parent, milliseconds=milliseconds)
-        self._resolve: Callable[[], Any] = resolve
-        self._apply = apply
-        self._shown: Any = _NOTHING
+        self._parts: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [(resolve, apply)]
+        self._shown: list[Any] = []  # the state of every part; none where nothing is known to be shown
+
+    def add(self, resolve: Callable[[], State], apply: Callable[[State], object]) -> None:
+        """Update one more part of the panel, after those before, where the state of that part differs."""
+        self._parts.append((resolve, apply))
 
     def forget(self) -> None:
         """Drop the request, and show any state at the next update: the view was changed by other means."""
         self.cancel()
-        self._shown = _NOTHING
+        self._shown = []
 
     def run_after(self, wait: float) -> None:
         """Update the panel after so many milliseconds, or later while others have their turn."""
         super().run_after(PANEL_TURNS.next(wait))
 
     def _update(self) -> None:
-        state, shown = self._resolve(), self._shown
-        if shown is not _NOTHING and state == shown:
-            return
-        self._shown = state
-        if isinstance(self._apply, Mapping):
-            for name, show in self._apply.items():
-                value = getattr(state, name)
-                if shown is _NOTHING or value != getattr(shown, name):
-                    show(value)
-        else:
-            self._apply(state)
-
-
-_NOTHING = object()
+        before, states = self._shown, [resolve() for resolve, _ in self._parts]
+        self._shown = states
+        for place, (_, apply) in enumerate(self._parts):
+            if not before or states[place] != before[place]:
+                apply(states[place])
 
 
 class Debounce(QTimer):

@@ -52,7 +52,7 @@ class RunComparison:
         """Mean distance over all frames and points, in `unit`."""
         return float(np.nanmean(self.distances)) if np.isfinite(self.distances).any() else float("nan")
 
-    @property
+    @cached_property
     def series(self) -> ErrorSeries:
         """The distances as the timeline shows them."""
         means = self.distances.mean(axis=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 
 from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
 from PyQt6.QtGui import QHelpEvent, QPainter, QPaintEvent
@@ -24,14 +23,6 @@ LONGEST_LEFT = "59 min 50 s left"
 GAP = 24  # pixels between two texts
 CLAUSE = re.compile(r"[;:,.] | · | \(")  # what a text can be cut before
 MEMORY_MILLISECONDS = 2000  # between two readings of the memory
-
-
-@dataclass(frozen=True)
-class Activity:
-    """What the solver does."""
-
-    text: str
-    progress: tuple[float, str] | None  # share that is done of the run under way, and the time that is left
 
 
 class StatusController(QObject):
@@ -61,11 +52,8 @@ class StatusController(QObject):
         )
         bar.addWidget(self.line, 1)
         bar.addPermanentWidget(MemoryLabel())
-        self._activity = PanelUpdater(
-            self._resolve_activity,
-            {"text": self.line.set_full_text, "progress": self.progress.set_progress},
-            self,
-        )
+        self._activity = PanelUpdater(self._activity_text, self.line.set_full_text, self)
+        self._activity.add(self._share_done, self.progress.set_progress)
         self._numbers = PanelUpdater(
             lambda: status_text.headline_text(
                 display.errors.incumbent, session.sequence, past=session.moment is not None
@@ -102,14 +90,18 @@ class StatusController(QObject):
         else:
             self._activity.request()
 
-    def _resolve_activity(self) -> Activity:
-        session, active = self._session, self._session.active_run
-        run = active or session.shown
+    def _activity_text(self) -> str:
+        session = self._session
+        run = session.active_run or session.shown
         past = session.seen if session.moment is not None and run is session.shown else None
-        text = status_text.activity(run, past=past)
-        if active is None:
-            return Activity(text, None)
-        return Activity(text, (0.0 if active.last is None else active.last.fraction, time_left(active)))
+        return status_text.activity(run, past=past)
+
+    def _share_done(self) -> tuple[float, str] | None:
+        """Return the share that is done of the run under way, and the time that is left."""
+        run = self._session.active_run
+        if run is None:
+            return None
+        return 0.0 if run.last is None else run.last.fraction, time_left(run)
 
 
 class RunProgress(QWidget):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from PyQt6.QtCore import QObject
@@ -45,15 +44,6 @@ from nrsfm_gui.text.status_text import moved_text
 MANY_FRAMES = 150  # singular values of more take longer than a panel may take from the window
 
 
-@dataclass(frozen=True)
-class ParameterNotes:
-    """What the panel says beside the parameters."""
-
-    movement: str  # how far the shape has moved since the parameters began to
-    noise: tuple[float | None, str]  # that the refinement of the shown run has estimated, and its unit
-    calibration: Calibration | None  # K of the shown run, where the present parameters would give it
-
-
 class ParametersController(QObject):
     """Keeps session, form and plot in step, and runs the solver with what the form holds."""
 
@@ -85,15 +75,9 @@ class ParametersController(QObject):
         self._diamonds = PanelUpdater(
             self._resolve_plot, plot.set_state, self, milliseconds=FRAME_MILLISECONDS
         )
-        self._notes = PanelUpdater(
-            lambda: ParameterNotes(self._movement(), self._noise(), self._camera()),
-            {
-                "movement": plot.set_note,
-                "noise": lambda noise: panel.set_noise_estimate(*noise),
-                "calibration": panel.set_calibration,
-            },
-            self,
-        )
+        self._notes = PanelUpdater(self._movement, plot.set_note, self)
+        self._notes.add(self._noise, lambda noise: panel.set_noise_estimate(*noise))
+        self._notes.add(self._camera, panel.set_calibration)
         self._difference = PanelUpdater(
             self._resolve_difference, lambda state: panel.differs.set_difference(*state), self
         )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
 from functools import partial
 from itertools import zip_longest
 
@@ -21,7 +20,6 @@ from nrsfm_gui.panels.points.points_table import PointsTable
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.scene.shapes import Shapes
-from nrsfm_gui.text.point_table import PointCourse, PointTable, point_courses, point_table
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, known
@@ -165,8 +163,11 @@ class PointsPanel(QWidget):
         super().__init__(parent)
         self.setMinimumSize(240, 150)
         self._page = "table"
-        self._courses: tuple[PointCourse, ...] = ()
-        self._units = ("px", "mm")
+        self._drawn: tuple[Shapes | None, list[int], str] = (
+            None,
+            [],
+            "px",
+        )  # points, and unit of their tracks
         self._selected = 0
         self.table = PointsTable()
         self.table.setToolTip("All points with their errors; click a heading to sort, a row to select")
@@ -188,9 +189,9 @@ class PointsPanel(QWidget):
         self.curves.frame_requested.connect(self.frame_requested)
         self._show_page()
 
-    def set_table(self, table: PointTable | None) -> None:
-        """Show the values of all points."""
-        self.table.set_table(table)
+    def set_shapes(self, sequence: Sequence | None, shapes: Shapes | None) -> None:
+        """Show the values of all points of a sequence."""
+        self.table.set_shapes(sequence, shapes)
         self._count_points()
 
     def set_selection(self, points: Collection[int], last: int) -> None:
@@ -199,9 +200,9 @@ class PointsPanel(QWidget):
         self.table.set_selection(points, last)
         self._count_points()
 
-    def set_courses(self, courses: Collection[PointCourse], units: tuple[str, str]) -> None:
-        """Show points over the frames; units are those of the tracks and of the shapes."""
-        self._courses, self._units = tuple(courses), units
+    def set_courses(self, shapes: Shapes, points: Iterable[int], track_unit: str) -> None:
+        """Show up to MOST_POINTS points over the frames."""
+        self._drawn = shapes, list(points), track_unit
         self._show_curves()
 
     def showEvent(self, event: QShowEvent | None) -> None:
@@ -244,48 +245,36 @@ class PointsPanel(QWidget):
         self._count.set_full_text(f"{self._selected} of {model.rowCount()} points selected")
 
     def _show_curves(self) -> None:
-        courses, (track_unit, unit) = self._courses, self._units
-        plots = _paths(courses, unit) if self._page == "paths" else _errors(courses, track_unit, unit)
-        note = ""
-        if courses and not plots:
+        (shapes, points, track_unit), note = self._drawn, ""
+        plots: list[Plot] = []
+        if shapes is not None and points:
+            plots = _paths(shapes, points) if self._page == "paths" else _errors(shapes, points, track_unit)
+        if points and not plots:
             note = "There are errors and paths after a run: press Run (Ctrl+R)."
-        elif self._selected > len(courses):
-            note = f"({len(courses)} of {self._selected})"
-        self.curves.show_plots(plots, [course.point for course in courses[:MOST_POINTS]], note=note)
+        elif self._selected > len(points):
+            note = f"({len(points)} of {self._selected})"
+        self.curves.show_plots(plots, points, note=note)
 
 
-def _errors(courses: Collection[PointCourse], track_unit: str, unit: str) -> list[Plot]:
-    reprojections = tuple(course.reprojection for course in courses if course.reprojection is not None)
-    errors = tuple(course.error for course in courses if course.error is not None)
-    kinds = Plot("reproj.", track_unit, reprojections), Plot("3-D", unit, errors)
-    return [kind for kind in kinds if kind.curves]
+def _errors(shapes: Shapes, points: list[int], track_unit: str) -> list[Plot]:
+    kinds = ("reproj.", track_unit, shapes.residuals), ("3-D", shapes.unit, shapes.errors)
+    return [Plot(name, unit, _of(points, values)) for name, unit, values in kinds if values is not None]
 
 
-def _paths(courses: Collection[PointCourse], unit: str) -> list[Plot]:
-    paths = [course.path for course in courses if course.path is not None]
-    truths = [course.truth for course in courses if course.truth is not None]
-    if not paths and not truths:
+def _paths(shapes: Shapes, points: list[int]) -> list[Plot]:
+    if shapes.drawn is None:
         return []
-    stds = [course.std for course in courses if course.std is not None]
-
-    def along(axis: int, courses: list[Floats]) -> tuple[Floats, ...]:
-        return tuple(each[:, axis] for each in courses)
-
+    paths, truths = _of(points, shapes.points), _of(points, shapes.truth)
+    stds = tuple(std for std in map(shapes.std_of_coordinates, points) if std is not None)
     return [
-        Plot(name, unit, along(axis, paths), along(axis, truths), along(axis, stds))
+        Plot(name, shapes.unit, *(tuple(each[:, axis] for each in kind) for kind in (paths, truths, stds)))
         for axis, name in enumerate("xyz")
     ]
 
 
-@dataclass(frozen=True)
-class PointsState:
-    """What the panel of points shows."""
-
-    shapes: Shapes | None  # whose points the table lists
-    hidden: frozenset[int]
-    chosen: tuple[Shapes | None, tuple[int, ...], int]  # the selected points of these, and the last of them
-    frame_range: tuple[int, int] | None
-    frame: int
+def _of(points: list[int], values: Floats | None) -> tuple[Floats, ...]:
+    """Return the values (F, ...) of some points from those of all, (F, ..., P)."""
+    return () if values is None else tuple(values[..., point] for point in points)
 
 
 class PointsController(QObject):
@@ -295,18 +284,19 @@ class PointsController(QObject):
         super().__init__(panel)
         self._session, self._display, self._panel = session, display, panel
         self._shapes: Shapes | None = None  # whose errors are known
-        self._updater = PanelUpdater(
-            self._resolve,
-            {
-                "shapes": self._show_table,
-                "hidden": panel.set_hidden,
-                "chosen": lambda chosen: self._show_selection(*chosen),
-                "frame_range": panel.set_range,
-                "frame": panel.set_frame,
-            },
+        updater = self._updater = PanelUpdater(
+            lambda: self._shapes,
+            lambda shapes: panel.set_shapes(session.sequence, shapes),
             self,
             milliseconds=FRAME_MILLISECONDS,
         )
+        updater.add(lambda: session.hidden, panel.set_hidden)
+        updater.add(
+            lambda: (self._shapes, session.selection, session.point),
+            lambda chosen: self._show_selection(*chosen),
+        )
+        updater.add(lambda: session.frame_range, panel.set_range)
+        updater.add(lambda: session.frame, panel.set_frame)
         session.sequence_changed.connect(self._on_sequence_changed)
         display.scene_shown.connect(self._on_scene_shown)
         for signal in (
@@ -314,9 +304,9 @@ class PointsController(QObject):
             session.frame_range_changed,
         ):  # fmt: skip
             signal.connect(self._request)
-        display.refreshed.connect(self._updater.flush)
-        panel.curves.export_began.connect(self._updater.run)  # the panel may be hidden
-        panel.became_visible.connect(self._updater.run)
+        display.refreshed.connect(updater.flush)
+        panel.curves.export_began.connect(updater.run)  # the panel may be hidden
+        panel.became_visible.connect(updater.run)
         panel.frame_requested.connect(session.set_frame)
 
     def _on_sequence_changed(self, _sequence: Sequence) -> None:
@@ -332,20 +322,6 @@ class PointsController(QObject):
         if self._panel.isVisible():
             self._updater.request()
 
-    def _resolve(self) -> PointsState:
-        session, shapes = self._session, self._shapes
-        return PointsState(
-            shapes=shapes,
-            hidden=session.hidden,
-            chosen=(shapes, session.selection, session.point),
-            frame_range=session.frame_range,
-            frame=session.frame,
-        )
-
-    def _show_table(self, shapes: Shapes | None) -> None:
-        sequence = self._session.sequence
-        self._panel.set_table(None if shapes is None or sequence is None else point_table(sequence, shapes))
-
     def _show_selection(self, shapes: Shapes | None, selection: tuple[int, ...], last: int) -> None:
         """Show the selected points; of very many those that were selected last, and first by number."""
         sequence = self._session.sequence
@@ -354,4 +330,4 @@ class PointsController(QObject):
         self._panel.set_selection(selection, last)
         others = [point for point in selection if point != last]
         chosen = ([last] if last >= 0 else []) + others
-        self._panel.set_courses(point_courses(shapes, chosen[:MOST_POINTS]), (sequence.units, shapes.unit))
+        self._panel.set_courses(shapes, chosen[:MOST_POINTS], sequence.units)

@@ -2,39 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from PyQt6.QtCore import QAbstractTableModel, QItemSelection, QItemSelectionModel, QModelIndex, Qt, pyqtSignal
 from PyQt6.QtGui import QBrush, QColor
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from core import Sequence
+from core.data import GROUND_TRUTH
 from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.scene.ranking import known_means
+from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.scene.summaries import size_text
-from nrsfm_gui.text.point_table import PointTable
 from nrsfm_gui.widgets.labels import known, plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_table
 
 NO_INDEX = QModelIndex()
-NOTHING: Floats = np.zeros(0)
-NO_POINTS = PointTable(NOTHING, NOTHING, NOTHING, NOTHING, "px", "mm")
 MOST_RANGES = 1500  # of selected rows; for more, Qt needs seconds, and they are only highlighted
 
-COLUMNS = (  # titles and tips
-    ("point", "Number of the point, beginning with 1"),
-    ("repr.", "Mean distance of reprojection and track, over the frames in which the point is seen"),
-    ("3-D", "Mean distance of estimate and {truth}, over the frames that have one"),
-    ("worst", "Frame with the largest 3-D error, or reprojection error where there is no {truth}"),
-    ("seen", "Share of the frames in which the point was measured"),
-    ("±", "Uncertainty: one standard deviation of the place of the point, mean over frames"),
-    ("weight", "Mean weight of its observations under the robust loss: 1 is full, 0 none"),
-)
-ERROR, WORST, SEEN, UNCERTAINTY, WEIGHT = 2, 3, 4, 5, 6
-LENGTHS = (1, ERROR, UNCERTAINTY)  # the columns that have units
+
+class Column(NamedTuple):
+    """A column of the table."""
+
+    title: str
+    tip: str
+    values: Callable[[Sequence, Shapes], Floats | None]  # (P,) NaN or None where there is none
+    unit: str = ""  # whose it is: "tracks" or "shapes"
+    form: str = "{:.3g}"  # of a value
+
+
+def _means(values: Floats | None) -> Floats | None:
+    return None if values is None else known_means(values, 0)
+
+
+def _mean_weights(_sequence: Sequence, shapes: Shapes) -> Floats | None:
+    """Return (P,) the mean weights of the observations that were solved, None with least squares."""
+    if shapes.weights is None or shapes.residuals is None:
+        return None
+    return known_means(np.where(np.isfinite(shapes.residuals), shapes.weights, np.nan), 0)
+
+
+def _worst_frames(_sequence: Sequence, shapes: Shapes) -> Floats | None:
+    """Return (P,) the frames with the largest errors, counted from 1: 3-D ones where a point has any."""
+    worst = None
+    for values in (shapes.residuals, shapes.errors):
+        if values is not None:
+            known = np.isfinite(values)
+            frames = np.where(known, values, -np.inf).argmax(axis=0) + 1.0
+            worst = np.where(known.any(axis=0), frames, np.nan if worst is None else worst)
+    return worst
+
+
+COLUMNS = (
+    Column(
+        "point", "Number of the point, beginning with 1",
+        lambda sequence, _: np.arange(1.0, sequence.point_count + 1), form="{:.0f}",
+    ),
+    Column(
+        "repr.", "Mean distance of reprojection and track, over the frames in which the point is seen",
+        lambda _, shapes: _means(shapes.residuals), "tracks",
+    ),
+    Column(
+        "3-D", "Mean distance of estimate and {truth}, over the frames that have one",
+        lambda _, shapes: _means(shapes.errors), "shapes",
+    ),
+    Column(
+        "worst", "Frame with the largest 3-D error, or reprojection error where there is no {truth}",
+        _worst_frames, form="{:.0f}",
+    ),
+    Column(
+        "seen", "Share of the frames in which the point was measured",
+        lambda sequence, _: 100.0 * sequence.visible.mean(axis=0), form="{:.0f} %",
+    ),
+    Column(
+        "±", "Uncertainty: one standard deviation of the place of the point, mean over frames",
+        lambda _, shapes: _means(shapes.uncertainty), "shapes",
+    ),
+    Column(
+        "weight", "Mean weight of its observations under the robust loss: 1 is full, 0 none", _mean_weights
+    ),
+)  # fmt: skip
+ERROR, WORST, UNCERTAINTY, WEIGHT = 2, 3, 5, 6
 
 
 class PointsModel(QAbstractTableModel):
@@ -42,8 +95,8 @@ class PointsModel(QAbstractTableModel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._table = NO_POINTS
-        self._columns = [NOTHING] * len(COLUMNS)  # (P,) each
+        self._of: tuple[Sequence, Shapes] | None = None
+        self._columns = [np.zeros(0) for _ in COLUMNS]  # (P,) each
         self.order: Ints = np.zeros(0, dtype=int)  # the point of every row
         self._row_of: Ints = self.order
         self._by, self._descending = 0, False
@@ -60,21 +113,21 @@ class PointsModel(QAbstractTableModel):
     def worst_frame(self, row: int) -> int | None:
         """Return the worst frame of the point in a row, None where it has no error."""
         frame = self._columns[WORST][self.order[row]]
-        return int(frame) if np.isfinite(frame) else None
+        return int(frame) - 1 if np.isfinite(frame) else None
 
-    def set_table(self, table: PointTable | None) -> None:
-        """Show other values, in the same kind of order."""
-        self._table = table = NO_POINTS if table is None else table
-        points = np.arange(len(table.seen), dtype=float)
-        unknown = np.full_like(points, np.nan)
-        self._columns = [
-            points, table.reprojection, table.error, table.worst_frame, table.seen,
-            unknown if table.uncertainty is None else table.uncertainty,
-            unknown if table.weight is None else table.weight,
-        ]  # fmt: skip
+    def has_values(self, column: int) -> bool:
+        """Return whether there is any value in a column."""
+        return bool(np.isfinite(self._columns[column]).any())
+
+    def set_shapes(self, sequence: Sequence | None, shapes: Shapes | None) -> None:
+        """Show the points of other shapes, in the same kind of order; of none without a sequence."""
+        self._of = None if sequence is None or shapes is None else (sequence, shapes)
+        found = [None if self._of is None else column.values(*self._of) for column in COLUMNS]
+        unknown = np.full(0 if found[0] is None else len(found[0]), np.nan)
+        self._columns = [unknown if values is None else values for values in found]
         if not self._rearranged():
             self._emit_data_changed()
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, LENGTHS[0], LENGTHS[-1])
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(COLUMNS) - 1)
 
     def set_hidden(self, hidden: frozenset[int], color: str) -> None:
         """Gray the points that are not drawn."""
@@ -104,10 +157,10 @@ class PointsModel(QAbstractTableModel):
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a cell as text, its alignment and color."""
         if role == Qt.ItemDataRole.DisplayRole:
-            point = int(self.order[index.row()])
-            if index.column() == 0 and self._table.names is not None:
-                return f"{point + 1} {self._table.names[point]}"
-            return self._text(index.column(), self._columns[index.column()][point])
+            point, column = int(self.order[index.row()]), index.column()
+            value, names = self._columns[column][point], None if self._of is None else self._of[0].point_names
+            text = COLUMNS[column].form.format(value) if np.isfinite(value) else NONE
+            return f"{text} {names[point]}" if column == 0 and names is not None else text
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if role == Qt.ItemDataRole.BackgroundRole and len(self._marked):
@@ -122,17 +175,21 @@ class PointsModel(QAbstractTableModel):
         """Return the title of a column, with its unit, and its tip."""
         if orientation != Qt.Orientation.Horizontal:
             return None
-        table, (title, tip) = self._table, COLUMNS[section]
+        sequence, shapes = self._of or (None, None)
+        column = COLUMNS[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            unit = table.track_unit if section == 1 else table.unit
-            return f"{title} ({unit})" if section in LENGTHS else title
+            units = {
+                "tracks": "px" if sequence is None else sequence.units,
+                "shapes": "mm" if shapes is None else shapes.unit,
+            }
+            return f"{column.title} ({units[column.unit]})" if column.unit else column.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            how = f" ({table.alignment})" if section == ERROR and table.alignment else ""
-            size = size_text(table.size, table.unit)
-            if size and section in (ERROR, UNCERTAINTY):
-                how += f"; {size}"
-            tip = tip.format(truth=table.truth)
-            return plain_tip(f"{tip}{how}. Click: sort; double click on a row: go to its worst frame.")
+            tip = column.tip.format(truth=GROUND_TRUTH if sequence is None else sequence.truth_name)
+            if shapes is not None and column.unit == "shapes":
+                laid = section == ERROR and shapes.errors is not None
+                size = size_text(shapes.size, shapes.unit)
+                tip += (f" ({shapes.alignment_name})" if laid else "") + (f"; {size}" if size else "")
+            return plain_tip(f"{tip}. Click: sort; double click on a row: go to its worst frame.")
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignCenter)  # which leaves space for the mark of the sorted column
         return None
@@ -161,14 +218,6 @@ class PointsModel(QAbstractTableModel):
     def _emit_data_changed(self) -> None:
         if len(self.order):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.order) - 1, len(COLUMNS) - 1))
-
-    @staticmethod
-    def _text(column: int, value: float) -> str:
-        if not np.isfinite(value):
-            return NONE
-        if column == SEEN:
-            return f"{100 * value:.0f} %"
-        return f"{int(value) + 1}" if column in (0, WORST) else f"{value:.3g}"
 
 
 class PointsTable(Themed, QTableView):
@@ -207,11 +256,11 @@ class PointsTable(Themed, QTableView):
         for column in (UNCERTAINTY, WEIGHT):
             self.setColumnHidden(column, True)
 
-    def set_table(self, table: PointTable | None) -> None:
-        """Show other values; the selected points stay selected."""
-        self._rows.set_table(table)
-        self.setColumnHidden(UNCERTAINTY, table is None or table.uncertainty is None)
-        self.setColumnHidden(WEIGHT, table is None or table.weight is None)
+    def set_shapes(self, sequence: Sequence | None, shapes: Shapes | None) -> None:
+        """Show the points of other shapes; the selected points stay selected."""
+        self._rows.set_shapes(sequence, shapes)
+        for column in (UNCERTAINTY, WEIGHT):
+            self.setColumnHidden(column, not self._rows.has_values(column))
 
     def set_selection(self, points: Iterable[int], last: int) -> None:
         """Select the rows of points, and bring that of the `last` one into view. Emits nothing."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from textwrap import wrap
 
 from PyQt6.QtCore import QObject, QPoint, QSize, Qt, pyqtSignal
@@ -141,20 +140,6 @@ class Timeline(PointSignals):
         self.transport.set_kind("" if series is None else series.name, others=len(self._kinds) > 1)
 
 
-@dataclass(frozen=True)
-class TimelineState:
-    """What the timeline shows; how it plays is shown by the playback."""
-
-    frame_count: int
-    truth_frames: tuple[tuple[int, ...], int]  # those that have ground truth, and the reference or -1
-    frame: int
-    frame_range: tuple[int, int] | None
-    hidden: frozenset[int]
-    hide: str | None  # the observations that are hidden from the solver
-    selection: tuple[tuple[int, ...], int]  # the selected points, and the one that was selected last or -1
-    series: ErrorSeries | None
-
-
 class TimelineController(QObject):
     """Moves the session's frame and its range, owns the playback, and updates the timeline."""
 
@@ -164,32 +149,27 @@ class TimelineController(QObject):
         self._errors: ErrorSeries | None = None
         self.playback = playback = Playback(self)
         transport, slider, strip = timeline.transport, timeline.slider, timeline.strip
-        self._updater = PanelUpdater(
-            self._resolve,
-            {
-                "frame_count": timeline.set_frame_count,
-                "truth_frames": lambda frames: slider.set_truth_frames(*frames),
-                "frame": timeline.set_frame,
-                "frame_range": timeline.set_range,
-                "hidden": strip.set_hidden,
-                "hide": lambda _text: strip.set_excluded(session.excluded),
-                "selection": lambda chosen: strip.set_selection(*chosen),
-                "series": timeline.set_series,
-            },
-            self,
-            milliseconds=FRAME_MILLISECONDS,
+        updater = self._updater = PanelUpdater(
+            self._frame_count, timeline.set_frame_count, self, milliseconds=FRAME_MILLISECONDS
         )
+        updater.add(self._truth_frames, lambda frames: slider.set_truth_frames(*frames))
+        updater.add(lambda: session.frame, timeline.set_frame)
+        updater.add(lambda: session.frame_range, timeline.set_range)
+        updater.add(lambda: session.hidden, strip.set_hidden)
+        updater.add(lambda: session.settings.hide, lambda _text: strip.set_excluded(session.excluded))
+        updater.add(lambda: (session.selection, session.point), lambda found: strip.set_selection(*found))
+        updater.add(self._series, timeline.set_series)
         session.sequence_changed.connect(self._on_sequence_changed)
         session.frame_changed.connect(playback.set_frame)
         session.frame_range_changed.connect(playback.set_range)
-        self._updater.follow(
+        updater.follow(
             session.frame_changed, session.frame_range_changed, session.hidden_changed,
             session.selection_changed, session.point_changed, session.compare_mode_changed,
             session.compared_changed, session.settings_changed,
         )  # fmt: skip
         display.errors.series_changed.connect(self._on_series_changed)
-        display.scene_shown.connect(self._updater.run)  # its frame is marked when it is drawn
-        display.refreshed.connect(self._updater.flush)
+        display.scene_shown.connect(updater.run)  # its frame is marked when it is drawn
+        display.refreshed.connect(updater.flush)
         timeline.frame_requested.connect(session.set_frame)
         timeline.range_requested.connect(session.set_frame_range)
         transport.playing_requested.connect(playback.set_playing)
@@ -252,19 +232,16 @@ class TimelineController(QObject):
         self._errors = series
         self._updater.run()
 
-    def _resolve(self) -> TimelineState:
+    def _frame_count(self) -> int:
+        return 0 if self._session.sequence is None else self._session.sequence.frame_count
+
+    def _truth_frames(self) -> tuple[tuple[int, ...], int]:
+        """Return the frames that have ground truth, and the one that intrinsics come from, or -1."""
+        truth = None if self._session.sequence is None else self._session.sequence.truth
+        return ((), -1) if truth is None else (tuple(truth.frames.tolist()), truth.reference)
+
+    def _series(self) -> ErrorSeries | None:
+        """Return the errors of the shown run, or the distance between the two that are compared."""
         session, together = self._session, self._display.together
-        sequence, series = session.sequence, self._errors
-        truth = None if sequence is None else sequence.truth
-        if session.compared is not None and session.compare_mode == "difference" and together is not None:
-            series = together.series  # the distance between the two runs
-        return TimelineState(
-            frame_count=0 if sequence is None else sequence.frame_count,
-            truth_frames=((), -1) if truth is None else (tuple(truth.frames.tolist()), truth.reference),
-            frame=session.frame,
-            frame_range=session.frame_range,
-            hidden=session.hidden,
-            hide=session.settings.hide,
-            selection=(session.selection, session.point),
-            series=series,
-        )
+        differ = session.compared is not None and session.compare_mode == "difference"
+        return together.series if differ and together is not None else self._errors

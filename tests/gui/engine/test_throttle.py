@@ -58,8 +58,8 @@ def test_a_panel_is_updated_once_for_many_changes_and_not_where_it_shows_what_th
 def test_of_a_panel_the_parts_that_differ_are_drawn_in_order():
     owner, shown = QObject(), []
     state = [1 + 2j]
-    parts = {part: lambda value, part=part: shown.append((part, value)) for part in ("imag", "real")}
-    updater = PanelUpdater(lambda: state[0], parts, owner)
+    updater = PanelUpdater(lambda: state[0].imag, lambda value: shown.append(("imag", value)), owner)
+    updater.add(lambda: state[0].real, lambda value: shown.append(("real", value)))
     updater.run()
     assert shown == [("imag", 2.0), ("real", 1.0)]
     state[0] = 3 + 2j

@@ -16,7 +16,6 @@ from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.scene import ErrorSeries, build_scene
 from nrsfm_gui.scene.shapes import build_shapes
-from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.widgets.style import apply_theme
 
 SHAPES = [(1, 1), (2, 1), (1, 5), (2, 3), (3, 4000)]
@@ -78,9 +77,9 @@ def test_panels_survive_sequences_with_almost_no_points(qapp, show, frames, poin
         view.set_scene(build_scene(sequence, shapes, frame=frame, selected=0, selection=tuple(range(points))))
         wiggle(view.plot_widget.viewport(), frame)
         view.grab_image()
-    panel.set_table(point_table(sequence, shapes))
+    panel.set_shapes(sequence, shapes)
     panel.set_selection(range(points), 0)
-    panel.set_courses(point_courses(shapes, range(points)), ("px", "mm"))
+    panel.set_courses(shapes, range(points), "px")
     apply_theme(qapp, DARK)
     panel.grab()
     assert "press Run" in panel.curves._empty.text()

@@ -11,7 +11,6 @@ from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.scene.frame_analysis import find
 from nrsfm_gui.scene.frame_causes import frame_numbers
 from nrsfm_gui.scene.scene import build_scene, error_series
-from nrsfm_gui.text.point_table import point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_title
 from nrsfm_gui.text.status_text import hover
 
@@ -44,7 +43,7 @@ def test_names_of_points_are_in_the_tips_the_title_and_the_table(named):
     assert hover(scene, 5).startswith("point 6, joint f · frame 5")
     assert selection_title(scene) == "Point 6, joint f, frame 5"
     model = PointsModel()
-    model.set_table(point_table(sequence, shapes))
+    model.set_shapes(sequence, shapes)
     assert model.data(model.index(5, 0)) == "6 joint f"
     tip = model.headerData(2, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
     assert "estimate and TAPIP3D" in tip and "{" not in tip

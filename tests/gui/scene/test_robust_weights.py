@@ -12,7 +12,6 @@ from nrsfm_gui.panels.points.points_table import WEIGHT, PointsTable
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene, error_series
-from nrsfm_gui.text.point_table import point_table
 
 ROBUST = Settings(rank=2, rotations="truth", starts=1, objective="wnn", loss="cauchy")
 FRAME, POINT = 3, 4  # of the outlier
@@ -36,9 +35,6 @@ def test_the_outlier_has_little_weight_in_the_scene_the_table_and_the_strip(sequ
     scene = build_scene(sequence, shapes, frame=FRAME)
     assert scene.weights[POINT] == shapes.weights[FRAME, POINT]
     assert "weight 0.0" in described(scene, POINT)
-    table = point_table(sequence, shapes)
-    seen = sequence.visible[:, 9]
-    assert table.weight[9] == pytest.approx(shapes.weights[seen, 9].mean())
     series = error_series(sequence, shapes)
     while series.name != "lost weight":
         series = series.other
@@ -59,10 +55,12 @@ def test_points_of_little_weight_are_rings(show, sequence, shapes, near):
 
 def test_the_table_has_a_column_of_weights_where_there_are_some(show, sequence, shapes, known, make_iterate):
     table = show(PointsTable(), 500, 200)
-    table.set_table(point_table(sequence, shapes))
+    table.set_shapes(sequence, shapes)
     assert not table.isColumnHidden(WEIGHT)
+    seen, model = sequence.visible[:, 9], table.model()
+    assert model.data(model.index(9, WEIGHT)) == f"{shapes.weights[seen, 9].mean():.3g}"
     least_squares = build_shapes(known.sequence, make_iterate(known, noise=0.0))
     assert least_squares.weights is None
     assert build_scene(known.sequence, least_squares, frame=4).weights is None
-    table.set_table(point_table(known.sequence, least_squares))
+    table.set_shapes(known.sequence, least_squares)
     assert table.isColumnHidden(WEIGHT)

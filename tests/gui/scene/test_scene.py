@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PyQt6.QtCore import Qt
 from reconstructions import build_shapes
 
 from core import Alignment, GroundTruth
@@ -12,10 +13,10 @@ from core.evaluation import ALIGNMENTS, Kind, Mirror
 from core.foundation import object_size
 from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.points.points_table import PointsModel
 from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.scene import build_scene, error_series
 from nrsfm_gui.scene.summaries import measure, percent_of
-from nrsfm_gui.text.point_table import point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
 
 
@@ -199,7 +200,9 @@ def test_the_alignment_is_named_with_every_error(known):
     name = "rigid motion per frame, mirrored"
     assert name in scene.caption
     assert error_series(known.sequence, shapes).alignment == name
-    assert point_table(known.sequence, shapes).alignment == name
+    table = PointsModel()
+    table.set_shapes(known.sequence, shapes)
+    assert name in table.headerData(2, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
     rows = [row for row in (*point_numbers(scene, 3), *selection_numbers(scene)) if "3-D error" in row.label]
     assert len(rows) == 3 and all(name in row.tip.lower() for row in rows)
 

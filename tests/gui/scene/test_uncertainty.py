@@ -16,7 +16,6 @@ from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.scene.scene import build_scene, coloring, error_series
 from nrsfm_gui.scene.shapes import BILINEAR, FURTHER_END, NO_STD, NOT_REFINED, UNDER_WAY, Frame, why_no_std
 from nrsfm_gui.scene.summaries import percent_of
-from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
 
 HALOS = Appearance(DEFAULT_LAYERS | {"halos"})
@@ -158,11 +157,7 @@ def test_an_axis_without_uncertainty_is_drawn_without_warnings(known):
     assert np.isfinite(outlines.positions).all()
 
 
-def test_tables_curves_and_numbers_have_them(known, shapes):
-    table = point_table(known.sequence, shapes)
-    np.testing.assert_allclose(table.uncertainty, shapes.uncertainty.mean(axis=0))
-    (course,) = point_courses(shapes, [6])
-    np.testing.assert_allclose(course.std, shapes.std_of_coordinates()[:, :, 6])
+def test_numbers_have_them(known, shapes):
     scene = build_scene(known.sequence, shapes, frame=3, selected=6, selection=(6, 7))
     rows = [(row.label, row.value) for row in point_numbers(scene, 6)]
     length, depth = np.linalg.norm(shapes.std[3, :, 6]), shapes.std[3, 2, 6]
@@ -171,5 +166,4 @@ def test_tables_curves_and_numbers_have_them(known, shapes):
     assert {"mean uncertainty", "worst uncertainty"} <= {row.label for row in selection_numbers(scene)}
     assert quality(shapes).uncertainty == pytest.approx(shapes.uncertainty.mean())
     plain = build_shapes(known.sequence, replace(known.result, std=None))
-    assert point_table(known.sequence, plain).uncertainty is None and quality(plain).uncertainty is None
-    assert point_courses(plain, [6])[0].std is None
+    assert quality(plain).uncertainty is None

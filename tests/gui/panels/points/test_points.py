@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
 from PyQt6.QtGui import QColor
+from reconstructions import build_shapes
 
-from core import Settings
+from core import Alignment, CameraModel, Sequence, Settings
 from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
 from nrsfm_gui.panels.points.points_table import UNCERTAINTY, PointsTable
 from nrsfm_gui.panels.points.selection_controller import SelectionController
 from nrsfm_gui.scene.ranking import known_means
-from nrsfm_gui.text.point_table import PointTable
+from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart, Plot
 
 LEFT = Qt.MouseButton.LeftButton
@@ -73,16 +74,20 @@ def test_bands_of_one_and_two_standard_deviations_are_around_the_curves(show, ne
     assert not any(item.isVisible() for item in chart._bands)
 
 
-def test_the_column_of_the_uncertainty_is_there_where_it_is_known(panel):
-    values = np.arange(3.0)
-    plain = PointTable(values, values, values, np.ones(3), "px", "mm")
-    panel.set_table(plain)
+def test_the_uncertainty_has_a_column_and_bands_where_it_is_known(panel, known):
+    panel.set_shapes(known.sequence, build_shapes(known.sequence, known.result))
     assert panel.table.isColumnHidden(UNCERTAINTY)
-    panel.set_table(replace(plain, uncertainty=values / 7))
+    std = 1e-3 * np.random.default_rng(5).uniform(0.2, 2.0, (12, 3, 20))
+    shapes = build_shapes(known.sequence, replace(known.result, std=std))
+    panel.set_shapes(known.sequence, shapes)
     model = panel.table.model()
     assert not panel.table.isColumnHidden(UNCERTAINTY)
     assert model.headerData(UNCERTAINTY, Qt.Orientation.Horizontal) == "± (mm)"
-    assert model.data(model.index(2, UNCERTAINTY)) == "0.286"
+    assert model.data(model.index(2, UNCERTAINTY)) == f"{shapes.uncertainty[:, 2].mean():.3g}"
+    panel.set_courses(shapes, [6], "px")
+    panel._buttons["paths"].click()
+    stds = np.stack([plot.stds[0] for plot in panel.curves.plots], axis=1)
+    np.testing.assert_allclose(stds, shapes.std_of_coordinates()[:, :, 6])
 
 
 def test_rows_of_the_table_are_the_selection_in_whatever_order_they_stand(session, display, solved):
@@ -176,10 +181,15 @@ def test_the_panel_shows_what_to_do_while_there_is_nothing(session, display, pan
 def test_the_table_selects_and_sorts_very_many_points(qtbot, show):
     count = 6_000
     rng = np.random.default_rng(0)
-    values = rng.exponential(1.0, (3, count))
+    values = rng.exponential(1.0, (2, count))
     table = show(PointsTable(), 300, 250)
-    content = PointTable(values[0], values[1], np.floor(values[2]), rng.uniform(0, 1, count), "px", "mm")
-    table.set_table(content)
+    shapes = Shapes(
+        "mm", Alignment(), None, np.zeros((2, 2)), truth=None, cameras=None,
+        residuals=values[[0, 0]], errors=values[[1, 1]],
+    )  # fmt: skip
+    tracks = np.zeros((2, 2, count))
+    sequence = Sequence(tracks, np.ones((2, count), dtype=bool), CameraModel.PERSPECTIVE, "many")
+    table.set_shapes(sequence, shapes)
     table.sortByColumn(1, Qt.SortOrder.DescendingOrder)
     table.set_selection(range(0, count, 40), 40)
     table.grab()
