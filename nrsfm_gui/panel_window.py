@@ -29,7 +29,7 @@ from nrsfm_gui.panels.outliers.outliers_panel import OutliersController, Outlier
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
-from nrsfm_gui.panels.points.selection_controller import HideController, SelectionController
+from nrsfm_gui.panels.points.selection_controller import SelectionController
 from nrsfm_gui.panels.sequences.sequences_controller import RunsController, SequencesController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
@@ -158,7 +158,6 @@ class PanelWindow(QMainWindow):
             },
         )
         self.selection_controller = SelectionController(session, self.points_panel)
-        self.hide_controller = HideController(session)
 
     def _connect_panels(self) -> None:
         messages, notifier = self.message_bar, self.session.notifier
@@ -179,7 +178,7 @@ class PanelWindow(QMainWindow):
         self.parameters_panel.run_parameters_requested.connect(self.runs_controller.show)
         self.loss_plot.figure_requested.connect(partial(self.export_controller.ask, "figure", "loss"))
         self.outliers_panel.solve_requested.connect(self.parameters_controller.run_from_scratch)
-        self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)
+        self.outliers_panel.show_requested.connect(self.selection_controller.show_all_again)
         self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)
         self.numbers_panel.verdict_dismissed.connect(self.verdict_actions.dismiss)
         self.scene_view.buttons.look.clicked.connect(lambda _on: self.appearance_panel.toggle())

@@ -136,10 +136,6 @@ class AppearancePanel(QFrame):
         layers = self._session.appearance.with_layer("halos", on).layers
         self._session.change_appearance(color_by="uncertainty" if on else "role", layers=layers)
 
-    def set_trails(self, on: bool) -> None:
-        """Draw where the points were in the frames before, or not."""
-        self.set_layer("trails", on)
-
     def set_path(self, on: bool) -> None:
         """Draw the cameras of all frames, and look at them, or not."""
         sequence = self._session.sequence

@@ -16,7 +16,7 @@ SELECT_FIRST = "Select points first: click one, or draw a lasso around some with
 
 
 class SelectionController(QObject):
-    """Changes the session's selection by what the views and the panel of points ask for."""
+    """Selects points as the views and the panel of points ask for, and hides the selected ones."""
 
     point_hovered = pyqtSignal(int)  # the point under the mouse in any of the views, -1 for none
     newest_requested = pyqtSignal()  # an earlier moment of the run is not to be looked at any more
@@ -116,37 +116,26 @@ class SelectionController(QObject):
         some = f"{hidden} of {len(self._all)} points are left out: Shift+H shows all"
         self._notifier.show_status(some if hidden else "All points are shown")
 
+    # -- what the solver uses of them -----------------------------------------------------------------------
 
-class HideController(QObject):
-    """Hides observations of the selected points from the solver, and shows them again."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._session, self._notifier = session, session.notifier
-
-    def hide_observation(self) -> None:
-        """Hide the selected points in the frame that is shown."""
-        self._hide(slice(self._session.frame, self._session.frame + 1))
-
-    def hide_onwards(self) -> None:
-        """Hide the selected points from the frame that is shown to the last one."""
-        self._hide(slice(self._session.frame, None))
-
-    def hide_range(self) -> None:
-        """Hide the selected points in the frames that are played."""
-        frames = self._session.frame_range
-        if frames is None:
+    def hide_in(self, frames: str) -> None:
+        """Hide the selected points from the solver in "this", "all" or "played" frames, or from "here" on."""
+        session = self._session
+        if frames == "played" and session.frame_range is None:
             self._notifier.show_status("Choose frames first: drag over the strip below, or press [ and ]")
-        else:
-            self._hide(slice(frames[0], frames[1] + 1))
-
-    def hide_point(self) -> None:
-        """Hide the selected points in all frames."""
-        self._hide(slice(None))
+            return
+        first, last = session.frame_range or (0, 0)
+        which = {
+            "this": slice(session.frame, session.frame + 1),
+            "here": slice(session.frame, None),
+            "played": slice(first, last + 1),
+            "all": slice(None),
+        }
+        self._use(which[frames], hidden=True)
 
     def show_again(self) -> None:
         """Let the solver use the selected points again, in all frames."""
-        self._hide(slice(None), hidden=False)
+        self._use(slice(None), hidden=False)
 
     def show_all_again(self) -> None:
         """Let the solver use all observations again."""
@@ -157,11 +146,10 @@ class HideController(QObject):
             session.set_settings(session.settings.with_changes(hide=None))
             self._notifier.show_status("The solver uses all observations")
 
-    def _hide(self, frames: slice, *, hidden: bool = True) -> None:
-        """Hide the selected points in frames, or show them again."""
+    def _use(self, frames: slice, *, hidden: bool) -> None:
+        """Hide the selected points from the solver in some frames, or let it use them again."""
         session, sequence = self._session, self._session.sequence
-        if sequence is None or not session.selection:
-            self._notifier.show_status(SELECT_FIRST)
+        if not self._check_selection() or sequence is None:
             return
         before = np.zeros_like(sequence.visible) if session.excluded is None else session.excluded
         mask = before.copy()

@@ -202,19 +202,12 @@ class TimelineController(QObject):
         if sequence is not None and sequence.truth is not None:
             self._session.set_frame(sequence.truth.reference)
 
-    def begin_range(self) -> None:
-        """Play from the frame that is shown on; an earlier end of the range moves to it."""
-        self._set_end(0)
-
-    def end_range(self) -> None:
-        """Play up to the frame that is shown; a later start of the range moves to it."""
-        self._set_end(1)
-
     def shut_down(self) -> None:
         """Stop playing."""
         self.playback.set_playing(False)
 
-    def _set_end(self, which: int) -> None:
+    def set_end(self, which: int) -> None:
+        """Play from the shown frame on (0) or up to it (1); where the other end is beyond, it moves to it."""
         sequence, frame = self._session.sequence, self._session.frame
         if sequence is None:
             return

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 
 from core import Settings, simulate
 from nrsfm_gui.panels.points.points_panel import PointsPanel
-from nrsfm_gui.panels.points.selection_controller import SELECT_FIRST, HideController, SelectionController
+from nrsfm_gui.panels.points.selection_controller import SELECT_FIRST, SelectionController
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
@@ -27,28 +27,16 @@ def selection(show, session, display, scene_view, tracks_view, add_solved_run, s
     return controller
 
 
-def triggering(press_action, **controllers):
-    """Return a function that triggers actions of controllers."""
-
-    def trigger(*names):
-        for name in names:
-            press_action(SimpleNamespace(**controllers), name)
-
-    return trigger
-
-
 @pytest.fixture
-def trigger(selection, press_action):
-    """Return a function that triggers actions on points."""
-    return triggering(press_action, selection_controller=selection)
-
-
-@pytest.fixture
-def edit_tracks(session, press_action, sequence):
-    """Return a function that triggers actions on tracks."""
+def trigger(session, selection, press_action):
+    """Return a function that triggers actions on points and on tracks."""
     session.set_live(False)
-    session.set_sequence(sequence)
-    return triggering(press_action, hide_controller=HideController(session))
+
+    def press(*names):
+        for name in names:
+            press_action(SimpleNamespace(selection_controller=selection), name)
+
+    return press
 
 
 def test_points_are_hidden_isolated_and_shown_again(
@@ -101,54 +89,54 @@ def test_a_lasso_in_the_3d_view_selects_what_is_drawn_inside(session, display, s
         ("hide_point", "3:*;8:*"),
     ],
 )
-def test_each_action_hides_the_selected_points_in_its_frames(session, edit_tracks, statuses, name, entries):
+def test_each_action_hides_the_selected_points_in_its_frames(session, trigger, statuses, name, entries):
     session.set_frame(5)
     session.set_frame_range((1, 4))
     session.set_selection((2, 7))
-    edit_tracks(name)
+    trigger(name)
     assert session.settings.hide == entries
     assert "hidden from the solver: press Run" in statuses[-1]
-    edit_tracks("show_again")
+    trigger("show_again")
     assert session.settings.hide is None
     assert "used again" in statuses[-1]
 
 
-def test_hiding_adds_up_and_is_undone_step_by_step(session, edit_tracks):
+def test_hiding_adds_up_and_is_undone_step_by_step(session, trigger):
     session.set_selection((2,))
-    edit_tracks("hide_observation")
+    trigger("hide_observation")
     session.undo_stack._at -= 10.0  # another gesture
     session.set_frame(3)
     session.set_selection((2, 5))
-    edit_tracks("hide_observation")
+    trigger("hide_observation")
     assert session.settings.hide == "3:1,4;6:4"
     session.undo()
     assert session.settings.hide == "3:1"
     session.redo()
     assert session.excluded.sum() == 3
     session.set_selection((2,))
-    edit_tracks("show_again")
+    trigger("show_again")
     assert session.settings.hide == "6:4"
-    edit_tracks("show_all_again")
+    trigger("show_all_again")
     assert session.settings.hide is None
 
 
-def test_what_cannot_be_hidden_is_named(session, edit_tracks, statuses, messages):
-    edit_tracks("hide_observation")
+def test_what_cannot_be_hidden_is_named(session, trigger, statuses, messages):
+    trigger("hide_observation")
     assert statuses[-1] == SELECT_FIRST
-    edit_tracks("show_all_again")
+    trigger("show_all_again")
     assert "No observation is hidden" in statuses[-1]
     session.set_selection((2,))
-    edit_tracks("hide_range")
+    trigger("hide_range")
     assert "Choose frames first" in statuses[-1]
     session.set_selection(range(30))
-    edit_tracks("hide_point")
+    trigger("hide_point")
     assert session.settings.hide is None
     assert messages.text == "Nothing is hidden: frame 1 would be left without any point."
 
 
-def test_hidden_observations_are_no_settings_of_another_sequence(session, edit_tracks, sequence):
+def test_hidden_observations_are_no_settings_of_another_sequence(session, trigger, sequence):
     session.set_selection((2,))
-    edit_tracks("hide_observation")
+    trigger("hide_observation")
     assert session.transferable_settings.hide is None
     assert session.excluded.any()
     session.set_sequence(simulate("paper", frames=12, points=20))

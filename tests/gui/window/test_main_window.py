@@ -67,7 +67,7 @@ def test_actions_are_checked_where_the_views_and_the_appearance_are_so(qtbot, wi
     actions, view = window.toolbars.actions, window.scene_view
     assert not actions["color_by_error"].isChecked()
     window.appearance_panel.set_layer("grid", False)
-    window.appearance_panel.set_trails(True)
+    window.appearance_panel.set_layer("trails", True)
     window.toolbars.show_situation()
     assert window.findChild(QAction, "layer grid").isChecked() is False
     assert window.findChild(QAction, "layer trails").isChecked() is True
