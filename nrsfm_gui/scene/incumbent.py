@@ -93,26 +93,6 @@ class Incumbent:
     newest: bool  # whether it is the newest of its run: no earlier moment
     iterate: Iterate = field(compare=False, repr=False)  # after that record
 
-    @property
-    def reprojection(self) -> float | None:
-        """Root mean square over all visible points, in the units of the tracks."""
-        return None if self.errors is None else self.errors.reprojection
-
-    @property
-    def error(self) -> float | None:
-        """Mean 3-D distance to the ground truth, in `unit`."""
-        return None if self.errors is None else self.errors.error
-
-    @property
-    def unit(self) -> str:
-        """The unit of `error` and of the object's size."""
-        return "" if self.errors is None else self.errors.unit
-
-    @property
-    def alignment(self) -> str:
-        """How the reconstruction was laid over the ground truth."""
-        return "" if self.errors is None else self.errors.alignment
-
 
 def incumbent_of(run: Run, iterate: Iterate, errors: Quality | None, *, newest: bool = True) -> Incumbent:
     """Return the best reconstruction of a run up to an iterate."""

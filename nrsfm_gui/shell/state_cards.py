@@ -171,12 +171,13 @@ class StateCards(QObject):
         if run is None or not self.announces or run is not self._session.shown:
             return
         known = self._errors.of_run(run, exact=True)
-        if known is None:
+        if known is None or known.errors is None:
             return
-        if known.error is not None and not self._errors.traces.is_complete(run):
+        compared = known.errors.error is not None
+        if compared and not self._errors.traces.is_complete(run):
             return  # the run may have passed something better
         self._over, self._announced = None, run
-        if known.error is not None:
+        if compared:
             others = {} if run.last is None else run.last.alternatives
             self._errors.find(run, others, partial(self._inform, run, known))
         else:
@@ -197,16 +198,17 @@ class StateCards(QObject):
         if wrong:
             parts.append(wrong)
             actions.insert(0, ("Find outliers", self._show_outliers))
-        better = self._better(run, known, others)
-        if better:  # alone, so that no number is elided
-            now, truth = summaries.measure(known.error, known.unit), truth_phrase(run.sequence.truth_name)
+        errors = known.errors
+        better = [] if errors is None else self._better(run, errors, others)
+        if errors is not None and better:  # alone, so that no number is elided
+            now, truth = summaries.measure(errors.error, errors.unit), truth_phrase(run.sequence.truth_name)
             words = ", ".join(f"{length} {where}" for length, where, _show in better)
             parts = [f"{result_sentence(run, known)}, {now} from {truth}; nearer: {words}"]
             actions = [(f"Show {better[0][0]}", better[0][2])]
         self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
 
     def _better(
-        self, run: Run, known: Incumbent, others: Mapping[str, Quality]
+        self, run: Run, known: Quality, others: Mapping[str, Quality]
     ) -> list[tuple[str, str, Callable[[], object]]]:
         """Return what is nearer to the truth than the end of a run: how near, where, and what shows it.
 

@@ -300,12 +300,13 @@ def compare_rows(
     above = [None if known is None else known.iterate.end_energy for known in found]
     if any(energy is not None for energy in above):  # a further end of a search is compared
         add("above the lowest end", (NONE if each is None else f"{each:.2g}" for each in above), END_TIP)
-    seen = [None if known is None else known.reprojection for known in found]
+    measured = [None if known is None else known.errors for known in found]
+    seen = [None if each is None else each.reprojection for each in measured]
     add("reprojection", (measure(value, units) for value in seen), RMS_TIP, _better(seen, SAME))
-    errors = [None if known is None else known.error for known in found]
+    errors = [None if each is None else each.error for each in measured]
     if any(error is not None for error in errors):
-        texts = [NONE if known is None else measure(known.error, known.unit) for known in found]
-        names = dict.fromkeys(known.alignment for known in found if known is not None)
+        texts = [NONE if each is None else measure(each.error, each.unit) for each in measured]
+        names = dict.fromkeys(each.alignment for each in measured if each is not None)
         tip = f"Mean distance to {truth_phrase(truth)}, {'; '.join(names)}."
         add(error_name(truth), texts, tip, _better(errors, SAME))
     add("iterations", map(iterations, found), EFFORT_TIP)

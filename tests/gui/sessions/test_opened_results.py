@@ -150,7 +150,7 @@ def test_a_result_is_shown_as_a_run_and_continued(
     assert (window.session.sequence.source is None) == (not there)
     assert len(run.history) == len(result.history)
     window.display.refresh()
-    assert window.display.errors.of_run(run).reprojection == pytest.approx(
+    assert window.display.errors.of_run(run).errors.reprojection == pytest.approx(
         result_quality(sequence, result), rel=1e-9
     )
     window.session.set_live(False)

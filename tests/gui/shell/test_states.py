@@ -173,13 +173,13 @@ def test_a_refined_shape_that_the_truth_shows_to_be_worse_is_announced_with_the_
     display.refresh()
     control.ended.emit(run)
     qtbot.waitUntil(lambda: bool(messages.text))
-    now = measure(display.errors.incumbent.error, "mm")
+    now = measure(display.errors.incumbent.errors.error, "mm")
     assert f", {now} from the ground truth; nearer: " in messages.text
     assert f" in {BILINEAR_START}" in messages.text
     show_better(messages)
     assert session.compared is run and session.compared_solution == BILINEAR_START
     display.refresh()
-    assert display.compared_incumbent.error < 1e-6 < display.errors.incumbent.error
+    assert display.compared_incumbent.errors.error < 1e-6 < display.errors.incumbent.errors.error
 
 
 def test_a_run_that_passed_something_nearer_to_the_truth_says_so_and_offers_it(
@@ -196,7 +196,7 @@ def test_a_run_that_passed_something_nearer_to_the_truth_says_so_and_offers_it(
     run.state = RunState.FINISHED
     session.report_run(run)
     display.refresh()
-    end = display.errors.incumbent.error
+    end = display.errors.incumbent.errors.error
     control.ended.emit(run)
     qtbot.waitUntil(lambda: "at 9.00 s" in messages.text)
     assert f", {measure(end, 'mm')} from the ground truth; nearer: " in messages.text
@@ -204,7 +204,7 @@ def test_a_run_that_passed_something_nearer_to_the_truth_says_so_and_offers_it(
     show_better(messages)
     assert session.moment == 1
     display.refresh()
-    assert display.errors.incumbent.error < 0.2 * end
+    assert display.errors.incumbent.errors.error < 0.2 * end
 
 
 def test_a_refused_run_shows_why_and_shows_the_log(

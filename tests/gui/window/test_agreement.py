@@ -260,8 +260,8 @@ def come_to_rest(qtbot, window):
 
 def texts_of(found, sequence):
     """Return error, reprojection error and value of an incumbent, as the line of its run has them."""
-    value = objective_value(found.value, found.objective, digits=3)
-    return measure(found.error, found.unit), measure(found.reprojection, sequence.units), value
+    value, errors = objective_value(found.value, found.objective, digits=3), found.errors
+    return measure(errors.error, errors.unit), measure(errors.reprojection, sequence.units), value
 
 
 def reopen(qtbot, window, path, *, lost):

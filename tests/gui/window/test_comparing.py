@@ -48,8 +48,8 @@ def test_the_table_has_the_numbers_of_the_second_run_as_soon_as_it_is_drawn(qtbo
     qtbot.waitUntil(lambda: window.display.together is not None)
     rows = {row.name: row.second for row in window.compare_controller._stage.table._rows if row.number}
     second = window.display.compared_incumbent
-    assert rows["reprojection"] == measure(second.reprojection, "px")
-    assert rows["3-D error"].startswith(measure(second.error, second.unit))
+    assert rows["reprojection"] == measure(second.errors.reprojection, "px")
+    assert rows["3-D error"].startswith(measure(second.errors.error, second.errors.unit))
 
 
 def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wait_for_comparison):

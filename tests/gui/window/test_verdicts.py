@@ -172,12 +172,13 @@ def test_the_views_show_the_shape_of_the_run(qtbot, show_run, sequence, end):
     np.testing.assert_array_equal(shown_points(window), refined)
     found, run = window.display.errors.incumbent, window.session.shown
     assert window.display.errors.of_run(run) is found and found.iterate is run.last
-    assert found.error == pytest.approx(np.nanmean(window.display.scene.shapes.errors))
+    errors = found.errors
+    assert errors.error == pytest.approx(np.nanmean(window.display.scene.shapes.errors))
 
     def agrees():
         rows = window.sequences_panel.tree.open.runs
         headline = window.status_controller.headline.full_text.split(" · ")[0]
-        return headline == rows[0].error == measure(found.error, found.unit)
+        return headline == rows[0].error == measure(errors.error, errors.unit)
 
     qtbot.waitUntil(agrees)
 

@@ -176,7 +176,7 @@ def test_the_line_and_the_error_end_where_the_published_numbers_are(qtbot, parts
     x, y = plot._curves._curves[run.number].item.getOriginalDataset()
     assert (x[-1], y[-1]) == (incumbent.seconds, pytest.approx(np.log10(incumbent.value)))
     qtbot.waitUntil(lambda: plot._right_values() is not None and len(plot._right_values().y) > 3)
-    assert plot._right_values().y[-1] == pytest.approx(incumbent.error, rel=1e-12)
+    assert plot._right_values().y[-1] == pytest.approx(incumbent.errors.error, rel=1e-12)
     run.state = RunState.RUNNING
     parts.session.report_run(run)
     parts.loss_controller.updater.flush()
