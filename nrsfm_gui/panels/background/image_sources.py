@@ -101,39 +101,31 @@ def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> Imag
     A folder, a pattern (`frames/*.png`, `img_%04d.jpg`) of the names in one folder, a video, or one of
     numbered image files. A long video or folder is abandoned once `stopped` returns True. Raises InputError.
     """
+    suffixes, refusal = image_suffixes(), ""
     try:
         if path.is_dir():
-            files = list_pictures(path, image_suffixes(), stopped=stopped)
-            if not files:
-                raise InputError(f"{path} holds no pictures; accepted are {', '.join(image_suffixes())}")
-            return _of_files(files)
-        if not path.exists():
-            files = matching_pictures(path, image_suffixes(), stopped)
-            if not files:
-                raise InputError(f"{path} does not exist; give a folder, a pattern, an image or a video")
-            return _of_files(files)
-        if path.suffix.lower() in image_suffixes():
-            return _of_files(_siblings(path, stopped))
-        video = Video(path, stopped)
+            files = list_pictures(path, suffixes, stopped=stopped)
+            refusal = f"holds no pictures; accepted are {', '.join(suffixes)}"
+        elif not path.exists():
+            files = matching_pictures(path, suffixes, stopped)
+            refusal = "does not exist; give a folder, a pattern, an image or a video"
+        elif path.suffix.lower() in suffixes:
+            files = _siblings(path, stopped)
+        else:
+            video = Video(path, stopped)
+            size, read = QSize(*video.size), lambda index: as_image(video.read(index))
+            return ImageSource([path], size, read, count=video.count, close=video.close)
     except OSError as error:
         raise InputError.of(error) from error
-    return ImageSource(
-        [path],
-        QSize(*video.size),
-        lambda index: as_image(video.read(index)),
-        count=video.count,
-        close=video.close,
-    )
+    if not files:
+        raise InputError(f"{path} {refusal}")
+    return ImageSource(files, _read_image(files[0]).size(), lambda index: _read_image(files[index]))
 
 
 def image_suffixes() -> tuple[str, ...]:
     """Return the suffixes of the pictures that Qt reads here."""
     known = {"." + bytes(name.data()).decode().lower() for name in QImageReader.supportedImageFormats()}
     return tuple(suffix for suffix in PICTURE_SUFFIXES if suffix in known)
-
-
-def _of_files(files: list[Path]) -> ImageSource:
-    return ImageSource(files, _read_image(files[0]).size(), lambda index: _read_image(files[index]))
 
 
 def _read_image(file: Path) -> QImage:

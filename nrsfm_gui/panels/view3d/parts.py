@@ -82,7 +82,7 @@ class LineSegments:
     @classmethod
     def between(cls, positions: Floats, colors: Rgba) -> LineSegments:
         """Return lines between consecutive pairs of points (2M, 3)."""
-        return cls(positions, colors, _consecutive(len(positions) // 2))
+        return cls(positions, colors, np.arange(len(positions)).reshape(-1, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,11 +212,6 @@ def without_covered(parts: dict[str, Part]) -> dict[str, Part]:
                 cloud, positions=cloud.positions[alone], colors=cloud.colors[alone], rows=cloud.rows[alone]
             )
     return kept
-
-
-@lru_cache(maxsize=16)
-def _consecutive(count: int) -> Ints:
-    return read_only(np.arange(2 * count).reshape(-1, 2), np.int64)
 
 
 @lru_cache(maxsize=4)
