@@ -244,7 +244,7 @@ def make_figure(views: ViewSources, panels: dict[str, Figure], name: str, frames
             raise InputError(f"There is no figure of the {FIGURES[name].title}: {panels[name].missing}")
         return panels[name]
     scene = views.display.scene
-    series = None if scene is None else error_series(sequence, scene.shapes)
-    if series is None:
+    kinds = () if scene is None else error_series(sequence, scene.shapes)
+    if not kinds:
         raise InputError(f"There is no figure of the {FIGURES[name].title}: there is no reconstruction yet")
-    return HeatFigure(series) if name == "heat" else PlotFigure(error_plot(series))
+    return HeatFigure(kinds[0]) if name == "heat" else PlotFigure(error_plot(kinds[0]))

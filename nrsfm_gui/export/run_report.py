@@ -78,8 +78,7 @@ def report_page(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     found = incumbent_of(run, seen, known)
     labeled = [(row.label, row.value) for row in numbers(run, found, sequence) if row.value != NONE]
     error = error_name(sequence.truth_name)
-    series = error_series(sequence, shapes)
-    assert series is not None  # there is a reconstruction
+    series = error_series(sequence, shapes)[0]  # there is a reconstruction
     plot = error_plot(series)
     recipe: Provenance | Settings = run.settings
     if seen.provenance is not None:

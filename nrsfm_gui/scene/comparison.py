@@ -53,10 +53,10 @@ class RunComparison:
         return float(np.nanmean(self.distances)) if np.isfinite(self.distances).any() else float("nan")
 
     @cached_property
-    def series(self) -> ErrorSeries:
+    def series(self) -> tuple[ErrorSeries]:
         """The distances as the timeline shows them."""
         means = self.distances.mean(axis=1)
-        return ErrorSeries(means, self.distances, self.unit, SERIES_NAME, alignment=self.alignment)
+        return (ErrorSeries(means, self.distances, self.unit, SERIES_NAME, alignment=self.alignment),)
 
 
 def compare_shapes(first: Shapes, second: Shapes) -> RunComparison | None:

@@ -276,7 +276,7 @@ class Display(QObject):
         if run is None or of.iterate is None:
             self.errors.clear()
         else:
-            self.errors.publish(run, of, picture.quality, picture.series, newest=newest)
+            self.errors.publish(run, of, picture, newest=newest)
         self._next_numbers_at = time.perf_counter() + READING_MILLISECONDS / 1000
 
     def _frame_ahead(self) -> Shapes | None:

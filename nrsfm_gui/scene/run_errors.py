@@ -27,7 +27,7 @@ from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session, suited_mirror
 from nrsfm_gui.scene.incumbent import Incumbent, Quality, incumbent_of
 from nrsfm_gui.scene.scene import ErrorSeries
-from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
+from nrsfm_gui.scene.sequence_errors import Picture, SceneRequest, find_quality
 
 MOST = 512  # errors of one run; above, every second one is dropped
 SECONDS = 5.0  # of computing for one run
@@ -203,7 +203,7 @@ class RunErrors(QObject):
 
     # The value that all numbers are of; the views have its picture when the event is over.
     incumbent_changed = pyqtSignal(object)
-    series_changed = pyqtSignal(object)  # its errors of all frames, for the timeline
+    series_changed = pyqtSignal(object)  # its kinds of errors of all frames, for the timeline
     found = pyqtSignal()  # errors of runs that are not shown are known now
 
     def __init__(self, session: Session, parent: QObject) -> None:
@@ -211,7 +211,7 @@ class RunErrors(QObject):
         self._session = session
         self.incumbent: Incumbent | None = None
         self._run: Run | None = None  # that it is of
-        self._series: ErrorSeries | None = None
+        self._series: tuple[ErrorSeries, ...] = ()
         # Numbers only: the pictures of all runs would be large.
         self._known: WeakKeyDictionary[Run, tuple[SceneRequest, Quality]] = WeakKeyDictionary()
         self._asked: dict[Run, SceneRequest] = {}  # in their order
@@ -221,22 +221,20 @@ class RunErrors(QObject):
         session.sequence_changed.connect(self.clear)
         session.shown_changed.connect(self._on_shown_changed)
 
-    def publish(
-        self, run: Run, request: SceneRequest, quality: Quality, series: ErrorSeries | None, *, newest: bool
-    ) -> None:
-        """Publish the incumbent of a run with its errors, before returning."""
+    def publish(self, run: Run, request: SceneRequest, picture: Picture, *, newest: bool) -> None:
+        """Publish the incumbent of a run with the errors of its picture, before returning."""
         assert request.iterate is not None  # a run is shown
         self._run = run
         if newest:
-            self._known[run] = request, quality
-        incumbent = incumbent_of(run, request.iterate, quality, newest=newest)
+            self._known[run] = request, picture.quality
+        incumbent = incumbent_of(run, request.iterate, picture.quality, newest=newest)
         self.traces.note(run, incumbent)
-        self._emit(incumbent, series)
+        self._emit(incumbent, picture.series)
 
     def clear(self, *_: object) -> None:
         """Publish that no reconstruction is shown."""
         self._run = None
-        self._emit(None, None)
+        self._emit(None, ())
 
     def of_run(self, run: Run, *, exact: bool = False) -> Incumbent | None:
         """Return the incumbent of a run, with earlier errors where it is not shown, unless `exact`."""
@@ -304,7 +302,7 @@ class RunErrors(QObject):
         self._start_next()
         self.found.emit()
 
-    def _emit(self, incumbent: Incumbent | None, series: ErrorSeries | None) -> None:
+    def _emit(self, incumbent: Incumbent | None, series: tuple[ErrorSeries, ...]) -> None:
         if series is not self._series:
             self._series = series
             self.series_changed.emit(series)

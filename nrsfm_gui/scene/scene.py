@@ -7,7 +7,7 @@ the frame on a scale for all frames of the sequence.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -120,13 +120,12 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class ErrorSeries:
-    """What the timeline shows: one kind of error, and the next one where more are known."""
+    """One kind of error that the timeline shows."""
 
     per_frame: Floats  # (F,) mean over points, NaN where there is none
     per_point: Floats  # (F, P), NaN where there is none
     unit: str
     name: str
-    other: ErrorSeries | None = None
     alignment: str = ""  # of 3-D distances, as text
     size: float | None = None  # of the object, to which 3-D distances are relative
 
@@ -212,14 +211,13 @@ def build_scene(
     )
 
 
-def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
-    """Return the errors that the timeline shows, what says most first; None before any run."""
+def error_series(sequence: Sequence, shapes: Shapes) -> tuple[ErrorSeries, ...]:
+    """Return the errors that the timeline shows, what says most first; none before any run."""
     if shapes.residuals is None:
-        return None
+        return ()
     kinds = [_series(shapes.residuals, sequence.units, REPROJECTION_ERROR)]
-    spread = shapes.uncertainty
-    if spread is not None:
-        kinds.insert(0, _series(spread, shapes.unit, UNCERTAINTY, size=shapes.size))
+    if shapes.uncertainty is not None:
+        kinds.insert(0, _series(shapes.uncertainty, shapes.unit, UNCERTAINTY, size=shapes.size))
     if shapes.errors is not None:
         name, laid = error_name(sequence.truth_name), shapes.alignment_name
         error = _series(shapes.errors, shapes.unit, name, alignment=laid, size=shapes.size)
@@ -234,10 +232,7 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     unseen = ~np.isfinite(shapes.residuals)
     if unseen.any():
         kinds.append(_series(unseen.astype(float), "", HIDDEN))
-    chain = None
-    for kind in reversed(kinds):
-        chain = replace(kind, other=chain)
-    return chain
+    return tuple(kinds)
 
 
 def _series(

@@ -67,7 +67,7 @@ class Picture:
 
     of: SceneRequest
     shapes: Shapes
-    series: ErrorSeries | None
+    series: tuple[ErrorSeries, ...]
     quality: Quality
     compared: Picture | None = None  # of the second run by itself
     together: RunComparison | None = None  # the second run in the coordinates of `shapes`

@@ -46,9 +46,9 @@ class Photographer(Studio):
         self.errors = np.zeros((0, 0))  # (F, P) of the run that is shown
         self.window.display.errors.series_changed.connect(self._note_errors)
 
-    def _note_errors(self, series: ErrorSeries | None) -> None:
-        if series is not None and series.per_point is not None:
-            self.errors = series.per_point
+    def _note_errors(self, kinds: tuple[ErrorSeries, ...]) -> None:
+        if kinds:
+            self.errors = kinds[0].per_point
 
     def act(self, *names: str) -> None:
         """Trigger actions of the table."""

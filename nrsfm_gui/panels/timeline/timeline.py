@@ -39,7 +39,7 @@ class Timeline(PointSignals):
         super().__init__(parent)
         self.setAccessibleName("Timeline")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # of its charts, too: the keys of the views act then
-        self._kinds: list[ErrorSeries] = []
+        self._kinds: tuple[ErrorSeries, ...] = ()
         self._message_frame = -1  # the frame that a sentence is about
         self._chosen = ""  # the name of the requested kind, if any
         self.transport = Transport()
@@ -99,12 +99,9 @@ class Timeline(PointSignals):
         for part in (self.curve, self.slider, self.strip):
             part.set_range(frames)
 
-    def set_series(self, series: ErrorSeries | None) -> None:
-        """Show errors, of frames above the slider, of points below it."""
-        self._kinds = []
-        while series is not None:
-            self._kinds.append(series)
-            series = series.other
+    def set_series(self, kinds: tuple[ErrorSeries, ...]) -> None:
+        """Show one of several kinds of errors, of frames above the slider, of points below it."""
+        self._kinds = kinds
         self._show_kind()
 
     def show_message(self, frame: int, sentence: str) -> None:
@@ -146,7 +143,7 @@ class TimelineController(QObject):
     def __init__(self, session: Session, display: Display, timeline: Timeline) -> None:
         super().__init__(timeline)
         self._session, self._display = session, display
-        self._errors: ErrorSeries | None = None
+        self._errors: tuple[ErrorSeries, ...] = ()
         self.playback = playback = Playback(self)
         transport, slider, strip = timeline.transport, timeline.slider, timeline.strip
         updater = self._updater = PanelUpdater(
@@ -216,13 +213,13 @@ class TimelineController(QObject):
         self._session.set_frame_range(None if ends == (0, sequence.frame_count - 1) else ends)
 
     def _on_sequence_changed(self, sequence: Sequence) -> None:
-        self._errors = None
+        self._errors = ()
         self.playback.set_frame_count(sequence.frame_count)
         self._updater.forget()  # another number of frames resets the view
         self._updater.request()
 
-    def _on_series_changed(self, series: ErrorSeries | None) -> None:
-        self._errors = series
+    def _on_series_changed(self, kinds: tuple[ErrorSeries, ...]) -> None:
+        self._errors = kinds
         self._updater.run()
 
     def _frame_count(self) -> int:
@@ -233,7 +230,7 @@ class TimelineController(QObject):
         truth = None if self._session.sequence is None else self._session.sequence.truth
         return ((), -1) if truth is None else (tuple(truth.frames.tolist()), truth.reference)
 
-    def _series(self) -> ErrorSeries | None:
+    def _series(self) -> tuple[ErrorSeries, ...]:
         """Return the errors of the shown run, or the distance between the two that are compared."""
         session, together = self._session, self._display.together
         differ = session.compared is not None and session.compare_mode == "difference"

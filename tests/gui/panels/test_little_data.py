@@ -50,7 +50,7 @@ def test_the_timeline_survives_whatever_errors_it_is_given(qapp, show, series):
     timeline.range_requested.connect(timeline.set_range)
     for by_error in (False, True):
         timeline.strip.set_sorted(by_error)
-        timeline.set_series(series)
+        timeline.set_series((series,))
         timeline.strip.set_selection(range(points), 0)
         timeline.strip.set_hidden(frozenset(range(0, points, 2)))
         for seed, part in enumerate((timeline.strip, timeline.slider, timeline.curve)):

@@ -50,8 +50,8 @@ def test_over_the_truth_the_distance_is_that_of_the_two_aligned_runs(known):
     assert found.unit == "mm" and found.alignment == "per-frame similarity"
     # The first run is exact here, so that the distance is the error of the second.
     np.testing.assert_allclose(found.distances, shapes[1].errors, atol=1e-7)
-    assert found.series.per_frame == pytest.approx(found.distances.mean(axis=1))
-    assert found.series.unit == "mm" and found.mean > 0.1
+    assert found.series[0].per_frame == pytest.approx(found.distances.mean(axis=1))
+    assert found.series[0].unit == "mm" and found.mean > 0.1
 
 
 @pytest.mark.parametrize("alignment", [Alignment(), NO_ALIGNMENT])

@@ -26,7 +26,7 @@ def named(known):
 def test_a_distance_to_another_program_is_not_called_an_error(named):
     sequence, shapes = named
     scene = build_scene(sequence, shapes, frame=4, selected=5, selection=(5,))
-    assert error_series(sequence, shapes).name == "distance to TAPIP3D"
+    assert error_series(sequence, shapes)[0].name == "distance to TAPIP3D"
     rows = [*point_numbers(scene, 5), *frame_numbers(find(sequence, shapes), 4)]
     labels = [row.label for row in rows]
     assert {"TAPIP3D", "distance to TAPIP3D"} <= set(labels)

@@ -146,14 +146,14 @@ def test_residuals_are_distances_in_pixels_of_visible_points(known):
 
 
 def test_timeline_shows_3d_errors_only_where_most_frames_have_truth(known):
-    full = error_series(known.sequence, build_shapes(known.sequence, known.result))
+    full, *_ = error_series(known.sequence, build_shapes(known.sequence, known.result))
     assert (full.name, full.unit) == ("3-D error", "mm")
     assert full.per_point.shape == known.sequence.visible.shape
     sparse = truth_only_at(known.sequence, 6)
-    series = error_series(sparse, build_shapes(sparse, known.result))
+    series, *_ = error_series(sparse, build_shapes(sparse, known.result))
     assert (series.name, series.unit) == ("reprojection error", "px")
     np.testing.assert_allclose(series.per_frame, np.nanmean(series.per_point, axis=1))
-    assert error_series(known.sequence, build_shapes(known.sequence, None)) is None
+    assert error_series(known.sequence, build_shapes(known.sequence, None)) == ()
 
 
 def test_caption_names_frame_alignment_and_error(known):
@@ -199,7 +199,7 @@ def test_the_alignment_is_named_with_every_error(known):
     scene = build_scene(known.sequence, shapes, frame=2, selected=3, selection=(3, 5))
     name = "rigid motion per frame, mirrored"
     assert name in scene.caption
-    assert error_series(known.sequence, shapes).alignment == name
+    assert error_series(known.sequence, shapes)[0].alignment == name
     table = PointsModel()
     table.set_shapes(known.sequence, shapes)
     assert name in table.headerData(2, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)

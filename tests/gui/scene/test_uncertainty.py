@@ -74,11 +74,11 @@ def test_points_are_colored_by_them(shapes):
 def test_without_a_truth_the_timeline_shows_them_first_then_the_reprojection(known):
     bare = replace(known.sequence, truth=None)
     shapes = build_shapes(bare, known.result)
-    found = error_series(bare, shapes)
+    found, second, *_ = error_series(bare, shapes)
     assert (found.name, found.size) == ("uncertainty", shapes.size)
     np.testing.assert_allclose(found.per_point, shapes.uncertainty)
-    assert found.other.name == "reprojection error"
-    assert error_series(known.sequence, build_shapes(known.sequence, known.result)).name == "3-D error"
+    assert second.name == "reprojection error"
+    assert error_series(known.sequence, build_shapes(known.sequence, known.result))[0].name == "3-D error"
 
 
 def test_reprojection_errors_of_rounding_count_as_none_and_color_nothing(known):
@@ -88,7 +88,7 @@ def test_reprojection_errors_of_rounding_count_as_none_and_color_nothing(known):
         tracks = reprojected + np.array([off, 0.0])[:, None]
         bare = replace(known.sequence, truth=None, tracks=tracks)
         shapes = build_shapes(bare, result)
-        assert error_series(bare, shapes).zero is exact and (quality(shapes).reprojection == 0) is exact
+        assert error_series(bare, shapes)[0].zero is exact and (quality(shapes).reprojection == 0) is exact
         found = coloring(Frame(shapes, 3), "error", track_unit="px")
         assert (found.values is None) is exact and ("0 in all frames" in found.missing) is exact
 

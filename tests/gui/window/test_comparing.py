@@ -55,7 +55,7 @@ def test_the_table_has_the_numbers_of_the_second_run_as_soon_as_it_is_drawn(qtbo
 def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wait_for_comparison):
     window.compare_controller.toggle()
     wait_for_comparison(window.session, window.display)
-    errors = window.timeline_controller._errors
+    errors = window.timeline_controller._errors[0]
     window.session.set_compare_mode("difference")
     window.display.refresh()
     scene, together = window.display.scene, window.compare_controller.together

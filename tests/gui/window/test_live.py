@@ -215,4 +215,4 @@ def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, kn
     assert window.display.drawn is run.last
     assert window.display.errors.of_run(run).value == run.last.best.loss
     shapes = build_shapes(known.sequence, run.last, window.session.alignment)
-    np.testing.assert_allclose(window.display._picture.series.per_frame, shapes.errors.mean(axis=1))
+    np.testing.assert_allclose(window.display._picture.series[0].per_frame, shapes.errors.mean(axis=1))

@@ -30,15 +30,15 @@ def errors():
     return values
 
 
-def series(values, unit="mm", name="3-D error", other=None):
-    return ErrorSeries(known_means(values, 1), values, unit, name, other)
+def series(values, unit="mm", name="3-D error"):
+    return ErrorSeries(known_means(values, 1), values, unit, name)
 
 
 @pytest.fixture
 def timeline(show, errors):
     shown = Timeline()
     shown.set_frame_count(FRAMES)
-    shown.set_series(series(errors))
+    shown.set_series((series(errors),))
     return show(shown, 1000, 140)
 
 
@@ -188,13 +188,13 @@ def test_a_sentence_on_a_frame_covers_neither_its_mark_nor_what_is_above_the_tim
 def test_only_the_frames_with_truth_have_an_error_and_show_as_dots(timeline, near):
     values = np.full((FRAMES, POINTS), np.nan)
     values[18] = 2.0
-    timeline.set_series(series(values))
+    timeline.set_series((series(values),))
     found = np.nonzero(near(timeline.curve.grab().toImage(), DARK.accent, tolerance=60))[1]
     assert found.mean() + 0.5 == pytest.approx(axis_of(timeline.curve).center(18), abs=1.5)
-    timeline.set_series(series(np.zeros((FRAMES, POINTS)), unit="px", name="reprojection error"))
+    timeline.set_series((series(np.zeros((FRAMES, POINTS)), unit="px", name="reprojection error"),))
     assert series(np.zeros((6, 4))).zero and not series(np.eye(6, 4)).zero
     assert timeline.strip._why_empty == "The reprojection error is 0 in all frames"
-    timeline.set_series(None)
+    timeline.set_series(())
     assert near(timeline.strip.grab().toImage(), DARK.muted, tolerance=60).any()  # how to get errors
     assert timeline.strip.cell_at(QPointF(500, 20)) is None
 
@@ -278,16 +278,16 @@ def test_hidden_points_are_gray_and_do_not_color_the_pixels_of_the_others(timeli
 def test_either_kind_of_error_can_be_shown_and_is_kept(timeline, errors, qtbot):
     kind = timeline.findChild(QToolButton, "kind")
     assert not kind.isEnabled()
-    both = series(errors, other=series(3 * errors, "px", "reprojection error"))
+    both = series(errors), series(3 * errors, "px", "reprojection error")
     timeline.set_series(both)
     assert kind.isEnabled()
     assert kind.text().startswith("3-D")
     qtbot.mouseClick(kind, Qt.MouseButton.LeftButton)
-    assert timeline.series is both.other
+    assert timeline.series is both[1]
     assert kind.text().startswith("reprojection")
     timeline.set_series(both)  # the next update of a run
-    assert timeline.series is both.other
-    timeline.set_series(series(errors))
+    assert timeline.series is both[1]
+    timeline.set_series((series(errors),))
     assert timeline.series.name == "3-D error"
 
 
@@ -320,7 +320,8 @@ def test_a_frame_can_be_typed(timeline, qtbot):
 
 def test_the_axes_do_not_move_with_the_text_of_the_buttons(timeline, errors, qtbot):
     places = []
-    for given in (series(errors), series(errors, other=series(errors, "px", "reprojection error")), None):
+    both = series(errors), series(errors, "px", "reprojection error")
+    for given in (both[:1], both, ()):
         timeline.set_series(given)
         for _ in range(2):
             qtbot.mouseClick(timeline.findChild(QToolButton, "kind"), Qt.MouseButton.LeftButton)

@@ -41,8 +41,8 @@ def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timel
     session.set_frame(int(order[5]))
     worst_frame.go_to_frame()
     assert session.frame == order[0]  # begins again where the person went elsewhere
-    reverse = replace(timeline.series, per_frame=-timeline.series.per_frame, other=None)
-    timeline.set_series(reverse)  # as a run that goes on has other errors
+    reverse = replace(timeline.series, per_frame=-timeline.series.per_frame)
+    timeline.set_series((reverse,))  # as a run that goes on has other errors
     worst_frame.go_to_frame()
     assert session.frame == order[-1] and "Worst frame" in statuses[-1]
 
