@@ -95,7 +95,7 @@ class BackgroundController(QObject):
         self.bar.remove.clicked.connect(lambda _checked: self.remove())
         view.add_below(self.bar)
         session.background_changed.connect(self._on_background_changed)
-        session.frame_changed.connect(lambda _frame: self._show())
+        session.frame_changed.connect(lambda _frame: self._update())
 
     @property
     def _images(self) -> ImageSource | None:
@@ -153,8 +153,7 @@ class BackgroundController(QObject):
         elif self._reader is None or self._reader.path != background.path:
             self._read(background)
         else:
-            self._show_bar()
-            self._show()
+            self._update()
 
     def _read(self, background: Background) -> None:
         self._close()
@@ -163,15 +162,14 @@ class BackgroundController(QObject):
         reader.failed.connect(self._on_failed)
         reader.read.connect(self._on_picture_read)
         reader.unreadable.connect(self._on_picture_unreadable)
-        self._show_bar()
+        self._update()
         self._jobs.start(reader)
 
     def _on_opened(self) -> None:
         sequence, pictures = self._session.sequence, self._images
         if pictures is None or self.sender() is not self._reader:
             return
-        self._show_bar()
-        self._show()
+        self._update()
         if sequence is not None:
             self._session.add_files([sequence], pictures.files)
             if doubt := doubts(sequence, pictures.size):
@@ -198,10 +196,19 @@ class BackgroundController(QObject):
             self._warned = self._pictured = True
             self._notifier.fail(sentence)
 
-    def _show(self) -> None:
-        """Show the picture of the current frame: at once where it is in memory, else when it is read."""
+    def _update(self) -> None:
+        """Show the bar, and the picture of the frame: at once where it is in memory, else when it is read."""
         background, reader, pictures = self._session.background, self._reader, self._images
-        if background is None or reader is None or pictures is None:
+        if background is None or reader is None:
+            return
+        what = "opening"
+        if pictures is not None:
+            what = f"{pictures.count} pictures, {pictures.size.width()} × {pictures.size.height()} px"
+        name = printable(background.path.name)
+        self.bar.set_values(f"{name}: {what}", background.opacity, background.offset)
+        self.bar.show()
+        self._view.show_axes(False)
+        if pictures is None:
             return
         index = background.picture(self._session.frame, self._session.sequence)
         there, image = 0 <= index < pictures.count, pictures.kept(index)
@@ -210,16 +217,6 @@ class BackgroundController(QObject):
             self._view.set_background(image, background.opacity)
         if there:
             reader.request(index)
-
-    def _show_bar(self) -> None:
-        background, pictures, what = self._session.background, self._images, "opening"
-        assert background is not None  # there is a reader of it
-        if pictures is not None:
-            what = f"{pictures.count} pictures, {pictures.size.width()} × {pictures.size.height()} px"
-        name = printable(background.path.name)
-        self.bar.set_values(f"{name}: {what}", background.opacity, background.offset)
-        self.bar.show()
-        self._view.show_axes(False)
 
     def _close(self) -> None:
         reader, self._reader = self._reader, None

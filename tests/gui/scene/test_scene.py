@@ -8,16 +8,22 @@ import pytest
 from PyQt6.QtCore import Qt
 from reconstructions import build_shapes
 
-from core import Alignment, GroundTruth
-from core.evaluation import ALIGNMENTS, Kind, Mirror
+from core import Alignment, CameraModel, GroundTruth, Settings, iterate, simulate
+from core.evaluation import ALIGNMENTS, Kind, Mirror, camera_truth, e3d_global
 from core.foundation import object_size
 from nrsfm_gui.model.appearance import LAYERS, Appearance
+from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.points.points_table import PointsModel
+from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view3d.parts import scene_parts
+from nrsfm_gui.scene.frame_analysis import find
+from nrsfm_gui.scene.frame_causes import frame_numbers
+from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.scene.scene import build_scene, error_series
 from nrsfm_gui.scene.summaries import measure, percent_of
-from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
+from nrsfm_gui.text.run_numbers import numbers, point_numbers, selection_numbers, selection_title
+from nrsfm_gui.text.status_text import hover
 
 
 def truth_only_at(sequence, frame):
@@ -224,3 +230,64 @@ def test_without_truth_a_known_length_gives_the_object_its_size_and_unit(known):
     aligned = build_shapes(known.sequence, known.result, scale="1-4=30mm")
     np.testing.assert_array_equal(aligned.points, build_shapes(known.sequence, known.result).points)
     assert build_shapes(bare, known.result, scale="1-4000=30mm").unit == "units"
+
+
+def test_e3d_is_in_the_coordinates_of_the_camera_whatever_the_alignment():
+    settings = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
+    sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=8, points=15, occlusion=0.0)
+    *_, last = iterate(sequence, settings)
+    result = last.result()
+    sized = result.intrinsics[0, 0] * result.camera_points
+    expected = e3d_global(sized, camera_truth(sequence)).mean
+    run = Run(1, sequence, settings, state=RunState.FINISHED, last=last)
+    errors = set()
+    for kind in (Kind.PER_FRAME, Kind.SEQUENCE):
+        known = quality(build_shapes(sequence, last, Alignment(kind)))
+        errors.add(known.error)
+        assert known.e3d == pytest.approx(expected, rel=1e-9)
+        rows = {row.label: row for row in numbers(run, incumbent_of(run, last, known), sequence)}
+        row = rows["e3D"]
+        assert row.value == f"{expected:.4f}, in the camera's coordinates, measured as published"
+        assert "does not follow the alignment" in row.tip
+    assert len(errors) == 2
+    assert "starts that agree" in rows
+    depths = replace(last, settings=Settings())  # which start from the candidates for the rotations
+    rows = {row.label: row for row in numbers(run, incumbent_of(run, depths, known), sequence)}
+    assert "starts that agree" not in rows
+
+
+# Names
+
+
+@pytest.fixture
+def named(known):
+    """Return a sequence whose truth is another program's and whose points have names, with its shapes."""
+    names = tuple(f"joint {letter}" for letter in "abcdefghijklmnopqrst")
+    sequence = replace(known.sequence, truth_name="TAPIP3D", point_names=names)
+    return sequence, build_shapes(sequence, known.result)
+
+
+def test_a_distance_to_another_program_is_not_called_an_error(named):
+    sequence, shapes = named
+    scene = build_scene(sequence, shapes, frame=4, selected=5, selection=(5,))
+    assert error_series(sequence, shapes)[0].name == "distance to TAPIP3D"
+    rows = [*point_numbers(scene, 5), *frame_numbers(find(sequence, shapes), 4)]
+    labels = [row.label for row in rows]
+    assert {"TAPIP3D", "distance to TAPIP3D"} <= set(labels)
+    assert "distance to TAPIP3D" in described(scene, 5)
+    assert "from TAPIP3D" in scene.caption
+    texts = [*labels, *(row.tip for row in rows), described(scene, 5), scene.caption]
+    assert not any("ground truth" in text or "3-D error" in text for text in texts)
+
+
+def test_names_of_points_are_in_the_tips_the_title_and_the_table(named):
+    sequence, shapes = named
+    scene = build_scene(sequence, shapes, frame=4, selected=5, selection=(5,))
+    assert described(scene, 5).startswith("point 6, joint f · ")
+    assert hover(scene, 5).startswith("point 6, joint f · frame 5")
+    assert selection_title(scene) == "Point 6, joint f, frame 5"
+    model = PointsModel()
+    model.set_shapes(sequence, shapes)
+    assert model.data(model.index(5, 0)) == "6 joint f"
+    tip = model.headerData(2, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+    assert "estimate and TAPIP3D" in tip and "{" not in tip

@@ -1,4 +1,4 @@
-"""Observations that are hidden from the solver, in what is drawn and measured."""
+"""Observations that are hidden from the solver, or have little weight, in what is drawn and measured."""
 
 from dataclasses import replace
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from reconstructions import build_shapes
 
-from core import Settings
+from core import Settings, simulate
 from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.points.points_table import WEIGHT, PointsTable
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.incumbent import incumbent_of
@@ -15,6 +16,8 @@ from nrsfm_gui.scene.scene import build_scene, error_series
 from nrsfm_gui.scene.sequence_errors import frame_ahead
 from nrsfm_gui.text.run_numbers import numbers
 
+ROBUST = Settings(rank=2, rotations="truth", starts=1, objective="wnn", loss="cauchy")
+FRAME, POINT = 3, 4  # of the outlier
 HIDE = Settings(hide="6:5;8:4-")
 
 
@@ -78,3 +81,55 @@ def test_the_timeline_can_show_what_the_solver_does_not_see(known, make_iterate,
     seen = replace(known.sequence, tracks=np.nan_to_num(known.sequence.tracks), visible=np.ones_like(mask))
     full = replace(known.result, tracks=seen.tracks, visible=seen.visible)
     assert len(error_series(seen, build_shapes(seen, full))) == 2
+
+
+# The weights under a robust loss
+
+
+@pytest.fixture(scope="module")
+def outlying():
+    found = simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+    tracks = np.array(found.tracks)
+    tracks[FRAME, :, POINT] += 200.0
+    return replace(found, tracks=tracks, digest="wrong")
+
+
+@pytest.fixture
+def weighted(outlying, solve_once):
+    return build_shapes(outlying, solve_once(outlying, ROBUST)[-1])
+
+
+def test_the_outlier_has_little_weight_in_the_scene_the_table_and_the_strip(outlying, weighted):
+    assert weighted.weights[FRAME, POINT] < 0.15 < 0.5 < np.median(weighted.weights)
+    scene = build_scene(outlying, weighted, frame=FRAME)
+    assert scene.weights[POINT] == weighted.weights[FRAME, POINT]
+    assert "weight 0.0" in described(scene, POINT)
+    (series,) = (kind for kind in error_series(outlying, weighted) if kind.name == "lost weight")
+    assert series.per_point[FRAME, POINT] > 0.85 and np.nanmax(series.per_point) <= 1.0
+
+
+def test_points_of_little_weight_are_rings(show, outlying, weighted, near):
+    view = show(TracksView(), 640, 480)
+    scene = build_scene(outlying, weighted, frame=FRAME)
+    view.set_scene(scene)
+    doubted = scene.visible & (scene.weights < 0.5)
+    assert doubted[POINT]
+    assert np.array_equal(view._dots.doubted.positions, scene.measured[doubted])
+    assert view._dots.doubted.hollow and not view._dots.doubted.crossed
+    assert "weight below 0.5" in [entry.text for entry in view._dots.legend(scene)]
+    assert near(view.grab_image(), DARK.warning, tolerance=60).sum() > 5
+
+
+def test_the_table_has_a_column_of_weights_where_there_are_some(
+    show, outlying, weighted, known, make_iterate
+):
+    table = show(PointsTable(), 500, 200)
+    table.set_shapes(outlying, weighted)
+    assert not table.isColumnHidden(WEIGHT)
+    seen, model = outlying.visible[:, 9], table.model()
+    assert model.data(model.index(9, WEIGHT)) == f"{weighted.weights[seen, 9].mean():.3g}"
+    least_squares = build_shapes(known.sequence, known.result)
+    assert least_squares.weights is None
+    assert build_scene(known.sequence, least_squares, frame=4).weights is None
+    table.set_shapes(known.sequence, least_squares)
+    assert table.isColumnHidden(WEIGHT)
