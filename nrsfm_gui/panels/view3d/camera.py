@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -47,7 +47,7 @@ class ViewCamera(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.viewpoint = Viewpoint(Orbit(), locked=False, fitted=True, aimed=True)
+        self.orbit, self.locked, self.fitted, self.aimed = Orbit(), False, True, True  # see `Viewpoint`
         self.saved_views: dict[str, Orbit] = {}  # by the key that shows it
         self._gesture: tuple[Viewpoint, str] | None = None  # where it began, and what it is
         self._pause = Debounce(self.end_gesture, GESTURE_RESTS, self)  # of turns of the wheel
@@ -58,19 +58,9 @@ class ViewCamera(QObject):
         self._timer.timeout.connect(self._on_turn_timeout)
 
     @property
-    def orbit(self) -> Orbit:
-        """The orbit, which is used while the camera is not locked to the frame."""
-        return self.viewpoint.orbit
-
-    @property
-    def locked(self) -> bool:
-        """Whether the camera of the frame replaces the orbit."""
-        return self.viewpoint.locked
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the object fits the view, and nobody has moved it since."""
-        return self.viewpoint.fitted
+    def viewpoint(self) -> Viewpoint:
+        """Where the view is seen from now."""
+        return Viewpoint(self.orbit, self.locked, self.fitted, self.aimed)
 
     @property
     def turning(self) -> bool:
@@ -107,7 +97,7 @@ class ViewCamera(QObject):
     def set_viewpoint(self, viewpoint: Viewpoint) -> None:
         """Look from a place where the view was before."""
         self.set_turning(False)
-        self.move(viewpoint.orbit, locked=viewpoint.locked, fitted=viewpoint.fitted, aimed=viewpoint.aimed)
+        self.move(**vars(viewpoint))
 
     def misses(self, wanted: Orbit) -> bool:
         """Return whether an object is clearly larger, smaller or elsewhere than what its orbit shows."""
@@ -166,7 +156,9 @@ class ViewCamera(QObject):
 
     def change(self, **changes: Any) -> None:
         """Change fields of the viewpoint, and emit what has changed but `orbit_changed`."""
-        before, self.viewpoint = self.viewpoint, replace(self.viewpoint, **changes)
+        before = self.viewpoint
+        for name, value in changes.items():
+            setattr(self, name, value)
         if before.orbit.orthographic != self.orbit.orthographic:
             self.orthographic_changed.emit(self.orbit.orthographic)
         if before.orbit != self.orbit or before.locked != self.locked:

@@ -10,7 +10,6 @@ import numpy as np
 from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import (
     QAction,
-    QColor,
     QContextMenuEvent,
     QImage,
     QMouseEvent,
@@ -205,8 +204,8 @@ class SceneView(PointView):
         """Return a picture of any size with labels that grow with it. The view stays as it is."""
         ratio, size = labeled_size(width, height)
         projection = self._projection(*size, orbit or self.orbit_for(*size))
-        background = QColor(0, 0, 0, 0) if transparent else None
-        request = self._request(projection, ratio, (width, height), background)
+        ground, locked = qcolor(self._theme.panel, 0.0 if transparent else 1.0), self._sees_through_frame
+        request = RenderRequest(projection, ground, (width, height), ratio, locked=locked)
         image = self._image_of(request, labels=labels)
         image.setDevicePixelRatio(1.0)
         return image
@@ -328,14 +327,14 @@ class SceneView(PointView):
         self._fitted_to = framing = self.framing
         if framing is not None:
             orbit = self._orbit_filling(framing, self.width(), self.height(), aim=aim)
-            self.camera.move(orbit, fitted=True, aimed=aim or self.camera.viewpoint.aimed)
+            self.camera.move(orbit, fitted=True, aimed=aim or self.camera.aimed)
 
     def _frame(self, old: Scene | None, scene: Scene) -> None:
         """Fit the view to a scene that is another one than before, unless a person has moved it."""
         framing, before = scene.shapes.framing, None if old is None else old.shapes.framing
         if framing is None:
             return
-        camera, follow, aimed = self.camera, scene.appearance.follow, self.camera.viewpoint.aimed
+        camera, follow, aimed = self.camera, scene.appearance.follow, self.camera.aimed
         size = self.width(), self.height()
 
         def show(framing: Framing, *, aim: bool) -> None:
@@ -399,18 +398,12 @@ class SceneView(PointView):
 
     # The picture
 
-    def _request(
-        self,
-        projection: Projection | None = None,
-        ratio: float = 0.0,
-        size: tuple[int, int] | None = None,
-        background: QColor | None = None,
-    ) -> RenderRequest:
-        """Return how a picture is rendered: that of the screen where nothing else is given."""
-        projection, ratio = projection or self._projection(), ratio or self.devicePixelRatioF()
-        size = size or (max(round(projection.width * ratio), 1), max(round(projection.height * ratio), 1))
-        ground = background or qcolor(self._theme.panel)
-        return RenderRequest(projection, ground, size, ratio, locked=self._sees_through_frame)
+    def _request(self) -> RenderRequest:
+        """Return how the picture for the screen is rendered."""
+        projection, ratio = self._projection(), self.devicePixelRatioF()
+        size = max(round(projection.width * ratio), 1), max(round(projection.height * ratio), 1)
+        ground, locked = qcolor(self._theme.panel), self._sees_through_frame
+        return RenderRequest(projection, ground, size, ratio, locked=locked)
 
     def _redraw(self) -> None:
         """Make the picture anew when it is next painted."""
