@@ -110,15 +110,17 @@ def _typical_share(along: Floats, across: Floats) -> Floats:
         return np.asarray(np.nansum(weight * along, axis=1) / np.nansum(weight * whole, axis=1))
 
 
-def along_view(cameras: Cameras, points: Floats, truth: Floats) -> Floats:
-    """Return how much farther than its truth each point (F, 3, P) is along its ray, (F, P)."""
+def _rays(cameras: Cameras, points: Floats) -> Floats:
+    """Return the unit vectors (F, 3, P) along which cameras see points, in the axes of the cameras."""
     Y = cameras.R @ points + cameras.t[:, :, None]
     if cameras.orthogonal:
-        rays = np.zeros_like(Y)
-        rays[:, 2] = 1.0
-    else:
-        rays = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray(np.einsum("fdp,fdp->fp", rays, cameras.R @ (points - truth)))
+        return np.broadcast_to(np.eye(3)[:, 2:], Y.shape)
+    return np.asarray(Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), np.finfo(float).tiny))
+
+
+def along_view(cameras: Cameras, points: Floats, truth: Floats) -> Floats:
+    """Return how much farther than its truth each point (F, 3, P) is along its ray, (F, P)."""
+    return np.asarray(np.einsum("fdp,fdp->fp", _rays(cameras, points), cameras.R @ (points - truth)))
 
 
 def along_view_in(shapes: Shapes, frame: int) -> Floats | None:
@@ -161,10 +163,6 @@ def _view_directions(shapes: Shapes) -> Floats:
     """Return where the camera of every frame looks, (F, 3), in coordinates that turn with the object."""
     cameras, similarity = shapes.cameras, shapes.similarity
     assert cameras is not None and shapes.points is not None  # the caller has looked
-    look = np.zeros((len(cameras.R), 3))
-    look[:, 2] = 1.0
-    if not cameras.orthogonal:
-        look = np.einsum("fij,fj->fi", cameras.R, shapes.points.mean(axis=2)) + cameras.t
-        look = look / np.maximum(np.linalg.norm(look, axis=1, keepdims=True), np.finfo(float).tiny)
     own = cameras.R if similarity is None else cameras.R @ similarity.rotation
-    return np.asarray(np.einsum("fji,fj->fi", own, look))
+    look = _rays(cameras, shapes.points.mean(axis=2, keepdims=True))
+    return np.asarray(np.einsum("fji,fjp->fi", own, look))

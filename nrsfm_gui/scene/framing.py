@@ -147,7 +147,7 @@ def frame_points(points: Floats, orientation: Orientation | None = None) -> Fram
         outlines=read_only(moved.outlines),
         outlined=read_only(chosen[moved.there], np.intp),
         outline_in_space=read_only(in_space.outline),
-        box=read_only(_thickened(np.stack([outline.min(axis=0), outline.max(axis=0)]))),
+        box=read_only(thickened(np.stack([outline.min(axis=0), outline.max(axis=0)]))),
         spread=read_only(_mean_covariance(moved.cloud)),
         orientation=stands,
     ).aimed(stands, by_cameras=orientation is not None)
@@ -282,8 +282,8 @@ def _centers(points: Floats) -> Floats:
     return np.where(count[:, :, 0] > 0, sums / np.maximum(count[:, :, 0], 1), np.nan)
 
 
-def _thickened(box: Floats) -> Floats:
-    """Return a box (2, 3) no side of which is degenerate."""
+def thickened(box: Floats) -> Floats:
+    """Return a box (2, D) no side of which is degenerate."""
     sides = box[1] - box[0]
     longest = max(float(sides.max()), 1e-12)
     thin = np.maximum(THICK * longest - sides, 0.0)

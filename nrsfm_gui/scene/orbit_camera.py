@@ -7,7 +7,6 @@ world.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -47,19 +46,9 @@ class Projection:
     height: int
 
     @property
-    def key(self) -> tuple[Hashable, ...]:
-        """What two projections that are the same map have in common."""
-        arrays = (self.R.tobytes(), self.t.tobytes(), self.K.tobytes())
-        return (*arrays, self.parallel, self.near, self.far, self.width, self.height)
-
-    @property
     def focal(self) -> float:
         """Pixels to one unit of the world: at depth 1, or at any depth with parallel rays."""
         return float(np.sqrt(abs(np.linalg.det(self.K[:2, :2]))))
-
-    def view(self, points: Floats) -> Floats:
-        """Return points (..., 3) in the view frame."""
-        return np.asarray(points @ self.R.T + self.t)
 
     def pixels(self, points: Floats) -> tuple[Floats, Floats]:
         """Return pixels (..., 2), y down, and depths (...,); NaN pixels for what is not in front."""

@@ -48,7 +48,6 @@ class Scene:
     shapes: Shapes  # of all frames
     subject: tuple[str, str]  # which sequence, in which coordinates: views fit themselves when it changes
     frame: int  # 0-based
-    frame_count: int
     estimate: Floats | None  # (P, 3) in `unit`
     truth: Floats | None  # (P, 3) in `unit`, NaN rows where missing
     edges: Ints  # (E, 2) point indices, of the mesh that was chosen
@@ -168,7 +167,6 @@ def build_scene(
         shapes=shapes,
         subject=(f"{sequence.name}|{sequence.camera.value}|{sequence.digest}", coordinates),
         frame=f,
-        frame_count=sequence.frame_count,
         estimate=at.values("points"),
         truth=at.values("truth"),
         edges=mesh.edges,

@@ -43,7 +43,7 @@ from core.io.writers import typical_radius
 from core.reconstruction import Geometry, orient, parse_scale, parse_upright
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.cameras import Cameras, project
-from nrsfm_gui.scene.framing import Framing, bounds_but_for_strays, frame_points
+from nrsfm_gui.scene.framing import Framing, bounds_but_for_strays, frame_points, thickened
 from nrsfm_gui.scene.ranking import known_means
 
 UNKNOWN_UNIT = "units"  # of shapes whose size is not known
@@ -396,10 +396,10 @@ def _alone(sequence: Sequence) -> Shapes:
 def _extent(points: Floats) -> Floats:
     """Return the corners (2, D) of a box with room around points (N, D), but for strays; no side is 0."""
     low, high = bounds_but_for_strays(points)
-    low, high = np.maximum(points.min(axis=0), low), np.minimum(points.max(axis=0), high)
-    size = max(float((high - low).max()), 1e-12)
-    thin = np.maximum((high - low), 0.1 * size) - (high - low)
-    return np.stack([low - thin / 2 - PAD * size, high + thin / 2 + PAD * size])
+    box = np.stack([np.maximum(points.min(axis=0), low), np.minimum(points.max(axis=0), high)])
+    room = PAD * max(float(np.ptp(box, axis=0).max()), 1e-12)
+    low, high = thickened(box)
+    return np.stack([low - room, high + room])
 
 
 def _framing(
