@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 
 import numpy as np
-from PyQt6.QtCore import QObject, QPointF, pyqtSignal
+from PyQt6.QtCore import QEvent, QObject, QPointF, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from core.foundation import Floats
@@ -62,6 +62,10 @@ class PointView(Themed, PointSignals, metaclass=AbstractQt):
     @abstractmethod
     def _point_pixels(self) -> list[Floats]:
         """Return the pixels (P, 2) of each kind of points; NaN where a point is not drawn."""
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Mark no point."""
+        self._hover(-1)
 
     def _hover(self, index: int) -> None:
         if index != self._hovered:

@@ -333,10 +333,6 @@ class TracksView(PointView):
                 self.fit()
         return super().eventFilter(watched, event)
 
-    def leaveEvent(self, event: QEvent | None) -> None:
-        """Clear what belongs to the point under the mouse."""
-        self._hover(-1)
-
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Keep the overlay over the plot."""
         self._overlay.setGeometry(self.rect())

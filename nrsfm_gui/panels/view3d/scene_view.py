@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 import numpy as np
-from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import (
     QAction,
     QContextMenuEvent,
@@ -510,10 +510,6 @@ class SceneView(PointView):
             self.point_selected.emit(self.point_at(event.position()))
         self._pressed = None
         self.camera.end_gesture()
-
-    def leaveEvent(self, event: QEvent | None) -> None:
-        """Mark no point."""
-        self._hover(-1)
 
     def point_at(self, position: QPointF) -> int:
         """Return the index of the point nearest to a pixel, or -1 where none is near."""
