@@ -96,7 +96,7 @@ class PointsModel(QAbstractTableModel):
     def __init__(self) -> None:
         super().__init__()
         self._of: tuple[Sequence, Shapes] | None = None
-        self._columns = [np.zeros(0) for _ in COLUMNS]  # (P,) each
+        self.columns = [np.zeros(0) for _ in COLUMNS]  # (P,) each
         self.order: Ints = np.zeros(0, dtype=int)  # the point of every row
         self._row_of: Ints = self.order
         self._by, self._descending = 0, False
@@ -112,19 +112,15 @@ class PointsModel(QAbstractTableModel):
 
     def worst_frame(self, row: int) -> int | None:
         """Return the worst frame of the point in a row, None where it has no error."""
-        frame = self._columns[WORST][self.order[row]]
+        frame = self.columns[WORST][self.order[row]]
         return int(frame) - 1 if np.isfinite(frame) else None
-
-    def has_values(self, column: int) -> bool:
-        """Return whether there is any value in a column."""
-        return bool(np.isfinite(self._columns[column]).any())
 
     def set_shapes(self, sequence: Sequence | None, shapes: Shapes | None) -> None:
         """Show the points of other shapes, in the same kind of order; of none without a sequence."""
         self._of = None if sequence is None or shapes is None else (sequence, shapes)
         found = [None if self._of is None else column.values(*self._of) for column in COLUMNS]
         unknown = np.full(0 if found[0] is None else len(found[0]), np.nan)
-        self._columns = [unknown if values is None else values for values in found]
+        self.columns = [unknown if values is None else values for values in found]
         if not self._rearranged():
             self._emit_data_changed()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(COLUMNS) - 1)
@@ -158,7 +154,7 @@ class PointsModel(QAbstractTableModel):
         """Return a cell as text, its alignment and color."""
         if role == Qt.ItemDataRole.DisplayRole:
             point, column = int(self.order[index.row()]), index.column()
-            value, names = self._columns[column][point], None if self._of is None else self._of[0].point_names
+            value, names = self.columns[column][point], None if self._of is None else self._of[0].point_names
             text = COLUMNS[column].form.format(value) if np.isfinite(value) else NONE
             return f"{text} {names[point]}" if column == 0 and names is not None else text
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -204,7 +200,7 @@ class PointsModel(QAbstractTableModel):
 
         The model is reset: to report each moved row would need seconds for very many.
         """
-        values = self._columns[self._by]
+        values = self.columns[self._by]
         keys = np.where(np.isfinite(values), -values if self._descending else values, np.inf)
         order = np.argsort(keys, kind="stable")
         if np.array_equal(order, self.order):
@@ -260,7 +256,7 @@ class PointsTable(Themed, QTableView):
         """Show the points of other shapes; the selected points stay selected."""
         self._rows.set_shapes(sequence, shapes)
         for column in (UNCERTAINTY, WEIGHT):
-            self.setColumnHidden(column, not self._rows.has_values(column))
+            self.setColumnHidden(column, not np.isfinite(self._rows.columns[column]).any())
 
     def set_selection(self, points: Iterable[int], last: int) -> None:
         """Select the rows of points, and bring that of the `last` one into view. Emits nothing."""
