@@ -163,11 +163,8 @@ class PointsPanel(QWidget):
         super().__init__(parent)
         self.setMinimumSize(240, 150)
         self._page = "table"
-        self._drawn: tuple[Shapes | None, list[int], str] = (
-            None,
-            [],
-            "px",
-        )  # points, and unit of their tracks
+        # What is drawn: shapes, which points of them, and the unit of their tracks.
+        self._drawn: tuple[Shapes | None, list[int], str] = (None, [], "px")
         self._selected = 0
         self.table = PointsTable()
         self.table.setToolTip("All points with their errors; click a heading to sort, a row to select")

@@ -204,7 +204,7 @@ class TimelineController(QObject):
         self.playback.set_playing(False)
 
     def set_end(self, which: int) -> None:
-        """Play from the shown frame on (0) or up to it (1); where the other end is beyond, it moves to it."""
+        """Let the range begin (0) or end (1) at the shown frame; the other end moves there where it must."""
         sequence, frame = self._session.sequence, self._session.frame
         if sequence is None:
             return
