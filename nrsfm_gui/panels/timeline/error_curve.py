@@ -60,7 +60,7 @@ class ErrorCurve(FramePicture, QWidget):
         if self._series is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             area = self._area()
-            self._range.paint(painter, self._axis, area, self._theme)
+            self._paint_range(painter, area)
             self._paint_frame(painter, area, self._series.per_frame)
             self._paint_worst(painter, area, self._series)  # last, or the line of the frame would cross it
         painter.end()

@@ -63,8 +63,7 @@ class FrameSlider(FramePicture, QAbstractSlider):
             painter.setBrush(qcolor(theme.accent))
             painter.drawRoundedRect(QRectF(axis.left, y - 2, x - axis.left, 4), 2, 2)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        area = QRectF(axis.left, 1, axis.span, self.height() - 2)
-        self._range.paint(painter, axis, area, theme, shades=False)
+        self._paint_range(painter, QRectF(axis.left, 1, axis.span, self.height() - 2), shades=False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(qcolor(theme.truth))
         if len(self._truth) <= self.maximum():  # marking every frame would mark none
@@ -95,24 +94,26 @@ class FrameSlider(FramePicture, QAbstractSlider):
         """Start to drag an edge of the range, or request the frame under the mouse."""
         assert event is not None
         x = event.position().x()
-        if event.button() == Qt.MouseButton.LeftButton and not self._range.grab_edge(self._axis, x):
-            self._request(x)
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._held = self._edge_at(x)
+            if self._held is None:
+                self._request(x)
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
         """Drag the edge of the range, or request the frame under the mouse."""
         assert event is not None
         x = event.position().x()
-        if self._range.is_dragging:
-            self.range_requested.emit(self._range.moved(self._axis, x))
+        dragged = self._dragged_range(x)
+        if dragged is not None:
+            self.range_requested.emit(dragged)
         elif event.buttons() & Qt.MouseButton.LeftButton:
             self._request(x)
         else:
-            edge = self._range.edge_at(self._axis, x)
-            self.setCursor(Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor)
+            self._show_edge(x)
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
         """End the drag of an edge of the range."""
-        self._range.release()
+        self._held = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
         """Play all frames again."""
@@ -135,8 +136,8 @@ class FrameSlider(FramePicture, QAbstractSlider):
                 text += ": K, the intrinsics, can be estimated from its ground truth"
             elif frame in self._truth:
                 text += ": has ground truth"
-            if self._range.frames is not None:
-                first, last = self._range.frames
+            if self._range is not None:
+                first, last = self._range
                 text += f"\nframes {first + 1} to {last + 1} are played; drag the ends, double click: all"
             QToolTip.showText(event.globalPos(), text, self)
             return True

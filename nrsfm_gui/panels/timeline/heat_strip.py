@@ -208,7 +208,7 @@ class HeatStrip(FramePicture, PointSignals):
         else:
             size = max(int(area.width()), 1), max(int(area.height()), 1)
             painter.drawImage(area, self._picture(self._series.per_point, size))
-            self._range.paint(painter, self._axis, area, theme)
+            self._paint_range(painter, area)
             self._paint_line(painter, area)
             self._paint_selection(painter, area)
             if self._rectangle is not None:
@@ -286,20 +286,21 @@ class HeatStrip(FramePicture, PointSignals):
         if event.button() != Qt.MouseButton.LeftButton or self._series is None:
             return
         place = event.position()
-        if not self._range.grab_edge(self._axis, place.x()) and self._area().contains(place):
+        self._held = self._edge_at(place.x())
+        if self._held is None and self._area().contains(place):
             self._pressed = place
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
         """Drag the edge or the rectangle; else show the value under the mouse."""
         assert event is not None
-        axis, x = self._axis, event.position().x()
-        if self._range.is_dragging:
-            self.range_requested.emit(self._range.moved(axis, x))
+        x = event.position().x()
+        dragged = self._dragged_range(x)
+        if dragged is not None:
+            self.range_requested.emit(dragged)
         elif self._pressed is not None:
             self._drag(event, self._pressed)
         else:
-            edge = self._range.edge_at(axis, x)
-            self.setCursor(Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor)
+            self._show_edge(x)
             self._update_tip(event.position())
             self._rest.request()
 
@@ -319,9 +320,8 @@ class HeatStrip(FramePicture, PointSignals):
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
         """Request the frame and the point where the mouse did not move."""
         cell = None if self._pressed is None or self._dragged else self.cell_at(self._pressed)
-        self._pressed = self._rectangle = None
+        self._pressed = self._rectangle = self._held = None
         self._dragged = False
-        self._range.release()
         self.update()
         if cell is None:
             return

@@ -1,4 +1,4 @@
-"""The frame axis of the timeline, shared by slider, curve and heat-strip, and the range on it."""
+"""The frame axis of the timeline, and what slider, curve and heat-strip share: a frame and a range on it."""
 
 from __future__ import annotations
 
@@ -50,81 +50,19 @@ class FrameAxis:
         return min(max(frame, 0), max(self.count - 1, 0))
 
 
-class FrameRange:
-    """First and last frame, and the edge that the mouse drags."""
-
-    def __init__(self) -> None:
-        self.frames: tuple[int, int] | None = None
-        self._dragged_edge: int | None = None  # 0: the first frame, 1: the last
-
-    @property
-    def is_dragging(self) -> bool:
-        """Whether the mouse drags an edge."""
-        return self._dragged_edge is not None
-
-    def edge_at(self, axis: FrameAxis, x: float) -> int | None:
-        """Return 0 or 1 where the left or the right edge can be dragged, else None."""
-        if self.frames is None:
-            return None
-        left, right = self._edges(axis)
-        outside, inside = GRASP
-        if -outside <= x - left <= inside:
-            return 0
-        return 1 if -inside <= x - right <= outside else None
-
-    def grab_edge(self, axis: FrameAxis, x: float) -> bool:
-        """Start to drag the edge at an x; False where there is none."""
-        self._dragged_edge = self.edge_at(axis, x)
-        return self.is_dragging
-
-    def moved(self, axis: FrameAxis, x: float) -> tuple[int, int]:
-        """Return the range with the dragged edge at an x; beyond the other edge, that one is dragged on."""
-        assert self.frames is not None
-        assert self._dragged_edge is not None  # the caller holds an edge
-        ends = list(self.frames)
-        ends[self._dragged_edge] = axis.frame_at(x)
-        if ends[0] > ends[1]:
-            ends.reverse()
-            self._dragged_edge = 1 - self._dragged_edge
-        return ends[0], ends[1]
-
-    def release(self) -> None:
-        """End the drag."""
-        self._dragged_edge = None
-
-    def paint(
-        self, painter: QPainter, axis: FrameAxis, area: QRectF, theme: Theme, *, shades: bool = True
-    ) -> None:
-        """Draw both edges, and shade the frames that are not played, or else fill those that are."""
-        if self.frames is None:
-            return
-        left, right = self._edges(axis)
-        filled = [(area.left(), left), (right, area.right())] if shades else [(left, right)]
-        color = qcolor(theme.panel, SHADE) if shades else qcolor(theme.accent, 0.22)
-        for start, end in filled:
-            painter.fillRect(QRectF(start, area.top(), end - start, area.height()), color)
-        painter.setPen(QPen(qcolor(theme.accent), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
-        top, bottom = area.top() + 1, area.bottom() - 1
-        for x, out in ((left, -BRACKET), (right, BRACKET)):
-            painter.drawLine(QPointF(x, top), QPointF(x, bottom))
-            for y in (top, bottom):
-                painter.drawLine(QPointF(x, y), QPointF(x + out, y))
-
-    def _edges(self, axis: FrameAxis) -> tuple[float, float]:
-        assert self.frames is not None  # checked by the callers
-        half = 0.5 * axis.span / max(axis.count, 1)
-        return axis.center(self.frames[0]) - half, axis.center(self.frames[1]) + half
-
-
 class FramePicture(Themed):
-    """A picture over the frames: what stays the same from frame to frame is drawn once and kept."""
+    """A picture over the frames, with the range of those that are played, whose edges the mouse can drag.
+
+    What stays the same from frame to frame is drawn once and kept.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._count = self._frame = 0
-        self._range = FrameRange()
+        self._range: tuple[int, int] | None = None  # first and last of the played frames, None for all
+        self._held: int | None = None  # the edge that the mouse drags: 0 is the first frame, 1 the last
 
     def set_frame_count(self, count: int) -> None:
         """Set the number of frames."""
@@ -138,7 +76,7 @@ class FramePicture(Themed):
 
     def set_range(self, frames: tuple[int, int] | None) -> None:
         """Show which frames are played, or None for all."""
-        self._range.frames = frames
+        self._range = frames
         self.update()
 
     @property
@@ -156,3 +94,52 @@ class FramePicture(Themed):
         x = self._axis.center(self._frame)
         painter.setPen(QPen(qcolor(self._theme.text), 1.0))
         painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
+
+    # The range
+
+    def _edges(self, frames: tuple[int, int]) -> tuple[float, float]:
+        axis = self._axis
+        half = 0.5 * axis.span / max(axis.count, 1)
+        return axis.center(frames[0]) - half, axis.center(frames[1]) + half
+
+    def _edge_at(self, x: float) -> int | None:
+        """Return 0 or 1 where the left or the right edge can be dragged, else None."""
+        if self._range is None:
+            return None
+        left, right = self._edges(self._range)
+        outside, inside = GRASP
+        if -outside <= x - left <= inside:
+            return 0
+        return 1 if -inside <= x - right <= outside else None
+
+    def _show_edge(self, x: float) -> None:
+        """Show by the cursor whether there is an edge to drag."""
+        cursor = Qt.CursorShape.ArrowCursor if self._edge_at(x) is None else Qt.CursorShape.SizeHorCursor
+        self.setCursor(cursor)
+
+    def _dragged_range(self, x: float) -> tuple[int, int] | None:
+        """Return the range with the held edge at an x, None where none is held; they may change places."""
+        if self._range is None or self._held is None:
+            return None
+        ends = list(self._range)
+        ends[self._held] = self._axis.frame_at(x)
+        if ends[0] > ends[1]:
+            ends.reverse()
+            self._held = 1 - self._held
+        return ends[0], ends[1]
+
+    def _paint_range(self, painter: QPainter, area: QRectF, *, shades: bool = True) -> None:
+        """Draw both edges, and shade the frames that are not played, or else fill those that are."""
+        if self._range is None:
+            return
+        theme, (left, right) = self._theme, self._edges(self._range)
+        filled = [(area.left(), left), (right, area.right())] if shades else [(left, right)]
+        color = qcolor(theme.panel, SHADE) if shades else qcolor(theme.accent, 0.22)
+        for start, end in filled:
+            painter.fillRect(QRectF(start, area.top(), end - start, area.height()), color)
+        painter.setPen(QPen(qcolor(theme.accent), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+        top, bottom = area.top() + 1, area.bottom() - 1
+        for x, out in ((left, -BRACKET), (right, BRACKET)):
+            painter.drawLine(QPointF(x, top), QPointF(x, bottom))
+            for y in (top, bottom):
+                painter.drawLine(QPointF(x, y), QPointF(x + out, y))

@@ -116,7 +116,7 @@ def test_brackets_set_the_range_that_is_played_and_escape_clears_it(qtbot, windo
     assert (session.point, session.frame_range) == (-1, (10, 10))
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert session.frame_range is None
-    qtbot.waitUntil(lambda: window.timeline.slider._range.frames is None)
+    qtbot.waitUntil(lambda: window.timeline.slider._range is None)
 
 
 def test_the_menu_of_a_point_is_opened_from_the_views_and_the_table(qtbot, window):

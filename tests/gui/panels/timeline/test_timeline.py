@@ -366,7 +366,7 @@ def test_the_timeline_follows_the_session_and_shows_all_of_another_sequence_anew
     session.set_frame_range((1, 4))
     display.refresh()
     assert called.count("set_frame_count") == called.count("set_series") == 1
-    assert timeline.slider._range.frames == (1, 4) and timeline.slider.value() == 0
+    assert timeline.slider._range == (1, 4) and timeline.slider.value() == 0
     controller.shut_down()
 
 
