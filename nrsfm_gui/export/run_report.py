@@ -32,7 +32,8 @@ from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.loss.attempts import attempts_of
 from nrsfm_gui.panels.loss.loss_curves import LossState
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState, mode_count, modes_state
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.parameters.spectrum_state import SpectrumState, mode_count, modes_state
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.scene.scene import error_series

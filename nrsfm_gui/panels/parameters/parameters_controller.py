@@ -36,7 +36,7 @@ from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.parameters.kind_editors import FIRST, derive_weights
 from nrsfm_gui.panels.parameters.parameter_form import PRESET_TIPS, REMOVE, SAVE
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.parameters.spectrum_plot import MOST_MODES, SpectrumState, mode_count, modes_state
+from nrsfm_gui.panels.parameters.spectrum_state import MOST_MODES, SpectrumState, mode_count, modes_state
 from nrsfm_gui.panels.parameters.weights_list import enforce_order, suppress_behind
 from nrsfm_gui.scene.comparison import relative_movement
 from nrsfm_gui.scene.run_errors import RunErrors
