@@ -268,13 +268,14 @@ class ParametersController(QObject):
             self._set_modes(enforce_order((*weights[:k], 1.0, *weights[k + 1 :]), k))
         else:
             self._panel.penalty.reset_weight(k)
+            self._panel.flush()
 
     def _on_rule_requested(self, kind: str) -> None:
         self.commit()
         if self._session.settings.objective == DEPTHS:
             self._set_modes((1.0,))
         else:
-            self._panel.penalty.choose(kind)
+            self._panel.penalty.choice.choose(kind)
             self._panel.flush()
 
     def _on_penalty_requested(self, kind: str) -> None:
