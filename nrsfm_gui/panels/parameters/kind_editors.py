@@ -60,11 +60,6 @@ class MethodEditor:
         choice.chosen.connect(rows.chosen)
         self._show_options({})
 
-    @property
-    def method(self) -> str:
-        """The key of the chosen method."""
-        return self.choice.key
-
     def set_method(self, method: str, options: Options) -> None:
         """Show a method and those of its options that are not its defaults."""
         self.choice.set_key(method)
@@ -83,8 +78,9 @@ class MethodEditor:
 
     def _show_options(self, given: dict[str, ParameterValue]) -> None:
         """Show the rows of the chosen method, with the values that are given of them."""
-        self._shown, own = self.method, OPTIONS[self.method]
-        defaults: dict[str, Any] = {name: METHODS[self.method].default(name) for name in own}
+        self._shown = method = self.choice.key
+        own = OPTIONS[method]
+        defaults: dict[str, Any] = {name: METHODS[method].default(name) for name in own}
         self._rows.show_kind(self._every, own, defaults | given)
         for name, option in own.items():
             editor, details = self._rows.editors[name], value_details(option, defaults[name])

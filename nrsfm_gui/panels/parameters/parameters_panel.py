@@ -278,7 +278,7 @@ class ParametersPanel(QScrollArea):
 
     def _read(self) -> Settings | None:
         """Read every field and show each refusal below it. None where there is one."""
-        key, method = self._form.objective.key, self._form.method.method
+        key, method = self._form.objective.key, self._form.method.choice.key
         problem, objective = ("lowrank", WNN) if key == LOWRANK else ("nonrigid", key)
         changes: dict[str, Any] = {"problem": problem, "objective": objective, "method": method}
         values, refusals = self._rows.read({name: partial(self._checked, name) for name in PLAIN})
@@ -380,7 +380,7 @@ class ParametersPanel(QScrollArea):
         A penalty that was replaced is restored by the next method that supports it, unless it was changed
         meanwhile. A method that brings another objective than the one before it replaces that, too.
         """
-        method, rank, problem = self._form.method.method, self.settings.rank, self.settings.problem
+        method, rank, problem = self._form.method.choice.key, self.settings.rank, self.settings.problem
         brought, before = (gives_depths(each, problem) for each in (method, self.settings.method))
         if brought != before:
             self._form.objective.set_key(DEPTHS if brought else WNN)
