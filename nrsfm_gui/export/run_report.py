@@ -160,7 +160,7 @@ def _loss_chart(run: Run) -> str:
 def _spectrum_chart(seen: Iterate) -> str:
     """Return a chart of what the objective of an iterate weighs."""
     plot, values, weights = SpectrumPlot(), seen.spectrum.values, seen.spectrum.weights
-    state = SpectrumState(singular_values=tuple(values.tolist()), run_weights=tuple(weights.tolist()))
+    state = SpectrumState(tuple(weights.tolist()), tuple(values.tolist()))
     if seen.record.energy is not None:
         state = modes_state(values, seen.settings, mode_count(values, seen.settings))
     plot.set_state(state)

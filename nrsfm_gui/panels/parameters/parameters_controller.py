@@ -355,7 +355,7 @@ class ParametersController(QObject):
 
     def _resolve_plot(self) -> SpectrumState:
         session = self._session
-        settings, rule, seen = session.settings, penalty_name(session.rule), self._spectrum_of
+        settings, seen = session.settings, self._spectrum_of
         if settings.objective == DEPTHS:
             values = self._mode_values
             if self._panel.spectrum_plot.canvas.dragged_handle is None or not self._columns:
@@ -364,12 +364,13 @@ class ParametersController(QObject):
         known = None if seen is None or seen.record.energy is not None else seen.spectrum
         singular = None if known is None else known.values
         weights, _ = derive_weights(settings.penalty, settings.rank, self._panel.penalty.reference, singular)
+        if not len(weights) and known is not None:
+            weights = known.weights  # that the run was found with
         return SpectrumState(
-            kind=penalty_name(settings.penalty),
-            rule=rule,
             weights=tuple(float(weight) for weight in weights),
             singular_values=None if singular is None else tuple(singular.tolist()),
-            run_weights=() if known is None else tuple(known.weights.tolist()),
+            explicit=isinstance(settings.penalty, ExplicitWeights),
+            rule=penalty_name(session.rule),
         )
 
     def _movement(self) -> str:

@@ -27,7 +27,6 @@ from PyQt6.QtWidgets import (
 
 from core import PENALTIES
 from core.foundation import DEPTHS, WNN, Floats
-from core.penalties import EXPLICIT
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.parameters.kind_editors import TITLES
@@ -118,7 +117,7 @@ class SpectrumCanvas(Themed, PlainPlot):
             item.setData(INTERACTIVE_ONLY, True)
         self._empty = EmptyLabel("", self)
         self.state = SpectrumState()
-        self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
+        self.weights: tuple[float, ...] = ()  # (K,) at the handles
         self._base: tuple[float, ...] | None = None  # that they had when a drag began
         self._moves_others = False
         self.barrier: int | None = None  # the handle that stopped another one
@@ -148,21 +147,16 @@ class SpectrumCanvas(Themed, PlainPlot):
         if state.objective != self.state.objective:
             self._use_words(state.objective)
         self.state = state
-        if self.dragged_handle is None or len(state.weights) != len(self._weights):
-            if state.weights != self._weights:
+        if self.dragged_handle is None or len(state.weights) != len(self.weights):
+            if state.weights != self.weights:
                 self._end_limit()
-            self._weights = state.weights
+            self.weights = state.weights
         self._show()
 
     def set_note(self, sentence: str) -> None:
         """Show a sentence below the plot while no bar in it is pointed at, "" for what can be done."""
         self._note = sentence
         self._show_hint()
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weights at the handles, (K,)."""
-        return self._weights or self.state.run_weights
 
     @property
     def columns(self) -> int:
@@ -177,7 +171,7 @@ class SpectrumCanvas(Themed, PlainPlot):
     @property
     def is_empty(self) -> bool:
         """Whether neither values nor weights are known."""
-        return self.state.singular_values is None and not self._weights
+        return self.state.singular_values is None and not self.weights
 
     @property
     def _modes(self) -> bool:
@@ -427,7 +421,7 @@ class SpectrumCanvas(Themed, PlainPlot):
             key = "Ctrl" if self.dragged_handle is None else "Shift"
             limit = describe_limit(base, handle, barrier, self._words.letter)
             self._said = f"{limit} {key} moves both."
-        changed, self._weights = weights != self._weights, weights
+        changed, self.weights = weights != self.weights, weights
         self._show_hint()
         self._draw()
         if changed:
@@ -471,7 +465,6 @@ class SpectrumCanvas(Themed, PlainPlot):
         move_others = bool(keys & Qt.KeyboardModifier.ShiftModifier)
         if self._base is None or move_others != self._moves_others:  # what was moved so far stays
             self._moves_others, self._base = move_others, self.weights
-            self._weights = self._base
         weight = self._right.value(min(max(self._share, 0.0), 1.0))
         weight = min(weight, self._words.scale.highest)
         self._move(self.dragged_handle, weight, self._base, move_others=move_others)
@@ -617,7 +610,7 @@ class SpectrumPlot(QWidget):
         modes = state.objective == DEPTHS
         rule = f"Let the weights follow the {TITLES[state.rule]} again"
         self.back.setToolTip("Let all modes weigh 1 again" if modes else rule)
-        self.back.setVisible(state.kind == EXPLICIT)
+        self.back.setVisible(state.explicit)
         self._by.setVisible(modes and not self.canvas.is_empty)
 
     def _penalties(self) -> QMenu:

@@ -9,7 +9,7 @@ import numpy as np
 
 from core import Settings
 from core.foundation import DEPTHS, WNN, Floats
-from core.penalties import EXPLICIT, extend_last
+from core.penalties import extend_last
 from nrsfm_gui.panels.parameters.weights_list import MODE_WEIGHTS, WEIGHTS
 from nrsfm_gui.widgets.drag_number import Scale
 from nrsfm_gui.widgets.plots.plot_style import log_ticks
@@ -131,11 +131,10 @@ def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> Lo
 class SpectrumState:
     """What the plot shows."""
 
-    kind: str = "wnn"  # of the penalty that the parameters have: a key of PENALTIES, or "weights"
-    rule: str = "wnn"  # the last kind that was not explicit weights
-    weights: tuple[float, ...] = ()  # (K,) of that penalty; empty where they are not known yet
+    weights: tuple[float, ...] = ()  # (K,) that the parameters have; empty where they are not known yet
     singular_values: tuple[float, ...] | None = None  # (N,) of the reconstruction that is looked at
-    run_weights: tuple[float, ...] = ()  # (N,) that it was found with
+    explicit: bool = False  # whether the weights follow no penalty
+    rule: str = "wnn"  # a key of PENALTIES: the last one that they followed
     objective: str = WNN  # of the depths the values are in %, and the last weight is of all smaller ones, too
     smallest: float | None = None  # deviation well below which movements cost nothing, in %
 
@@ -156,10 +155,9 @@ def modes_state(values: Floats | None, settings: Settings, count: int) -> Spectr
     if values is None and alike:
         weights = ()  # nothing is known, and nothing asked for
     return SpectrumState(
-        kind="" if alike else EXPLICIT,
         weights=weights,
         singular_values=None if values is None else tuple((100.0 * values[:count]).tolist()),
-        run_weights=weights,
+        explicit=not alike,
         objective=DEPTHS,
         smallest=100.0 * settings.smallest_movement,
     )

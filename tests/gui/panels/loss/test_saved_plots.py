@@ -34,7 +34,7 @@ def spectrum(show):
     spectrum = SpectrumPlot()
     spectrum.setPalette(palette(DARK))
     show(spectrum, 400, 300)
-    spectrum.set_state(SpectrumState(singular_values=(10.0, 3.0, 0.5), run_weights=(0.01, 0.02, 0.5)))
+    spectrum.set_state(SpectrumState((0.01, 0.02, 0.5), (10.0, 3.0, 0.5)))
     return spectrum
 
 

@@ -18,9 +18,9 @@ from nrsfm_gui.widgets.style import palette
 
 SIGMA = np.array([30.0, 9.0, 4.0, 1.0])
 WEIGHTS = (0.01, 0.05, 0.1, 0.5)
-SHOWN = SpectrumState("weights", "wnn", WEIGHTS, tuple(SIGMA.tolist()), WEIGHTS)
+SHOWN = SpectrumState(WEIGHTS, tuple(SIGMA.tolist()), explicit=True)
 HINT = WORDS[WNN].hint
-MODES = SpectrumState("", "wnn", (1.0,) * 4, (20.0, 6.0, 1.0, 0.3), objective=DEPTHS, smallest=0.25)
+MODES = SpectrumState((1.0,) * 4, (20.0, 6.0, 1.0, 0.3), objective=DEPTHS, smallest=0.25)
 SHIFT, CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
 
 
@@ -148,7 +148,7 @@ def test_the_numbers_of_many_columns_do_not_touch(plot):
     many = tuple(np.geomspace(0.01, 0.5, 13).tolist())
     for width in (200, 420, 900):
         plot.resize(width, 200)
-        plot.set_state(SpectrumState("weights", "wnn", many, many[::-1], many))
+        plot.set_state(SpectrumState(many, many[::-1]))
         QApplication.processEvents()
         ticks = plot.canvas.getPlotItem().getAxis("bottom")._tickLevels[0]
         places = [plot.canvas.pixel(k, 0.0).x() for k, _text in ticks]
@@ -270,7 +270,7 @@ def test_whatever_a_run_comes_to_is_drawn(plot):
         ((1e300, 1.0, 1e-300), (1e-300, 1.0, 1e300)),
         ((5.0,), (1e-3,)),
     ):
-        plot.set_state(SpectrumState("mcp", "mcp", (), sigma, weights))
+        plot.set_state(SpectrumState(weights, sigma))
         QApplication.processEvents()
         for handle in range(len(weights)):
             move(plot, at(plot, handle), pressed=False)
@@ -280,7 +280,7 @@ def test_whatever_a_run_comes_to_is_drawn(plot):
 
 
 def test_bars_are_as_high_as_the_logarithms(plot):
-    plot.set_state(SpectrumState("mcp", "mcp", (), (100.0, 10.0, 1.0, 0.0), (0.0, 0.1, 1.0, 1.0)))
+    plot.set_state(SpectrumState((0.0, 0.1, 1.0, 1.0), (100.0, 10.0, 1.0, 0.0)))
     QApplication.processEvents()
     heights = plot.canvas.heights
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2]) != pytest.approx(0.0)
