@@ -6,6 +6,7 @@ Only the rows of the chosen kind are shown and read.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class MethodEditor:
         form.add("method", "method", choice, tip=METHOD_TIP)
         self._every = {name: option for own in OPTIONS.values() for name, option in own.items()}
         for option in self._every.values():
-            rows.add(folded, option, None, optional=True)
+            rows.add(folded, replace(option, optional=True), None)
         choice.chosen.connect(self._on_method_chosen)
         choice.chosen.connect(rows.chosen)
         self._show_options({})

@@ -228,17 +228,14 @@ class ParameterRows(QObject):
         self.editors: dict[str, Editor] = {}
         self.forms: dict[str, Form] = {}
 
-    def add(
-        self, form: Form, described: Parameter, default: Any, editor: Editor | None = None, *,
-        optional: bool = False,
-    ) -> None:  # fmt: skip
-        """Append the row of a parameter to a form; an `optional` number may be left empty."""
+    def add(self, form: Form, described: Parameter, default: Any, editor: Editor | None = None) -> None:
+        """Append the row of a parameter to a form."""
         if editor is None and described.choices:
             editor = Choice(dict.fromkeys(described.choices, described.tip))
         elif editor is None and described.text:
             editor = TextField(described.absent)
         elif editor is None:
-            editor = NumberField(integer=described.integer, optional=optional or described.optional)
+            editor = NumberField(integer=described.integer, optional=described.optional)
             editor.setPlaceholderText(described.absent)
         form.add_parameter(described, editor, default)
         self.keep(form, described.name, editor)
