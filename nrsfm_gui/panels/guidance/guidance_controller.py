@@ -221,9 +221,8 @@ class GuidanceController(QObject):
 
     def _on_sequence_changed(self, _sequence: Sequence) -> None:
         """Clear the results, which are of another sequence."""
-        self.cancel()
         self._noise = self._series = None
-        self._updater.run()
+        self.cancel()
 
     def _on_parameter_chosen(self, parameter: str) -> None:
         if self._series is not None and not self.computing and self._series.plan.parameter != parameter:
