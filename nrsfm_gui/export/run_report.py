@@ -32,7 +32,8 @@ from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.loss.attempts import attempts_of
 from nrsfm_gui.panels.loss.loss_curves import LossState
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState, mode_count, modes_state
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.parameters.spectrum_state import SpectrumState, mode_count, modes_state
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.scene.scene import error_series
@@ -158,7 +159,7 @@ def _loss_chart(run: Run) -> str:
 def _spectrum_chart(seen: Iterate) -> str:
     """Return a chart of what the objective of an iterate weighs."""
     plot, values, weights = SpectrumPlot(), seen.spectrum.values, seen.spectrum.weights
-    state = SpectrumState(singular_values=tuple(values.tolist()), run_weights=tuple(weights.tolist()))
+    state = SpectrumState(tuple(weights.tolist()), tuple(values.tolist()))
     if seen.record.energy is not None:
         state = modes_state(values, seen.settings, mode_count(values, seen.settings))
     plot.set_state(state)

@@ -22,7 +22,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.outliers.outliers_panel import OutliersPlot
-from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumCanvas
 from nrsfm_gui.panels.points.points_table import PointsTable
 from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve

@@ -178,8 +178,8 @@ def grip_of(window: MainWindow, name: str) -> Grip:
     if name.endswith("weight"):
         canvas = panel.spectrum_plot.canvas
         panel.ensureWidgetVisible(canvas)
-        count = len(canvas.picture.shares)
-        place = canvas.pixel(count - 1, float(canvas.picture.shares[count - 2]))
+        count = len(canvas.shares)
+        place = canvas.pixel(count - 1, float(canvas.shares[count - 2]))
         return Grip(canvas.viewport(), place, QPointF(0, 1), Qt.KeyboardModifier.ShiftModifier)
     slider = panel.findChild(DragSlider, f"drag {name}")
     panel.ensureWidgetVisible(slider)

@@ -84,7 +84,7 @@ def live_drag(studio: Photographer, out: Path) -> None:
     studio.settle(1.0)
     canvas = window.parameters_panel.spectrum_plot.canvas
     viewport = canvas.viewport()
-    start = canvas.pixel(2, float(canvas.picture.shares[1])).toPoint()
+    start = canvas.pixel(2, float(canvas.shares[1])).toPoint()
     top = canvas.pixel(2, HEAVY_SHARE).toPoint().y()
     frames: list[QImage] = []
 

@@ -53,6 +53,9 @@ class HeldOutSeries:
     trials: list[HoldoutTrial] = field(default_factory=list)
     truth: dict[tuple[int, float], float] = field(default_factory=dict)  # by fold and value
     curves: GuidanceCurves | None = None  # of the trials, where there are some
+    job: Job | None = None  # as long as it is under way
+    progress: tuple[int, int, str] | None = None
+    refusal: str = ""
 
     @property
     def more(self) -> tuple[float, ...]:
@@ -121,12 +124,9 @@ class GuidanceController(QObject):
         super().__init__(panel)
         self._session, self._panel, self._notifier = session, panel, session.notifier
         self._jobs = Jobs(self, Order.NEWEST)
-        self._job: Job | None = None  # that of the series, as long as it is under way
         self._series: HeldOutSeries | None = None  # the one whose curve is shown
-        self._progress: tuple[int, int, str] | None = None
-        self._refusal = ""
-        self._used = ""  # what became of the value that was put into the parameters
-        self._used_settings: Settings | None = None
+        # What became of the value that was put into the parameters, and these.
+        self._used: tuple[str, Settings] | None = None
         self._noise: float | None = None  # of the tracks, where it was asked for
         # What follows the parameters here must not cost a drag its frames.
         self._updater = PanelUpdater(self._resolve, panel.set_state, self)
@@ -142,7 +142,7 @@ class GuidanceController(QObject):
     @property
     def computing(self) -> bool:
         """Whether a series is being computed."""
-        return self._job is not None
+        return self._series is not None and self._series.job is not None
 
     def show(self) -> None:
         """Bring the panel to the front."""
@@ -156,21 +156,22 @@ class GuidanceController(QObject):
             return
         plan = HoldoutPlan(parameter, values, hiding=hiding)
         series = HeldOutSeries(sequence, self._session.settings, plan)
-        self._show_series(series)
-        self._progress = 0, len(values) * series.plan.folds, ""
+        series.progress = 0, len(values) * plan.folds, ""
         job = Job(
             lambda job: solve_series(sequence, start, series, job),
             failed=lambda sentence, details: self._on_failed(series, sentence, details),
         )
         job.found.connect(lambda found: self._on_trial(series, *found))
-        job.finished.connect(lambda: self._on_finished(job))
-        self._job = self._jobs.start(job)
+        job.finished.connect(lambda: self._on_finished(series))
+        self._series = series
+        series.job = self._jobs.start(job)
         self._updater.run()
 
     def cancel(self) -> None:
         """Stop the active series within an iteration; its results are kept."""
         self._jobs.cancel()
-        self._job = self._progress = None
+        if self._series is not None:
+            self._series.job = None
         self._updater.run()
 
     def use(self) -> None:
@@ -187,9 +188,9 @@ class GuidanceController(QObject):
             session.set_settings(with_parameter(session.settings, name, value))
         live = session.live and (name not in SETTINGS or SETTINGS[name].live)
         done = "the shape follows." if live else "press Run (Ctrl+R) to solve with it."
-        self._used = f"{TITLES[name]} {value_label(name, value)} is in Parameters now: {done}"
-        self._used_settings = self._session.settings
-        self._notifier.show_status(self._used)
+        words = f"{TITLES[name]} {value_label(name, value)} is in Parameters now: {done}"
+        self._used = words, session.settings
+        self._notifier.show_status(words)
         self._updater.run()
 
     def shut_down(self) -> None:
@@ -202,38 +203,33 @@ class GuidanceController(QObject):
         if series is not self._series:
             return
         series.add(trial, error)
-        if self.computing:
-            left = trial.seconds / trial.done * (trial.count - trial.done)
-            words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
-            self._progress = trial.done, trial.count, words
+        left = trial.seconds / trial.done * (trial.count - trial.done)
+        words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
+        series.progress = trial.done, trial.count, words
         self._updater.request()
 
     def _on_failed(self, series: HeldOutSeries, sentence: str, details: str) -> None:
         if details:
             self._notifier.fail(sentence, details)
         elif series is self._series:
-            self._refusal = f"{sentence[:1].upper()}{sentence[1:]}."
+            series.refusal = f"{sentence[:1].upper()}{sentence[1:]}."
 
-    def _on_finished(self, job: Job) -> None:
-        if job is self._job:
-            self._job = self._progress = None
+    def _on_finished(self, series: HeldOutSeries) -> None:
+        series.job = None
+        if series is self._series:
             self._updater.run()
 
     def _on_sequence_changed(self, _sequence: Sequence) -> None:
         """Clear the results, which are of another sequence."""
-        self._noise = None
-        self._show_series(None)
+        self._noise = self._series = None
         self.cancel()
 
     def _on_parameter_chosen(self, parameter: str) -> None:
         if self._series is not None and not self.computing and self._series.plan.parameter != parameter:
-            self._show_series(None)
+            self._series = None
         self._updater.run()
 
     # -- showing --------------------------------------------------------------------------------------------
-
-    def _show_series(self, series: HeldOutSeries | None) -> None:
-        self._series, self._refusal = series, ""
 
     def _resolve(self) -> GuidanceState:
         session, series = self._session, self._series
@@ -250,25 +246,23 @@ class GuidanceController(QObject):
         return GuidanceState(
             available=shown is not None and shown.last is not None and shown.last.rotations_chosen,
             parameters=names,
-            progress=self._progress,
+            progress=series.progress if series is not None and series.job is not None else None,
             suggested=None if self.computing else suggest_range(settings, chosen, noise),
             present=noise if now is not None and np.isnan(now) else now,
             curves=None if series is None else series.curves,
             sentence=sentence,
             usable=usable,
-            warning=bool(self._refusal),
+            warning=series is not None and bool(series.refusal),
         )
 
     def _sentence(self, names: tuple[str, ...]) -> tuple[str, bool]:
         """Return what the curve recommends, and whether it is still of these parameters."""
         session, series = self._session, self._series
-        if self._refusal:
-            return self._refusal, False
-        curves = None if series is None else series.curves
-        if series is None or curves is None:
-            return "", False
-        name, line = curves.parameter, curves.line
-        words = self._used + " " if self._used and session.settings == self._used_settings else ""
+        if series is None or series.refusal or series.curves is None:
+            return "" if series is None else series.refusal, False
+        curves, name, line = series.curves, series.plan.parameter, series.curves.line
+        used, settings = self._used or ("", session.settings)
+        words = f"{used} " if used and session.settings == settings else ""
         words += recommendation(line, series.plan, curves.unit, widened=bool(series.more))
         if self._panel.with_truth and curves.truth is not None:
             words += by_truth(line, name, curves.truth, curves.truth_unit)

@@ -98,7 +98,7 @@ class GuidanceState:
     warning: bool = False
 
 
-class GuidancePlot(Themed, QWidget):
+class GuidancePlot(Themed, PlainPlot):
     """A plot of `GuidanceCurves`, or a text where there are none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -106,8 +106,8 @@ class GuidancePlot(Themed, QWidget):
         self._curves: GuidanceCurves | None = None
         self._present: float | None = None
         self._with_truth = False
-        self.plot_widget = with_tip(PlainPlot(), "Error of the held-out observations", TIP)
-        self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
+        with_tip(self, "Error of the held-out observations", TIP)
+        self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
         self._low, self._high = pg.PlotCurveItem(), pg.PlotCurveItem()
         self._band = pg.FillBetweenItem(self._low, self._high)
@@ -121,15 +121,13 @@ class GuidancePlot(Themed, QWidget):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
         self._now.setData(INTERACTIVE_ONLY, True)
-        self.empty = EmptyLabel("", self.plot_widget, margin=16)  # what is seen without a curve
-        filled(QVBoxLayout(self), self.plot_widget)
+        self.empty = EmptyLabel("", self, margin=16)  # what is seen without a curve
         self._follow_theme()
 
     @property
     def figure(self) -> PlotFigure:
         """The plot, for export."""
-        missing = "run Guidance first"
-        return PlotFigure(self.plot_widget, self, lambda: "" if self._curves is not None else missing)
+        return PlotFigure(self, find_missing=lambda: "run Guidance first" if self._curves is None else "")
 
     def set_curves(self, curves: GuidanceCurves | None, present: float | None) -> None:
         """Draw curves, or none, and mark the value that the parameter has now."""
@@ -143,7 +141,7 @@ class GuidancePlot(Themed, QWidget):
         self._draw()
 
     def _apply_theme(self, theme: Theme) -> None:
-        apply_plot_theme(self.plot_widget, theme)
+        apply_plot_theme(self, theme)
         self._band.setBrush(pg.mkBrush(qcolor(theme.accent, BAND_OPACITY)))
         self._held.setPen(pg.mkPen(theme.accent, width=1))
         self._held.setSymbolBrush(pg.mkBrush(theme.accent))

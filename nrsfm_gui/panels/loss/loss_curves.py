@@ -127,6 +127,11 @@ class LossCurves:
         self._theme = DARK
         self._others = _OtherStages(plot)
         self._others_drawn: object = None  # what they show
+        self.with_residuals = False  # whether those of ADMM are drawn, where there are some
+        self._residuals = [pg.PlotDataItem(connect="finite", antialias=False) for _style in STYLES]
+        for curve in self._residuals:
+            curve.setZValue(5)
+            plot.getViewBox().addItem(curve)
         self._ghost = pg.PlotDataItem(connect="all", antialias=False)
         self._highlight = pg.PlotDataItem(connect="all", antialias=False)
         for item, z in ((self._ghost, -2), (self._highlight, 12)):
@@ -156,6 +161,11 @@ class LossCurves:
     def is_logarithmic(self) -> bool:
         """Whether the axis at the left has logarithms."""
         return self.logarithmic and self.stage is not None and self.stage.objective == WNN
+
+    @property
+    def has_residuals(self) -> bool:
+        """Whether there are residuals that can be drawn: logarithms, over everything that was tried."""
+        return self.everything and self.is_logarithmic and self.front is not None and self.front.has_residuals
 
     def x(self, history: History | None) -> Floats:
         """Return where a history has its records (N,) along the axis."""
@@ -223,7 +233,11 @@ class LossCurves:
             ranges.append((float(y.min()), float(y.max())))
         linear = stage.objective == WNN and not self.logarithmic
         low, high = min(each[0] for each in ranges), max(each[1] for each in ranges)
-        return widened(low, high, 0.0 if linear else FLAT)
+        low, high = widened(low, high, 0.0 if linear else FLAT)
+        residuals = self._residual_values()
+        if residuals is not None:
+            low, high = min(low, float(np.nanmin(residuals))), max(high, float(np.nanmax(residuals)))
+        return low, high
 
     def draw(self) -> None:
         """Draw what the histories gained since the last time."""
@@ -240,6 +254,11 @@ class LossCurves:
             all_joined = bool(line.joined[:-1].all()) or not len(line.x)
             curve.item.setData(line.x, line.y, connect="all" if all_joined else line.joined)
         self._draw_others()
+        residuals = self._residual_values()
+        for k, item in enumerate(self._residuals):
+            item.setVisible(residuals is not None)
+            if residuals is not None:
+                item.setData(self.x(self.front), residuals[k])
         self._draw_part(self._ghost, self._tried_part())
         self._draw_part(self._highlight, self.marked)
 
@@ -295,6 +314,12 @@ class LossCurves:
             begin = earlier
         return max(begin, first), last
 
+    def _residual_values(self) -> Floats | None:
+        """Return the base-10 logarithms (2, N) of the residuals that are drawn; NaN where there are none."""
+        if not (self.with_residuals and self.has_residuals) or self.front is None:
+            return None
+        return np.maximum(self.front.log_residuals, LOWEST_SHOWN)
+
     def _draw_others(self) -> None:
         history, stage = self.front, self.stage
         spans = [] if history is None else [each for each in history.stage_spans if each[0] != stage]
@@ -323,6 +348,8 @@ class LossCurves:
             wide = (front or beside) and not self.everything
             curve.item.setPen(pg.mkPen(chosen, width=FRONT_WIDTH if wide else 1))
             curve.item.setZValue(10 if front else 5 if beside else 0)
+        for item, style in zip(self._residuals, STYLES, strict=True):
+            item.setPen(pg.mkPen(self._theme.residual, width=1, style=style))
         self._others.item.setPen(pg.mkPen(self._theme.accent, width=1))
         self._ghost.setPen(pg.mkPen(qcolor(self._theme.muted, GHOST_OPACITY), width=1))
         self._highlight.setPen(pg.mkPen(self._theme.selection, width=1))
@@ -442,31 +469,3 @@ class RightCurve:
             low, high = widened(float(seen.min()), float(seen.max()))
             bottom, top = below_names(low, high, self._plot.getViewBox().height())
             self._box.setYRange(max(bottom, 0.0) if low >= 0 else bottom, top, padding=0)
-
-
-class ResidualCurves:
-    """Two curves of base-10 logarithms, over what the plot counts."""
-
-    def __init__(self, plot: pg.PlotItem) -> None:
-        self._items = [pg.PlotDataItem(connect="finite", antialias=False) for _style in STYLES]
-        self.bounds = (np.inf, -np.inf)  # of what is drawn
-        for item in self._items:
-            item.setZValue(5)
-            plot.getViewBox().addItem(item)
-
-    def show(self, history: History | None, x: Floats) -> None:
-        """Draw the residuals of a history at `x` (N,), or nothing."""
-        self.bounds = (np.inf, -np.inf)
-        for item in self._items:
-            item.setVisible(history is not None)
-        if history is None:
-            return
-        values = np.maximum(history.log_residuals, LOWEST_SHOWN)  # NaN stays
-        for item, row in zip(self._items, values, strict=True):
-            item.setData(x, row)
-        self.bounds = float(np.nanmin(values)), float(np.nanmax(values))
-
-    def set_colors(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        for item, style in zip(self._items, STYLES, strict=True):
-            item.setPen(pg.mkPen(theme.residual, width=1, style=style))

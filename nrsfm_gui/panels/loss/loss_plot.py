@@ -26,7 +26,6 @@ from nrsfm_gui.panels.loss.best_line import objectives, steps
 from nrsfm_gui.panels.loss.loss_curves import (
     LossCurves,
     LossState,
-    ResidualCurves,
     RightCurve,
     RightValues,
     below_names,
@@ -126,12 +125,11 @@ class LossPlot(Themed, QWidget):
         box = self._plot.getViewBox()
         box.setDefaultPadding(PADDING)
         for function in (self._place_marks, self._show_names):
-            box.sigRangeChanged.connect(lambda *_, function=function: function())
+            box.sigRangeChanged.connect(function)
         for function in (self._apply_range, self._place_marks, self._name_values):
-            box.sigResized.connect(lambda _box, function=function: function())
+            box.sigResized.connect(function)
         box.sigRangeChangedManually.connect(lambda _axes: self._set_zoomed(True))
         self._empty = EmptyLabel(EMPTY, self.plot_widget)
-        self._residuals = ResidualCurves(self._plot)
         self._right = RightCurve(self._plot)
         self._table = AttemptsTable()
         self._table.hovered.connect(self._on_attempt_hovered)
@@ -205,6 +203,7 @@ class LossPlot(Themed, QWidget):
 
     def refresh(self) -> None:
         """Draw what the histories gained since the last time."""
+        self._curves.with_residuals = self.header.residuals.isChecked()
         self._curves.draw()
         empty = not self._curves.histories
         self._empty.setVisible(empty)
@@ -212,7 +211,7 @@ class LossPlot(Themed, QWidget):
             self._plot.showAxis(side, not empty)
         self._name_values()
         self._show_cursor()
-        self._show_residuals()
+        self.header.residuals.setVisible(self._curves.has_residuals)
         self._apply_range()
         self._right.show(self._right_values())
         self._place_marks()
@@ -230,7 +229,7 @@ class LossPlot(Themed, QWidget):
     def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self.plot_widget, theme)
         marks = (self._ticks, self._cursor, self._reading, self._stages)
-        for part in (self._curves, self._residuals, self._right, *marks):
+        for part in (self._curves, self._right, *marks):
             part.set_colors(theme)
         self._name_values()
         self._place_marks()
@@ -261,7 +260,6 @@ class LossPlot(Themed, QWidget):
         left = min(float(self._curves.x(each)[0]) for each in shown) if self._curves.everything else 0.0
         right = max(float(self._curves.x(each)[-1]) for each in shown)
         low, high = self._curves.range(all_runs=self._all)
-        low, high = min(low, self._residuals.bounds[0]), max(high, self._residuals.bounds[1])
         self._plot.setXRange(left, right if right > left else left + 1.0, padding=PADDING)
         self._plot.setYRange(*below_names(low, high, self._plot.getViewBox().height()), padding=0)
 
@@ -318,15 +316,6 @@ class LossPlot(Themed, QWidget):
             self.header.reading.set_full_text(text)
         self._moment = text
         self.header.newest.setVisible(moment is not None)
-
-    def _show_residuals(self) -> None:
-        """Draw the residuals of the current run, if it has some and they are switched on."""
-        history = self._curves.front
-        there = self._curves.everything and history is not None and history.has_residuals
-        there = there and self._curves.is_logarithmic
-        self.header.residuals.setVisible(there)
-        shown = history if there and self.header.residuals.isChecked() else None
-        self._residuals.show(shown, self._curves.x(shown))
 
     def _right_values(self) -> RightValues | None:
         history, trace = self._curves.front, self._state.trace

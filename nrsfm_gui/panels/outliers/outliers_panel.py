@@ -102,7 +102,7 @@ def outlier_rows(outliers: Outliers, most: int = MOST_ROWS) -> list[OutlierRow]:
     return [*sorted(drifting, key=lambda row: -row.residual), *single][:most]
 
 
-class OutliersPlot(Themed, QWidget):
+class OutliersPlot(Themed, PlainPlot):
     """A histogram with a line that can be dragged, or a text where there is nothing to show."""
 
     GESTURES = (("Drag the line of the histogram", "choose the largest residual that is kept"),)
@@ -114,9 +114,9 @@ class OutliersPlot(Themed, QWidget):
         self._edges: Floats = np.zeros(0)
         self.counts: Floats = np.zeros(0)  # (N,) observations in the bins
         self._limit = 0.0
-        self._widget = with_tip(PlainPlot(), "Histogram of the residuals", TIP)
-        self._widget.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self._plot: pg.PlotItem = self._widget.getPlotItem()
+        with_tip(self, "Histogram of the residuals", TIP)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
         self._kept, self._beyond = (pg.BarGraphItem(x=[0], height=[0], width=0) for _ in range(2))
         self._suggested = pg.InfiniteLine(angle=90)
@@ -128,8 +128,8 @@ class OutliersPlot(Themed, QWidget):
         self._line.sigPositionChanged.connect(
             lambda line: self.threshold_requested.emit(float(10.0 ** line.value()))
         )
-        self._empty = EmptyLabel(EMPTY, self._widget, margin=16)
-        filled(QVBoxLayout(self), self._widget)
+        self._plot.getViewBox().sigResized.connect(self._name_places)
+        self._empty = EmptyLabel(EMPTY, self, margin=16)
         self._follow_theme()
         self.set_state(OutliersState())
 
@@ -205,17 +205,12 @@ class OutliersPlot(Themed, QWidget):
             )  # fmt: skip
 
     def _apply_theme(self, theme: Theme) -> None:
-        apply_plot_theme(self._widget, theme)
+        apply_plot_theme(self, theme)
         self._line.setPen(pg.mkPen(theme.text, width=1))
         self._line.setHoverPen(pg.mkPen(theme.selection, width=2))
         self._suggested.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DashLine))
         if self._shown is not None:
             self._draw_bars()
-
-    def resizeEvent(self, event: object) -> None:
-        """Name other places where there is other space."""
-        super().resizeEvent(event)  # type: ignore[arg-type]
-        self._name_places()
 
 
 class OutliersPanel(QWidget):

@@ -30,18 +30,16 @@ from nrsfm_gui.model.changes import Difference, differences
 from nrsfm_gui.panels.parameters.kind_editors import FIRST, METHOD_TIP, MethodEditor, PenaltyEditor
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.panels.parameters.value_editors import (
-    EditorGroup,
+    Editor,
     GivenIntrinsics,
     ModesField,
+    ParameterRows,
     SourceChoice,
-    TextField,
-    editor_of,
 )
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
 from nrsfm_gui.widgets.form import ROW_GAP, FoldedSections, Form, align, value_details
 from nrsfm_gui.widgets.labels import PlainLabel
 
-Editor = NumberField | TextField | Choice | SourceChoice  # of the value of a setting
 CUSTOM, SAVE, REMOVE = "custom", "save...", "remove..."  # entries of the list of presets besides their names
 PRESET_TIPS = {
     "recommended": "the bilinear solution, then the depths along the rays from it and from other rotations",
@@ -81,6 +79,7 @@ DETAILS = {name: value_details(described, getattr(Settings(), name)) for name, d
 AUTOMATIC = "auto"  # in the field of a number that need not be given, next to a slider
 ALIKE = "1: all alike"  # in the empty field of the weights of the modes
 SOURCES = ("rotations", "intrinsics")  # texts that have editors of their own
+PLAIN = ("mode_weights", *(name for name in SETTINGS if name != "objective"))  # settings that are rows
 OF_DEPTHS = tuple(name for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS)
 USUAL_CAMERAS = ("camera_model", "intrinsics")  # the other parameters of cameras are folded
 START = "The weighted nuclear norm gives the start. Changes here are for the next run."
@@ -152,18 +151,16 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
     return reasons
 
 
-class ParameterForm(EditorGroup):
-    """An editor for every setting."""
+class ParameterForm(QWidget):
+    """An editor for every setting; `rows` has all that are in rows of one parameter."""
 
     folded_changed = pyqtSignal(str)  # what is folded and not as in the preset, in words; "" for nothing
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.editors: dict[str, Editor] = {}  # by setting
-        self.forms: dict[str, Form] = {}  # that the row of a setting is in
+        self.rows = ParameterRows(self)
         self.own_presets: Mapping[str, Settings] = {}  # by the names that a person gave them
         self.preset = Choice({}, explained=True)
-        self.method = MethodEditor()
         tip = "an .npz file that holds R (F, 3, 3)"
         self.rotations = SourceChoice(ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip=tip)
         self.camera_model = Choice(CAMERA_MODELS, titles=CAMERA_TITLES)
@@ -171,7 +168,6 @@ class ParameterForm(EditorGroup):
         self.intrinsics = SourceChoice(
             INTRINSICS_SOURCES, titles=INTRINSICS_TITLES, file_tip=tip, numbers=self.given
         )
-        self.penalty = PenaltyEditor()
         self.objective = Choice(
             {**OBJECTIVES, LOWRANK: PROBLEMS["lowrank"]}, titles=OBJECTIVE_TITLES, explained=True
         )
@@ -179,24 +175,22 @@ class ParameterForm(EditorGroup):
         self.spectrum_plot = SpectrumPlot()
         self.sections = self._build()
         self._align()
-        for editor in (self.method, self.penalty, *self.editors.values()):
-            self.watch(editor)
 
     def set_noise_estimate(self, noise: float | None, unit: str) -> None:
         """Show the noise that the last refinement estimated, in the units of the tracks; None for none."""
         known = AUTOMATIC if noise is None else f"{noise:.2g} {unit}"
-        self.forms["noise"].set_automatic("noise", known, noise)
+        self.rows.forms["noise"].set_automatic("noise", known, noise)
 
     def set_objective(self, settings: Settings) -> None:
         """Show the parameters of an objective, and those of a start below "Start"."""
         depths = settings.objective == DEPTHS
         self.objective.set_key(LOWRANK if settings.problem == "lowrank" else settings.objective)
         for name in OF_DEPTHS:
-            self.forms[name].set_row_visible(name, depths)
+            self.rows.forms[name].set_row_visible(name, depths)
         place = self._start if depths else self._top
-        if place.indexOf(self._norm) < 0:
-            place.insertWidget(1, self._norm)
-            self._norm.show()  # another parent hides it
+        if place.indexOf(self.norm) < 0:
+            place.insertWidget(1, self.norm)
+            self.norm.show()  # another parent hides it
         self._start_note.setVisible(depths)
         self.sections.set_title("Start", START_TITLES[settings.objective])
 
@@ -224,7 +218,7 @@ class ParameterForm(EditorGroup):
         )
         self.preset.set_available(REMOVE, own is not None, why_not="Choose one of your own first.")
         tip = f"Changed: {', '.join(map(str, changed))}." if changed else PRESET_TIPS[base]
-        self.forms["preset"].set_tip("preset", f"{TIPS['preset']}\n{tip}")
+        self._model.set_tip("preset", f"{TIPS['preset']}\n{tip}")
         folded: dict[str, list[str]] = {name: [] for name in FOLDED}
         for each in changes_of(settings):
             row = "penalty" if each.key == "weights" else each.key.rpartition(" ")[2]
@@ -254,33 +248,29 @@ class ParameterForm(EditorGroup):
 
     def _align(self) -> None:
         folded = [form for form in self._all_forms if self.sections.section_of(form)]
-        usual = [form for form in self._all_forms if form not in folded or form in self._of_norm]
+        usual = [form for form in self._all_forms if form not in folded or form is self.norm]
         align(*usual)
         align(*(form for form in self._all_forms if form not in usual))
 
     def _build(self) -> FoldedSections:
-        model, norm, depths, cameras = Form(), Form(), Form(), Form()
+        model, norm, depths, cameras, options, numbers = (Form() for _ in range(6))
+        self._model, self.norm = model, norm  # `norm` is of the objective, or of its start
         self.set_own_presets({})
-        for form, name, label, field in (
-            (model, "preset", "preset", self.preset),
-            (model, "objective", "objective", self.objective),
-            (depths, "mode_weights", "weights", ModesField(ALIKE)),
-        ):
-            form.add(name, label, field, tip=TIPS[name], details=DETAILS.get(name, ""))
-            self.forms[name] = form
-            if isinstance(field, ModesField):
-                self.editors[name] = field
+        model.add("preset", "preset", self.preset, tip=TIPS["preset"])
+        model.add("objective", "objective", self.objective, tip=OBJECTIVE_TIP, details=DETAILS["objective"])
+        modes = ModesField(ALIKE)
+        depths.add("mode_weights", "weights", modes, tip=MODES_TIP)
+        self.rows.keep(depths, "mode_weights", modes)
+        self.method = MethodEditor(self.rows, norm, options)
         self._add_settings(norm, ("rank", "eta"))
+        self.penalty = PenaltyEditor(self.rows, norm, numbers)
         self._add_settings(depths, _of_section("Depths"))
         self._add_settings(cameras, USUAL_CAMERAS)
-        self._norm = QWidget()  # of the weighted nuclear norm, as objective or as start
-        self._of_norm = (self.method.usual, norm, self.penalty.usual)
-        filled(QVBoxLayout(self._norm), self.method, norm, self.penalty, spacing=2 * ROW_GAP)
-        content: dict[str, tuple[QWidget, ...]] = {}
-        forms = [model, *self._of_norm, depths, cameras]
         self._start_note = PlainLabel(START, role="muted", wraps=True)
-        content["Start"] = self._start_note, self.penalty.rare, self.penalty.weights_list, self.method.rare
-        forms += [self.method.rare, self.penalty.rare]
+        content: dict[str, tuple[QWidget, ...]] = {
+            "Start": (self._start_note, numbers, self.penalty.weights_list, options)
+        }
+        forms = [model, norm, depths, cameras, options, numbers]
         for title in FOLDED[1:]:
             form = Form()
             self._add_settings(form, [name for name in _of_section(title) if name not in USUAL_CAMERAS])
@@ -292,7 +282,7 @@ class ParameterForm(EditorGroup):
         }
         self._start = columns["Start"]
         folded, plot = FoldedSections(inner), self.spectrum_plot
-        parts = (model, self._norm, plot, depths, cameras, folded)
+        parts = (model, self.norm, plot, depths, cameras, folded)
         self._top = filled(QVBoxLayout(self), *parts, grows=plot, spacing=2 * ROW_GAP, margins=(12, 4, 10, 6))
         self._top.addStretch(0)
         self._all_forms = tuple(forms)
@@ -300,14 +290,13 @@ class ParameterForm(EditorGroup):
 
     def _add_settings(self, form: Form, names: Iterable[str]) -> None:
         """Append rows of settings that are described, in their order."""
-        own = {name: getattr(self, name) for name in ("camera_model", "loss", *SOURCES)}
+        own: dict[str, Editor] = {name: getattr(self, name) for name in ("camera_model", "loss", *SOURCES)}
         for name in names:
             described = SETTINGS[name]
-            editor = own.get(name) or editor_of(described)
+            self.rows.add(form, described, getattr(Settings(), name), own.get(name))
+            editor = self.rows.editors[name]
             if isinstance(editor, NumberField) and described.optional and described.slider is not None:
                 editor.setPlaceholderText(AUTOMATIC)
-            form.add_parameter(described, editor, getattr(Settings(), name))
-            self.editors[name], self.forms[name] = editor, form
 
 
 def _of_section(title: str) -> list[str]:

@@ -35,7 +35,7 @@ from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.parameters.kind_editors import FIRST, derive_weights
 from nrsfm_gui.panels.parameters.parameter_form import PRESET_TIPS, REMOVE, SAVE
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.parameters.spectrum_plot import MOST_MODES, SpectrumState, mode_count, modes_state
+from nrsfm_gui.panels.parameters.spectrum_state import MOST_MODES, SpectrumState, mode_count, modes_state
 from nrsfm_gui.panels.parameters.weights_list import enforce_order, suppress_behind
 from nrsfm_gui.scene.comparison import relative_movement
 from nrsfm_gui.scene.run_errors import RunErrors
@@ -252,13 +252,14 @@ class ParametersController(QObject):
             self._set_modes(enforce_order((*weights[:k], 1.0, *weights[k + 1 :]), k))
         else:
             self._panel.penalty.reset_weight(k)
+            self._panel.flush()
 
     def _on_rule_requested(self, kind: str) -> None:
         self.commit()
         if self._session.settings.objective == DEPTHS:
             self._set_modes((1.0,))
         else:
-            self._panel.penalty.choose(kind)
+            self._panel.penalty.choice.choose(kind)
             self._panel.flush()
 
     def _on_penalty_requested(self, kind: str) -> None:
@@ -338,7 +339,7 @@ class ParametersController(QObject):
 
     def _resolve_plot(self) -> SpectrumState:
         session = self._session
-        settings, rule, seen = session.settings, penalty_name(session.rule), self._spectrum_of
+        settings, seen = session.settings, self._spectrum_of
         if settings.objective == DEPTHS:
             values = self._mode_values
             if self._panel.spectrum_plot.canvas.dragged_handle is None or not self._columns:
@@ -347,12 +348,13 @@ class ParametersController(QObject):
         known = None if seen is None or seen.record.energy is not None else seen.spectrum
         singular = None if known is None else known.values
         weights, _ = derive_weights(settings.penalty, settings.rank, self._panel.penalty.reference, singular)
+        if not len(weights) and known is not None:
+            weights = known.weights  # that the run was found with
         return SpectrumState(
-            kind=penalty_name(settings.penalty),
-            rule=rule,
             weights=tuple(float(weight) for weight in weights),
             singular_values=None if singular is None else tuple(singular.tolist()),
-            run_weights=() if known is None else tuple(known.weights.tolist()),
+            explicit=isinstance(settings.penalty, ExplicitWeights),
+            rule=penalty_name(session.rule),
         )
 
     def _movement(self) -> str:

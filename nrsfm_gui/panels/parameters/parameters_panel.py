@@ -23,6 +23,7 @@ from nrsfm_gui.panels.parameters.kind_editors import TITLES as PENALTY_TITLES
 from nrsfm_gui.panels.parameters.parameter_form import (
     DETAILS,
     LOWRANK,
+    PLAIN,
     REMOVE,
     SAVE,
     SYMBOLS,
@@ -107,11 +108,11 @@ class ParametersPanel(QScrollArea):
         self._form = form = ParameterForm()
         self.spectrum_plot = form.spectrum_plot
         self.set_noise_estimate, self.sections = form.set_noise_estimate, form.sections
-        self._forms, self.penalty = form.forms, form.penalty
+        self._rows, self.penalty = form.rows, form.penalty
         self._reasons: dict[str, str] = {}  # why rows have no effect
-        form.edited.connect(self._on_form_edited)
-        form.dragged.connect(self._dragged.request)
-        form.chosen.connect(self._on_form_chosen)
+        form.rows.edited.connect(self._on_form_edited)
+        form.rows.dragged.connect(self._dragged.request)
+        form.rows.chosen.connect(self._on_form_chosen)
         form.preset.chosen.connect(self._on_preset_chosen)
         form.objective.chosen.connect(self._on_objective_chosen)
         self.setWidget(form)
@@ -179,8 +180,8 @@ class ParametersPanel(QScrollArea):
         if settings != self.settings:
             self._replaced = None
         self.settings = settings
-        for name, editor in self._form.editors.items():
-            editor.set_value(getattr(settings, name))
+        for name in PLAIN:
+            self._rows.editors[name].set_value(getattr(settings, name))
         self._form.set_objective(settings)
         self._form.method.set_method(settings.method, settings.options)
         self.penalty.set_penalty(settings.penalty, settings.rank)
@@ -242,8 +243,7 @@ class ParametersPanel(QScrollArea):
 
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
-        editor = self._form.editors.get(name)
-        field = self.penalty.fields[name] if editor is None else editor
+        field = self._rows.editors[name]
         assert isinstance(field, NumberField)
         field.drag_to(value)
 
@@ -278,36 +278,21 @@ class ParametersPanel(QScrollArea):
 
     def _read(self) -> Settings | None:
         """Read every field and show each refusal below it. None where there is one."""
-        key, method = self._form.objective.key, self._form.method.method
+        key, method = self._form.objective.key, self._form.method.choice.key
         problem, objective = ("lowrank", WNN) if key == LOWRANK else ("nonrigid", key)
         changes: dict[str, Any] = {"problem": problem, "objective": objective, "method": method}
-        refusals: list[str] = []
-        for name, editor in self._form.editors.items():
-            sentence = ""
-            try:
-                value: Any = editor.value()
-                if value != getattr(self.settings, name):
-                    self.settings.with_changes(**{name: value})
-                if name == "rank":
-                    self._check_rank(value)
-                if name == "hide" and value is not None and self._sequence is not None:
-                    parse_hidden(value, *self._sequence.visible.shape)
-                changes[name] = value
-            except ValueError as refusal:  # InputError is one
-                sentence = str(refusal)
-                refusals.append(sentence)
-                self._unfold(self._forms[name])
-            self._forms[name].set_message(name, sentence)
-        try:
-            changes["options"] = self._form.method.read()
-        except InputError as refusal:  # shown by the editor, as is the next one
-            refusals.append(str(refusal))
-            self._unfold(self._form.method.rare)
+        values, refusals = self._rows.read({name: partial(self._checked, name) for name in PLAIN})
+        options, refused = self._form.method.read()
+        changes |= values | {"options": options}
+        refusals += refused
         try:
             changes["penalty"] = self.penalty.read(changes.get("rank") or self.settings.rank)
-        except InputError as refusal:
+        except InputError as refusal:  # shown by the editor
             refusals.append(str(refusal))
-            self._unfold(self.penalty.rare if self.penalty.refused_in_rare else self.penalty)
+        for form in self._rows.refused():
+            self._unfold(form)
+        if self.penalty.weights_list.warning.text():
+            self._unfold(self.penalty.weights_list)
         settings = self.settings.with_changes(**changes)
         self._form.set_objective(settings)
         refusals += self._show_what_applies(settings)
@@ -322,17 +307,17 @@ class ParametersPanel(QScrollArea):
         camera = None if own is None else settings.camera_of(own)
         reasons, words = without_effect(settings, camera), tips(settings.problem)
         self._reasons = reasons
-        for name, form in self._forms.items():
+        for name in PLAIN:
+            form = self._rows.forms[name]
             form.set_row_enabled(name, name not in reasons)
-            if name != "preset":
-                form.set_tip(name, reasons.get(name) or words[name], details=DETAILS.get(name, ""))
+            form.set_tip(name, reasons.get(name) or words[name], details=DETAILS.get(name, ""))
         refusal = None if own is None else settings.refusal(own)
         if refusal:
             note = f"{refusal[0].upper()}{refusal[1:]}."
-            self._form.method.usual.set_message("method", note, refused=True)
-            self._unfold(self._form.method)
+            self._form.norm.set_message("method", note, refused=True)
+            self._unfold(self._form.norm)
             return [note]
-        self._form.method.usual.set_message("method", self._replacement(settings), refused=False)
+        self._form.norm.set_message("method", self._replacement(settings), refused=False)
         return []
 
     def _replacement(self, settings: Settings) -> str:
@@ -361,15 +346,22 @@ class ParametersPanel(QScrollArea):
                 K = found.K
                 self._form.given.offer((K[0, 0], K[1, 1], K[0, 2], K[1, 2]))
         given = isinstance(source, tuple)
-        self._forms["intrinsics"].set_message("intrinsics", "" if given else sentence, refused=False)
+        self._rows.forms["intrinsics"].set_message("intrinsics", "" if given else sentence, refused=False)
 
-    def _check_rank(self, rank: int) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
+        """Return the value of a setting. Raises ValueError where it is not accepted with these tracks."""
+        if value != getattr(self.settings, name):
+            self.settings.with_changes(**{name: value})
         if self._sequence is None:
-            return
+            return value
         frames, points = self._sequence.frame_count, self._sequence.point_count
-        most = min(points, 3 * frames) if self._form.objective.key == LOWRANK else min(frames, 3 * points)
-        if rank > most:
-            raise ValueError(f"rank is {rank}; {frames} frames of {points} points allow 1 to {most}")
+        if name == "rank":
+            most = min(points, 3 * frames) if self._form.objective.key == LOWRANK else min(frames, 3 * points)
+            if value > most:
+                raise ValueError(f"rank is {value}; {frames} frames of {points} points allow 1 to {most}")
+        if name == "hide":
+            parse_hidden(value, frames, points)
+        return value
 
     def _on_objective_chosen(self, key: str) -> None:
         """Choose an objective; another problem has the rank and the penalty that it had last."""
@@ -378,7 +370,7 @@ class ParametersPanel(QScrollArea):
         if problem != before.problem:
             self._models[before.problem] = before.rank, before.penalty
             rank, penalty = self._models[problem]
-            self._form.editors["rank"].set_value(rank)
+            self._rows.editors["rank"].set_value(rank)
             self.penalty.set_penalty(penalty, rank)
         self.flush()
 
@@ -388,7 +380,7 @@ class ParametersPanel(QScrollArea):
         A penalty that was replaced is restored by the next method that supports it, unless it was changed
         meanwhile. A method that brings another objective than the one before it replaces that, too.
         """
-        method, rank, problem = self._form.method.method, self.settings.rank, self.settings.problem
+        method, rank, problem = self._form.method.choice.key, self.settings.rank, self.settings.problem
         brought, before = (gives_depths(each, problem) for each in (method, self.settings.method))
         if brought != before:
             self._form.objective.set_key(DEPTHS if brought else WNN)

@@ -12,390 +12,225 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+import pyqtgraph as pg
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
+from PyQt6.QtWidgets import (
+    QGraphicsRectItem,
+    QHBoxLayout,
+    QMenu,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from core import PENALTIES, Settings
+from core import PENALTIES
 from core.foundation import DEPTHS, WNN, Floats
-from core.penalties import EXPLICIT, extend_last
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.parameters.kind_editors import TITLES
-from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, SpectrumCanvas, SpectrumPicture, Target
+from nrsfm_gui.panels.parameters.spectrum_state import WORDS, LogScale, SpectrumState, decades_of
 from nrsfm_gui.panels.parameters.weights_list import (
-    MODE_WEIGHTS,
     SUPPRESSED,
-    WEIGHTS,
     describe_limit,
     enforce_order,
     limit_weight,
     short,
 )
-from nrsfm_gui.widgets.drag_number import Scale
+from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.drag_number import FINE
 from nrsfm_gui.widgets.fields import filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
-from nrsfm_gui.widgets.plots.plot_export import PlotFigure
-from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
+from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed, set_property
 
-FEWEST_MODES, MOST_MODES = 3, 10  # that are shown: those above the smallest movement
-DEEPEST = 6.0  # decades below the largest value of smaller values: zero has no logarithm
-ZERO_SHARE = 0.12  # share of a scale with a zero that lies below its lowest number
-ZERO = 0.03  # height of the zero in it
-CLEAR = 0.14  # above the zero begin the ticks, so that their texts do not touch
 KEYS_HINT = "Arrow keys: left, right choose; up, down: 1 %."
-DRAGGED = "Drag a diamond up or down; {order},\nCtrl is fine, the bottom is 0; a double click {reset}.\n"
-KEYS = (
-    "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
-    "with Ctrl the others come along; Esc gives the arrow keys back. {exact}"
-)
-STOPS = "it stops where weights would decrease. Shift brings the others along"
 ALONG = "The others come along."
 MOST_HEIGHT = 260  # pixels
 SENTENCE_MILLISECONDS = 4000  # that the reason for a stop is shown
 BELOW = 2.0  # times: a mode below the smallest movement over it has no part in the scale
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
+BAR_WIDTH = 0.56
+MARGIN = (1.0 - BAR_WIDTH) / 2  # at either side of a bar
+KEPT, DROPPED, POINTED = 150 / 255, 50 / 255, 225 / 255  # opacities of bars
+LABEL_PLACE = [(1, 1), (1, 1)]  # of what a line means: at its right end, above it
+HANDLE, ACTIVE_HANDLE = 12, 17  # pixels across
+GHOST_HEIGHT, GHOST_WIDTH = 0.3, 30  # of the picture's height, and pixels of its column at least
+HEADROOM = 0.06  # above the top of the scales
+NEAR_TOP = 0.85  # above it the number is below the handle
+REACH = 14  # pixels around a handle within which the mouse drags it
+LOW = 0.34  # of the picture's height: below it a click in a bar means the bar
+LEAST_HEIGHT = 100  # pixels
+TICK_LINES, AXIS = 1.3, 30  # lines from a tick to the next at least; pixels of the lower axis
+# Pixels of height, from which the axes have their full names, and from which the lower one has a name.
+ROOMY, TALL = 180, 270
+STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
+CHOICES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+KEYS = {*STEPS, *CHOICES, Qt.Key.Key_Escape}
 
 
 @dataclass(frozen=True)
-class SpectrumWords:
-    """What the plot says of the singular values and weights of one objective."""
+class Target:
+    """What is under the mouse: a "handle", a "bar", or the place for "more"."""
 
-    empty: str  # before there are any
-    letter: str  # of a weight
-    hint: str
-    handle: str  # the hint at a handle
-    tip: str
-    scale: Scale  # of the weights
-    labels: dict[str, tuple[str, str]]  # of the axes, short and in full
+    kind: str
+    index: int  # 0-based
 
 
-WORDS = {
-    WNN: SpectrumWords(
-        "Singular values and weights appear here with the first run",
-        "a",
-        "Drag a weight. Click a bar to set the rank.",
-        "Drag up or down. Shift: all, Ctrl: fine.",
-        "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
-        f"{DRAGGED.format(order=STOPS, reset='gives the weight back to the penalty')}"
-        "Click low in a bar to keep so many basis shapes, + to add one.\n"
-        f"{KEYS.format(exact='Exact numbers are in the section Options.')}",
-        WEIGHTS,
-        {"left": ("σ", "singular value σ"), "right": ("weight a", "weight a"), "bottom": ("", "component k")},
-    ),
-    DEPTHS: SpectrumWords(
-        "The modes of the shape and their weights appear here when its depths are refined",
-        "w",
-        "Drag a weight. Click the last mode to keep.",
-        "Drag up or down; the others come along.",
-        "Bars: the modes in which the shape deviates from its mean, in % of the object's size, left axis.\n"
-        "Diamonds: their weights, right axis; both logarithmic. A heavier mode occurs less.\n"
-        f"{DRAGGED.format(order='the others come along, since weights never decrease', reset='sets 1')}"
-        "The last one is of all smaller modes, too. Click low in a bar to suppress the modes behind it;\n"
-        "a second click gives them back. Below the dotted line movements cost nothing.\n"
-        f"{KEYS.format(exact='Exact numbers are in the row below.')}",
-        MODE_WEIGHTS,
-        {
-            "left": ("deviation (%)", "deviation (% of size)"),
-            "right": ("weight w", "weight w"),
-            "bottom": ("", "mode k"),
-        },
-    ),
-}
+class SpectrumCanvas(Themed, PlainPlot):
+    """A plot whose handles are dragged and whose bars are clicked. Heights are 0 to 1 of the picture.
 
-
-@dataclass(frozen=True)
-class LogScale:
-    """A logarithmic scale from one power of ten to another."""
-
-    low: float  # exponents
-    high: float
-    zero: bool = False  # whether there is space for 0 at the bottom
-
-    def holds(self, other: LogScale, decades: float = 2.0) -> bool:
-        """Whether it covers another scale, and is at most so many decades longer."""
-        inside = self.low <= other.low and other.high <= self.high
-        return inside and (self.high - self.low) <= (other.high - other.low) + decades
-
-    def shares(self, values: Floats) -> Floats:
-        """Return the heights of values, 0 to 1; values outside are at an end."""
-        bottom = ZERO_SHARE * self.zero
-        values = np.nan_to_num(values, nan=0.0, posinf=10.0**self.high)
-        exponents = np.log10(np.maximum(values, 10.0 ** (self.low - 1)))
-        fraction = np.clip((exponents - self.low) / (self.high - self.low), 0.0, 1.0)
-        places = bottom + (1 - bottom) * fraction
-        return np.where(values > 0, places, ZERO) if self.zero else np.asarray(places)
-
-    def value(self, share: float) -> float:
-        """Return the value at a height, to four digits; nearer to the zero than to the lowest it is 0."""
-        bottom = ZERO_SHARE * self.zero
-        if self.zero and share < (ZERO + ZERO_SHARE) / 2:
-            return 0.0
-        fraction = min(max((share - bottom) / (1 - bottom), 0.0), 1.0)
-        return float(f"{10.0 ** (self.low + fraction * (self.high - self.low)):.4g}")
-
-    def ticks(self) -> list[tuple[float, str]]:
-        """Return places and texts of round numbers."""
-        bottom = ZERO_SHARE * self.zero
-        found = [
-            (bottom + (1 - bottom) * (place - self.low) / (self.high - self.low), text)
-            for place, text in log_ticks(self.low, self.high)
-            if float(text) == 10.0 ** round(place)
-        ]
-        return [(ZERO, "0"), *(tick for tick in found if tick[0] > CLEAR)] if self.zero else found
-
-
-def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> LogScale:
-    """Return a scale for values with some decades of margin around them, in half decades."""
-    positive = values[np.isfinite(values) & (values > 0)]
-    if not positive.size:
-        return LogScale(-3.0 - margin, -3.0 - margin + max(least, 1.0), zero)
-    top = math.log10(positive.max())
-    bottom = max(math.log10(positive.min()), top - DEEPEST)
-    low, high = math.floor(2 * (bottom - margin)) / 2, math.ceil(2 * (top + margin)) / 2
-    missing = max(least - (high - low), 0.0)
-    return LogScale(low - math.ceil(missing) / 2, high + math.ceil(missing) / 2, zero)
-
-
-@dataclass(frozen=True)
-class SpectrumState:
-    """What the plot shows."""
-
-    kind: str = "wnn"  # of the penalty that the parameters have: a key of PENALTIES, or "weights"
-    rule: str = "wnn"  # the last kind that was not explicit weights
-    weights: tuple[float, ...] = ()  # (K,) of that penalty; empty where they are not known yet
-    singular_values: tuple[float, ...] | None = None  # (N,) of the reconstruction that is looked at
-    run_weights: tuple[float, ...] = ()  # (N,) that it was found with
-    objective: str = WNN  # of the depths the values are in %, and the last weight is of all smaller ones, too
-    smallest: float | None = None  # deviation well below which movements cost nothing, in %
-
-
-def mode_count(values: Floats | None, settings: Settings) -> int:
-    """Return how many modes are shown: those above the smallest movement, and those that have own weights.
-
-    `values`: (N,) sqrt(lambda_k) over the size of the object, the largest first; None where not known.
+    `hint` is the line below it, which `SpectrumPlot` places.
     """
-    there = 0 if values is None else int(np.count_nonzero(values > settings.smallest_movement))
-    return max(min(max(there, FEWEST_MODES), MOST_MODES), len(settings.mode_weights))
 
-
-def modes_state(values: Floats | None, settings: Settings, count: int) -> SpectrumState:
-    """Return the first modes of a refined shape and their weights; `values` as of `mode_count`."""
-    weights = tuple(extend_last(np.array(settings.mode_weights), count).tolist())
-    alike = settings.mode_weights == Settings().mode_weights
-    if values is None and alike:
-        weights = ()  # nothing is known, and nothing asked for
-    return SpectrumState(
-        kind="" if alike else EXPLICIT,
-        weights=weights,
-        singular_values=None if values is None else tuple((100.0 * values[:count]).tolist()),
-        run_weights=weights,
-        objective=DEPTHS,
-        smallest=100.0 * settings.smallest_movement,
+    GESTURES = (
+        ("Drag a handle", "change the weight; with Shift those after it, too; with Ctrl finely"),
+        ("Click a bar", "drop what is behind it; the hollow one adds one"),
+        ("Left, Right", "choose a weight"),
+        ("Up, Down", "change it by 1 %; with Shift by 10 %, with Ctrl those after it, too"),
+        ("Escape", "leave the plot"),
     )
-
-
-class SpectrumPlot(Themed, QWidget):
-    """Bars for singular values, handles for weights."""
-
     weights_edited = pyqtSignal(object)  # a tuple of non-decreasing floats: a handle was moved
-    rule_requested = pyqtSignal(str)  # a key of `core.PENALTIES`: all weights are to follow it again
-    penalty_requested = pyqtSignal(str)  # such a key: it is to choose the weights of the modes once
+    rank_requested = pyqtSignal(int)  # a bar, or the place for one more, was clicked: so many are to be kept
+    reset_requested = pyqtSignal(int)  # a handle (0-based) was clicked twice: it is to follow the rule again
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._singular: Floats | None = None  # (N,) of the reconstruction
-        self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
+        self.hint = ElidedLabel(role="muted")
+        self._plot: pg.PlotItem = self.getPlotItem()
+        self._plot.setMouseEnabled(x=False, y=False)
+        self._bars = pg.BarGraphItem(x=[], height=[], width=BAR_WIDTH, pen=pg.mkPen(None))
+        self._level = pg.InfiniteLine(angle=0, label="", labelOpts={"position": 0.98, "anchors": LABEL_PLACE})
+        self._ghost = QGraphicsRectItem()
+        self._plus = pg.TextItem("+", anchor=(0.5, 0.5))
+        self._line = pg.PlotCurveItem()
+        self._handles = pg.ScatterPlotItem(symbol="d", size=HANDLE)
+        self._number = pg.TextItem("", anchor=(0.5, 1.3))
+        for depth, item in enumerate(
+            (self._bars, self._level, self._ghost, self._plus, self._line, self._handles, self._number)
+        ):
+            item.setZValue(depth)
+            self._plot.addItem(item, ignoreBounds=True)
+        for item in (self._ghost, self._plus):
+            item.setData(INTERACTIVE_ONLY, True)
+        self._empty = EmptyLabel("", self)
+        self.state = SpectrumState()
+        self.weights: tuple[float, ...] = ()  # (K,) at the handles
         self._base: tuple[float, ...] | None = None  # that they had when a drag began
         self._moves_others = False
-        self._barrier: int | None = None  # the handle that stopped another one
-        self.canvas = SpectrumCanvas()
-        self.canvas.setAccessibleName("singular values and their weights")
-        self._empty = EmptyLabel(WORDS[WNN].empty, self.canvas)
-        self._hint = ElidedLabel(role="muted")
+        self.barrier: int | None = None  # the handle that stopped another one
+        self._said = ""  # of the last movement of a handle
         self._note = ""
-        self._state = SpectrumState()
-        self._by = tool_button("∑", "Let a penalty choose the weights once, from the bars", "By a penalty")
-        self._by.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._by.setMenu(self._penalties())
-        self.back = tool_button("↺", "", "To the rule")
-        self.back.clicked.connect(lambda _checked: self.rule_requested.emit(self._state.rule))
+        self.heights: Floats = np.zeros(0)  # (N,) of the bars
+        self.shares: Floats = np.zeros(0)  # (K,) heights of the handles
+        self.target: Target | None = None  # what is under the mouse
+        self.dragged_handle: int | None = None  # the handle that is being dragged
+        self.marked: int | None = None  # the handle that keys move, or that was under the mouse last
+        self._y = 0.0  # of the mouse when it last moved the handle, in pixels
+        self._share = 0.0  # of the handle, unclipped
+        self._placed: tuple[int, bool] | None = None  # for how many columns the place for more was put
+        self._ticks: dict[str, list[tuple[float, str]]] = {}  # places and texts that the axes show
         self._limit = Debounce(self._end_limit, SENTENCE_MILLISECONDS, self)
-        canvas = self.canvas
-        canvas.target_changed.connect(self._on_target_changed)
-        canvas.handle_dragged.connect(self._on_handle_dragged)
-        canvas.handle_released.connect(self._on_handle_released)
-        # How many basis shapes or modes are kept; and which weight (0-based) is to follow the rule again.
-        self.rank_requested, self.reset_requested = canvas.bar_clicked, canvas.handle_reset
-        canvas.weight_step_requested.connect(self._on_weight_step_requested)
-        canvas.focus_changed.connect(self._on_focus_changed)
-        line = filled(QHBoxLayout(), self._hint, self._by, self.back, grows=self._hint, spacing=2)
-        filled(QVBoxLayout(self), canvas, line, grows=canvas, spacing=0)
-        self.setMaximumHeight(MOST_HEIGHT)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._follow_theme()
+        self.setAccessibleName("singular values and their weights")
+        self.setMinimumHeight(LEAST_HEIGHT)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._use_words(WNN)
+        self._follow_theme()
         self._show()
-
-    def _penalties(self) -> QMenu:
-        menu = QMenu(self)
-        menu.setToolTipsVisible(True)
-        for kind, penalty in PENALTIES.items():
-            action = menu.addAction(penalty.title, partial(self.penalty_requested.emit, kind))
-            if action is not None:
-                action.setToolTip(penalty.formula)
-        return menu
-
-    def _use_words(self, objective: str) -> None:
-        self._words = words = WORDS[objective]
-        self._empty.setText(words.empty)
-        self.canvas.setToolTip(words.tip)
-        self.canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{words.tip.replace(chr(10), ' ')}</p>")
-        lowest, highest = (-1.0, 2.0) if objective == DEPTHS else (-3.0, 1.0)
-        self._left, self._right = LogScale(-1.0, 1.0), LogScale(lowest, highest, zero=True)
-        self._rest()
-
-    @property
-    def figure(self) -> PlotFigure:
-        """The plot, for export."""
-        return PlotFigure(self.canvas, self)
-
-    @property
-    def hint(self) -> str:
-        """The sentence below the plot."""
-        return self._hint.full_text
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weights at the handles, (K,)."""
-        return self._weights or self._state.run_weights
+        self._plot.getViewBox().sigResized.connect(self._on_resized)
 
     def set_state(self, state: SpectrumState) -> None:
         """Show singular values and weights; a handle that is being dragged stays under the mouse."""
-        if state.objective != self._state.objective:
+        if state.objective != self.state.objective:
             self._use_words(state.objective)
-        self._state = state
-        plain = "Let all modes weigh 1 again"
-        rule = f"Let the weights follow the {TITLES[state.rule]} again"
-        self.back.setToolTip(plain if state.objective == DEPTHS else rule)
-        self.back.setVisible(state.kind == EXPLICIT)
-        self._singular = None if state.singular_values is None else np.asarray(state.singular_values)
-        if self.canvas.dragged_handle is None or len(state.weights) != len(self._weights):
-            if state.weights != self._weights:
+        self.state = state
+        if self.dragged_handle is None or len(state.weights) != len(self.weights):
+            if state.weights != self.weights:
                 self._end_limit()
-            self._weights = state.weights
+            self.weights = state.weights
         self._show()
 
     def set_note(self, sentence: str) -> None:
-        """Show a sentence below the plot while nothing in it is pointed at, "" for what can be done."""
-        before, self._note = self._resting_hint, sentence
-        if self.hint in (before, self._words.handle):
-            self._rest()
+        """Show a sentence below the plot while no bar in it is pointed at, "" for what can be done."""
+        self._note = sentence
+        self._show_hint()
 
-    def _apply_theme(self, theme: Theme) -> None:
-        apply_plot_theme(self.canvas, theme)
-        plot = self.canvas.getPlotItem()
-        for side, color in (("left", theme.estimate), ("right", theme.residual)):
-            plot.getAxis(side).setTextPen(color)
-        self.canvas.set_colors(theme)
+    @property
+    def columns(self) -> int:
+        """How many there are, without the place for one more."""
+        return max(len(self.heights), len(self.shares))
 
-    # -- drawing --------------------------------------------------------------------------------------------
+    @property
+    def number(self) -> str:
+        """The number next to a handle, "" where there is none."""
+        return self._number.toPlainText() if self._number.isVisible() else ""
 
-    def _show(self) -> None:
-        weights = np.asarray(self.weights)
-        empty = self._singular is None and not self._weights
-        self._empty.setVisible(empty)
-        plot = self.canvas.getPlotItem()
-        for side, there in (
-            ("left", self._singular is not None),
-            ("right", not empty),
-            ("bottom", not empty),
-        ):
-            if plot.getAxis(side).isVisible() != there:
-                plot.showAxis(side, there)
-        self._hint.setVisible(not empty)
-        self._by.setVisible(not empty and self._state.objective == DEPTHS)
-        self._fit_scales(weights)
-        self._draw()
+    @property
+    def is_empty(self) -> bool:
+        """Whether neither values nor weights are known."""
+        return self.state.singular_values is None and not self.weights
 
-    def _draw(self) -> None:
-        bars, smallest, level = np.zeros(0), self._state.smallest, None
-        if self._singular is not None:
-            bars = self._left.shares(self._singular)
-            level = None if smallest is None else float(self._left.shares(np.array([smallest]))[0])
-        self.canvas.draw(
-            SpectrumPicture(
-                heights=bars,
-                shares=self._right.shares(np.asarray(self.weights)),
-                texts=tuple(f"{self._name(k)} = {short(weight)}" for k, weight in enumerate(self.weights)),
-                kept=self._kept,
-                level=level,
-                meaning="smallest movement" if self.canvas.height() >= ROOMY else "",
-                barrier=self._barrier,
-                ticks={"left": self._left.ticks(), "right": self._right.ticks()},
-                labels=self._words.labels,
-                grows=self._state.objective == WNN,
-            )
-        )
+    @property
+    def _modes(self) -> bool:
+        """Whether the values are of modes: the last column is of all others, too, and none can be added."""
+        return self.state.objective == DEPTHS
 
     @property
     def _kept(self) -> int:
         """How many bars are not dropped."""
-        if self._state.objective == WNN:
-            return len(self.weights)
-        return sum(weight < SUPPRESSED for weight in self.weights)
+        return sum(weight < SUPPRESSED for weight in self.weights) if self._modes else len(self.weights)
 
-    def _fit_scales(self, weights: Floats) -> None:
-        """Keep the scales while all values fit, so that nothing jumps between updates or during a drag."""
-        smallest, modes = self._state.smallest, self._state.objective == DEPTHS
-        if self._singular is not None:
-            values = self._singular
-            if smallest is not None:
-                values = np.append(values[values > smallest / BELOW], smallest)
-            wanted = decades_of(values, zero=False, margin=0.1 if modes else 0.3, least=1.0)
-            self._left = self._left if self._left.holds(wanted, 0.5 if modes else 2.0) else wanted
-        if weights.size and self.canvas.dragged_handle is None:
-            margin, least = (0.0, 1.0) if modes else (WEIGHT_MARGIN, WEIGHT_SPAN)
-            wanted = decades_of(weights, zero=True, margin=margin, least=least)
-            inside = self._right.low <= wanted.low and wanted.high <= self._right.high
-            if not (inside if modes else self._right.holds(wanted)):
-                self._right = wanted
+    def _apply_theme(self, theme: Theme) -> None:
+        apply_plot_theme(self, theme)
+        for side, color in (("left", theme.estimate), ("right", theme.residual)):
+            self._plot.getAxis(side).setTextPen(color)
+        self._line.setPen(pg.mkPen(theme.residual, width=1))
+        self._plus.setColor(theme.muted)
+        self._level.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DotLine))
+        self._level.label.setColor(theme.muted)
+        self._number.setColor(theme.text)
+        self._number.fill = pg.mkBrush(theme.raised)
+        self._number.border = pg.mkPen(theme.border)
+        self._draw()
 
-    def _name(self, handle: int) -> str:
-        """Return the symbol of a weight: "a2", or of the last one of the modes "w6…"."""
-        return f"{self._words.letter}{handle + 1}{'…' * self._is_of_others(handle)}"
+    # -- words ----------------------------------------------------------------------------------------------
 
-    @property
-    def _resting_hint(self) -> str:
-        return self._note or (KEYS_HINT if self.canvas.hasFocus() else self._words.hint)
+    def _use_words(self, objective: str) -> None:
+        self._words = words = WORDS[objective]
+        self._empty.setText(words.empty)
+        self.setToolTip(words.tip)
+        self.setWhatsThis(f"<p><b>Weights</b></p><p>{words.tip.replace(chr(10), ' ')}</p>")
+        lowest, highest = (-1.0, 2.0) if objective == DEPTHS else (-3.0, 1.0)
+        self._left, self._right = LogScale(-1.0, 1.0), LogScale(lowest, highest, zero=True)
+        self._said = ""
 
-    def _rest(self) -> None:
-        self._set_hint(self._resting_hint)
+    def _show_hint(self) -> None:
+        self.hint.set_full_text(self._hint_text())
+        set_property(self.hint, "role", "warning" if self._said and self.barrier is not None else "muted")
 
-    def _set_hint(self, sentence: str, *, role: str = "muted") -> None:
-        self._hint.set_full_text(sentence)
-        set_property(self._hint, "role", role)
-
-    # -- mouse and keys ------------------------------------------------------------------------------------
-
-    def _on_target_changed(self, target: Target | None) -> None:
+    def _hint_text(self) -> str:
+        """Return what a movement did, what a click would do, or what can be done."""
+        target = self.target
+        if self._said:
+            return self._said
         if target is None:
-            self._rest()
-        elif target.kind == "handle":
-            others = self._is_of_others(target.index)
-            self._set_hint(
-                f"Of mode {target.index + 1} and all smaller ones." if others else self._words.handle
-            )
-        else:
-            self._set_hint(self._click_hint(target.index + 1, more=target.kind == "more"))
+            return self._note or (KEYS_HINT if self.hasFocus() else self._words.hint)
+        if target.kind != "handle":
+            return self._click_hint(target.index + 1, more=target.kind == "more")
+        if self.dragged_handle is None and self._is_of_others(target.index):
+            return f"Of mode {target.index + 1} and all smaller ones."
+        return self._note or self._words.handle
 
     def _is_of_others(self, handle: int) -> bool:
         """Return whether a weight is of all smaller modes, too."""
-        return self._state.objective == DEPTHS and handle + 1 == len(self.weights)
+        return self._modes and handle + 1 == len(self.weights)
 
     def _click_hint(self, count: int, *, more: bool) -> str:
         """Return what a click into the bar of a singular value or a mode does, or behind the last one."""
-        if self._state.objective == DEPTHS:
+        if self._modes:
             if count not in (self._kept, len(self.weights)):
                 return f"Click to suppress the modes behind {count}."
             suppressed = self._kept < len(self.weights)
@@ -408,54 +243,186 @@ class SpectrumPlot(Themed, QWidget):
             return "The only one is kept."
         return f"All {count} are kept. Click in a bar to the left to keep fewer."
 
-    def _on_handle_dragged(self, share: float, move_others: bool) -> None:
-        handle = self.canvas.dragged_handle
-        if handle is None:
-            return
-        if self._base is None or move_others != self._moves_others:  # what was moved so far stays
-            self._moves_others, self._base = move_others, self.weights
-            self._weights = self._base
-        weight = min(self._right.value(share), self._words.scale.highest)
-        self._move(handle, weight, self._base, move_others=move_others)
+    # -- drawing --------------------------------------------------------------------------------------------
 
-    def _on_handle_released(self) -> None:
-        self._base = None
-        self._show()  # the scale may have to follow now
-        if self.hint == ALONG:  # where nothing is under the mouse, no other hint follows
-            self._rest()
+    def _show(self) -> None:
+        there, known = not self.is_empty, self.state.singular_values is not None
+        self._empty.setVisible(not there)
+        for side, visible in (("left", known), ("right", there), ("bottom", there)):
+            if self._plot.getAxis(side).isVisible() != visible:
+                self._plot.showAxis(side, visible)
+        self.hint.setVisible(there)
+        self._fit_scales()
+        self._show_hint()
+        self._draw()
 
-    def _on_weight_step_requested(self, percent: float, move_others: bool) -> None:
-        handle = self.canvas.marked
-        if handle is None:
-            return
-        weights, scale = self.weights, self._words.scale
-        weight = weights[handle] * (1 + abs(percent) / 100) ** np.sign(percent)
-        if weight == 0 and percent > 0:
-            weight = scale.lowest
-        weight = float(f"{weight:.4g}") if weight >= scale.lowest else 0.0
-        self._move(handle, min(weight, scale.highest), weights, move_others=move_others)
-        self._show()
+    def _fit_scales(self) -> None:
+        """Keep the scales while all values fit, so that nothing jumps between updates or during a drag."""
+        smallest, weights, modes = self.state.smallest, np.asarray(self.weights), self._modes
+        if self.state.singular_values is not None:
+            values = np.asarray(self.state.singular_values)
+            if smallest is not None:
+                values = np.append(values[values > smallest / BELOW], smallest)
+            wanted = decades_of(values, zero=False, margin=0.1 if modes else 0.3, least=1.0)
+            self._left = self._left if self._left.holds(wanted, 0.5 if modes else 2.0) else wanted
+        if weights.size and self.dragged_handle is None:
+            margin, least = (0.0, 1.0) if modes else (WEIGHT_MARGIN, WEIGHT_SPAN)
+            wanted = decades_of(weights, zero=True, margin=margin, least=least)
+            self._right = self._right if self._right.holds(wanted, math.inf if modes else 2.0) else wanted
+
+    def _draw(self) -> None:
+        """Draw bars, handles and the line of the smallest movement across the bars."""
+        smallest, values = self.state.smallest, self.state.singular_values
+        self.heights = np.zeros(0) if values is None else self._left.shares(np.asarray(values))
+        self.shares = self._right.shares(np.asarray(self.weights))
+        if self._placed != (self.columns, self._modes):
+            self._place_ghost()
+        self._draw_axes()
+        self._draw_bars()
+        self._draw_handles()
+        self._level.setVisible(values is not None and smallest is not None)
+        if smallest is not None:
+            self._level.setPos(float(self._left.shares(np.array([smallest]))[0]))
+            self._level.label.setFormat("smallest movement" if self.height() >= ROOMY else "")
+
+    def mark(self, handle: int | None) -> None:
+        """Mark a handle, which keys move then, or none."""
+        self.marked = handle
+        self._draw()
+
+    def _draw_bars(self) -> None:
+        """Draw the bars that are kept, or that a click on the one under the mouse would keep."""
+        theme, target = self._theme, self.target
+        pointed = None if target is None or target.kind == "handle" else target.index
+        kept, full = (self._kept, KEPT) if pointed is None else (pointed + 1, POINTED)
+        k = np.arange(len(self.heights))
+        brushes = [pg.mkBrush(qcolor(theme.estimate, full if i < kept else DROPPED)) for i in k]
+        self._bars.setOpts(x=k + 1, y0=np.zeros(len(k)), height=self.heights, brushes=brushes)
+        ghost = theme.accent if pointed == self.columns else theme.muted
+        self._ghost.setPen(pg.mkPen(ghost, width=1, style=Qt.PenStyle.DashLine))
+
+    def _draw_handles(self) -> None:
+        theme, shares = self._theme, self.shares
+        if self.marked is None and self.hasFocus():
+            self.marked = 0
+        if self.marked is not None and self.marked >= len(shares):
+            self.marked = None
+        active = self.marked
+        marks = {active: theme.selection, self.barrier: theme.warning}
+        k = np.arange(len(shares))
+        self._handles.setData(
+            x=k + 1,
+            y=shares,
+            brush=[pg.mkBrush(marks.get(i, theme.residual)) for i in k.tolist()],
+            size=[ACTIVE_HANDLE if i in marks else HANDLE for i in k.tolist()],
+            pen=pg.mkPen(theme.panel),
+        )
+        self._line.setData(k + 1, shares)
+        text = ""
+        if active is not None:  # of the modes the last weight is that of all smaller ones: "w6…"
+            name = f"{self._words.letter}{active + 1}{'…' * self._is_of_others(active)}"
+            text = f"{name} = {short(self.weights[active])}"
+        self.setAccessibleDescription(text)
+        self._number.setVisible(active is not None)
+        if active is not None:
+            self._number.setText(text)
+            self._number.setPos(active + 1, shares[active])
+            self._number.setAnchor((self._inside(active + 1), 1.3 if shares[active] < NEAR_TOP else -0.3))
+
+    def _inside(self, k: float) -> float:
+        """Return where the number, 0 to 1 of its width, is at component k, so that no edge cuts it."""
+        box, width = self._plot.getViewBox(), self._number.boundingRect().width()
+        low, high = box.viewRange()[0]
+        at = (k - low) / (high - low) * box.width()
+        return float((at - np.clip(at - width / 2, 0.0, max(box.width() - width, 0.0))) / width)
+
+    def _place_ghost(self) -> None:
+        """Put the place for one more behind the last bar, wide enough for the mouse."""
+        columns, grows = self.columns, not self._modes
+        self._placed = columns, self._modes
+        self._ghost.setVisible(columns > 0 and grows)
+        self._plus.setVisible(columns > 0 and grows)
+        rest = max(self._plot.getViewBox().width() - GHOST_WIDTH, 1.0)
+        width = max(GHOST_WIDTH * (columns + 0.2) / rest, 1.0) if grows else 0.1  # in columns
+        left = columns + 0.5
+        self._ghost.setRect(QRectF(left, 0.0, width, GHOST_HEIGHT).adjusted(MARGIN, 0.0, -MARGIN, 0.0))
+        self._plus.setPos(left + width / 2, GHOST_HEIGHT / 2)
+        self._plot.setRange(xRange=(0.4, left + width + 0.1), yRange=(0.0, 1.0 + HEADROOM), padding=0)
+
+    def sizeHint(self) -> QSize:
+        """Return the least height; the width is given by the layout."""
+        return QSize(200, LEAST_HEIGHT)
+
+    def _on_resized(self) -> None:
+        self._place_ghost()
+        self._draw()
+
+    def _draw_axes(self) -> None:
+        """Name the axes, and mark as many heights and columns as there is room for."""
+        metrics, columns, grows = self.fontMetrics(), self.columns, not self._modes
+        room = max(int((self.height() - AXIS) / (TICK_LINES * metrics.height())), 2)
+        for side, scale in (("left", self._left), ("right", self._right)):
+            ticks = scale.ticks()
+            self._mark_axis(side, ticks[:: -(-len(ticks) // room)])
+        width = self.pixel(2, 0.0).x() - self.pixel(1, 0.0).x()
+        every = math.ceil(metrics.horizontalAdvance(f" {columns} ") / max(width, 1.0))
+        last = columns + 1 if grows else columns - every + 1
+        numbers: list[tuple[float, str]] = [(k, str(k)) for k in range(1, last, every)]
+        self._mark_axis("bottom", numbers if grows else [*numbers, (columns, f"{columns}…")])
+        for side, (brief, full) in self._words.labels.items():
+            axis = self._plot.getAxis(side)  # whose plot would show it with the label
+            label = full if self.height() >= (TALL if side == "bottom" else ROOMY) else brief
+            if axis.labelText != label:
+                axis.setLabel(label or None)
+
+    def _mark_axis(self, side: str, ticks: list[tuple[float, str]]) -> None:
+        """Set the ticks of an axis where they are others: it is drawn anew then."""
+        if ticks != self._ticks.get(side):
+            self._ticks[side] = ticks
+            self._plot.getAxis(side).setTicks([ticks])
+
+    def pixel(self, column: float, share: float) -> QPointF:
+        """Return where a place of the plot is, in pixels of this widget."""
+        scene = self._plot.getViewBox().mapViewToScene(QPointF(column, share))
+        return QPointF(self.mapFromScene(scene))
+
+    def target_at(self, position: QPointF) -> Target | None:
+        """Return what is at a place of this widget."""
+        place = self._plot.getViewBox().mapSceneToView(self.mapToScene(position.toPoint()))
+        count, shares = self.columns, self.shares
+        column = min(round(place.x()) - 1, count)  # that of one more is wider where there are many
+        if not 0 <= column < count + (not self._modes) or place.y() > 1 or count == 0:
+            return None
+        near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(shares)]
+        apart = {k: position - self.pixel(k + 1, float(shares[k])) for k in near}
+        distances = {k: math.hypot(each.x(), each.y()) for k, each in apart.items()}
+        closest = min(distances, key=lambda k: distances[k], default=None)
+        if closest is not None and distances[closest] <= REACH:
+            return Target("handle", closest)
+        if column == count:
+            return Target("more", column) if place.y() < GHOST_HEIGHT else None
+        return Target("bar", column) if place.y() < LOW else None
+
+    # -- weights --------------------------------------------------------------------------------------------
 
     def _move(self, handle: int, wanted: float, base: tuple[float, ...], *, move_others: bool) -> None:
         """Set a weight to a value, or as near as the order allows; emit the weights if they changed."""
         barrier = None
-        modes = self._state.objective == DEPTHS
-        if modes and handle + 1 == len(base):
+        if self._is_of_others(handle):
             wanted = max(wanted, self._words.scale.lowest)  # all smaller modes cost something
-        move_others |= modes  # which have equal weights at first, where none could be moved alone
+        move_others |= self._modes  # which have equal weights at first, where none could be moved alone
         if not move_others:
             wanted, barrier = limit_weight(base, handle, wanted)
         moved = (*base[:handle], wanted, *base[handle + 1 :])
         weights = enforce_order(moved, handle) if move_others else moved
-        self._barrier = barrier
-        if barrier is None:
-            self._set_hint(ALONG if move_others else self._note or self._words.handle)
-        else:
+        self.barrier, self._said = barrier, ALONG if move_others else ""
+        if barrier is not None:
             self._limit.request()
-            key = "Ctrl" if self.canvas.dragged_handle is None else "Shift"
+            key = "Ctrl" if self.dragged_handle is None else "Shift"
             limit = describe_limit(base, handle, barrier, self._words.letter)
-            self._set_hint(f"{limit} {key} moves both.", role="warning")
-        changed, self._weights = weights != self._weights, weights
+            self._said = f"{limit} {key} moves both."
+        changed, self.weights = weights != self.weights, weights
+        self._show_hint()
         self._draw()
         if changed:
             self.weights_edited.emit(weights)
@@ -463,16 +430,194 @@ class SpectrumPlot(Themed, QWidget):
     def _end_limit(self) -> None:
         """Clear what was shown of a weight that could go no further."""
         self._limit.cancel()
-        self._barrier = None
-        self._draw()
-        if self._hint.property("role") == "warning":
-            self._rest()
+        if self.barrier is not None:
+            self.barrier, self._said = None, ""
+            self._show_hint()
+            self._draw()
 
-    def _on_focus_changed(self) -> None:
-        if self.hint in (self._words.hint, KEYS_HINT):
-            self._rest()
+    # -- mouse ----------------------------------------------------------------------------------------------
 
-    def resizeEvent(self, event: object) -> None:
-        """Name the line where there is room."""
-        super().resizeEvent(event)  # type: ignore[arg-type]
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Start to drag a handle."""
+        assert event is not None
+        if event.button() is not Qt.MouseButton.LeftButton:
+            return
+        self._set_target(self.target_at(event.position()))
+        if self.target is not None and self.target.kind == "handle":
+            self.dragged_handle = self.target.index
+            self._y, self._share = event.position().y(), float(self.shares[self.dragged_handle])
+            self._show_cursor()
+            self.mark(self.dragged_handle)
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Drag the pressed handle, or update the target under the mouse."""
+        assert event is not None
+        if self.dragged_handle is None:
+            self._set_target(self.target_at(event.position()))
+            return
+        height = self.pixel(1, 0.0).y() - self.pixel(1, 1.0).y()
+        keys = event.modifiers()
+        speed = FINE if keys & Qt.KeyboardModifier.ControlModifier else 1.0
+        y = event.position().y()
+        # A mouse that went beyond an end must come back as far.
+        self._share += speed * (self._y - y) / max(height, 1.0)
+        self._y = y
+        move_others = bool(keys & Qt.KeyboardModifier.ShiftModifier)
+        if self._base is None or move_others != self._moves_others:  # what was moved so far stays
+            self._moves_others, self._base = move_others, self.weights
+        weight = self._right.value(min(max(self._share, 0.0), 1.0))
+        weight = min(weight, self._words.scale.highest)
+        self._move(self.dragged_handle, weight, self._base, move_others=move_others)
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """End the drag of a handle, or click a bar."""
+        assert event is not None
+        if event.button() is not Qt.MouseButton.LeftButton:
+            return
+        target = self.target_at(event.position())
+        if self.dragged_handle is not None:
+            self.dragged_handle = self._base = None
+            self._said = ""
+            self._show()  # the scale may have to follow now
+        elif target is not None and target.kind != "handle" and target == self.target:
+            self.rank_requested.emit(target.index + 1)
+        self._set_target(self.target_at(event.position()))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Request what the rule gives a handle; elsewhere, count as another press."""
+        assert event is not None
+        self._set_target(self.target_at(event.position()))
+        if self.target is not None and self.target.kind == "handle":
+            self.reset_requested.emit(self.target.index)
+        else:
+            self.mousePressEvent(event)
+
+    def wheelEvent(self, event: QEvent | None) -> None:
+        """Leave the range as it is."""
+        assert event is not None
+        event.ignore()
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Clear what belongs to the point under the mouse."""
+        if self.dragged_handle is None:
+            self._set_target(None)
+        super().leaveEvent(event)
+
+    def _set_target(self, target: Target | None) -> None:
+        if target != self.target:
+            self.target, self._said = target, ""
+            self._show_cursor()
+            if target is None:
+                self.mark(self.marked if self.hasFocus() else None)
+            else:
+                self.mark(target.index if target.kind == "handle" else self.marked)
+        self._show_hint()
+
+    def _show_cursor(self) -> None:
+        shape = Qt.CursorShape.ArrowCursor
+        if self.target is not None:
+            handle = self.target.kind == "handle"
+            shape = Qt.CursorShape.SizeVerCursor if handle else Qt.CursorShape.PointingHandCursor
+        self.viewport().setCursor(shape)
+
+    # -- keys -----------------------------------------------------------------------------------------------
+
+    def event(self, event: QEvent | None) -> bool:
+        """Accept the arrow keys, which would otherwise step through the frames."""
+        override = event is not None and event.type() is QEvent.Type.ShortcutOverride
+        if override and isinstance(event, QKeyEvent) and event.key() in KEYS and len(self.shares):
+            event.accept()
+            return True
+        return bool(super().event(event))
+
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        """Choose a handle, move it, or leave the plot."""
+        assert event is not None
+        key, keys, count = Qt.Key(event.key()), event.modifiers(), len(self.shares)
+        if key in CHOICES:
+            first = 0 if CHOICES[key] > 0 else count - 1
+            handle = first if self.marked is None else self.marked + CHOICES[key]
+            self.mark(min(max(handle, 0), count - 1) if count else None)
+        elif key in STEPS:
+            percent = 10.0 if keys & Qt.KeyboardModifier.ShiftModifier else 1.0
+            move_others = bool(keys & Qt.KeyboardModifier.ControlModifier)
+            self.step_weight(STEPS[key] * percent, move_others=move_others)
+        elif key == Qt.Key.Key_Escape:
+            self.clearFocus()
+        else:
+            event.ignore()
+
+    def step_weight(self, percent: float, *, move_others: bool = False) -> None:
+        """Change the weight of the marked handle by so many percent."""
+        if self.marked is None:
+            return
+        weights, scale = self.weights, self._words.scale
+        weight = weights[self.marked] * (1 + abs(percent) / 100) ** np.sign(percent)
+        if weight == 0 and percent > 0:
+            weight = scale.lowest
+        weight = float(f"{weight:.4g}") if weight >= scale.lowest else 0.0
+        self._move(self.marked, min(weight, scale.highest), weights, move_others=move_others)
         self._show()
+
+    def focusInEvent(self, event: QFocusEvent | None) -> None:
+        """Mark the handle that the keys would move."""
+        super().focusInEvent(event)
+        self.mark(self.marked)
+        self._show_hint()
+
+    def focusOutEvent(self, event: QFocusEvent | None) -> None:
+        """Mark no handle that keys would not move."""
+        super().focusOutEvent(event)
+        self.mark(self.dragged_handle)
+        self._show_hint()
+
+
+class SpectrumPlot(QWidget):
+    """The plot, and below it a line with what can be done and how to get weights from a penalty."""
+
+    rule_requested = pyqtSignal(str)  # a key of `core.PENALTIES`: all weights are to follow it again
+    penalty_requested = pyqtSignal(str)  # such a key: it is to choose the weights of the modes once
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.canvas = canvas = SpectrumCanvas()
+        self.figure = PlotFigure(canvas)
+        self.weights_edited, self.set_note = canvas.weights_edited, canvas.set_note
+        self.rank_requested, self.reset_requested = canvas.rank_requested, canvas.reset_requested
+        self._by = tool_button("∑", "Let a penalty choose the weights once, from the bars", "By a penalty")
+        self._by.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._by.setMenu(self._penalties())
+        self.back = tool_button("↺", "", "To the rule", lambda: self.rule_requested.emit(canvas.state.rule))
+        line = filled(QHBoxLayout(), canvas.hint, self._by, self.back, grows=canvas.hint, spacing=2)
+        filled(QVBoxLayout(self), canvas, line, grows=canvas, spacing=0)
+        self.setMaximumHeight(MOST_HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.set_state(SpectrumState())
+
+    @property
+    def hint(self) -> str:
+        """The sentence below the plot."""
+        return self.canvas.hint.full_text
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weights at the handles, (K,)."""
+        return self.canvas.weights
+
+    def set_state(self, state: SpectrumState) -> None:
+        """Show singular values and weights, and how to get back to the rule."""
+        self.canvas.set_state(state)
+        modes = state.objective == DEPTHS
+        rule = f"Let the weights follow the {TITLES[state.rule]} again"
+        self.back.setToolTip("Let all modes weigh 1 again" if modes else rule)
+        self.back.setVisible(state.explicit)
+        self._by.setVisible(modes and not self.canvas.is_empty)
+
+    def _penalties(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        for kind, penalty in PENALTIES.items():
+            action = menu.addAction(penalty.title, partial(self.penalty_requested.emit, kind))
+            if action is not None:
+                action.setToolTip(penalty.formula)
+        return menu

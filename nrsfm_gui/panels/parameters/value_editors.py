@@ -1,13 +1,13 @@
-"""The editors of single parameters: texts, words, K that is given, and where something comes from."""
+"""The editors of parameters: texts, words, K that is given, where something comes from; and their rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from core import Settings
@@ -16,6 +16,7 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.dialogs import ask_for_path
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, grid_layout, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
+from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 
 Intrinsics = tuple[float, float, float, float]
@@ -44,34 +45,6 @@ class TextField(QLineEdit):
         """Show a text; where it is the same, the cursor stays."""
         if self.text() != (value or ""):
             self.setText(value or "")
-
-
-def editor_of(described: Parameter, *, optional: bool = False) -> NumberField | TextField | Choice:
-    """Return the editor of a parameter; an `optional` number may be left empty."""
-    if described.choices:
-        return Choice(dict.fromkeys(described.choices, described.tip))
-    if described.text:
-        return TextField(described.absent)
-    field = NumberField(integer=described.integer, optional=optional or described.optional)
-    field.setPlaceholderText(described.absent)
-    return field
-
-
-class EditorGroup(QWidget):
-    """Editors that are read together."""
-
-    edited = pyqtSignal()  # something was typed
-    dragged = pyqtSignal()  # a number was dragged: it counts at once
-    chosen = pyqtSignal()  # something was chosen from a list
-
-    def watch(self, editor: QWidget) -> None:
-        """Signal what a person does with an editor, or with those of another group."""
-        if isinstance(editor, Choice | EditorGroup):
-            editor.chosen.connect(self.chosen)
-        if isinstance(editor, NumberField | EditorGroup):
-            editor.dragged.connect(self.dragged)
-        if isinstance(editor, NumberField | TextField | SourceChoice | EditorGroup):
-            editor.edited.connect(self.edited)
 
 
 class ModesField(TextField):
@@ -238,3 +211,70 @@ class SourceChoice(QWidget):
     def _show_numbers(self) -> None:
         if self._numbers is not None:
             self._numbers.setVisible(self.choice.key == NUMBERS)
+
+
+Editor = NumberField | TextField | Choice | SourceChoice  # of a value
+
+
+class ParameterRows(QObject):
+    """Editors in the rows of several forms, by the names of their parameters, which are read together."""
+
+    edited = pyqtSignal()  # something was typed
+    dragged = pyqtSignal()  # a number was dragged: it counts at once
+    chosen = pyqtSignal()  # something was chosen from a list
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.editors: dict[str, Editor] = {}
+        self.forms: dict[str, Form] = {}
+
+    def add(self, form: Form, described: Parameter, default: Any, editor: Editor | None = None) -> None:
+        """Append the row of a parameter to a form."""
+        if editor is None and described.choices:
+            editor = Choice(dict.fromkeys(described.choices, described.tip))
+        elif editor is None and described.text:
+            editor = TextField(described.absent)
+        elif editor is None:
+            editor = NumberField(integer=described.integer, optional=described.optional)
+            editor.setPlaceholderText(described.absent)
+        form.add_parameter(described, editor, default)
+        self.keep(form, described.name, editor)
+
+    def keep(self, form: Form, name: str, editor: Editor) -> None:
+        """Read a row that a form has already, and signal what a person does with its editor."""
+        self.editors[name], self.forms[name] = editor, form
+        if isinstance(editor, Choice):
+            editor.chosen.connect(self.chosen)
+        else:
+            editor.edited.connect(self.edited)
+        if isinstance(editor, NumberField):
+            editor.dragged.connect(self.dragged)
+
+    def read(self, checks: Mapping[str, Callable[[Any], Any]]) -> tuple[dict[str, Any], list[str]]:
+        """Return what the checks of rows give, None of empty ones, and why others are refused.
+
+        A check raises ValueError; its sentence is shown below the editor.
+        """
+        values, refusals = {}, []
+        for name, check in checks.items():
+            sentence = ""
+            try:
+                value = self.editors[name].value()
+                values[name] = None if value is None else check(value)
+            except ValueError as refusal:  # InputError is one
+                sentence = str(refusal)
+                refusals.append(sentence)
+            self.forms[name].set_message(name, sentence)
+        return values, refusals
+
+    def show_kind(self, every: Iterable[str], own: Collection[str], values: Mapping[str, Any]) -> None:
+        """Show of every row those of the chosen kind, with their values, and no others."""
+        for name in every:
+            self.forms[name].set_row_visible(name, name in own)
+            self.forms[name].set_message(name, "")
+            if name in own:
+                self.editors[name].set_value(values[name])
+
+    def refused(self) -> Iterator[Form]:
+        """Return the forms in which a value is refused."""
+        return (form for name, form in self.forms.items() if form.rows[name].editor.property("invalid"))

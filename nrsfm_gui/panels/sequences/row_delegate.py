@@ -64,10 +64,7 @@ class RowDelegate(QStyledItemDelegate):
     ) -> None:
         count = index.data(COUNT) or 0
         room = _badge_width(font, str(count)) + GAP if count else 0
-        color = index.data(Qt.ItemDataRole.ForegroundRole)
-        used = _paint_text(
-            painter, area.adjusted(0, 0, -room, 0), text, font, theme.text if color is None else color.color()
-        )
+        used = _paint_text(painter, area.adjusted(0, 0, -room, 0), text, font, theme.text)
         if count:
             place = area.adjusted(used + GAP, 0, 0, 0)
             _paint_badge(painter, place, str(count), font, theme.raised, theme.muted)

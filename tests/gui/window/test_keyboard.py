@@ -34,7 +34,7 @@ from PyQt6.QtWidgets import (
 
 from core import Settings, simulate
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumCanvas
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.keyboard import VIEWS, acts, acts_in_views_only
 from nrsfm_gui.shell.layout import docks, is_in_front

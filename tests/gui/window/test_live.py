@@ -14,7 +14,7 @@ from core.foundation import PhaseKind
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters import parameter_form, parameters_panel
-from nrsfm_gui.panels.parameters.spectrum_plot import WORDS
+from nrsfm_gui.panels.parameters.spectrum_state import WORDS
 from nrsfm_gui.scene import display
 from nrsfm_gui.scene.comparison import relative_movement
 from nrsfm_gui.scene.shapes import build_shapes
@@ -160,7 +160,9 @@ def test_weights_of_modes_are_followed_and_stay_and_the_window_says_how_far_the_
     size = refined.display.errors.of_run(session.shown).errors.size
     qtbot.waitUntil(lambda: plot.hint == f"Moved {measure(share * size, 'mm')} by this change.")
     assert now.spectrum.values[1] < before.spectrum.values[1]
-    qtbot.waitUntil(lambda: plot._singular[1] == pytest.approx(100 * now.spectrum.values[1]))
+    qtbot.waitUntil(
+        lambda: plot.canvas.state.singular_values[1] == pytest.approx(100 * now.spectrum.values[1])
+    )
 
 
 @pytest.mark.slow

@@ -123,7 +123,7 @@ def test_a_range_that_was_typed_is_kept_until_another_parameter_is_chosen(panel)
 
 def marked(panel):
     """Return what stands in the plot: the value to use, if there is one."""
-    texts = (item for item in panel.plot.plot_widget.scene().items() if isinstance(item, pg.TextItem))
+    texts = (item for item in panel.plot.scene().items() if isinstance(item, pg.TextItem))
     return [item.toPlainText() for item in texts if item.isVisible()]
 
 
@@ -142,7 +142,7 @@ def test_the_curve_its_minimum_and_the_present_value_are_drawn(qapp, panel, near
     panel._truth.setChecked(True)
     QApplication.processEvents()
     assert near(panel.plot.grab().toImage(), theme.truth).sum() > 20
-    low, high = panel.plot.plot_widget.getPlotItem().getViewBox().viewRange()[1]
+    low, high = panel.plot.getPlotItem().getViewBox().viewRange()[1]
     assert low < np.log10(5.0) and high < np.log10(500.0)  # what has collapsed is out of view
     panel.set_state(READY)
     assert marked(panel) == []
@@ -324,7 +324,7 @@ def test_a_series_can_be_cancelled_and_keeps_its_results(qtbot, solved, panel):
     assert panel._compute.isVisibleTo(panel)
     qtbot.waitUntil(lambda: not solved._jobs)
     panel.compute_requested.emit("xi", (0.1, 1.0), "tracks")
-    job = solved._job
+    job = solved._series.job
     solved.shut_down()
     assert job.isFinished()
 

@@ -17,7 +17,8 @@ from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
 from nrsfm_gui.panels.loss.loss_curves import LossState
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.parameters.spectrum_state import SpectrumState
 from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure, save_image
 from nrsfm_gui.widgets.style import palette
 
@@ -33,7 +34,7 @@ def spectrum(show):
     spectrum = SpectrumPlot()
     spectrum.setPalette(palette(DARK))
     show(spectrum, 400, 300)
-    spectrum.set_state(SpectrumState(singular_values=(10.0, 3.0, 0.5), run_weights=(0.01, 0.02, 0.5)))
+    spectrum.set_state(SpectrumState((0.01, 0.02, 0.5), (10.0, 3.0, 0.5)))
     return spectrum
 
 

@@ -101,13 +101,15 @@ def test_the_bars_are_the_modes_of_the_refined_shape(session, controller, plot, 
     values = 100 * refined.last.spectrum.values
     count = len(plot.weights)
     assert 3 <= count <= 10 and set(plot.weights) == {1.0}
-    np.testing.assert_allclose(plot._singular, values[:count])
+    np.testing.assert_allclose(plot.canvas.state.singular_values, values[:count])
     session.set_settings(session.settings.with_changes(mode_weights=(1.0,) * 11 + (2.0,)))
     controller.flush()
     assert len(plot.weights) == 12  # all that are given
     session.set_settings(session.settings.with_changes(objective="wnn"))
     controller.flush()
-    assert len(plot.weights) == 2 and plot._singular is None  # bars of another objective say nothing here
+    assert (
+        len(plot.weights) == 2 and plot.canvas.state.singular_values is None
+    )  # bars of another objective say nothing here
 
 
 def test_weights_of_modes_are_dragged_suppressed_given_back_and_chosen_by_a_penalty(

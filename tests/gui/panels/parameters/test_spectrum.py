@@ -11,24 +11,16 @@ from PyQt6.QtWidgets import QApplication
 from core import Settings
 from core.foundation import DEPTHS, WNN
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.parameters.spectrum_plot import (
-    ALONG,
-    KEYS_HINT,
-    WORDS,
-    LogScale,
-    SpectrumPlot,
-    SpectrumState,
-    decades_of,
-    modes_state,
-)
+from nrsfm_gui.panels.parameters.spectrum_plot import ALONG, KEYS_HINT, SpectrumPlot
+from nrsfm_gui.panels.parameters.spectrum_state import WORDS, LogScale, SpectrumState, decades_of, modes_state
 from nrsfm_gui.panels.parameters.weights_list import SUPPRESSED, enforce_order, limit_weight, suppress_behind
 from nrsfm_gui.widgets.style import palette
 
 SIGMA = np.array([30.0, 9.0, 4.0, 1.0])
 WEIGHTS = (0.01, 0.05, 0.1, 0.5)
-SHOWN = SpectrumState("weights", "wnn", WEIGHTS, tuple(SIGMA.tolist()), WEIGHTS)
+SHOWN = SpectrumState(WEIGHTS, tuple(SIGMA.tolist()), explicit=True)
 HINT = WORDS[WNN].hint
-MODES = SpectrumState("", "wnn", (1.0,) * 4, (20.0, 6.0, 1.0, 0.3), objective=DEPTHS, smallest=0.25)
+MODES = SpectrumState((1.0,) * 4, (20.0, 6.0, 1.0, 0.3), objective=DEPTHS, smallest=0.25)
 SHIFT, CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
 
 
@@ -47,7 +39,7 @@ def plot(bare):
 
 
 def at(plot, handle):
-    return plot.canvas.pixel(handle + 1, float(plot.canvas.picture.shares[handle]))
+    return plot.canvas.pixel(handle + 1, float(plot.canvas.shares[handle]))
 
 
 def move(plot, position, keys=NO_KEY, *, pressed=True):
@@ -78,7 +70,7 @@ def edits(plot):
 
 
 def pixels_per_decade(plot):
-    one, two = (float(plot._right.shares(np.array([value]))[0]) for value in (0.1, 1.0))
+    one, two = (float(plot.canvas._right.shares(np.array([value]))[0]) for value in (0.1, 1.0))
     return plot.canvas.pixel(1, one).y() - plot.canvas.pixel(1, two).y()
 
 
@@ -124,39 +116,39 @@ def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
         move(plot, start + QPointF(0, share * pixels))
     assert edits[-1][handle] == end
     assert all(np.all(np.diff(weights) >= 0) for weights in edits)
-    assert plot.canvas.picture.barrier == barrier
+    assert plot.canvas.barrier == barrier
     sign = "≤" if pixels < 0 else "≥"
     assert plot.hint.startswith(f"a{handle + 1} {sign} a{barrier + 1} = {end:g}. Shift moves both")
-    assert plot._hint.property("role") == "warning"
+    assert plot.canvas.hint.property("role") == "warning"
     # As far as the hand went beyond, it has to come back before the weight moves again.
     move(plot, start + QPointF(0, 0.9 * pixels))
     assert edits[-1][handle] == end
     move(plot, start)
     assert edits[-1] == pytest.approx(WEIGHTS, rel=1e-3)
-    assert plot.canvas.picture.barrier is None
+    assert plot.canvas.barrier is None
     release(qtbot, plot, start)
 
 
 @pytest.mark.parametrize("by_change", [True, False])
 def test_the_reason_for_a_stop_goes_with_the_next_change_or_after_a_while(qtbot, plot, by_change):
-    plot._limit.setInterval(50 if not by_change else 60_000)
+    plot.canvas._limit.setInterval(50 if not by_change else 60_000)
     plot.canvas.setFocus()
     plot.canvas.mark(2)
-    plot.canvas.weight_step_requested.emit(-900.0, False)
+    plot.canvas.step_weight(-900.0)
     plot.set_state(replace(SHOWN, weights=plot.weights))  # what the parameters answer
-    assert plot._hint.property("role") == "warning"
+    assert plot.canvas.hint.property("role") == "warning"
     if by_change:
         plot.set_state(SHOWN)
-    qtbot.waitUntil(lambda: plot._hint.property("role") == "muted")
+    qtbot.waitUntil(lambda: plot.canvas.hint.property("role") == "muted")
     assert plot.hint in (HINT, KEYS_HINT)
-    assert plot.canvas.picture.barrier is None
+    assert plot.canvas.barrier is None
 
 
 def test_the_numbers_of_many_columns_do_not_touch(plot):
     many = tuple(np.geomspace(0.01, 0.5, 13).tolist())
     for width in (200, 420, 900):
         plot.resize(width, 200)
-        plot.set_state(SpectrumState("weights", "wnn", many, many[::-1], many))
+        plot.set_state(SpectrumState(many, many[::-1]))
         QApplication.processEvents()
         ticks = plot.canvas.getPlotItem().getAxis("bottom")._tickLevels[0]
         places = [plot.canvas.pixel(k, 0.0).x() for k, _text in ticks]
@@ -278,24 +270,23 @@ def test_whatever_a_run_comes_to_is_drawn(plot):
         ((1e300, 1.0, 1e-300), (1e-300, 1.0, 1e300)),
         ((5.0,), (1e-3,)),
     ):
-        plot.set_state(SpectrumState("mcp", "mcp", (), sigma, weights))
+        plot.set_state(SpectrumState(weights, sigma))
         QApplication.processEvents()
         for handle in range(len(weights)):
             move(plot, at(plot, handle), pressed=False)
         plot.grab()
-        picture = plot.canvas.picture
-        for shares in (picture.shares, picture.heights):
+        for shares in (plot.canvas.shares, plot.canvas.heights):
             assert np.isfinite(shares).all() and (shares >= 0).all() and (shares <= 1).all()
 
 
 def test_bars_are_as_high_as_the_logarithms(plot):
-    plot.set_state(SpectrumState("mcp", "mcp", (), (100.0, 10.0, 1.0, 0.0), (0.0, 0.1, 1.0, 1.0)))
+    plot.set_state(SpectrumState((0.0, 0.1, 1.0, 1.0), (100.0, 10.0, 1.0, 0.0)))
     QApplication.processEvents()
-    heights = plot.canvas.picture.heights
+    heights = plot.canvas.heights
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2]) != pytest.approx(0.0)
     assert heights[3] == 0
     plot.set_state(replace(SHOWN, weights=WEIGHTS[:2]))
-    assert len(plot.canvas.picture.shares) == 2
+    assert len(plot.canvas.shares) == 2
     alphas = [brush.color().alpha() for brush in plot.canvas._bars.opts["brushes"]]
     assert alphas[0] == alphas[1] > alphas[2] == alphas[3]  # those that are to go are faint
     plot.setPalette(palette(LIGHT))
@@ -317,7 +308,7 @@ def test_the_modes_have_their_own_axes_and_the_line_of_the_smallest_movement(mod
     assert [text for _k, text in axes.getAxis("bottom")._tickLevels[0]][-1] == "4…"
     level = modes.canvas._level
     assert level.isVisible()
-    heights = modes.canvas.picture.heights
+    heights = modes.canvas.heights
     assert heights[3] > level.value() > 0 and heights[0] > heights[1] > heights[2]
     place = at(modes, 1).y()
     modes.set_state(replace(MODES, weights=(0.2, 1.0, 50.0, 100.0)))
@@ -330,8 +321,8 @@ def test_the_modes_have_their_own_axes_and_the_line_of_the_smallest_movement(mod
 def test_modes_that_are_not_known_yet_are_announced_unless_their_weights_are_asked_for(modes):
     for settings, known in ((Settings(), False), (Settings(mode_weights=(1.0, 2.0)), True)):
         modes.set_state(modes_state(None, settings, 3))
-        assert modes._empty.isVisibleTo(modes) is not known
-        assert "when its depths are refined" in modes._empty.text()
+        assert modes.canvas._empty.isVisibleTo(modes) is not known
+        assert "when its depths are refined" in modes.canvas._empty.text()
         assert len(modes.weights) == (3 if known else 0)
 
 
@@ -348,7 +339,7 @@ def test_a_weight_of_a_mode_follows_the_mouse_and_the_last_one_is_of_all_smaller
     press(qtbot, modes, second)
     move(modes, second - QPointF(0, 30))  # of equal weights those behind come along, without a key
     release(qtbot, modes, second - QPointF(0, 30))
-    assert 0.1 < edits[-1][1] == edits[-1][3] and modes.canvas.picture.barrier is None
+    assert 0.1 < edits[-1][1] == edits[-1][3] and modes.canvas.barrier is None
     move(modes, at(modes, 3), pressed=False)
     assert modes.hint == "Of mode 4 and all smaller ones."
 
