@@ -17,7 +17,8 @@ They end in a minimum near the rotation that they begin with.  So they begin wit
 mean and some of the trusted shapes S onto the image as an orthogonal camera sees them.  A flat S, with the
 normal u, is seen alike from two sides: R and diag(1, 1, -1) R (I - 2 u u') have the same image.  Both are
 candidates, and so are the frame's own rotation and that of its mirror image.  Frames that the rotation jumps
-to and back from begin with the one that is evenly between those of the trusted frames.
+to and back from begin with the one that is evenly between those of the trusted frames.  Where frames are few,
+so do runs of frames at which the turn of the camera changes far more than elsewhere.
 
 Where frames are few, several wrong ones agree with each other, and no single one is lower by itself.
 `search_poses` is an iterated local search (Lourenco, Martin, Stuetzle 2003): random frames are trusted, a run
@@ -28,7 +29,7 @@ finer level, which tells shapes apart that cost the same at the coarse ones.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,8 +50,13 @@ KEPT = 2  # lowest candidates of a frame that are followed
 ROUNDS = 3  # of the three steps
 NEAREST = 0.2  # of the mean depth of a frame: below, a frame keeps its pose
 PULL = 1e-4  # toward the mean depth, of the mean diagonal of a system
-LARGEST_TURN, JUMP_RATIO = 30.0, 6.0  # degrees, and times the median around it: above both, a turn is a jump
+# Degrees, and times the median around it: above both, a turn is a jump. The first ones are of a turn that
+# differs from one beside it far more than others do: there the camera else moves evenly.
+LARGEST_TURN, JUMP_RATIO = (10.0, 30.0), (3.0, 6.0)
+EVEN_CHANGES = 12.0  # times the median of these differences
 AROUND = 5  # frames on either side
+UNEVEN = 2.0  # times its part of the changes of the turn: what a run of frames has that is posed anew
+SMOOTH_EPS = 0.01
 
 COARSE = (FIRST, COMPARED)
 SEED = 0  # of the random frames: a run repeats
@@ -137,13 +143,17 @@ def repose_frames(
 
 def rotation_jumps(R: Floats) -> Floats:
     """Return the turn between frames over the median of those around it, (F - 1,), 0 where it is no jump."""
-    turns = rotation_angle(R[1:] @ np.swapaxes(R[:-1], 1, 2))
+    turns, changes = _turns(R)
     ratios = np.zeros(len(turns))
-    for index in np.flatnonzero(turns > LARGEST_TURN):
+    if not len(changes):
+        return ratios
+    beside = np.concatenate(([0.0], changes, [0.0]))
+    uneven = np.maximum(beside[1:], beside[:-1]) > EVEN_CHANGES * np.median(changes)
+    for index in np.flatnonzero(turns > np.where(uneven, *LARGEST_TURN)):
         near = np.delete(turns, index)[max(index - AROUND, 0) : index + AROUND]
-        if len(near):
-            ratios[index] = turns[index] / max(float(np.median(near)), 1e-9)
-    return np.where(ratios > JUMP_RATIO, ratios, 0.0)
+        ratio = turns[index] / max(float(np.median(near)), 1e-9)
+        ratios[index] = ratio if ratio > JUMP_RATIO[0 if uneven[index] else 1] else 0.0
+    return ratios
 
 
 def without_jumps(problem: DepthProblem, point: DepthPoint) -> DepthPoint | None:
@@ -152,6 +162,35 @@ def without_jumps(problem: DepthProblem, point: DepthPoint) -> DepthPoint | None
     if not beyond.any():
         return None
     return repose_frames(problem, point, beyond == (beyond.mean() > 0.5), COARSE_EPS, between=True)
+
+
+def smoother_paths(problem: DepthProblem, point: DepthPoint) -> Iterator[DepthPoint]:
+    """Yield points with a run of frames posed anew, from rotations between those of its neighbors.
+
+    Of the runs of each length it is the one without which the turn changes least from frame to frame, if it
+    has far more than its part of these changes. Those that have most for their length come first.
+    """
+    R, frames = point.rotations, np.arange(len(point.depths))
+    before, runs = max(float(_turns(R)[1].sum()), 1e-9), []
+    for length in range(1, len(frames) // 3 + 1):
+        shares = []
+        for first in range(1, len(frames) - length):
+            trusted = (frames < first) | (frames >= first + length)
+            smooth = np.array(R)
+            smooth[~trusted] = _rotations_between(R, trusted)
+            shares.append((1.0 - _turns(smooth)[1].sum() / before, first))
+        share, first = max(shares)
+        runs.append((share * (len(frames) - 2) / (length + 1), first, length))
+    for concentration, first, length in sorted(runs, reverse=True):
+        if concentration > UNEVEN:
+            trusted = (frames < first) | (frames >= first + length)
+            yield repose_frames(problem, point, trusted, SMOOTH_EPS, between=True)
+
+
+def _turns(R: Floats) -> tuple[Floats, Floats]:
+    """Return the angles of the turns between frames, (F - 1,), and from one turn to the next, (F - 2,)."""
+    turns = R[1:] @ np.swapaxes(R[:-1], 1, 2)
+    return rotation_angle(turns), rotation_angle(turns[1:] @ np.swapaxes(turns[:-1], 1, 2))
 
 
 def _rotations_between(R: Floats, trusted: Bools) -> Floats:

@@ -10,7 +10,8 @@
                 last ones an observation may leave its ray.  Where the starts differ, all that are nearly as
                 low do: energies tell more the finer the level is
     judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
-                (`alternatives`), and so are frames that are posed anew where the rotation jumps (`reposing`)
+                (`alternatives`), and so are frames that are posed anew where the rotation jumps or, where
+                frames are few, changes least evenly (`reposing`)
     posed       where frames are few and another end is nearly as low, random frames are posed anew
                 (`reposing`), and what is lower at the finest level is kept
     rigid       where parts move against each other, the lowest end goes on, and each point keeps fewer of its
@@ -26,7 +27,7 @@ same points only; all are given per point and frame.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -49,7 +50,7 @@ from .reflections import (
     suspicions,
     suspicious_frames,
 )
-from .reposing import COARSE_TRIALS, FINE_TRIALS, RETURNED, search_poses, without_jumps
+from .reposing import COARSE_TRIALS, FINE_TRIALS, RETURNED, search_poses, smoother_paths, without_jumps
 from .schedule import (
     COMPARED,
     EXTENDED,
@@ -643,24 +644,39 @@ class _Search(OneLine):
         ]
 
     def _judge(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
-        """Mirror frames of an end, or pose those beyond jumps, while its energy at the finest level falls."""
+        """Mirror frames of an end, or pose some anew, while its energy at the finest level falls."""
         full, self.following = self.subset.problem, False
+        few = self.count is None and FEWEST_POSED <= full.shape[0] <= FEW_FRAMES
         for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
+            if few:
+                smoother = yield from self._first_lower(end, smoother_paths(full, end.point))
+                if smoother is not None:
+                    end = smoother
+                    continue
             mirrored = yield from self._find_mirrored(end.point)
-            lower = [each for each in mirrored if each.excess < -LEAST_LOWER]
-            starts = (*_mirrored_together(full, lower), without_jumps(full, end.point))
-            for start in filter(None, starts):
-                point, energy, coarser = yield from self._finest(start)
-                if energy < end.energy:
-                    if not self.loose:
-                        coarser, _ = relax(full.with_noise(0.0), point, FINE[-1:], self.options)
-                    assert self.current is not None  # of the finest level
-                    end = _FineEnd(end.name, point, energy, coarser, self.current)
-                    self._show(end)
-                    break
-            else:  # none is lower at the finest level
-                return replace(end, mirrored=tuple(each for each in mirrored if each not in lower))
+            better = [each for each in mirrored if each.excess < -LEAST_LOWER]
+            starts = (*_mirrored_together(full, better), without_jumps(full, end.point))
+            lower = yield from self._first_lower(end, filter(None, starts))
+            if lower is None:
+                return replace(end, mirrored=tuple(each for each in mirrored if each not in better))
+            end = lower
         return end
+
+    def _first_lower(
+        self, end: _FineEnd, starts: Iterable[DepthPoint]
+    ) -> Generator[DepthStep, None, _FineEnd | None]:
+        """Return the first end of the finest level of some starts that is lower; None where none is."""
+        for start in starts:
+            point, energy, coarser = yield from self._finest(start)
+            if energy < end.energy:
+                if not self.loose:
+                    exact = self.subset.problem.with_noise(0.0)
+                    coarser, _ = relax(exact, point, FINE[-1:], self.options)
+                assert self.current is not None  # of the finest level
+                lower = _FineEnd(end.name, point, energy, coarser, self.current)
+                self._show(lower)
+                return lower
+        return None
 
     def _finest(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[DepthPoint, float, DepthPoint]]:
         """Pass the finest levels; return where they end, the energy there, and where the first one ended."""
