@@ -3,20 +3,18 @@
 import io
 import json
 import pickle
-from multiprocessing import forkserver
 from random import Random
 
 import gaps
 import numpy as np
 import planted
 import pytest
-import workers
 from array_mutation import mutated_array, npy_of
 from fuzz import Report, planned
 from mutation import STRUCTURES, mutated
 from readers import READERS
 from scipy.io import savemat
-from workers import READ, REFUSED, Case, Outcome, Worker
+from workers import READ, REFUSED, Case, Outcome, Workers
 
 import core
 
@@ -34,13 +32,11 @@ DEFECTS = {
 WITHOUT_PLACE = ("leaves", "takes memory", "shows bytes")
 
 
-@pytest.fixture(scope="module")
-def worker():
-    """A worker that has little time and memory."""
-    workers.PRELOADED = "planted"
-    with Worker(cpu_seconds=0.3, memory_mb=50) as worker:
-        yield worker
-    forkserver._forkserver._stop()  # which multiprocessing keeps, and began for the first call
+@pytest.fixture
+def workers():
+    """Workers that have little time and memory."""
+    with Workers(cpu_seconds=0.3, memory_mb=50) as workers:
+        yield workers
 
 
 def case(defect, tmp_path, content):
@@ -48,38 +44,38 @@ def case(defect, tmp_path, content):
     return Case(planted.read, path, path, content, (defect,))
 
 
-@pytest.mark.parametrize("defect", DEFECTS)
-def test_a_planted_defect_is_found(worker, tmp_path, defect):
-    outcome = worker.run(case(defect, tmp_path, b"one line\nand !?\nanother"))
-    assert outcome.is_finding and outcome.kind == DEFECTS[defect]
-    if defect not in WITHOUT_PLACE:
-        file, line = outcome.place.split(":")
-        assert file == "tests/fuzz/planted.py"
-        assert int(line) in {at for *_, at in planted.read.__code__.co_lines()}
-    assert worker.run(case(defect, tmp_path, b"nothing")).kind == READ  # also after the process has died
+def test_planted_defects_are_found(workers, tmp_path):
+    lines = {at for *_, at in planted.read.__code__.co_lines()}
+    for defect, kind in DEFECTS.items():
+        outcome = workers.run(case(defect, tmp_path, b"one line\nand !?\nanother"))
+        assert outcome.is_finding and outcome.kind == kind
+        if defect not in WITHOUT_PLACE:
+            file, line = outcome.place.split(":")
+            assert file == "tests/fuzz/planted.py" and int(line) in lines
+        assert workers.run(case(defect, tmp_path, b"nothing")).kind == READ  # also after a process has died
 
 
-def test_a_sentence_is_no_finding(worker, tmp_path):
-    outcome = worker.run(case("sound", tmp_path, b"a!?"))
+def test_a_sentence_is_no_finding(workers, tmp_path):
+    outcome = workers.run(case("sound", tmp_path, b"a!?"))
     assert outcome.kind == REFUSED and not outcome.is_finding
     assert outcome.sentence == "/a.txt: holds a mark; accepted is none"
 
 
-def test_one_of_many_files_of_a_folder_is_damaged(worker, tmp_path):
+def test_one_of_many_files_of_a_folder_is_damaged(workers, tmp_path):
     folder = tmp_path / "clip"
     folder.mkdir()
     for name in "ab":
         (folder / name).write_text(name)
-    outcome = worker.run(Case(planted.names, folder, folder / "b", b"!?"))
+    outcome = workers.run(Case(planted.names, folder, folder / "b", b"!?"))
     assert outcome.kind == "exception KeyError" and "'a=a b=!?'" in outcome.sentence
     assert (folder / "b").read_text() == "b"
 
 
-def test_findings_of_one_cause_are_one_file_and_all_inputs_are_counted(worker, tmp_path):
+def test_findings_of_one_cause_are_one_file_and_all_inputs_are_counted(workers, tmp_path):
     report = Report()
     for number in range(3):
         of = case("raises", tmp_path, b"%d!?" % number)
-        report.add("mesh", f"--input {number}", of, worker.run(of))
+        report.add("mesh", f"--input {number}", of, workers.run(of))
     report.add("mesh", "--input 3", of, Outcome(READ, seconds=1.5))
     (finding,) = report.findings.values()
     path = finding.write(tmp_path)

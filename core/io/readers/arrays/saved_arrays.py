@@ -25,6 +25,7 @@ import pickletools
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -243,25 +244,6 @@ class _Array:
         self.value = array.reshape(shape, order="F" if fortran else "C")
 
 
-class _StandIn:
-    """A name in a pickle that stands for a function of NumPy; a pickle cannot change it."""
-
-    __slots__ = ("_function",)
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self._function(*arguments)
-
-    def __setstate__(self, state: Any) -> None:
-        raise _refused("changes a function")
-
-
-def _call_class(*_: Any) -> None:
-    raise _refused("calls numpy.ndarray")
-
-
 def _from_buffer(data: Any, kind: Any, shape: Any, order: Any, axes: Any = None) -> _Array:
     """Return the array, whose axes were put into another order where these are given."""
     array = _Array()
@@ -282,7 +264,7 @@ def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
 
 
 _FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {
-    ("numpy", "ndarray"): _call_class,
+    ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Type,
     ("_codecs", "encode"): _encoded,
 }
@@ -296,11 +278,11 @@ class _Unpickler(pickle.Unpickler):
     """An unpickler that finds only the stand-ins."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a new stand-in of a name that NumPy writes."""
+        """Return the stand-in of a name that NumPy writes, anew: a pickle can change what it finds."""
         function = _FUNCTIONS.get((module, name))
         if function is None:
             raise _refused(f"names {shortened(module)}.{shortened(name)}")
-        return _StandIn(function)
+        return partial(function)
 
 
 def _converted(value: Any, depth: int, made: dict[int, Any]) -> Any:
