@@ -79,7 +79,7 @@ def load_npy(path: Path, content: bytes) -> LoadedFile:
 
 def interpret_npy(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the tracks of an array; of SpatialTracker's, without the depths."""
-    name = options.tracks or next(iter(file.variables))
+    name = options.tracks or next(iter(file.variables), "")
     value = without_batch(file.variables.get(name))
     if not is_array(value, 3) or value.shape[2] != 3:
         return parts_of(file, options)

@@ -81,6 +81,7 @@ def test_the_depth_of_spatial_tracker_is_not_read(tmp_path):
         (np.zeros(5), "fits no layout that is known"),
         (np.array(["a", "b"]), "fits no layout that is known"),
         (np.array([object()]), "cloth.npy: is a"),
+        (np.array({}), "fits no layout that is known; it holds nothing"),
     ],
 )
 def test_an_array_that_is_no_tracks_is_refused(tmp_path, array, sentence):
