@@ -28,7 +28,7 @@ from random import Random
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from mutation import mutated  # noqa: E402
 from readers import READERS  # noqa: E402
