@@ -17,7 +17,8 @@ from random import Random
 
 import atheris
 
-sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[1:3]]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 with atheris.instrument_imports(include=["core", "nrsfm_gui"], enable_loader_override=False):
     from readers import READERS
 

@@ -14,7 +14,6 @@ import json
 import math
 import os
 import re
-import struct
 import sys
 import zipfile
 from collections import Counter
@@ -26,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.linalg import LinAlgError
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError, names_file, printable
@@ -136,27 +134,22 @@ def check_camera(stated: CameraModel, wanted: CameraModel | None, path: Path) ->
         raise InputError(f"{path}: holds {stated.value} tracks; accepted are that camera or none")
 
 
-# What values that no check has foreseen raise in NumPy, in a library, and in readers of other packages.
-# RuntimeError is of nesting without end, and of what a method does not do, SystemError of text that is none.
-DAMAGED = (
-    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, SystemError, TypeError,
-    ValueError, LinAlgError, struct.error,
-)  # fmt: skip
-
-
 @contextmanager
-def refusing_damage(path: Path) -> Iterator[None]:
+def refusing_damage(path: Path, what: str = "") -> Iterator[None]:
     """Turn what values of a file raise, that no check has foreseen, into a sentence with its path.
 
-    Numbers near the limit of their type overflow in checks, which then refuse them; NumPy does not warn.
+    `what`: what the file is read as. Libraries raise nearly anything, and a reader of another package may end
+    the program. Numbers near the limit of their type overflow in checks, which then refuse them; NumPy does
+    not warn.
     """
     with naming(path), np.errstate(all="ignore"):
         try:
             yield
         except InputError:
             raise
-        except DAMAGED as error:
-            raise InputError(f"holds values that cannot be read ({reason(error)})") from error
+        except (Exception, SystemExit) as error:
+            where = f"cannot be read as {what}" if what else "holds values that cannot be read"
+            raise InputError(f"{where} ({reason(error)})") from error
 
 
 @contextmanager
@@ -379,27 +372,20 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
         found = "a single array (.npy)" if content.startswith(b"\x93NUMPY") else "no zip archive"
         raise InputError(f"{path}: is not an .npz file: it is {found}")
     arrays = {}
-    try:
-        with opened_archive(content, path, most=MOST_ARRAYS) as archive, naming(path):
-            allowance = Allowance(len(content))
-            for member in archive.infolist():
-                name = member.filename.removesuffix(".npy")
-                try:
-                    array = parse_array(read_member(archive, member))
-                except PythonObjectsError:
-                    continue
-                except InputError:
-                    raise
-                except ValueError as error:
-                    raise InputError(
-                        f"is damaged: {shortened(name)} is no array of NumPy ({error})"
-                    ) from None
-                allowance.use_array(array.shape, array.itemsize)
-                arrays[name] = array
-    except InputError:
-        raise
-    except Exception as error:  # a damaged archive raises nearly anything: zip, zlib, header, memory errors
-        raise InputError(f"{path}: is not an .npz file that can be read ({reason(error)})") from error
+    with refusing_damage(path, "an .npz file"), opened_archive(content, path, most=MOST_ARRAYS) as archive:
+        allowance = Allowance(len(content))
+        for member in archive.infolist():
+            name = member.filename.removesuffix(".npy")
+            try:
+                array = parse_array(read_member(archive, member))
+            except PythonObjectsError:
+                continue
+            except InputError:
+                raise
+            except ValueError as error:
+                raise InputError(f"is damaged: {shortened(name)} is no array of NumPy ({error})") from None
+            allowance.use_array(array.shape, array.itemsize)
+            arrays[name] = array
     return arrays
 
 

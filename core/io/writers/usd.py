@@ -208,7 +208,7 @@ class _Stage:
     def _truth(self, compared: Comparison) -> list[str]:
         over = compared.points[self.frames]
         known = known_points(over)
-        seen = known.any(axis=1)
+        seen = known.sum(axis=1) > 0
         there = np.flatnonzero(seen)
         if not there.size:
             return []

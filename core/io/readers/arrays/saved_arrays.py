@@ -33,7 +33,7 @@ import numpy as np
 
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
-from ...files.contents import PythonObjectsError, check_characters, parse_array, read_bytes
+from ...files.contents import PythonObjectsError, check_characters, parse_array, read_bytes, refusing_damage
 from ...files.reading_options import ReadingOptions
 from ...files.sandbox import read_limited
 from ...files.variables import LoadedFile, Parts, Variables, describe, is_array, shortened, without_batch
@@ -101,16 +101,13 @@ def interpret_npy(file: LoadedFile, options: ReadingOptions) -> Parts:
 
 def parse_npy(content: bytes, path: Path) -> Any:
     """Return the array of a `.npy`; of one of Python objects the dict or list that it holds."""
-    try:
-        array = parse_array(content)
+    with refusing_damage(path, "a .npy file"):
+        try:
+            array = parse_array(content)
+        except PythonObjectsError as objects:
+            return unpickle(content[objects.place :], path)
         Allowance(len(content)).use_array(array.shape, array.itemsize)
         return array
-    except PythonObjectsError as objects:
-        return unpickle(content[objects.place :], path)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    except ValueError as error:
-        raise InputError(f"{path}: is not a .npy file that can be read ({error})") from None
 
 
 def _pairs() -> list[tuple[str, list[str]]]:

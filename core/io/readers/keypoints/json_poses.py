@@ -30,7 +30,7 @@ import numpy as np
 from ....foundation.exceptions import InputError
 from ....foundation.types import Floats
 from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
-from ...files.contents import check_file, naming, parse_json, read_bytes
+from ...files.contents import check_file, parse_json, read_bytes, refusing_damage
 from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts, joined
 from .poses import HALF, SKELETONS_OF_MEDIAPIPE, SKELETONS_OF_OPENPOSE, gaps_in, in_pixels, read_individual
@@ -118,11 +118,9 @@ def _parts_of_name(file: Path) -> tuple[str, int]:
 
 def _people(file: Path) -> _Frame:
     """Return the identity, -1 for none, and the keypoints (P, 3) of each kind of each person of one frame."""
-    with naming(file):
-        frame = parse_json(read_bytes(file))
     found = []
-    try:
-        for person in frame["people"]:
+    with refusing_damage(file, f"a frame of OpenPose, people with {BODY} of x, y, confidence each"):
+        for person in parse_json(read_bytes(file))["people"]:
             arrays = {
                 kind: np.array(values, dtype=np.float64).reshape(-1, 3)
                 for kind, values in person.items()
@@ -131,10 +129,6 @@ def _people(file: Path) -> _Frame:
             identity = (person.get("person_id") or [-1])[0]
             if BODY in arrays and (arrays[BODY][:, 2] > 0).any():
                 found.append((int(identity), arrays))
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        raise InputError(
-            f"{file}: is no frame of OpenPose; accepted is people with {BODY} of x, y, confidence each"
-        ) from None
     return found
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from ....foundation.exceptions import InputError
 from ....foundation.types import Floats, Ints
 from ...files.allowance import Allowance
-from ...files.contents import parse_json, reason
+from ...files.contents import parse_json
 from ...files.reading_options import ReadingOptions
 from ...files.variables import Parts, Variables, is_array, real_numbers, whole_numbers
 from .poses import read_individual
@@ -97,29 +97,26 @@ def analysis_of(variables: Variables, stored: int) -> Variables:
     Of two instances of one frame and track the one placed by hand counts. Instances without a track are of an
     individual "untracked", of which a frame can have one.
     """
-    try:
-        frames, instances = variables["frames"], variables["instances"]
-        names, edges = _skeleton(parse_json(str(variables["metadata"]["json"]).encode()))
-        tracks = [str(parse_json(text.encode())[1]) for text in variables["tracks_json"].tolist()]
-        if len(videos := np.unique(frames["video"])) > 1:
-            raise InputError(f"is a project of {len(videos)} videos; accepted is one of one video")
-        count = int(frames["frame_idx"].max()) + 1
-        shape = (count, len(names), 2, len(tracks) + 1)
-        Allowance(stored).use_array(shape, 2 * 8)
-        places, scores = np.full(shape, np.nan), np.full((count, len(names), len(tracks) + 1), np.nan)
-        rows = zip(*(frames[f"instance_id_{end}"].tolist() for end in ("start", "end")), strict=True)
-        for number, (first, last) in zip(frames["frame_idx"].tolist(), rows, strict=True):
-            for row in sorted(range(first, last), key=lambda row: -instances["instance_type"][row]):
-                by_hand = instances["instance_type"][row] == _BY_HAND
-                points = variables["points" if by_hand else "pred_points"]
-                part = slice(int(instances["point_id_start"][row]), int(instances["point_id_end"][row]))
-                track = int(instances["track"][row])
-                seen = points["visible"][part].astype(bool)
-                xy = np.stack([points["x"][part], points["y"][part]], axis=1)
-                places[number, :, :, track] = np.where(seen[:, None], xy, np.nan)
-                scores[number, :, track] = 1.0 if by_hand else points["score"][part]
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"is no project of SLEAP that can be read ({reason(error)})") from None
+    frames, instances = variables["frames"], variables["instances"]
+    names, edges = _skeleton(parse_json(str(variables["metadata"]["json"]).encode()))
+    tracks = [str(parse_json(text.encode())[1]) for text in variables["tracks_json"].tolist()]
+    if len(videos := np.unique(frames["video"])) > 1:
+        raise InputError(f"is a project of {len(videos)} videos; accepted is one of one video")
+    count = int(frames["frame_idx"].max()) + 1
+    shape = (count, len(names), 2, len(tracks) + 1)
+    Allowance(stored).use_array(shape, 2 * 8)
+    places, scores = np.full(shape, np.nan), np.full((count, len(names), len(tracks) + 1), np.nan)
+    rows = zip(*(frames[f"instance_id_{end}"].tolist() for end in ("start", "end")), strict=True)
+    for number, (first, last) in zip(frames["frame_idx"].tolist(), rows, strict=True):
+        for row in sorted(range(first, last), key=lambda row: -instances["instance_type"][row]):
+            by_hand = instances["instance_type"][row] == _BY_HAND
+            points = variables["points" if by_hand else "pred_points"]
+            part = slice(int(instances["point_id_start"][row]), int(instances["point_id_end"][row]))
+            track = int(instances["track"][row])
+            seen = points["visible"][part].astype(bool)
+            xy = np.stack([points["x"][part], points["y"][part]], axis=1)
+            places[number, :, :, track] = np.where(seen[:, None], xy, np.nan)
+            scores[number, :, track] = 1.0 if by_hand else points["score"][part]
     used = np.flatnonzero(np.isfinite(places).any(axis=(0, 1, 2)))
     named = np.array([*tracks, "untracked"])[used]
     return {
