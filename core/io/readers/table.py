@@ -82,9 +82,9 @@ class ReaderPlugin(OneLine):
 
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
-    variables = load_variables(content, path)
+    variables = load_variables(content)
     if isinstance(variables.get(FRAME), dict):
-        return load_poses(path, content, table_of_frame(variables, path))
+        return load_poses(path, content, table_of_frame(variables))
     if sleap.is_project(variables):
         with refusing_damage(path, "Project of SLEAP"):
             variables = sleap.analysis_of(variables, len(content))

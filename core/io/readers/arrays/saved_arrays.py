@@ -105,7 +105,7 @@ def parse_npy(content: bytes, path: Path) -> Any:
         try:
             array = parse_array(content)
         except PythonObjectsError as objects:
-            return unpickle(content[objects.place :], path)
+            return unpickle(content[objects.place :])
         Allowance(len(content)).use_array(array.shape, array.itemsize)
         return array
 
@@ -144,7 +144,7 @@ def is_pickle(content: bytes) -> bool:
 
 def load_pickle(path: Path, content: bytes) -> LoadedFile:
     """Return the arrays of a pickle by name; those of one of several videos as "VIDEO/NAME"."""
-    value = unpickle(content, path)
+    value = unpickle(content)
     videos = _videos(value)
     if videos is None:
         return LoadedFile(path, content, named_values(value))
@@ -183,9 +183,9 @@ def named_values(value: Any) -> Variables:
     return {"array": value}
 
 
-def unpickle(content: bytes, path: Path) -> Any:
+def unpickle(content: bytes) -> Any:
     """Return the value of a pickle: arrays, lists and dicts with text as keys."""
-    return read_limited(_read, content, path, "a pickle")
+    return read_limited(_read, content)
 
 
 def _read(content: bytes, _allowance: Allowance) -> Any:

@@ -58,7 +58,8 @@ def read_individual(
     for places, scores in poses:
         placed: Bools = np.asarray(np.isfinite(places).all(axis=2))
         seen.append(placed if scores is None or least is None else placed & (scores >= least))
-    index = chosen_individual(names, [float(each.mean()) for each in seen], options.individual)
+    shares = [np.count_nonzero(each) / max(each.size, 1) for each in seen]
+    index = chosen_individual(names, shares, options.individual)
     places, scores = poses[index]
     note, reading = "", {"individual": names[index]} if names[index] else {}
     if scores is not None and least is not None:

@@ -15,7 +15,6 @@ DeepLabCut writes the same table as HDF5, by pandas: its values, and the names o
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -38,13 +37,13 @@ def is_pose_table(table: Table) -> bool:
     return _row(table, "bodyparts") is not None and coords is not None and "x" in coords and "y" in coords
 
 
-def table_of_frame(variables: Variables, path: Path) -> Table:
+def table_of_frame(variables: Variables) -> Table:
     """Return the table that pandas has written as HDF5, with the fields that the csv would have."""
     frame = variables[FRAME].get("table", {})
     values, pickled = frame.get("values_block_0"), frame.get("values_block_0_kind")
     if not is_array(values, 2) or pickled is None:
         raise InputError(f"{FRAME} is no table of DeepLabCut; accepted is what analyze_videos writes")
-    names = [[str(level) for level in column] for column in unpickle(str(pickled).encode(), path)]
+    names = [[str(level) for level in column] for column in unpickle(str(pickled).encode())]
     counts = {len(column) for column in names}
     levels = LEVELS if counts == {len(LEVELS)} else [LEVELS[0], *LEVELS[2:]]
     if counts != {len(levels)} or len(names) != len(values):

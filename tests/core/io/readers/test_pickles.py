@@ -214,7 +214,7 @@ def test_a_hostile_pickle_is_refused_in_a_sentence_and_runs_nothing(tmp_path, ca
     (tmp_path / "clip.pkl").write_bytes(content)
     found = inspect_file(tmp_path / "clip.pkl")
     assert found.problem and found.sequence is None
-    assert "is a pickle that is not read" in found.problem or "is not a pickle that can be" in found.problem
+    assert "is a pickle that is not read" in found.problem or "cannot be read as Pickled" in found.problem
     assert not mark.exists()
     assert capfd.readouterr().out == ""
 
