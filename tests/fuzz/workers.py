@@ -119,13 +119,13 @@ def _place(text: str, *, first: bool = False) -> str:
 def _limited(case: Case, folder: Path, trace: Path, seconds: float, memory: float) -> Outcome:
     """Return how reading a case ends, where it does not end this process."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + LAST_MB * 10**6, resource.RLIM_INFINITY))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + LAST_MB * 10**6, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with trace.open("w") as stream, tempfile.TemporaryDirectory(dir=folder) as place:
         faulthandler.enable(stream, all_threads=False)
-        faulthandler.register(
-            signal.SIGPROF, stream, all_threads=False, chain=True
-        )  # then it ends the process
+        # And then the signal ends the process.
+        faulthandler.register(signal.SIGPROF, stream, all_threads=False, chain=True)
         os.dup2(stream.fileno(), sys.__stderr__.fileno())  # what libraries print, and what is wrong here
         try:
             return _read(case, _written(case, Path(place)), seconds, memory)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -47,9 +48,9 @@ def _pool_of(_process: int) -> ProcessPool:
 
 def read_limited(read: Callable[[bytes, Allowance], Any], content: bytes) -> Any:
     """Return what a function finds in the bytes of a file; for what it raises, see `refusing_damage`."""
-    wait = float(_PATIENCE * _seconds(content))
+    allowance, wait = Allowance(len(content)), float(_PATIENCE * _seconds(content))
     try:
-        return _processes().call(_read, read, content, timeout=wait)
+        return _processes().call(_read, read, content, allowance, timeout=wait)
     except ProcessDied as end:
         raise ValueError(why_ended(end.code)) from None
 
@@ -58,15 +59,15 @@ def _seconds(content: bytes) -> int:
     return _SECONDS + len(content) // _BYTES_PER_SECOND
 
 
-def _read(read: Callable[[bytes, Allowance], Any], content: bytes) -> Any:
+def _read(read: Callable[[bytes, Allowance], Any], content: bytes, allowance: Allowance) -> Any:
     """Return what a function finds, or raise a sentence, or the reason of a library."""
-    allowance = Allowance(len(content))
+    of_all = copy(allowance)
     try:
         limit_memory(_OF_LIBRARY + 4 * len(content) + _COPIES * allowance.left)
         limit_processor(_seconds(content))
         with warnings.catch_warnings(action="ignore"):
             found = read(content, allowance)
-        Allowance(len(content)).use(nested_bytes(found, {}))
+        of_all.use(nested_bytes(found, {}))
         return found
     except InputError:
         raise

@@ -162,15 +162,11 @@ def _load_plugin(entry: EntryPoint) -> tuple[Reader | None, str]:
         found = entry.load()
         reader = found() if callable(found) else found
     except (Exception, SystemExit) as error:  # of code that is not this program's
-        return None, _failure(error)
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
     if not isinstance(reader, Reader):
         return None, f"{entry.value} is {type(reader).__name__}; accepted is core.io.readers.Reader"
     recognizes, folder = _denying(reader.recognizes), _denying(reader.folder)
     return replace(reader, recognizes=recognizes, folder=folder, plugin=entry.name), ""
-
-
-def _failure(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
 
 
 def _denying(function: Callable[[Any], bool]) -> Callable[[Any], bool]:

@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from string import Template
 
 import numpy as np
 
@@ -59,23 +60,23 @@ MOST_POINT_SIZE = 0.02  # of the extent of the shape
 TRUTH_COLOR = (0.9, 0.55, 0.15)  # linear RGB
 CONSTANT, VERTEX = (f'(\n    interpolation = "{kind}"\n)' for kind in ("constant", "vertex"))
 # Of the card: the pictures as they are, whatever the light.
-MATERIAL = """\
+MATERIAL = Template("""\
 def Material "video"
 {
-    token outputs:surface.connect = <ROOT/video/surface.outputs:surface>
+    token outputs:surface.connect = <$root/video/surface.outputs:surface>
     def Shader "surface"
     {
         uniform token info:id = "UsdPreviewSurface"
         color3f inputs:diffuseColor = (0, 0, 0)
-        color3f inputs:emissiveColor.connect = <ROOT/video/pictures.outputs:rgb>
+        color3f inputs:emissiveColor.connect = <$root/video/pictures.outputs:rgb>
         token outputs:surface
     }
     def Shader "pictures"
     {
         uniform token info:id = "UsdUVTexture"
-        asset inputs:file = FIRST
-        FILES
-        float2 inputs:st.connect = <ROOT/video/places.outputs:result>
+        asset inputs:file = $first
+        $files
+        float2 inputs:st.connect = <$root/video/places.outputs:result>
         float3 outputs:rgb
     }
     def Shader "places"
@@ -84,7 +85,7 @@ def Material "video"
         string inputs:varname = "st"
         float2 outputs:result
     }
-}"""
+}""")
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
@@ -276,8 +277,8 @@ class _Stage:
     def _video_material(self) -> list[str]:
         files = [f"@./{name}@" for name in self.pictures]
         moving = _samples("asset inputs:file", files, self.frames).replace("\n", "\n        ")
-        text = MATERIAL.replace("ROOT", f"/{_identifier(self.name)}")
-        return text.replace("FIRST", files[0]).replace("FILES", moving).split("\n")
+        root = f"/{_identifier(self.name)}"
+        return MATERIAL.substitute(root=root, first=files[0], files=moving).split("\n")
 
     # -- Attributes -----------------------------------------------------------------------------------------
 
