@@ -73,14 +73,16 @@ class Sweeping:
             raise InputError("\n".join(line for line in lines if line.startswith("nrsfm sweep: ")))
 
     def versions_in(self, folder: Path) -> set[int]:
-        """Compare the last sweep, when it has gone on to its end, with one that nothing disturbed."""
-        outputs = [path for path in folder.iterdir() if path.is_dir()]
-        if outputs:
-            output = max(outputs, key=lambda path: int(path.name))
+        """Compare all sweeps, when the last one has gone on to its end, with one that nothing disturbed."""
+        outputs = sorted(
+            (path for path in folder.iterdir() if path.is_dir()), key=lambda path: int(path.name)
+        )
+        for output in outputs[-1:]:
             known = self._sweep.check(output)
             self._go_on(output)
-            if known - self._sweep.check(output):
-                raise Lost(f"rows of {len(known)}")
+            if lost := known - self._sweep.check(output):
+                raise Lost(f"{len(lost)} of {len(known)} rows")
+        for output in outputs:
             self._compare(output)
         return set(range(VERSIONS))
 
