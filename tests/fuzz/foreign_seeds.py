@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.io import savemat
 from scipy.sparse import csc_array
+from tracker_files import ROWS, SEEN, TNXY, tap_vid_videos, world
 
 from core import Sequence
 
@@ -29,14 +30,12 @@ def write_foreign(folder: Path, sequence: Sequence) -> None:
     `folder`: where to write them; `sequence`: with intrinsics and a truth of all frames.
     """
     tracks = np.nan_to_num(sequence.tracks).astype(np.float32).transpose(0, 2, 1)
-    for name, arrays in _trackers(tracks, sequence.visible, sequence).items():
-        np.savez_compressed(folder / f"{name}.npz", **arrays)
+    _write_trackers(folder)
     np.save(folder / "cloth_tracks.npy", tracks)
     (folder / "masked").mkdir()
     np.save(folder / "masked" / "cloth_tracks.npy", tracks)
     np.save(folder / "masked" / "cloth_visibility.npy", sequence.visible)
     np.save(folder / "depths.npy", np.concatenate([tracks, np.full((*tracks.shape[:2], 1), 2.0)], 2))
-    _write_pickles(folder, tracks, sequence.visible)
     _write_matlab(folder, sequence)
     _write_hdf5(folder, tracks, sequence.visible)
     _write_tables(folder, tracks, sequence.visible)
@@ -44,41 +43,18 @@ def write_foreign(folder: Path, sequence: Sequence) -> None:
     _write_models(folder, tracks, sequence)
 
 
-def _trackers(tracks: Any, seen: Any, sequence: Sequence) -> dict[str, dict[str, Any]]:
-    assert sequence.truth is not None and sequence.rotations is not None
-    first, scores = tracks.transpose(1, 0, 2), np.where(seen, 0.9, 0.2).astype(np.float32)
-    shapes = sequence.truth.points.transpose(0, 2, 1)
-    cameras = np.concatenate([sequence.rotations, sequence.translations[:, :, None]], 2)
-    world = {"coords": shapes, "intrinsics": np.stack([K] * FRAMES), "extrinsics": cameras}
-    return {
-        "cotracker": {"pred_tracks": tracks[None], "pred_visibility": seen[None], "K": K},
-        "tapir": {"tracks": first, "visibles": seen.T, "occlusion": scores.T, "expected_dist": scores.T},
-        "tapnext": {"tracks": first, "visible_logits": scores.T * 4 - 2, "certainty": scores.T},
-        "tapvid": {
-            "points": first / np.float32(SIZE),
-            "occluded": ~seen.T,
-            "video": np.zeros((FRAMES, 12, 16, 3), np.uint8),
-        },
-        "delta": {"coords": tracks, "vis": seen, "conf": scores},
-        "alltracker": {"trajs_e": tracks[None], "visconfs_e": np.stack([scores, scores], -1)[None]},
-        "tapip3d": {**world, "visibs": seen},
-        "tapvid3d": {
-            "tracks_XYZ": (shapes @ sequence.rotations.transpose(0, 2, 1)) / 1000 + [0, 0, 2.0],
-            "visibility": seen,
-            "fx_fy_cx_cy": np.array([1400.0, 1400, 640, 480]),
-        },
-        "plain": {"tracks": np.where(seen[..., None], tracks, np.nan), "names": np.array(["a", "b"])},
-    }
-
-
-def _write_pickles(folder: Path, tracks: Any, seen: Any) -> None:
-    one = {"coords": tracks, "vis": seen, "conf": np.ones(seen.shape), "fps": np.float32(25), "note": "a"}
-    video = np.zeros((FRAMES, 12, 16, 3), np.uint8)
-    relative = {"points": tracks.transpose(1, 0, 2) / 1280, "occluded": ~seen.T, "video": video}
-    (folder / "delta.pkl").write_bytes(pickle.dumps(one, protocol=2))
-    (folder / "tapvid.pkl").write_bytes(pickle.dumps({"dogs": relative, "cats": relative}, protocol=5))
-    (folder / "list.pkl").write_bytes(pickle.dumps([relative, [1, 2.5, None]], protocol=4))
-    np.save(folder / "object.npy", np.array(one, dtype=object))
+def _write_trackers(folder: Path) -> None:
+    ahead = {"tracks_XYZ": world()["coords"] + [0, 0, 8.0], "visibility": SEEN}
+    lens = {"fx_fy_cx_cy": np.array([900.0, 900, 480, 360])}
+    plain = {"tracks": np.where(SEEN[..., None], TNXY, np.nan), "names": np.array(["a", "b"])}
+    for name, arrays in (ROWS | {"TAPIP3D": world(), "TAPVid-3D": ahead | lens, "plain": plain}).items():
+        np.savez_compressed(folder / f"{name}.npz", **arrays)
+    delta = ROWS["DELTA"] | {"fps": np.float32(25), "note": "a"}
+    videos = tap_vid_videos()
+    (folder / "delta.pkl").write_bytes(pickle.dumps(delta, protocol=2))
+    (folder / "tapvid.pkl").write_bytes(pickle.dumps(videos, protocol=5))
+    (folder / "list.pkl").write_bytes(pickle.dumps([videos["dogs"], [1, 2.5, None]], protocol=4))
+    np.save(folder / "object.npy", np.array(delta, dtype=object))
 
 
 def _write_matlab(folder: Path, sequence: Sequence) -> None:

@@ -12,14 +12,14 @@ cause, with a text that says what it is.
 from __future__ import annotations
 
 import argparse
-import multiprocessing.connection
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,12 +28,12 @@ from random import Random
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from mutation import mutated  # noqa: E402
 from readers import READERS  # noqa: E402
 from seeds import Seed, make_seeds  # noqa: E402
-from workers import Case, Outcome, Worker  # noqa: E402
+from workers import Case, Outcome, Workers  # noqa: E402
 
 from core.foundation.processes import processor_count  # noqa: E402
 
@@ -157,23 +157,24 @@ def grown_cases(
             yield reader, path.name, Case(READERS[reader].read, place, place, path.read_bytes())
 
 
-def run(cases: Cases, workers: list[Worker]) -> Report:
-    """Read all inputs, and return what became of them."""
-    report, busy, idle = Report(), {}, list(workers)
-    done = False
-    while not done or busy:
-        while idle and not done:
-            following = next(cases, None)
-            done = following is None
-            if following is not None:
-                worker = idle.pop()
-                worker.send(following[2])
-                busy[worker] = following
-        ready = multiprocessing.connection.wait([worker.connection for worker in busy], timeout=1.0)
-        for worker in [worker for worker in busy if worker.connection in ready or worker.is_late]:
-            reader, name, case = busy.pop(worker)
-            report.add(reader, name, case, worker.receive())
-            idle.append(worker)
+def run(cases: Cases, workers: Workers, count: int) -> Report:
+    """Read all inputs, as many as `count` at a time, and return what became of them."""
+    report, lock = Report(), threading.Lock()
+
+    def read() -> None:
+        while True:
+            with lock:
+                following = next(cases, None)
+            if following is None:
+                return
+            reader, name, case = following
+            outcome = workers.run(case)
+            with lock:
+                report.add(reader, name, case, outcome)
+
+    with ThreadPoolExecutor(count) as threads:
+        for ended in [threads.submit(read) for _ in range(count)]:
+            ended.result()
     return report
 
 
@@ -195,16 +196,14 @@ def main(arguments: list[str] | None = None) -> int:
     if args.guided and find_spec("atheris") is None:
         parser.error("--guided needs atheris: pip install atheris")
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-seeds-") as folder, ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-seeds-") as folder, Workers() as workers:
         seeds = make_seeds(Path(folder) / "seeds")
-        count = 1 if args.input is not None else args.workers
-        workers = [stack.enter_context(Worker()) for _ in range(count)]
         chosen = [args.reader] if args.reader else list(READERS)
         plan = planned(args.inputs, chosen) if args.input is None else iter([(chosen[0], args.input)])
         cases = damaged_cases(seeds, args.seed, plan)
         if args.guided:
             cases = grown_cases(seeds, args.seed, args.inputs, chosen, Path(folder))
-        report = run(cases, workers)
+        report = run(cases, workers, args.workers if args.input is None else 1)
         print(report.table())
         failed = sum(finding.count for finding in report.findings.values())
         passed, seconds = report.count - failed, time.monotonic() - start

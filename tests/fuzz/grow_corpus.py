@@ -17,6 +17,7 @@ from random import Random
 
 import atheris
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 with atheris.instrument_imports(include=["core", "nrsfm_gui"], enable_loader_override=False):
     from readers import READERS

@@ -53,7 +53,7 @@ OPTIONS: dict[str, list[tuple[str, ...]]] = {
     "mediapipe.json": [("--size", "1280x960")],
     "mediapipe_frames.json": [("--size", "1280x960", "--threshold", "0.5")],
     "tapvid.pkl": [("--individual", "dogs")],
-    "cotracker.npz": [(), ("--threshold", "0.5", "--order", "tnxy")],
+    "CoTracker, batch.npz": [(), ("--threshold", "0.5", "--order", "tnxy")],
     "plain.npz": [(), ("--tracks", "tracks", "--order", "ntxy", "--xy", "yx", "--visible", "none")],
     "mask.mat": [(), ("--layout", "blocked", "--tracks", "M", "--visible", "~W")],
 }

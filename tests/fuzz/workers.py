@@ -1,13 +1,12 @@
 """Processes that read damaged files, and may die of it: a crash, no end and too much memory are outcomes.
 
-A worker is forked from a server that has imported everything, so that a new one costs milliseconds. It limits
-its own processor time by a timer whose signal ends it, after the place in the program has been written down.
+A worker limits its own processor time by a timer whose signal ends it, after the place in the program has
+been written down.
 """
 
 from __future__ import annotations
 
 import faulthandler
-import multiprocessing
 import os
 import re
 import resource
@@ -21,12 +20,11 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from core import InputError
 from core.foundation.memory import PeakMemory
+from core.foundation.processes import ProcessDied, ProcessPool
 
 CPU_SECONDS = 5.0
 WALL_SECONDS = 60.0  # of a worker that waits for something that does not come
@@ -35,7 +33,6 @@ LAST_MB = 6000  # of memory that a worker can get at all
 MOST_LINES, WIDTH = 4, 110
 MOST_CAUSES = 20  # of an error, which may name itself as its cause
 READ, REFUSED = "read", "refused"
-PRELOADED = "readers"  # the module that the server imports
 OURS = re.compile(r'File "[^"]*?((?:core|nrsfm_gui|tests/fuzz)/[^"]*)", line (\d+)')
 
 
@@ -71,69 +68,34 @@ class Outcome:
         return f"{self.kind} at {self.place}" if self.place else self.kind
 
 
-class Worker:
-    """A process that reads one file after another; one that died is replaced."""
+class Workers:
+    """Processes that read file after file, one for each thread that asks; one that died is replaced."""
 
     def __init__(self, *, cpu_seconds: float = CPU_SECONDS, memory_mb: float = MEMORY_MB) -> None:
-        self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([PRELOADED])
+        self._pool = ProcessPool()
         self._limits = (cpu_seconds, memory_mb)
-        self._folder = Path(tempfile.mkdtemp(prefix="nrsfm-fuzz-"))
-        self._trace = self._folder / "trace"
-        self._start()
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.join()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    @property
-    def connection(self) -> Connection[Any, Any]:
-        """What becomes ready when the case has been read, or the process has died."""
-        return self._connection
-
-    def _start(self) -> None:
-        self._connection, theirs = self._context.Pipe()
-        arguments = (theirs, self._folder, self._trace, *self._limits)
-        self._process = self._context.Process(target=_serve, args=arguments, daemon=True)
-        self._process.start()
-        theirs.close()
-
-    def send(self, case: Case) -> None:
-        """Begin to read a case."""
-        self._sent = time.monotonic()
-        self._connection.send(case)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether the case has not ended in `WALL_SECONDS`."""
-        return time.monotonic() - self._sent > WALL_SECONDS
-
-    def receive(self) -> Outcome:
-        """Return how the case ended; wait for it at most as long as it may take."""
-        left = max(WALL_SECONDS - (time.monotonic() - self._sent), 0.0)
-        try:
-            if self._connection.poll(left):
-                outcome: Outcome = self._connection.recv()
-                return outcome
-            self._process.kill()
-            code: int | None = signal.SIGALRM
-        except (EOFError, ConnectionError):
-            code = None
-        self._process.join()
-        written = self._trace.read_text(errors="replace") if self._trace.exists() else ""
-        outcome = _death(-(self._process.exitcode or 0) if code is None else code, written, self._limits[0])
-        self._connection.close()
-        self._start()
-        return outcome
+        self._pool.close()
 
     def run(self, case: Case) -> Outcome:
         """Return how reading a case ends."""
-        self.send(case)
-        return self.receive()
+        with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-") as folder:
+            trace = Path(folder, "trace")
+            try:
+                outcome: Outcome = self._pool.call(
+                    _limited, case, Path(folder), trace, *self._limits, timeout=WALL_SECONDS
+                )
+                return outcome
+            except ProcessDied as end:
+                code = -(end.code or 0)
+            except TimeoutError:
+                code = signal.SIGALRM
+            written = trace.read_text(errors="replace") if trace.exists() else ""
+        return _death(code, written, self._limits[0])
 
 
 def _death(number: int, written: str, seconds: float) -> Outcome:
@@ -154,25 +116,22 @@ def _place(text: str, *, first: bool = False) -> str:
     return f"{file}:{line}"
 
 
-def _serve(
-    connection: Connection[Any, Any], folder: Path, trace: Path, seconds: float, memory: float
-) -> None:
-    """Read what comes, until the other end is closed."""
-    stream = trace.open("w")
-    faulthandler.enable(stream)
-    faulthandler.register(signal.SIGPROF, stream, chain=True)  # and then the signal ends the process
+def _limited(case: Case, folder: Path, trace: Path, seconds: float, memory: float) -> Outcome:
+    """Return how reading a case ends, where it does not end this process."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + LAST_MB * 10**6, used + LAST_MB * 10**6))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + LAST_MB * 10**6, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.dup2(stream.fileno(), sys.__stderr__.fileno())  # what libraries print, and what is wrong here
-    while True:
+    with trace.open("w") as stream, tempfile.TemporaryDirectory(dir=folder) as place:
+        faulthandler.enable(stream, all_threads=False)
+        # And then the signal ends the process.
+        faulthandler.register(signal.SIGPROF, stream, all_threads=False, chain=True)
+        os.dup2(stream.fileno(), sys.__stderr__.fileno())  # what libraries print, and what is wrong here
         try:
-            case: Case = connection.recv()
-        except EOFError:
-            return
-        with tempfile.TemporaryDirectory(dir=folder) as place:
-            path = _written(case, Path(place))
-            connection.send(_read(case, path, seconds, memory))
+            return _read(case, _written(case, Path(place)), seconds, memory)
+        finally:
+            faulthandler.unregister(signal.SIGPROF)
+            faulthandler.disable()
 
 
 def _written(case: Case, folder: Path) -> Path:

@@ -17,12 +17,8 @@ from pathlib import Path
 
 from findings import StormRow, Wrong
 from kills import check_whole
-from processes import LONGEST, Command, running
-from sweeping import Sweep
+from processes import Command, running
 from writings import VERSIONS, Writing
-
-from core.experiments.sweep.frame import records_of
-from core.experiments.sweep.rows import read_sweep
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = ("usr/lib/*/faketime/libfaketimeMT.so.1", "usr/lib/faketime/libfaketimeMT.so.1")
@@ -38,14 +34,6 @@ from writings import VERSIONS, written
 for version in count(1):
     writing.write(Path(sys.argv[3]), version % VERSIONS)
     print(version, flush=True)
-"""
-
-
-SWEEP = """
-import select, sys, time
-time.sleep = lambda seconds: select.select((), (), (), seconds)  # libfaketime moves the end of the other
-from core.__main__ import run
-sys.exit(run())
 """
 
 
@@ -79,32 +67,6 @@ class Clock:
             time.sleep(self._choice.uniform(0, 2 * PAUSE))
             self.jump()
         raise AssertionError
-
-
-def jump_while_sweeping(sweep: Sweep, moments: int, seed: int, folder: Path) -> StormRow:
-    """Run sweeps, one after the other, until the clock has jumped often enough; they must be as any other."""
-    row = StormRow("clock jumps: sweep")
-    clock = Clock(folder / "clock", random.Random(f"{seed} sweep"))
-    jumps = 0
-    while jumps < moments:
-        output = folder / f"{jumps}"
-        with row.noting(f"the sweep after {jumps} jumps"):
-            words = ["-c", SWEEP, *sweep.words(output)]
-            with running(words, folder / f"{jumps}.log", clock.environment) as command:
-                jumps += 1 + clock.jump_until(lambda command=command: command.code is not None)
-                if command.code or "Traceback" in command.printed:
-                    raise Wrong(f"it ended with {command.code}: {command.printed[-500:]}")
-            sweep.check_finished(output)
-            odd = [
-                each["seconds"]
-                for each in records_of(read_sweep(output).runs)
-                if not 0 < each["seconds"] < LONGEST
-            ]
-            if odd:
-                raise Wrong(f"the runs took {odd} s")
-    row.notes.append(f"{row.moments} sweeps")
-    row.moments = jumps
-    return row
 
 
 def jump_while_writing(writing: Writing, materials: Path, moments: int, seed: int, folder: Path) -> StormRow:

@@ -11,13 +11,11 @@ import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from findings import StormRow, Wrong
 from kills import LONGEST, check_whole
 from processes import Child, Report
-from sweeping import Sweep
 from writings import Writing
 
 from core import InputError
@@ -85,10 +83,12 @@ class SmallDisk:
 
 
 def fill_while_writing(writing: Writing, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
-    """Write a version over version 0 where there is room for more and more, until it is written."""
+    """Write a version over version 0 where there is room for more and more pages, until it is written."""
+    row = StormRow(f"full disk: {writing.name}", notes=[f"{disk.kind}, pages of {PAGE} bytes"])
+    for pages in range(disk.least, disk.least + moments):
+        folder, done = disk.folder / f"{writing.name}-{pages}", False
 
-    def attempt(folder: Path, pages: int) -> bool:
-        def write(report: Report) -> None:
+        def write(report: Report, folder: Path = folder, pages: int = pages) -> None:
             disk.limit(pages)
             try:
                 writing.write(folder, VERSION)
@@ -97,50 +97,16 @@ def fill_while_writing(writing: Writing, moments: int, disk: SmallDisk, logs: Pa
             else:
                 report("written")
 
-        writing.prepare(folder)
-        disk.fill(pages)
-        code, lines, printed = Child(write, logs / f"{folder.name}.log").end(LONGEST)
-        disk.free()
-        check_end(code, printed)
-        done = lines == ["written"]
-        if not done:
-            check_said("".join(lines))
-        check_whole(writing, folder, {VERSION if done else 0})
-        return done
-
-    return _fill_while(attempt, writing.name, moments, disk)
-
-
-def fill_while_sweeping(sweep: Sweep, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
-    """Run a sweep where there is room for more and more; go on each time where there is room for all."""
-
-    def attempt(output: Path, pages: int) -> bool:
-        disk.fill(pages)
-        child = sweep.start(output, logs / f"{output.name}.log", first=lambda: disk.limit(pages))
-        code, lines, printed = child.end(LONGEST)
-        disk.free()
-        check_end(code, printed)
-        done = lines[1].split()[0] == "0"
-        if not done:
-            check_said(" / ".join(line for line in printed.splitlines() if line.startswith("nrsfm sweep: ")))
-        known = sweep.check(output, set())
-        code, lines, printed = sweep.start(output, logs / f"{output.name}-again.log").end(LONGEST)
-        if code or lines[1].split()[0] != "0":
-            raise Wrong(f"it did not go on: {printed[-500:]}")
-        sweep.check(output, known)
-        sweep.check_finished(output)
-        return done
-
-    return _fill_while(attempt, "sweep", moments, disk)
-
-
-def _fill_while(attempt: Callable[[Path, int], bool], name: str, moments: int, disk: SmallDisk) -> StormRow:
-    """Attempt something in a folder where there is room for more and more pages, until it is done."""
-    row = StormRow(f"full disk: {name}", notes=[f"{disk.kind}, pages of {PAGE} bytes"])
-    for pages in range(disk.least, disk.least + moments):
-        folder, done = disk.folder / f"{name}-{pages}", False
         with row.noting(f"room for {pages} pages"):
-            done = attempt(folder, pages)
+            writing.prepare(folder)
+            disk.fill(pages)
+            code, lines, printed = Child(write, logs / f"{folder.name}.log").end(LONGEST)
+            disk.free()
+            check_end(code, printed)
+            done = lines == ["written"]
+            if not done:
+                check_said("".join(lines))
+            check_whole(writing, folder, {VERSION if done else 0})
         disk.free()
         shutil.rmtree(folder, ignore_errors=True)
         if done:

@@ -11,13 +11,12 @@ from pathlib import Path
 
 from findings import Lost, StormRow, Wrong
 from processes import Child, FileOperations, Report
-from sweeping import Sweep
 from writings import VERSIONS, Writing
 
 from core.foundation import remove_temporaries
 
 MEASURED = 6  # versions that are written to know how long one takes
-LONGEST = 60.0  # seconds until the measured ones are written
+LONGEST = 120.0  # seconds until the measured ones are written
 
 
 def kill_while_writing(writing: Writing, moments: int, seed: int, folder: Path) -> StormRow:
@@ -41,36 +40,6 @@ def kill_while_writing(writing: Writing, moments: int, seed: int, folder: Path) 
             acknowledged = _kill(child, delay, killed_at)
             check_whole(writing, place, {acknowledged % VERSIONS, (acknowledged + 1) % VERSIONS})
         shutil.rmtree(place)
-    return row
-
-
-def kill_sweeps(sweep: Sweep, moments: int, seed: int, folder: Path) -> StormRow:
-    """Kill a sweep, and begin it again, until it has ended; then the next one; at last without killing it."""
-    row = StormRow("kill -9: sweep")
-    ended = 0
-    known: set[str] = set()
-    for moment in range(moments):
-        output = folder / f"sweep-{ended}"
-        choice = random.Random(f"{seed} sweep {moment}")
-        killed_at, delay = 0, LONGEST
-        if moment % 2:
-            killed_at = choice.randint(1, sweep.operations)
-        elif moment < moments - 1:
-            delay = choice.uniform(0, 1.2 * sweep.seconds)
-        with row.noting(f"moment {moment}, before file operation {killed_at}, or after {delay:.2f} s"):
-            child = sweep.start(output, folder / f"{moment}.log", killed_at=killed_at)
-            if len(child.lines(2, delay)) < 2 and not killed_at:
-                child.kill()
-            code, lines, printed = child.end(LONGEST)
-            known = sweep.check(output, known)
-            if code == 0:
-                ended, known = ended + 1, set()
-                if lines[1].split()[0] != "0":
-                    raise Wrong(f"it ended with {lines[1].split()[0]}: {printed[-500:]}")
-                sweep.check_finished(output)
-            elif code != -9:
-                raise Wrong(f"it ended with {code}: {printed[-500:]}")
-    row.notes.append(f"{ended} sweeps have ended, with the table of one that nothing disturbed")
     return row
 
 

@@ -59,7 +59,7 @@ def stopped(folder: Path, sweep: Sweep) -> tuple[Stopping, ...]:
         return ["-m", "core", *sweep.words(place / "sweep")], {}
 
     def check_sweep(place: Path, observed: int, printed: str) -> None:
-        found = len(sweep.check(place / "sweep", set()))
+        found = len(sweep.check(place / "sweep"))
         if found < observed or ("runs are kept" in printed and f"stopped; {found} of" not in printed):
             raise Lost(f"{found} rows are there, {observed} before; it says {printed[-200:]!r}")
         remove_temporaries(place / "sweep" / "results")  # as the next run does that writes its result

@@ -17,12 +17,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from clocks import jump_while_sweeping, jump_while_writing, library
+from clocks import jump_while_writing, library
 from findings import StormRow, render_rows
-from full_disk import SmallDisk, fill_while_sweeping, fill_while_writing, in_namespace
-from kills import kill_sweeps, kill_while_writing
+from full_disk import SmallDisk, fill_while_writing, in_namespace
+from kills import kill_while_writing
 from stops import SIGNALS, kill_parents, stop_while_running, stopped
-from sweeping import Sweep
+from sweeping import Sweep, Sweeping
 from writings import written
 
 JUMPING = ("save of a session", "autosave", "export of numbered frames")  # while the clock jumps
@@ -38,38 +38,28 @@ def made(folder: Path) -> Path:
 
 def kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
     writings = [writing for writing in written(folder) if writing.name not in SEVERAL]
+    writings.append(Sweeping(made(folder / "sweeps"), seeds=3, jobs=2))
     for writing in writings:
         yield kill_while_writing(writing, max(1, moments // len(writings)), seed, made(folder / writing.name))
-
-
-def sweep_kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
-    yield kill_sweeps(Sweep(folder, seeds=6, jobs=2), moments, seed, folder)
 
 
 def full_disk(folder: Path, _seed: int, moments: int) -> Iterator[StormRow]:
     """A disk with room for more and more pages."""
     with SmallDisk(made(folder / "disk")) as disk:
-        for writing in written(folder, frames=36, points=80):
+        sweeping = Sweeping(made(folder / "sweeps"), seeds=1, jobs=1)
+        for writing in (*written(folder, frames=36, points=80), sweeping):
             yield fill_while_writing(writing, moments, disk, folder)
 
 
-def sweep_full_disk(folder: Path, _seed: int, moments: int) -> Iterator[StormRow]:
-    """A disk with room for more and more pages, on which a sweep runs."""
-    with SmallDisk(made(folder / "disk")) as disk:
-        yield fill_while_sweeping(Sweep(folder, seeds=1, jobs=1), moments, disk, folder)
-
-
 def signals(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
-    stoppings = stopped(folder, Sweep(folder, seeds=500, jobs=2, finish=False))
+    stoppings = stopped(folder, Sweep(folder, seeds=500, jobs=2))
     for stopping in stoppings:
         place = made(folder / stopping.name)
         yield stop_while_running(stopping, max(1, moments // len(stoppings)), seed, place)
 
 
 def workers(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
-    yield kill_parents(
-        Sweep(folder, seeds=500, jobs=2, finish=False), moments, seed, folder, most=WORKERS_END
-    )
+    yield kill_parents(Sweep(folder, seeds=500, jobs=2), moments, seed, folder, most=WORKERS_END)
 
 
 def clocks(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
@@ -77,21 +67,17 @@ def clocks(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
         yield StormRow("clock jumps", notes=["left out: libfaketime is not there (apt-get install faketime)"])
         return
     writings = [each for each in written(folder) if each.name in JUMPING]
-    share = max(1, moments // (len(writings) + 1))
     for writing in writings:
         materials, place = folder / f"materials of {writing.name}", made(folder / writing.name)
-        yield jump_while_writing(writing, materials, share, seed, place)
-    yield jump_while_sweeping(Sweep(folder, seeds=3, jobs=2), share, seed, made(folder / "jumps"))
+        yield jump_while_writing(writing, materials, max(1, moments // len(writings)), seed, place)
 
 
 STORMS: dict[str, tuple[Callable[[Path, int, int], Iterator[StormRow]], int]] = {
     "kills": (kills, 246),
-    "sweep-kills": (sweep_kills, 55),
     "full-disk": (full_disk, 200),
-    "sweep-full-disk": (sweep_full_disk, 200),
     "signals": (signals, 100),
     "workers": (workers, 30),
-    "clocks": (clocks, 120),
+    "clocks": (clocks, 90),
 }
 
 

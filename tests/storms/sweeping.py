@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import io
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from findings import HalfWritten, Lost, Wrong
-from processes import Child, FileOperations, Report
+from processes import LONGEST, Child, Report
+from writings import VERSIONS
 
 import core.cli.sweep  # noqa: F401
 from core import InputError, write_challenge
@@ -17,49 +18,21 @@ from core.experiments.job_store import RUNS, JobStore, read_lines
 from core.experiments.sweep.frame import records_of
 from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep
 
-LONGEST = 600.0  # seconds
 SETTINGS = "--rotations truth --objective wnn --starts 1".split()
 
 
 class Sweep:
     """`nrsfm sweep` of a small object, which several processes compute."""
 
-    def __init__(self, folder: Path, *, seeds: int, jobs: int, finish: bool = True) -> None:
-        self.data = folder / "data"
-        write_challenge(self.data, "paper", paths=["line"], frames=10, points=16, seed=1)
+    def __init__(self, folder: Path, *, seeds: int, jobs: int) -> None:
+        self._data = folder / "data"
+        write_challenge(self._data, "paper", paths=["line"], frames=10, points=16, seed=1)
         self._words = ["--set", "rank=2", "--seeds", f"0:{seeds}", *SETTINGS, "--jobs", str(jobs)]
-        self.seconds, self.operations, self._rows = 0.0, 0, []
-        if finish:
-            self._finish(folder)
-
-    def _finish(self, folder: Path) -> None:
-        whole, log = folder / "whole", folder / "whole.log"
-        began = time.monotonic()
-        _, lines, printed = self.start(whole, log).end(LONGEST)
-        self.seconds = time.monotonic() - began
-        if len(lines) < 2 or lines[-1].split()[0] != "0":
-            raise RuntimeError(f"the sweep ended with {lines}:\n{printed}")
-        self.operations = int(lines[-1].split()[1])
-        self._rows = rows_of(whole)
 
     def words(self, output: Path) -> list[str]:
-        return ["sweep", str(self.data), "-o", str(output), *self._words]
+        return ["sweep", str(self._data), "-o", str(output), *self._words]
 
-    def start(
-        self, output: Path, log: Path, *, killed_at: int = 0, first: Callable[[], object] = lambda: None
-    ) -> Child:
-        """Return a process that runs the command, and reports its exit code and its file operations."""
-
-        def run(report: Report) -> None:
-            report("begun")
-            first()
-            operations = FileOperations(killed_at)
-            code = main(self.words(output))
-            report(f"{code} {operations.count}")
-
-        return Child(run, log)
-
-    def check(self, output: Path, known: set[str]) -> set[str]:
+    def check(self, output: Path) -> set[str]:
         """Return which runs have a row, in a sweep that may have been killed at any moment."""
         keys = set()
         path = output / RUNS
@@ -67,8 +40,6 @@ class Sweep:
             if line.row is None:
                 raise HalfWritten(f"the line at byte {line.start} of {path.name}")
             keys.add(line.row["key"])
-        if known - keys:
-            raise Lost(f"{len(known - keys)} of {len(known)} rows")
         try:
             with JobStore(output) as store:
                 damaged = [key for key in keys if not store.has_result(key)]
@@ -78,8 +49,52 @@ class Sweep:
             raise HalfWritten(f"the arrays of {', '.join(damaged)}")
         return keys
 
-    def check_finished(self, output: Path) -> None:
-        """Compare a sweep that has ended with the one that nothing disturbed."""
+
+class Sweeping:
+    """Sweeps, one after the other, each in a folder of its own; one that was disturbed goes on."""
+
+    name = "sweep"
+
+    def __init__(self, folder: Path, *, seeds: int, jobs: int) -> None:
+        self._sweep, self._log = Sweep(folder, seeds=seeds, jobs=jobs), folder / "sweep.log"
+        self._go_on(folder / "whole")
+        self._rows = rows_of(folder / "whole")
+
+    def prepare(self, folder: Path) -> None:
+        folder.mkdir()
+
+    def write(self, folder: Path, _version: int) -> None:
+        said = io.StringIO()
+        output = folder / f"{sum(1 for _ in folder.iterdir())}"
+        with redirect_stdout(io.StringIO()), redirect_stderr(said):
+            code = main(self._sweep.words(output))
+        if code:
+            lines = said.getvalue().splitlines()
+            raise InputError("\n".join(line for line in lines if line.startswith("nrsfm sweep: ")))
+
+    def versions_in(self, folder: Path) -> set[int]:
+        """Compare all sweeps, when the last one has gone on to its end, with one that nothing disturbed."""
+        outputs = sorted(
+            (path for path in folder.iterdir() if path.is_dir()), key=lambda path: int(path.name)
+        )
+        for output in outputs[-1:]:
+            known = self._sweep.check(output)
+            self._go_on(output)
+            if lost := known - self._sweep.check(output):
+                raise Lost(f"{len(lost)} of {len(known)} rows")
+        for output in outputs:
+            self._compare(output)
+        return set(range(VERSIONS))
+
+    def _go_on(self, output: Path) -> None:
+        def run(report: Report) -> None:
+            report(f"{main(self._sweep.words(output))}")
+
+        code, lines, printed = Child(run, self._log).end(LONGEST)
+        if code or lines != ["0"]:
+            raise Wrong(f"the sweep ended with {lines or code}: {printed[-500:]}")
+
+    def _compare(self, output: Path) -> None:
         rows = rows_of(output)
         if len(rows) < len(self._rows):
             raise Lost(f"{len(self._rows) - len(rows)} of {len(self._rows)} runs")

@@ -28,7 +28,7 @@ from nrsfm_gui.sessions.autosave import LAST, Autosave
 from nrsfm_gui.sessions.recovery import lost_sessions
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 
-Writing = "SessionSaving | Autosaving | Exporting"
+Writing = "SessionSaving | Autosaving | Exporting | Sweeping"
 
 VERSIONS = 4
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")

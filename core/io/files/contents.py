@@ -14,7 +14,6 @@ import json
 import math
 import os
 import re
-import struct
 import sys
 import zipfile
 from collections import Counter
@@ -22,11 +21,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.linalg import LinAlgError
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError, names_file, printable
@@ -75,14 +73,11 @@ def check_file(path: Path) -> int:
     """Return the size of a file, of one that is opened by a library, too; refuse folders, pipes, devices."""
     with _refused_by_system(path):
         record_files(path.absolute())
-        return _checked(os.stat(path), path)
-
-
-def _checked(found: os.stat_result, path: Path) -> int:
-    kind = kind_of_file(found.st_mode)
-    if kind:
-        raise InputError(f"{path}: is {kind}; accepted is a file")
-    return found.st_size
+        found = os.stat(path)
+        kind = kind_of_file(found.st_mode)
+        if kind:
+            raise InputError(f"{path}: is {kind}; accepted is a file")
+        return found.st_size
 
 
 @contextmanager
@@ -103,29 +98,15 @@ def _refused_by_system(path: Path) -> Iterator[None]:
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file that is neither empty nor larger than `memory_limit`."""
     with _refused_by_system(path):
-        stream, size = _opened_file(path)
-        with stream:
-            limit = memory_limit()
-            if size > limit:
-                raise InputError(
-                    f"{path}: has {size / 1e6:.0f} MB; accepted are up to {limit / 1e6:.0f} MB "
-                    f"({VARIABLE} in GB)"
-                )
-            content = stream.read(size)
+        size, limit = check_file(path), memory_limit()
+        if size > limit:
+            raise InputError(
+                f"{path}: has {size / 1e6:.0f} MB; accepted are up to {limit / 1e6:.0f} MB ({VARIABLE} in GB)"
+            )
+        content = path.read_bytes()
     if not content or content.isspace():
         raise InputError(f"{path}: the file is empty")
     return content
-
-
-def _opened_file(path: Path) -> tuple[BinaryIO, int]:
-    """Return a file and its size. What is put in its place meanwhile does not block, and is checked again."""
-    check_file(path)
-    stream = open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb")
-    try:
-        return stream, _checked(os.fstat(stream.fileno()), path)
-    except BaseException:
-        stream.close()
-        raise
 
 
 LONGEST_REASON = 90  # characters of what a library says
@@ -153,27 +134,22 @@ def check_camera(stated: CameraModel, wanted: CameraModel | None, path: Path) ->
         raise InputError(f"{path}: holds {stated.value} tracks; accepted are that camera or none")
 
 
-# What values that no check has foreseen raise in NumPy, in a library, and in readers of other packages.
-# RuntimeError is of nesting without end, and of what a method does not do, SystemError of text that is none.
-DAMAGED = (
-    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, SystemError, TypeError,
-    ValueError, LinAlgError, struct.error,
-)  # fmt: skip
-
-
 @contextmanager
-def refusing_damage(path: Path) -> Iterator[None]:
+def refusing_damage(path: Path, what: str = "") -> Iterator[None]:
     """Turn what values of a file raise, that no check has foreseen, into a sentence with its path.
 
-    Numbers near the limit of their type overflow in checks, which then refuse them; NumPy does not warn.
+    `what`: what the file is read as. Libraries raise nearly anything, and a reader of another package may end
+    the program. Numbers near the limit of their type overflow in checks, which then refuse them; NumPy does
+    not warn.
     """
     with naming(path), np.errstate(all="ignore"):
         try:
             yield
         except InputError:
             raise
-        except DAMAGED as error:
-            raise InputError(f"holds values that cannot be read ({reason(error)})") from error
+        except (Exception, SystemExit) as error:
+            where = f"cannot be read as {what}" if what else "holds values that cannot be read"
+            raise InputError(f"{where} ({reason(error)})") from error
 
 
 @contextmanager
@@ -289,7 +265,7 @@ def _what_is_wrong(lines: list[str], path: Path) -> str | None:
 MOST_MEMBERS = 100_000
 MOST_ARRAYS = 20_000  # each of which is opened when the file is
 _LISTED = b"PK\x01\x02"  # begins the entry of a part in the list of an archive
-_LONGEST_LIST = 64_000_000  # bytes
+_COUNTED = 8_000_000  # bytes at the end of an archive, in which its parts are counted
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zlib alone unpacks no more than it is asked for
 _ENCRYPTED = 1  # in the flags of a part
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of an archive, and of an empty one
@@ -308,54 +284,24 @@ def opened_archive(
 
     `source`, `path`: the file or its bytes, and its name in messages.
     """
-    if isinstance(source, bytes):
-        stream: BinaryIO = io.BytesIO(source)
-        stored = len(source)
-    else:
-        with _refused_by_system(path):
-            stream, stored = _opened_file(source)
+    with _refused_by_system(path):
+        stored = len(source) if isinstance(source, bytes) else check_file(source)
+        stream = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
     with stream:
-        listing = _Listing(stream, most, path)
-        with zipfile.ZipFile(cast("BinaryIO", listing)) as archive:
-            listing.end()
+        # zipfile makes an object of each part that the list has, whatever the end of the file states.
+        stream.seek(max(stored - _COUNTED, 0))
+        count = stream.read().count(_LISTED)
+        if count > most:
+            raise InputError(f"{path}: holds {count} parts; accepted are up to {most}")
+        with zipfile.ZipFile(stream) as archive, naming(path):
             members = archive.infolist()
-            with naming(path):
-                for name, count in Counter(member.filename for member in members).most_common(1):
-                    if count > 1:
-                        raise InputError(
-                            f"holds {count} parts named {shortened(name)}; accepted is one of each name"
-                        )
-                Allowance(stored, ratio=ratio).use(sum(member.file_size for member in members))
+            for name, count in Counter(member.filename for member in members).most_common(1):
+                if count > 1:
+                    raise InputError(
+                        f"holds {count} parts named {shortened(name)}; accepted is one of each name"
+                    )
+            Allowance(stored, ratio=ratio).use(sum(member.file_size for member in members))
             yield archive
-
-
-class _Listing:
-    """The stream of an archive; until `end`, what is read of it is the list of its parts, which is bounded.
-
-    zipfile finds the list by numbers of the file that need not be true, so that what it reads is counted.
-    """
-
-    def __init__(self, stream: BinaryIO, most: int, path: Path) -> None:
-        self._stream, self._most, self._path = stream, most, path
-        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
-        self.read = self._read_checked
-
-    def _read_checked(self, size: int = -1, /) -> bytes:
-        """Return the next bytes, where they are not too many, and list not too many parts."""
-        if size > _LONGEST_LIST:
-            raise InputError(
-                f"{self._path}: has a list of parts of {size / 1e6:.0f} MB; accepted are up to "
-                f"{_LONGEST_LIST / 1e6:.0f} MB"
-            )
-        content = self._stream.read(size)
-        count = content.count(_LISTED)
-        if count > self._most:
-            raise InputError(f"{self._path}: holds {count} parts; accepted are up to {self._most}")
-        return content
-
-    def end(self) -> None:
-        """Read as the stream does from now on."""
-        self.read = self._stream.read
 
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
@@ -426,27 +372,20 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
         found = "a single array (.npy)" if content.startswith(b"\x93NUMPY") else "no zip archive"
         raise InputError(f"{path}: is not an .npz file: it is {found}")
     arrays = {}
-    try:
-        with opened_archive(content, path, most=MOST_ARRAYS) as archive, naming(path):
-            allowance = Allowance(len(content))
-            for member in archive.infolist():
-                name = member.filename.removesuffix(".npy")
-                try:
-                    array = parse_array(read_member(archive, member))
-                except PythonObjectsError:
-                    continue
-                except InputError:
-                    raise
-                except ValueError as error:
-                    raise InputError(
-                        f"is damaged: {shortened(name)} is no array of NumPy ({error})"
-                    ) from None
-                allowance.use_array(array.shape, array.itemsize)
-                arrays[name] = array
-    except InputError:
-        raise
-    except Exception as error:  # a damaged archive raises nearly anything: zip, zlib, header, memory errors
-        raise InputError(f"{path}: is not an .npz file that can be read ({reason(error)})") from error
+    with refusing_damage(path, "an .npz file"), opened_archive(content, path, most=MOST_ARRAYS) as archive:
+        allowance = Allowance(len(content))
+        for member in archive.infolist():
+            name = member.filename.removesuffix(".npy")
+            try:
+                array = parse_array(read_member(archive, member))
+            except PythonObjectsError:
+                continue
+            except InputError:
+                raise
+            except ValueError as error:
+                raise InputError(f"is damaged: {shortened(name)} is no array of NumPy ({error})") from None
+            allowance.use_array(array.shape, array.itemsize)
+            arrays[name] = array
     return arrays
 
 

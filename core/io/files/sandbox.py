@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
+from copy import copy
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from ...foundation.exceptions import InputError
@@ -46,39 +46,34 @@ def _pool_of(_process: int) -> ProcessPool:
     return ProcessPool()
 
 
-def read_limited(read: Callable[[bytes, Allowance], Any], content: bytes, path: Path, what: str) -> Any:
-    """Return what a function finds in the bytes of a file that should be `what`, "an HDF5 file"."""
+def read_limited(read: Callable[[bytes, Allowance], Any], content: bytes) -> Any:
+    """Return what a function finds in the bytes of a file; for what it raises, see `refusing_damage`."""
     allowance, wait = Allowance(len(content)), float(_PATIENCE * _seconds(content))
     try:
-        found, problem = _processes().call(_read, read, content, allowance, timeout=wait)
+        return _processes().call(_read, read, content, allowance, timeout=wait)
     except ProcessDied as end:
-        found, problem = None, f"({why_ended(end.code)})"
-    except TimeoutError as error:
-        found, problem = None, f"({error})"
-    if problem:
-        problem = f"is not {what} that can be read {problem}" if problem.startswith("(") else problem
-        raise InputError(f"{path}: {problem}")
-    return found
+        raise ValueError(why_ended(end.code)) from None
 
 
 def _seconds(content: bytes) -> int:
     return _SECONDS + len(content) // _BYTES_PER_SECOND
 
 
-def _read(read: Callable[[bytes, Allowance], Any], content: bytes, allowance: Allowance) -> tuple[Any, str]:
-    """Return what a function finds, and what is wrong: a sentence, or in brackets the reason of a library."""
+def _read(read: Callable[[bytes, Allowance], Any], content: bytes, allowance: Allowance) -> Any:
+    """Return what a function finds, or raise a sentence, or the reason of a library."""
+    of_all = copy(allowance)
     try:
         limit_memory(_OF_LIBRARY + 4 * len(content) + _COPIES * allowance.left)
         limit_processor(_seconds(content))
         with warnings.catch_warnings(action="ignore"):
             found = read(content, allowance)
-        Allowance(len(content)).use(nested_bytes(found, {}))
-        return found, ""
-    except InputError as error:
-        return None, str(error)
+        of_all.use(nested_bytes(found, {}))
+        return found
+    except InputError:
+        raise
     except MemoryError:
-        return None, allowance.refusal("too much")
+        raise InputError(allowance.refusal("too much")) from None
     except Exception as error:  # what libraries raise, and what damaged values lead to
-        return None, f"({reason(error)})"
+        raise ValueError(reason(error)) from None
     finally:
         lift_limits()

@@ -306,7 +306,7 @@ def _interpreted(reader: Reader, file: LoadedFile, options: ReadingOptions) -> t
                 f"{file.path}: {name} is {getattr(options, name)!r}; a {reader.suffix} file accepts only "
                 f"{accepted}"
             )
-    with refusing_damage(file.path):
+    with refusing_damage(file.path, reader.reads):
         found = reader.interpret(file, options)
         if isinstance(found, Sequence):
             sequence, parts = found, None

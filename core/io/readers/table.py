@@ -57,6 +57,12 @@ class Reader(OneLine):
     options: tuple[str, ...] = ()  # reading options that it accepts besides the camera
     folder: Callable[[Path], bool] = lambda _: False  # whether a folder is one sequence of this format
     listed: bool = True  # whether a folder lists files of the suffix; many texts are no tracks
+    plugin: str = ""  # the entry point that it is of
+
+    @property
+    def reads(self) -> str:
+        """What a file is read as, in sentences that refuse it."""
+        return f"{self.label} by the reader {self.plugin} of another package" if self.plugin else self.label
 
 
 @dataclass(frozen=True)
@@ -76,11 +82,12 @@ class ReaderPlugin(OneLine):
 
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
-    variables = load_variables(content, path)
+    variables = load_variables(content)
     if isinstance(variables.get(FRAME), dict):
-        return load_poses(path, content, table_of_frame(variables, path))
+        return load_poses(path, content, table_of_frame(variables))
     if sleap.is_project(variables):
-        variables = sleap.analysis_of(variables, len(content))
+        with refusing_damage(path, "Project of SLEAP"):
+            variables = sleap.analysis_of(variables, len(content))
     individuals = sleap.individuals_of(variables) if sleap.is_analysis(variables) else ()
     return LoadedFile(path, content, variables, individuals)
 
@@ -155,39 +162,23 @@ def _load_plugin(entry: EntryPoint) -> tuple[Reader | None, str]:
         found = entry.load()
         reader = found() if callable(found) else found
     except (Exception, SystemExit) as error:  # of code that is not this program's
-        return None, _failure(error)
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
     if not isinstance(reader, Reader):
         return None, f"{entry.value} is {type(reader).__name__}; accepted is core.io.readers.Reader"
-    return _guarded(reader, entry.name), ""
+    recognizes, folder = _denying(reader.recognizes), _denying(reader.folder)
+    return replace(reader, recognizes=recognizes, folder=folder, plugin=entry.name), ""
 
 
-def _failure(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+def _denying(function: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return a check of a reader by which what it fails at is no file of it."""
 
+    def check(given: Any) -> bool:
+        try:
+            return bool(function(given))
+        except (Exception, SystemExit):
+            return False
 
-def _guarded(reader: Reader, name: str) -> Reader:
-    """Return a reader whose own errors are of the files that it reads, and of no other."""
-
-    def guarded(function: Callable[..., Any], *, denies: bool = False) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            try:
-                return bool(function(*arguments)) if denies else function(*arguments)
-            except (Exception, SystemExit) as error:
-                if denies:
-                    return False
-                if isinstance(error, InputError):
-                    raise
-                raise InputError(f"the reader {name} of another package fails ({_failure(error)})") from error
-
-        return call
-
-    return replace(
-        reader,
-        load=guarded(reader.load),
-        interpret=guarded(reader.interpret),
-        recognizes=guarded(reader.recognizes, denies=True),
-        folder=guarded(reader.folder, denies=True),
-    )
+    return check
 
 
 def installed_readers() -> Mapping[str, Reader]:
@@ -208,7 +199,7 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
     content, suffix = b"" if is_folder else read_bytes(path), path.suffix.lower()
     for reader in installed_readers().values():
         if reader.folder(path) if is_folder else reader.recognizes(content) or suffix == reader.suffix:
-            with refusing_damage(path):
+            with refusing_damage(path, reader.reads):
                 file = reader.load(path, content)
                 longest = max(map(len, (*file.variables, *file.individuals, *file.columns)), default=0)
                 if longest > LONGEST_NAME:  # a window takes minutes to lay out a name of a million letters

@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from string import Template
 
 import numpy as np
 
@@ -57,6 +58,34 @@ FILM = 0.036  # meters, the width of the film in a camera
 POINT_SIZE = 0.4  # width of a point in mean distances of points, were they spread over a square
 MOST_POINT_SIZE = 0.02  # of the extent of the shape
 TRUTH_COLOR = (0.9, 0.55, 0.15)  # linear RGB
+CONSTANT, VERTEX = (f'(\n    interpolation = "{kind}"\n)' for kind in ("constant", "vertex"))
+# Of the card: the pictures as they are, whatever the light.
+MATERIAL = Template("""\
+def Material "video"
+{
+    token outputs:surface.connect = <$root/video/surface.outputs:surface>
+    def Shader "surface"
+    {
+        uniform token info:id = "UsdPreviewSurface"
+        color3f inputs:diffuseColor = (0, 0, 0)
+        color3f inputs:emissiveColor.connect = <$root/video/pictures.outputs:rgb>
+        token outputs:surface
+    }
+    def Shader "pictures"
+    {
+        uniform token info:id = "UsdUVTexture"
+        asset inputs:file = $first
+        $files
+        float2 inputs:st.connect = <$root/video/places.outputs:result>
+        float3 outputs:rgb
+    }
+    def Shader "places"
+    {
+        uniform token info:id = "UsdPrimvarReader_float2"
+        string inputs:varname = "st"
+        float2 outputs:result
+    }
+}""")
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
@@ -144,16 +173,14 @@ class _Stage:
     # -- Prims ----------------------------------------------------------------------------------------------
 
     def _estimate(self, compared: Comparison | None) -> list[str]:
-        count, points = self.result.point_count, with_progress(list(self.points), self.options)
+        visible, count = self.result.visible[self.frames].astype(int), self.result.point_count
         lines = [
-            self._samples("point3f[] points", map(_vectors, points), self.frames),
-            self._extent(self.points, self.frames),
+            *self._moving(with_progress(list(self.points), self.options), self.frames),
             f"int64[] ids = [{', '.join(map(str, range(count)))}]",
-            *self._widths(),
+            self._widths(),
             *self._colors(),
+            *self._primvar("bool", "visible", map(_numbers, visible)),
         ]
-        visible = self.result.visible[self.frames]
-        lines += self._primvar("bool", "visible", (_numbers(row.astype(int)) for row in visible))
         if compared is not None:
             lines += self._primvar("float", "error", map(_numbers, compared.errors[self.frames]))
         if self.result.std is not None:
@@ -164,28 +191,17 @@ class _Stage:
     def _surface(self, name: str, points: Floats, frames: Ints) -> list[str]:
         """Return the mesh, or the curves, of points (N, 3, P)."""
         drawn, items = elements_of(self.result)
-        colors = self._colors() if name == "surface" else [_displayed(TRUTH_COLOR)]
         if drawn == "faces":
-            lines = [
-                self._samples("point3f[] points", map(_vectors, points), frames),
-                self._extent(points, frames),
-                f"int[] faceVertexCounts = [{', '.join(['3'] * len(items))}]",
-                f"int[] faceVertexIndices = [{', '.join(map(str, items.ravel().tolist()))}]",
-                'uniform token subdivisionScheme = "none"',
-                "uniform bool doubleSided = 1",
-                *colors,
-            ]
-            return _prim("Mesh", name, lines)
+            colors = self._colors() if name == "surface" else [_displayed(TRUTH_COLOR)]
+            return _prim("Mesh", name, [*self._moving(points, frames), *_polygons(items), *colors])
         if drawn == "points" or name != "surface":
             return []
-        ends = points[:, :, items.ravel()]
         lines = [
-            self._samples("point3f[] points", map(_vectors, ends), frames),
-            self._extent(ends, frames),
+            *self._moving(points[:, :, items.ravel()], frames),
             f"int[] curveVertexCounts = [{', '.join(['2'] * len(items))}]",
             'uniform token type = "linear"',
             'uniform token wrap = "nonperiodic"',
-            *self._widths(0.5),
+            self._widths(0.5),
             _displayed(plain_color()),
         ]
         return _prim("BasisCurves", "edges", lines)
@@ -199,17 +215,16 @@ class _Stage:
             return []
         frames = self.frames[there]
         tokens = ['"inherited"' if each else '"invisible"' for each in seen]
-        visibility = [] if seen.all() else [self._samples("token visibility", tokens, self.frames)]
-        parts = [over[index][:, known[index]] for index in there]
-        ids = ([str(point) for point in np.flatnonzero(known[index])] for index in there)
+        visibility = [] if seen.all() else [_samples("token visibility", tokens, self.frames)]
+        ids = (f"[{', '.join(map(str, np.flatnonzero(known[index])))}]" for index in there)
         lines = [
-            self._samples("point3f[] points", map(_vectors, parts), frames),
-            self._samples("int64[] ids", (f"[{', '.join(each)}]" for each in ids), frames),
-            *self._widths(),
+            _samples("point3f[] points", (_vectors(over[index][:, known[index]]) for index in there), frames),
+            _samples("int64[] ids", ids, frames),
+            self._widths(),
             _displayed(TRUTH_COLOR),
             *visibility,
         ]
-        prims = _prim("Points", "ground_truth", lines, title=compared.name)
+        prims = _prim("Points", "ground_truth", lines, f"displayName = {_quoted(compared.name)}")
         mesh = self._surface("true_surface", over[there], frames) if known[there].all() else []
         if mesh:
             prims += [*mesh[:-1], *(f"    {line}" for line in visibility), mesh[-1]]
@@ -226,7 +241,7 @@ class _Stage:
         matrices[:, :3, :3] = np.swapaxes(back[self.frames], 1, 2)
         matrices[:, 3, :3], matrices[:, 3, 3] = positions[self.frames], 1.0
         rows = (f"( {', '.join(_tuple(row) for row in matrix)} )" for matrix in matrices)
-        lines = [self._samples("matrix4d xformOp:transform", rows, self.frames)]
+        lines = [_samples("matrix4d xformOp:transform", rows, self.frames)]
         lines += ['uniform token[] xformOpOrder = ["xformOp:transform"]']
         for name, values in (
             ("focalLength", focal),
@@ -239,7 +254,7 @@ class _Stage:
                 lines.append(f"float {name} = {values[0]:.9g}")
             else:
                 texts = (f"{value:.9g}" for value in values)
-                lines.append(self._samples(f"float {name}", texts, self.frames))
+                lines.append(_samples(f"float {name}", texts, self.frames))
         near, far = cameras.depths
         near = CLIPPING * max(near, 1e-3 * far)
         lines += [
@@ -252,69 +267,35 @@ class _Stage:
     def _card(self, cameras: SceneCameras) -> list[str]:
         corners = np.swapaxes(card_corners(cameras, self.frames), 1, 2)
         lines = [
-            self._samples("point3f[] points", map(_vectors, corners), self.frames),
-            "int[] faceVertexCounts = [4]",
-            "int[] faceVertexIndices = [0, 1, 2, 3]",
-            'uniform token subdivisionScheme = "none"',
-            "uniform bool doubleSided = 1",
-            'texCoord2f[] primvars:st = [(0, 0), (1, 0), (1, 1), (0, 1)] (\n    interpolation = "vertex"\n)',
+            _samples("point3f[] points", map(_vectors, corners), self.frames),
+            *_polygons(np.arange(4)[None]),
+            f"texCoord2f[] primvars:st = [(0, 0), (1, 0), (1, 1), (0, 1)] {VERTEX}",
             f"rel material:binding = </{_identifier(self.name)}/video>",
         ]
-        card = _prim("Mesh", "video", lines)
-        return ['def Mesh "video" (\n    prepend apiSchemas = ["MaterialBindingAPI"]\n)', *card[1:]]
+        return _prim("Mesh", "video", lines, 'prepend apiSchemas = ["MaterialBindingAPI"]')
 
     def _video_material(self) -> list[str]:
-        """Return the material of the card: the pictures as they are, whatever the light."""
-        own = f"</{_identifier(self.name)}/video"
         files = [f"@./{name}@" for name in self.pictures]
-        surface = [
-            'uniform token info:id = "UsdPreviewSurface"',
-            "color3f inputs:diffuseColor = (0, 0, 0)",
-            f"color3f inputs:emissiveColor.connect = {own}/pictures.outputs:rgb>",
-            "token outputs:surface",
-        ]
-        pictures = [
-            'uniform token info:id = "UsdUVTexture"',
-            f"asset inputs:file = {files[0]}",  # for programs that show one
-            self._samples("asset inputs:file", files, self.frames),
-            f"float2 inputs:st.connect = {own}/places.outputs:result>",
-            "float3 outputs:rgb",
-        ]
-        places = [
-            'uniform token info:id = "UsdPrimvarReader_float2"',
-            'string inputs:varname = "st"',
-            "float2 outputs:result",
-        ]
-        lines = [
-            f"token outputs:surface.connect = {own}/surface.outputs:surface>",
-            *_prim("Shader", "surface", surface),
-            *_prim("Shader", "pictures", pictures),
-            *_prim("Shader", "places", places),
-        ]
-        return _prim("Material", "video", lines)
+        moving = _samples("asset inputs:file", files, self.frames).replace("\n", "\n        ")
+        root = f"/{_identifier(self.name)}"
+        return MATERIAL.substitute(root=root, first=files[0], files=moving).split("\n")
 
     # -- Attributes -----------------------------------------------------------------------------------------
 
-    def _samples(self, name: str, values: Iterable[str], frames: Ints) -> str:
-        """Return an attribute with a value for every frame."""
-        lines = [f"    {frame + 1}: {value}," for frame, value in zip(frames.tolist(), values, strict=True)]
-        return "\n".join([f"{name}.timeSamples = {{", *lines, "}"])
-
-    def _extent(self, points: Floats, frames: Ints) -> str:
-        half = self.width / 2
-        bounds = (
-            _vectors(np.stack((each.min(axis=1) - half, each.max(axis=1) + half), 1)) for each in points
-        )
-        return self._samples("float3[] extent", bounds, frames)
+    def _moving(self, points: Iterable[Floats], frames: Ints) -> list[str]:
+        """Return the points of every frame, (3, P), and the box around those that are drawn."""
+        half, boxes, places = self.width / 2, [], []
+        for each in points:
+            places.append(_vectors(each))
+            boxes.append(_vectors(np.stack((each.min(axis=1) - half, each.max(axis=1) + half), 1)))
+        return [_samples("point3f[] points", places, frames), _samples("float3[] extent", boxes, frames)]
 
     def _primvar(self, kind: str, name: str, values: Iterable[str]) -> list[str]:
-        return [
-            f'{kind}[] primvars:{name} (\n    interpolation = "vertex"\n)',
-            self._samples(f"{kind}[] primvars:{name}", values, self.frames),
-        ]
+        attribute = f"{kind}[] primvars:{name}"
+        return [f"{attribute} {VERTEX}", _samples(attribute, values, self.frames)]
 
-    def _widths(self, factor: float = 1.0) -> list[str]:
-        return [f'float[] widths = [{factor * self.width:.6g}] (\n    interpolation = "constant"\n)']
+    def _widths(self, factor: float = 1.0) -> str:
+        return f"float[] widths = [{factor * self.width:.6g}] {CONSTANT}"
 
     def _colors(self) -> list[str]:
         """Return the colors of the points: one, or those of every frame."""
@@ -326,19 +307,32 @@ class _Stage:
         return self._primvar("color3f", "displayColor", colors)
 
 
-def _prim(kind: str, name: str, lines: Iterable[str], *, title: str = "") -> list[str]:
+def _prim(kind: str, name: str, lines: Iterable[str], described: str = "") -> list[str]:
     """Return the definition of a prim, line by line."""
     inside = [f"    {part}" for line in lines for part in line.split("\n")]
-    described = [f'def {kind} "{name}" (', f"    displayName = {_quoted(title)}", ")"]
-    return [*(described if title else [f'def {kind} "{name}"']), "{", *inside, "}"]
+    head = [f'def {kind} "{name}" (', f"    {described}", ")"] if described else [f'def {kind} "{name}"']
+    return [*head, "{", *inside, "}"]
+
+
+def _samples(name: str, values: Iterable[str], frames: Ints) -> str:
+    """Return an attribute with a value for every frame."""
+    lines = [f"    {frame + 1}: {value}," for frame, value in zip(frames.tolist(), values, strict=True)]
+    return "\n".join([f"{name}.timeSamples = {{", *lines, "}"])
+
+
+def _polygons(corners: Ints) -> list[str]:
+    """Return the attributes of a mesh besides its points: the corners (T, N) of its faces."""
+    return [
+        f"int[] faceVertexCounts = [{', '.join([str(corners.shape[1])] * len(corners))}]",
+        f"int[] faceVertexIndices = [{', '.join(map(str, corners.ravel().tolist()))}]",
+        'uniform token subdivisionScheme = "none"',
+        "uniform bool doubleSided = 1",
+    ]
 
 
 def _displayed(color: Iterable[float]) -> str:
-    red, green, blue = color
-    return (
-        f"color3f[] primvars:displayColor = [({red:.4g}, {green:.4g}, {blue:.4g})] (\n"
-        '    interpolation = "constant"\n)'
-    )
+    shown = ", ".join(f"{channel:.4g}" for channel in color)
+    return f"color3f[] primvars:displayColor = [({shown})] {CONSTANT}"
 
 
 def _vectors(points: Floats, digits: int = 8) -> str:

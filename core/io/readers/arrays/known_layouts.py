@@ -13,7 +13,7 @@ from ....foundation.exceptions import InputError
 from ....foundation.linalg import rq
 from ....foundation.types import Bools, Floats, Ints
 from ...files.allowance import Allowance
-from ...files.contents import check_file, read_bytes
+from ...files.contents import check_file, read_bytes, refusing_damage
 from ...files.reading_options import ReadingOptions
 from ...files.variables import (
     Parts,
@@ -185,7 +185,8 @@ def read_kinect(variables: Variables, path: Path, options: ReadingOptions) -> Pa
     intrinsics, origin = intrinsics_of(variables), "K of the file"
     camera_file = path.parent / CAMERA_FILE
     if intrinsics is None and camera_file.is_file():
-        intrinsics = intrinsics_of(load_variables(read_bytes(camera_file), camera_file))
+        with refusing_damage(camera_file):
+            intrinsics = intrinsics_of(load_variables(read_bytes(camera_file)))
         origin = f"KK of {CAMERA_FILE}"
     if intrinsics is None:
         raise InputError(

@@ -11,7 +11,6 @@ import io
 import math
 from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,14 +31,14 @@ def is_mat(content: bytes) -> bool:
     return content.startswith(b"MATLAB ")
 
 
-def load_variables(content: bytes, path: Path) -> Variables:
+def load_variables(content: bytes) -> Variables:
     """Return the variables of a MATLAB file: arrays, lists for cells, dicts for structs.
 
     Text, function handles and the like are left out.
     """
     if is_hdf5(content):
-        return _load_hdf5(content, path)
-    found: Variables = read_limited(_read, content, path, "a MATLAB file")
+        return _load_hdf5(content)
+    found: Variables = read_limited(_read, content)
     return found
 
 
@@ -109,14 +108,14 @@ def is_hdf5(content: bytes) -> bool:
     return content.startswith(_MAGIC) or content[_TEXT : _TEXT + len(_MAGIC)] == _MAGIC
 
 
-def _load_hdf5(content: bytes, path: Path) -> Variables:
+def _load_hdf5(content: bytes) -> Variables:
     """Return the variables of a file: arrays, lists for cells, dicts for groups."""
     if find_spec("h5py") is None:
         raise InputError(
-            f"{path}: is HDF5, as MATLAB 7.3, SLEAP and DeepLabCut write it, which needs h5py: pip install "
+            "is HDF5, as MATLAB 7.3, SLEAP and DeepLabCut write it, which needs h5py: pip install "
             "'nrsfm-gui[hdf5]'; or save it in MATLAB with -v7, or as csv"
         )
-    found: Variables = read_limited(_read_hdf5, content, path, "an HDF5 file")
+    found: Variables = read_limited(_read_hdf5, content)
     return {name: value for name, value in found.items() if value is not None}
 
 

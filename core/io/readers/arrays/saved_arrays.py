@@ -25,6 +25,7 @@ import pickletools
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ import numpy as np
 
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
-from ...files.contents import PythonObjectsError, check_characters, parse_array, read_bytes
+from ...files.contents import PythonObjectsError, check_characters, parse_array, read_bytes, refusing_damage
 from ...files.reading_options import ReadingOptions
 from ...files.sandbox import read_limited
 from ...files.variables import LoadedFile, Parts, Variables, describe, is_array, shortened, without_batch
@@ -78,7 +79,7 @@ def load_npy(path: Path, content: bytes) -> LoadedFile:
 
 def interpret_npy(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the tracks of an array; of SpatialTracker's, without the depths."""
-    name = options.tracks or next(iter(file.variables))
+    name = options.tracks or next(iter(file.variables), "")
     value = without_batch(file.variables.get(name))
     if not is_array(value, 3) or value.shape[2] != 3:
         return parts_of(file, options)
@@ -100,16 +101,13 @@ def interpret_npy(file: LoadedFile, options: ReadingOptions) -> Parts:
 
 def parse_npy(content: bytes, path: Path) -> Any:
     """Return the array of a `.npy`; of one of Python objects the dict or list that it holds."""
-    try:
-        array = parse_array(content)
+    with refusing_damage(path, "a .npy file"):
+        try:
+            array = parse_array(content)
+        except PythonObjectsError as objects:
+            return unpickle(content[objects.place :])
         Allowance(len(content)).use_array(array.shape, array.itemsize)
         return array
-    except PythonObjectsError as objects:
-        return unpickle(content[objects.place :], path)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    except ValueError as error:
-        raise InputError(f"{path}: is not a .npy file that can be read ({error})") from None
 
 
 def _pairs() -> list[tuple[str, list[str]]]:
@@ -146,7 +144,7 @@ def is_pickle(content: bytes) -> bool:
 
 def load_pickle(path: Path, content: bytes) -> LoadedFile:
     """Return the arrays of a pickle by name; those of one of several videos as "VIDEO/NAME"."""
-    value = unpickle(content, path)
+    value = unpickle(content)
     videos = _videos(value)
     if videos is None:
         return LoadedFile(path, content, named_values(value))
@@ -185,9 +183,9 @@ def named_values(value: Any) -> Variables:
     return {"array": value}
 
 
-def unpickle(content: bytes, path: Path) -> Any:
+def unpickle(content: bytes) -> Any:
     """Return the value of a pickle: arrays, lists and dicts with text as keys."""
-    return read_limited(_read, content, path, "a pickle")
+    return read_limited(_read, content)
 
 
 def _read(content: bytes, _allowance: Allowance) -> Any:
@@ -243,25 +241,6 @@ class _Array:
         self.value = array.reshape(shape, order="F" if fortran else "C")
 
 
-class _StandIn:
-    """A name in a pickle that stands for a function of NumPy; a pickle cannot change it."""
-
-    __slots__ = ("_function",)
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self._function(*arguments)
-
-    def __setstate__(self, state: Any) -> None:
-        raise _refused("changes a function")
-
-
-def _call_class(*_: Any) -> None:
-    raise _refused("calls numpy.ndarray")
-
-
 def _from_buffer(data: Any, kind: Any, shape: Any, order: Any, axes: Any = None) -> _Array:
     """Return the array, whose axes were put into another order where these are given."""
     array = _Array()
@@ -282,7 +261,7 @@ def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
 
 
 _FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {
-    ("numpy", "ndarray"): _call_class,
+    ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Type,
     ("_codecs", "encode"): _encoded,
 }
@@ -296,11 +275,11 @@ class _Unpickler(pickle.Unpickler):
     """An unpickler that finds only the stand-ins."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a new stand-in of a name that NumPy writes."""
+        """Return the stand-in of a name that NumPy writes, anew: a pickle can change what it finds."""
         function = _FUNCTIONS.get((module, name))
         if function is None:
             raise _refused(f"names {shortened(module)}.{shortened(name)}")
-        return _StandIn(function)
+        return partial(function)
 
 
 def _converted(value: Any, depth: int, made: dict[int, Any]) -> Any:

@@ -22,7 +22,7 @@ from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
 from ....foundation.types import Floats
 from ...files.allowance import Allowance
-from ...files.contents import check_text, reason
+from ...files.contents import check_text
 from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts
 
@@ -72,10 +72,7 @@ def load_c3d(path: Path, content: bytes) -> LoadedFile:
         raise InputError("is no C3D file: its second byte is not 80")
     points, analog, first, last = struct.unpack_from("<4H", content, 2)
     scale, start = struct.unpack_from("<fH", content, 12)
-    try:
-        parameters = _parameters(content, (content[0] - 1) * _BLOCK)
-    except (struct.error, IndexError, ValueError) as error:
-        raise InputError(f"holds parameters that cannot be read ({reason(error)})") from None
+    parameters = _parameters(content, (content[0] - 1) * _BLOCK)
     frames = last - first + 1
     kind = np.dtype("<f4" if scale < 0 else "<i2")
     width = 4 * points + analog

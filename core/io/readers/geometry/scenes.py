@@ -33,7 +33,7 @@ from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
 from ....foundation.types import Floats
 from ...files.allowance import Allowance
-from ...files.contents import check_text, naming, read_bytes, reason
+from ...files.contents import check_text, naming, read_bytes
 from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts, Variables, in_one_camera
 
@@ -96,37 +96,30 @@ def _empty(frames: int, points: int, stored: int) -> Floats:
 def _load_bundle(content: bytes) -> Variables:
     check_text(content)
     lines = [line for line in content.decode("latin-1").splitlines() if line.strip() and line[0] != "#"]
-    try:
-        frames, points = (int(number) for number in lines[0].split())
-        cameras = np.array(
-            [[float(number) for number in line.split()] for line in lines[1 : 1 + 5 * frames : 5]]
-        )
-        tracks = _empty(max(frames, 0), max(points, 0), len(content))
-        first = 1 + 5 * frames
-        if frames < 1 or points < 1 or len(lines) < first + 3 * points:
-            raise ValueError(f"it has {len(lines)} lines for {frames} cameras and {points} points")
-        for point, line in enumerate(lines[first + 2 : first + 3 * points : 3]):
-            count, *views = (float(number) for number in line.split())
-            if len(views) != 4 * count:
-                raise ValueError(f"point {point} has {len(views)} numbers for {count:g} views")
-            for camera, _, x, y in np.reshape(views, (-1, 4)):
-                if not 0 <= camera < frames:
-                    raise ValueError(
-                        f"point {point} is seen by camera {camera:g} of {frames}, counted from 0"
-                    )
-                tracks[int(camera), point] = x, -y
-        focal, distortion = cameras[:, 0], cameras[:, 1:3]
-        if not (focal > 0).any():
-            raise ValueError("no camera has a focal length")
-        focal = np.where(focal > 0, focal, np.median(focal[focal > 0]))  # 0 is of a camera that sees nothing
-        straight = np.array(
-            [
-                f * undistorted(seen / f, "RADIAL", bent) if bent.any() else seen
-                for seen, f, bent in zip(tracks, focal, distortion, strict=True)
-            ]
-        )
-    except (ValueError, IndexError, OverflowError) as error:
-        raise InputError(f"is no file of Bundler that can be read ({reason(error)})") from None
+    frames, points = (int(number) for number in lines[0].split())
+    cameras = np.array([[float(number) for number in line.split()] for line in lines[1 : 1 + 5 * frames : 5]])
+    tracks = _empty(max(frames, 0), max(points, 0), len(content))
+    first = 1 + 5 * frames
+    if frames < 1 or points < 1 or len(lines) < first + 3 * points:
+        raise ValueError(f"it has {len(lines)} lines for {frames} cameras and {points} points")
+    for point, line in enumerate(lines[first + 2 : first + 3 * points : 3]):
+        count, *views = (float(number) for number in line.split())
+        if len(views) != 4 * count:
+            raise ValueError(f"point {point} has {len(views)} numbers for {count:g} views")
+        for camera, _, x, y in np.reshape(views, (-1, 4)):
+            if not 0 <= camera < frames:
+                raise ValueError(f"point {point} is seen by camera {camera:g} of {frames}, counted from 0")
+            tracks[int(camera), point] = x, -y
+    focal, distortion = cameras[:, 0], cameras[:, 1:3]
+    if not (focal > 0).any():
+        raise ValueError("no camera has a focal length")
+    focal = np.where(focal > 0, focal, np.median(focal[focal > 0]))  # 0 is of a camera that sees nothing
+    straight = np.array(
+        [
+            f * undistorted(seen / f, "RADIAL", bent) if bent.any() else seen
+            for seen, f, bent in zip(tracks, focal, distortion, strict=True)
+        ]
+    )
     matrices = np.array([np.diag([f, f, 1.0]) for f in focal])
     return _in_one_camera(tracks, straight, matrices, ["K is diag(f, f, 1), from the middle of the picture"])
 
@@ -138,15 +131,12 @@ def _load_colmap(folder: Path) -> Variables:
             "--output_path B --output_type TXT"
         )
     cameras, images = (_lines(folder / name) for name in ("cameras.txt", "images.txt"))
-    try:
-        models = {line.split()[0]: line.split()[1:] for line in cameras if line.strip()}
-        pairs = sorted(zip(images[0::2], images[1::2], strict=True), key=lambda pair: pair[0].split()[9])
-        used = [models[image.split()[8]] for image, _ in pairs]
-        matrices = np.array([_matrix(model[0], [float(each) for each in model[3:]]) for model in used])
-        size = int(used[0][1]), int(used[0][2])
-        keys = [np.array(points.split(), dtype=np.float64).reshape(-1, 3) for _, points in pairs]
-    except (ValueError, IndexError, KeyError, OverflowError) as error:
-        raise InputError(f"is no text model of COLMAP that can be read ({reason(error)})") from None
+    models = {line.split()[0]: line.split()[1:] for line in cameras if line.strip()}
+    pairs = sorted(zip(images[0::2], images[1::2], strict=True), key=lambda pair: pair[0].split()[9])
+    used = [models[image.split()[8]] for image, _ in pairs]
+    matrices = np.array([_matrix(model[0], [float(each) for each in model[3:]]) for model in used])
+    size = int(used[0][1]), int(used[0][2])
+    keys = [np.array(points.split(), dtype=np.float64).reshape(-1, 3) for _, points in pairs]
     labels = np.unique(np.concatenate([key[:, 2] for key in keys]))
     labels = labels[labels >= 0]
     tracks = _empty(len(keys), len(labels), sum(map(len, images)))
@@ -158,10 +148,7 @@ def _load_colmap(folder: Path) -> Variables:
         bent = values[3 if name in _ONE_FOCAL else 4 :]
         if name in _DISTORTION and any(map(float, bent)):
             focal, middle = np.diag(matrix)[:2], matrix[:2, 2]
-            try:
-                ideal = undistorted((tracks[frame] - middle) / focal, name, np.array(bent, dtype=np.float64))
-            except ValueError as error:
-                raise InputError(f"is no text model of COLMAP that can be read ({reason(error)})") from None
+            ideal = undistorted((tracks[frame] - middle) / focal, name, np.array(bent, dtype=np.float64))
             straight[frame] = focal * ideal + middle
     unknown = sorted({model[0] for model in used} - set(_DISTORTION))
     notes = [f"the distortion of its {model} camera is not removed" for model in unknown]

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +30,10 @@ import numpy as np
 from ....foundation.exceptions import InputError
 from ....foundation.types import Floats
 from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
-from ...files.contents import check_file, naming, parse_json, read_bytes
+from ...files.contents import check_file, parse_json, read_bytes, refusing_damage
 from ...files.reading_options import ReadingOptions
-from ...files.variables import LoadedFile, Parts
-from .poses import (
-    HALF,
-    SKELETONS_OF_MEDIAPIPE,
-    SKELETONS_OF_OPENPOSE,
-    chosen_individual,
-    gaps_in,
-    in_pixels,
-    keypoints,
-)
+from ...files.variables import LoadedFile, Parts, joined
+from .poses import HALF, SKELETONS_OF_MEDIAPIPE, SKELETONS_OF_OPENPOSE, gaps_in, in_pixels, read_individual
 
 _Frame = list[tuple[int, dict[str, Floats]]]  # identity and keypoints by kind, of each person
 _Person = dict[int, dict[str, Floats]]  # keypoints by kind, of each frame
@@ -125,11 +118,9 @@ def _parts_of_name(file: Path) -> tuple[str, int]:
 
 def _people(file: Path) -> _Frame:
     """Return the identity, -1 for none, and the keypoints (P, 3) of each kind of each person of one frame."""
-    with naming(file):
-        frame = parse_json(read_bytes(file))
     found = []
-    try:
-        for person in frame["people"]:
+    with refusing_damage(file, f"a frame of OpenPose, people with {BODY} of x, y, confidence each"):
+        for person in parse_json(read_bytes(file))["people"]:
             arrays = {
                 kind: np.array(values, dtype=np.float64).reshape(-1, 3)
                 for kind, values in person.items()
@@ -138,10 +129,6 @@ def _people(file: Path) -> _Frame:
             identity = (person.get("person_id") or [-1])[0]
             if BODY in arrays and (arrays[BODY][:, 2] > 0).any():
                 found.append((int(identity), arrays))
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        raise InputError(
-            f"{file}: is no frame of OpenPose; accepted is people with {BODY} of x, y, confidence each"
-        ) from None
     return found
 
 
@@ -213,43 +200,40 @@ def _agreement(before: Floats, now: Floats) -> Floats:
 
 def _read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the keypoints of one person: the one that is asked for, else the one that is seen best."""
-    people = file.individuals
+    people, kind = file.individuals, options.tracks or BODY
     if not people:
         raise InputError("shows no person in any frame; accepted are frames of at least one")
-    kind = options.tracks or BODY
-    shares = [
-        float((file.variables[_name(number, BODY)][..., 2] > 0).mean())
-        for number in range(1, len(people) + 1)
-    ]
-    index = chosen_individual(people, shares, options.individual or people[0])
+    asked = replace(options, individual=options.individual or people[0])
+    bodies = [_pose(file.variables[_name(number, BODY)]) for number in range(1, len(people) + 1)]
+    index, body = read_individual(people, bodies, asked, "OpenPose")
     found = file.variables.get(_name(index + 1, kind))
     if found is None:
         there = sorted({name.split(" ", 2)[2] for name in file.variables if name.startswith("person ")})
         raise InputError(f"{people[index]} has no {kind}; there are {', '.join(there)}")
-    confidence = found[..., 2]
-    seen = confidence > 0 if options.threshold is None else confidence >= options.threshold
-    notes, guesses = [], []
-    if options.threshold is not None:
-        notes.append(f"a point is visible from a confidence of {options.threshold:g} on")
+    _, parts = read_individual([people[index]], [_pose(found)], asked, "OpenPose", "confidence")
+    guesses = []
     if len(people) > 1 and options.individual is None:
         guesses.append(
             f"{len(people)} people are in the frames, and {people[index]} is read, who is seen best "
-            f"({shares[index]:.0%} visible); others by --individual (individual=)"
+            f"({body.seen.mean():.0%} visible); others by --individual (individual=)"
         )
     guesses += gaps_in(file.variables["frames"], "file")
-    count = found.shape[1] if kind == BODY else 0
-    points, edges = SKELETONS_OF_OPENPOSE.get(count, (None, None))
-    return keypoints(
-        found[..., :2],
-        seen,
-        "OpenPose",
+    points, edges = SKELETONS_OF_OPENPOSE.get(found.shape[1] if kind == BODY else 0, (None, None))
+    return replace(
+        parts,
         edges=edges,
         point_names=points,
         guesses=tuple(guesses),
-        provenance="; ".join(notes + guesses),
+        provenance=joined(parts.provenance, *guesses),
         roles={_name(index + 1, kind): "tracks"},
-        reading={"individual": people[index], "tracks": kind},
+        reading={**parts.reading, "tracks": kind},
     )
+
+
+def _pose(keypoints: Floats) -> tuple[Floats, Floats]:
+    """Return the places (F, P, 2), NaN where a keypoint is missing, and the confidence (F, P)."""
+    confidence = keypoints[..., 2]
+    return np.where(confidence[..., None] > 0, keypoints[..., :2], np.nan), confidence
 
 
 # -- MediaPipe -----------------------------------------------------------------------------------------------
@@ -301,23 +285,7 @@ def _landmarks(frame: Any, number: int) -> list[tuple[float, float, float]]:
 def _read_landmarks(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return landmarks in pixels, visible from a visibility on."""
     landmarks, visibility = file.variables["landmarks"], file.variables.get("visibility")
-    least = HALF if options.threshold is None else options.threshold
-    seen = np.isfinite(landmarks).all(axis=2)
-    roles, notes, reading = {"landmarks": "tracks"}, [], {}
-    if visibility is not None:
-        seen &= visibility > least
-        roles["visibility"] = "visibility"
-        reading["threshold"] = f"{least:g}"
-        notes.append(f"a point is visible above a visibility of {least:g} (threshold)")
+    _, parts = read_individual([""], [(landmarks, visibility)], options, "MediaPipe", "visibility", HALF)
     names, edges = SKELETONS_OF_MEDIAPIPE.get(landmarks.shape[1], (None, None))
-    parts = keypoints(
-        landmarks,
-        seen,
-        "MediaPipe",
-        edges=edges,
-        point_names=names,
-        provenance="; ".join(notes),
-        roles=roles,
-        reading=reading,
-    )
-    return in_pixels(parts, options)
+    roles = {"landmarks": "tracks", "visibility": "visibility"}
+    return in_pixels(replace(parts, edges=edges, point_names=names, roles=roles), options)

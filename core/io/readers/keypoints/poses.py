@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +28,8 @@ def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float] | None, 
         listed = [
             f"{name[:_LONGEST]} ({share:.0%} visible)" for name, share in zip(listed, shares, strict=True)
         ]
+    if asked is not None and list(names) == [""]:
+        raise InputError(f"individual is {asked!r}; the file holds only one")
     there = ", ".join(listed[:_MOST_NAMED]) + (", ..." if len(listed) > _MOST_NAMED else "")
     if asked is not None and asked not in names:
         raise InputError(f"there is no individual {asked!r}; there are {there}")
@@ -39,15 +40,39 @@ def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float] | None, 
     return 0 if asked is None else list(names).index(asked)
 
 
-def keypoints(places: Floats, visible: Bools, producer: str, **known: Any) -> Parts:
-    """Return the keypoints (F, P, 2) of a tool that does not state its camera; visible: (F, P)."""
-    return Parts(
+def read_individual(
+    names: SequenceOf[str],
+    poses: SequenceOf[tuple[Floats, Floats | None]],
+    options: ReadingOptions,
+    producer: str,
+    score: str = "score",
+    usual: float | None = None,
+) -> tuple[int, Parts]:
+    """Return which of several individuals is read, and its keypoints, visible from a score on.
+
+    `poses`: of each the places (F, P, 2), NaN where one is missing, and the scores (F, P) or None.
+    `usual`: the least score of a visible point where the options have none; None: any.
+    """
+    least = usual if options.threshold is None else options.threshold
+    seen: list[Bools] = []
+    for places, scores in poses:
+        placed: Bools = np.asarray(np.isfinite(places).all(axis=2))
+        seen.append(placed if scores is None or least is None else placed & (scores >= least))
+    shares = [np.count_nonzero(each) / max(each.size, 1) for each in seen]
+    index = chosen_individual(names, shares, options.individual)
+    places, scores = poses[index]
+    note, reading = "", {"individual": names[index]} if names[index] else {}
+    if scores is not None and least is not None:
+        note = f"a point is visible where its {score} is at least {least:g} (threshold)"
+        reading["threshold"] = f"{least:g}"
+    return index, Parts(
         places.transpose(0, 2, 1),
         CameraModel.PERSPECTIVE,
         camera_assumed=True,
-        visible=visible,
+        visible=seen[index],
         producer=producer,
-        **known,
+        provenance=note,
+        reading=reading,
     )
 
 

@@ -16,18 +16,19 @@ arrays of an analysis file are made of it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ....foundation.exceptions import InputError
-from ....foundation.types import Bools, Floats, Ints
+from ....foundation.types import Floats, Ints
 from ...files.allowance import Allowance
-from ...files.contents import parse_json, reason
+from ...files.contents import parse_json
 from ...files.reading_options import ReadingOptions
 from ...files.variables import Parts, Variables, is_array, real_numbers, whole_numbers
-from .poses import chosen_individual, keypoints
+from .poses import read_individual
 
 _BY_HAND = 0  # type of an instance that a person has placed
 _SCORES = ("point_scores", "instance_scores", "tracking_scores", "track_occupancy")
@@ -64,34 +65,20 @@ def individuals_of(variables: Variables) -> tuple[str, ...]:
 def read_analysis(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Return the tracks of one individual."""
     tracks, scores = _frames_first(variables)
-    names = individuals_of(variables)
-    seen: Bools = np.asarray(np.isfinite(tracks).all(axis=2))
+    names, edges = individuals_of(variables), variables.get("edge_inds")
+    poses = [(tracks[..., each], None if scores is None else scores[..., each]) for each in range(len(names))]
+    _, parts = read_individual(names, poses, options, "SLEAP")
     roles = {"tracks": "tracks", "node_names": "names", "track_names": "names"}
     # They are per individual, or of no use here; named, so that none of them is taken for a mask.
     roles |= {name: "not read" for name in _SCORES if name in variables}
-    reading = {}
-    if options.threshold is not None and scores is not None:
-        seen &= scores >= options.threshold
+    if "threshold" in parts.reading:
         roles["point_scores"] = "scores"
-        reading["threshold"] = f"{options.threshold:g}"
-    index = chosen_individual(names, seen.mean(axis=(0, 1)).tolist(), options.individual)
-    reading["individual"] = names[index]
-    edges = variables.get("edge_inds")
-    if is_array(edges, 2) and edges.shape[0] == 2 and edges.size:
-        edges = whole_numbers(edges, "edge_inds").T
-        roles["edge_inds"] = "edges"
-    else:
-        edges = None
-    note = f"visible from a score of {options.threshold:g} on" if "threshold" in reading else ""
-    return keypoints(
-        tracks[..., index],
-        seen[..., index],
-        "SLEAP",
-        edges=edges,
+    joined = is_array(edges, 2) and edges.shape[0] == 2 and edges.size > 0
+    return replace(
+        parts,
+        edges=whole_numbers(edges, "edge_inds").T if joined else None,
         point_names=tuple(str(name) for name in variables["node_names"]),
-        provenance=note,
-        roles=roles,
-        reading=reading,
+        roles=roles | ({"edge_inds": "edges"} if joined else {}),
     )
 
 
@@ -110,29 +97,26 @@ def analysis_of(variables: Variables, stored: int) -> Variables:
     Of two instances of one frame and track the one placed by hand counts. Instances without a track are of an
     individual "untracked", of which a frame can have one.
     """
-    try:
-        frames, instances = variables["frames"], variables["instances"]
-        names, edges = _skeleton(parse_json(str(variables["metadata"]["json"]).encode()))
-        tracks = [str(parse_json(text.encode())[1]) for text in variables["tracks_json"].tolist()]
-        if len(videos := np.unique(frames["video"])) > 1:
-            raise InputError(f"is a project of {len(videos)} videos; accepted is one of one video")
-        count = int(frames["frame_idx"].max()) + 1
-        shape = (count, len(names), 2, len(tracks) + 1)
-        Allowance(stored).use_array(shape, 2 * 8)
-        places, scores = np.full(shape, np.nan), np.full((count, len(names), len(tracks) + 1), np.nan)
-        rows = zip(*(frames[f"instance_id_{end}"].tolist() for end in ("start", "end")), strict=True)
-        for number, (first, last) in zip(frames["frame_idx"].tolist(), rows, strict=True):
-            for row in sorted(range(first, last), key=lambda row: -instances["instance_type"][row]):
-                by_hand = instances["instance_type"][row] == _BY_HAND
-                points = variables["points" if by_hand else "pred_points"]
-                part = slice(int(instances["point_id_start"][row]), int(instances["point_id_end"][row]))
-                track = int(instances["track"][row])
-                seen = points["visible"][part].astype(bool)
-                xy = np.stack([points["x"][part], points["y"][part]], axis=1)
-                places[number, :, :, track] = np.where(seen[:, None], xy, np.nan)
-                scores[number, :, track] = 1.0 if by_hand else points["score"][part]
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"is no project of SLEAP that can be read ({reason(error)})") from None
+    frames, instances = variables["frames"], variables["instances"]
+    names, edges = _skeleton(parse_json(str(variables["metadata"]["json"]).encode()))
+    tracks = [str(parse_json(text.encode())[1]) for text in variables["tracks_json"].tolist()]
+    if len(videos := np.unique(frames["video"])) > 1:
+        raise InputError(f"is a project of {len(videos)} videos; accepted is one of one video")
+    count = int(frames["frame_idx"].max()) + 1
+    shape = (count, len(names), 2, len(tracks) + 1)
+    Allowance(stored).use_array(shape, 2 * 8)
+    places, scores = np.full(shape, np.nan), np.full((count, len(names), len(tracks) + 1), np.nan)
+    rows = zip(*(frames[f"instance_id_{end}"].tolist() for end in ("start", "end")), strict=True)
+    for number, (first, last) in zip(frames["frame_idx"].tolist(), rows, strict=True):
+        for row in sorted(range(first, last), key=lambda row: -instances["instance_type"][row]):
+            by_hand = instances["instance_type"][row] == _BY_HAND
+            points = variables["points" if by_hand else "pred_points"]
+            part = slice(int(instances["point_id_start"][row]), int(instances["point_id_end"][row]))
+            track = int(instances["track"][row])
+            seen = points["visible"][part].astype(bool)
+            xy = np.stack([points["x"][part], points["y"][part]], axis=1)
+            places[number, :, :, track] = np.where(seen[:, None], xy, np.nan)
+            scores[number, :, track] = 1.0 if by_hand else points["score"][part]
     used = np.flatnonzero(np.isfinite(places).any(axis=(0, 1, 2)))
     named = np.array([*tracks, "untracked"])[used]
     return {

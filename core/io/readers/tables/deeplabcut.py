@@ -14,16 +14,15 @@ DeepLabCut writes the same table as HDF5, by pandas: its values, and the names o
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
 from ....foundation.exceptions import InputError
-from ....foundation.types import Bools
 from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts, Variables, is_array
 from ..arrays.saved_arrays import unpickle
-from ..keypoints.poses import CUTOFF, chosen_individual, keypoints
+from ..keypoints.poses import CUTOFF, read_individual
 from .delimited import Table
 
 FRAME = "df_with_missing"  # the group of an HDF5 file that holds such a table
@@ -38,13 +37,13 @@ def is_pose_table(table: Table) -> bool:
     return _row(table, "bodyparts") is not None and coords is not None and "x" in coords and "y" in coords
 
 
-def table_of_frame(variables: Variables, path: Path) -> Table:
+def table_of_frame(variables: Variables) -> Table:
     """Return the table that pandas has written as HDF5, with the fields that the csv would have."""
     frame = variables[FRAME].get("table", {})
     values, pickled = frame.get("values_block_0"), frame.get("values_block_0_kind")
     if not is_array(values, 2) or pickled is None:
         raise InputError(f"{FRAME} is no table of DeepLabCut; accepted is what analyze_videos writes")
-    names = [[str(level) for level in column] for column in unpickle(str(pickled).encode(), path)]
+    names = [[str(level) for level in column] for column in unpickle(str(pickled).encode())]
     counts = {len(column) for column in names}
     levels = LEVELS if counts == {len(LEVELS)} else [LEVELS[0], *LEVELS[2:]]
     if counts != {len(levels)} or len(names) != len(values):
@@ -102,33 +101,13 @@ def _name(individual: str, array: str) -> str:
 
 def read(file: LoadedFile, table: Table, options: ReadingOptions) -> Parts:
     """Return the tracks of one individual, visible from a likelihood on."""
-    least = CUTOFF if options.threshold is None else options.threshold
-
-    def seen(name: str) -> Bools:
-        likelihood = file.variables.get(_name(name, "likelihood"))
-        placed: Bools = np.isfinite(file.variables[_name(name, "coords")]).all(axis=2)
-        return placed if likelihood is None else placed & (likelihood >= least)
-
-    names = file.individuals or (_ONE,)
-    shares = [float(seen(name).mean()) for name in names]
-    individual = names[chosen_individual(names, shares, options.individual)]
-    scored = _name(individual, "likelihood") in file.variables
-    roles = {_name(individual, "coords"): "tracks", _name(individual, "bodyparts"): "names"}
-    reading = {"individual": individual} if individual else {}
-    if scored:
-        roles[_name(individual, "likelihood")] = "scores"
-        reading["threshold"] = f"{least:g}"
-    note = f"a point is visible where its likelihood is at least {least:g} (threshold)"
+    arrays, names = file.variables, file.individuals or (_ONE,)
+    poses = [(arrays[_name(each, "coords")], arrays.get(_name(each, "likelihood"))) for each in names]
+    index, parts = read_individual(names, poses, options, "DeepLabCut", "likelihood", CUTOFF)
+    kinds = {"coords": "tracks", "bodyparts": "names", "likelihood": "scores"}
+    roles = {_name(names[index], kind): role for kind, role in kinds.items()}
     guesses: tuple[str, ...] = ()
     if table.rows and not table.texts(0)[0].isdigit():
         guesses = ("the rows are labelled pictures: they may be far apart in time, or of several videos",)
-    return keypoints(
-        file.variables[_name(individual, "coords")],
-        seen(individual),
-        "DeepLabCut",
-        point_names=tuple(file.variables[_name(individual, "bodyparts")].tolist()),
-        guesses=guesses,
-        provenance=note if scored else "",
-        roles=roles,
-        reading=reading,
-    )
+    point_names = tuple(arrays[_name(names[index], "bodyparts")].tolist())
+    return replace(parts, point_names=point_names, guesses=guesses, roles=roles)

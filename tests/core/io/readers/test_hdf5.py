@@ -6,11 +6,13 @@ import pytest
 from programs import run_python
 
 from core import InputError
+from core.io.readers import refusing_damage
 from core.io.readers.arrays.mat import load_variables
 
 
 def load(path):
-    return load_variables(path.read_bytes(), path)
+    with refusing_damage(path, "HDF5 arrays"):
+        return load_variables(path.read_bytes())
 
 
 REFUSED = {

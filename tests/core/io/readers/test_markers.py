@@ -102,7 +102,7 @@ def test_a_c3d_of_floats_or_of_scaled_whole_numbers_is_read_without_parameters(s
         ),
         (
             header(processor=86) + bytes(320),
-            "parameters that cannot be read .processor 86; accepted is 84, Intel",
+            "cannot be read as Motion capture .processor 86; accepted is 84, Intel",
         ),
         (b"no C3D" + bytes(2000), "is no C3D file"),
     ],

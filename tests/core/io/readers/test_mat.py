@@ -2,7 +2,6 @@
 
 import struct
 import sys
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -264,7 +263,7 @@ def test_values_are_arrays_lists_and_dicts(tmp_path):
     others = {"text": "nothing to read", "sparse": csc_array(numbers * (numbers > 0)), "structs": structs}
     others["struct"] = {"a": np.eye(3), "in": {"b": cell([numbers, "text"])}}
     file = save(tmp_path / "a.mat", **known, **others)
-    found = load_variables(file.read_bytes(), file)
+    found = load_variables(file.read_bytes())
     assert found["small"].dtype == np.uint8
     expected = {"sparse": numbers * (numbers > 0), "struct": {"a": np.eye(3), "in": {"b": [numbers, None]}}}
     expected["structs"] = [{"p": numbers, "of": None}, {"p": numbers[:3], "of": None}]
@@ -273,7 +272,7 @@ def test_values_are_arrays_lists_and_dicts(tmp_path):
 
 def test_numbers_of_the_other_order_become_native():
     header = struct.pack(">5i", 1000, 2, 3, 0, 2) + b"W\0"
-    ours = load_variables(header + struct.pack(">6d", 1, -2.5, 3e300, 4, 5, 6), Path("a.mat"))
+    ours = load_variables(header + struct.pack(">6d", 1, -2.5, 3e300, 4, 5, 6))
     np.testing.assert_array_equal(ours["W"], [[1, 3e300, 5], [-2.5, 4, 6]])
     assert ours["W"].dtype.isnative
 
@@ -283,7 +282,7 @@ def test_what_is_too_large_beside_the_tracks_is_marked_and_alone_is_refused(tmp_
     mask, wanted, file = np.zeros((2000, 2000), np.uint8), np.arange(24.0).reshape(4, 6), tmp_path / "a.mat"
     for rois in (mask, cell([mask])):
         savemat(file, {"rois": rois, "W": wanted}, do_compression=True)
-        found = load_variables(file.read_bytes(), file)
+        found = load_variables(file.read_bytes())
         np.testing.assert_array_equal(found["W"], wanted)
         assert size_of(found["rois"]) == "more than a file of this size may need, and not read"
     savemat(file, {"rois": mask}, do_compression=True)

@@ -11,17 +11,9 @@ import subprocess
 import numpy as np
 import pytest
 from refusals import refuses
+from tracker_files import NTXY, RNG, SEEN, TNXY, TRACKS, F, P, tap_vid_videos
 
 from core import CameraModel, inspect_file, list_sequences, read_sequence
-
-F, P = 12, 9
-RNG = np.random.default_rng(8)
-TIME = np.arange(F)[:, None, None]
-TRACKS = RNG.uniform(200, 700, size=(1, 2, P)) + 8 * np.sin(TIME / 3 + RNG.uniform(0, 6, (1, 2, P)))
-SEEN = RNG.random((F, P)) < 0.8
-SEEN[:, 0] = SEEN[:2] = True
-TNXY, NTXY = TRACKS.transpose(0, 2, 1), TRACKS.transpose(2, 0, 1)
-VIDEO = np.broadcast_to(np.uint8(0), (F, 72, 96, 3))
 
 
 def save(folder, value, protocol=4):
@@ -81,6 +73,7 @@ def test_the_depth_of_spatial_tracker_is_not_read(tmp_path):
         (np.zeros(5), "fits no layout that is known"),
         (np.array(["a", "b"]), "fits no layout that is known"),
         (np.array([object()]), "cloth.npy: is a"),
+        (np.array({}), "fits no layout that is known; it holds nothing"),
     ],
 )
 def test_an_array_that_is_no_tracks_is_refused(tmp_path, array, sentence):
@@ -106,14 +99,8 @@ def test_the_arrays_of_delta_are_read_from_every_protocol(tmp_path, protocol, co
     np.testing.assert_array_equal(found.sequence.visible, SEEN)
 
 
-def tapvid():
-    relative = NTXY / np.array([960, 720])
-    other = {"points": relative[:, :8], "occluded": ~SEEN.T[:, :8], "video": VIDEO[:8]}
-    return {"dogs": {"points": relative, "occluded": ~SEEN.T, "video": VIDEO}, "breakdance": other}
-
-
 def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path):
-    file = save(tmp_path, tapvid())
+    file = save(tmp_path, tap_vid_videos())
     refuses(file, r"holds 2 individuals: dogs, breakdance; choose one")
     assert inspect_file(file).individuals == ("dogs", "breakdance")
     found = inspect_file(file, individual="dogs")
@@ -128,12 +115,12 @@ def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path):
 
 
 def test_videos_of_a_list_are_numbered_and_a_single_one_needs_no_name(tmp_path):
-    file = save(tmp_path, list(tapvid().values()))
+    file = save(tmp_path, list(tap_vid_videos().values()))
     assert inspect_file(file).individuals == ("0", "1")
     assert read_sequence(file, individual="1").frame_count == 8
-    assert read_sequence(save(tmp_path, {"dogs": tapvid()["dogs"]})).frame_count == F
+    assert read_sequence(save(tmp_path, {"dogs": tap_vid_videos()["dogs"]})).frame_count == F
     refuses(
-        save(tmp_path, tapvid()["dogs"]),
+        save(tmp_path, tap_vid_videos()["dogs"]),
         "individual is 'dogs'; the file holds only one video",
         individual="dogs",
     )
@@ -227,7 +214,7 @@ def test_a_hostile_pickle_is_refused_in_a_sentence_and_runs_nothing(tmp_path, ca
     (tmp_path / "clip.pkl").write_bytes(content)
     found = inspect_file(tmp_path / "clip.pkl")
     assert found.problem and found.sequence is None
-    assert "is a pickle that is not read" in found.problem or "is not a pickle that can be" in found.problem
+    assert "is a pickle that is not read" in found.problem or "cannot be read as Pickled" in found.problem
     assert not mark.exists()
     assert capfd.readouterr().out == ""
 

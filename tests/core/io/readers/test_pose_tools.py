@@ -125,7 +125,7 @@ def test_a_project_of_sleap_is_read_with_its_labels_before_its_predictions(tmp_p
     refuses(project(path, videos=2), "is a project of 2 videos")
     with h5py.File(path, "a") as file:
         del file["metadata"]
-    refuses(path, r"is no project of SLEAP that can be read")
+    refuses(path, r"cannot be read as Project of SLEAP")
 
 
 def project(path, videos=1):
@@ -262,9 +262,12 @@ def test_a_missing_file_and_a_threshold_of_confidence_are_said(tmp_path):
     ("people", "sentence"),
     [
         ([[], []], "clip: shows no person in any frame"),
-        ([[person(0)], [{"pose_keypoints_2d": [1, 2, 3, 4]}]], "0001_keypoints.json: is no frame"),
+        (
+            [[person(0)], [{"pose_keypoints_2d": [1, 2, 3, 4]}]],
+            "0001_keypoints.json: cannot be read as a frame",
+        ),
         ([[person(0)], [person(0, TRACKS[:, :18], VISIBLE[:, :18])]], "has 18 keypoints; others have 25"),
-        ([[person(0)], 7], "0001_keypoints.json: is no frame of OpenPose"),
+        ([[person(0)], 7], "0001_keypoints.json: cannot be read as a frame of OpenPose"),
     ],
 )
 def test_a_broken_frame_of_openpose_is_named(people, sentence, tmp_path):

@@ -4,13 +4,12 @@ import os
 import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.io import savemat
 
-from core import InputError, inspect_file, read_sequence
+from core import inspect_file, read_sequence
 from core.io.files import sandbox
 from core.io.files.sandbox import read_limited
 
@@ -36,13 +35,13 @@ def test_whatever_becomes_of_a_reader_is_a_sentence_and_the_next_file_is_read(tm
     monkeypatch.syspath_prepend(tmp_path)
     careless = import_module("careless")
     for read, sentence in (
-        (careless.crashes, r"is not an odd file that can be read \(its library ends with code -11\)$"),
-        (careless.raises, r"is not an odd file that can be read \('a\\x1b\[31mb'\)$"),
+        (careless.crashes, "^its library ends with code -11$"),
+        (careless.raises, r"^'a\\x1b\[31mb'$"),
         (careless.fills, "needs too much of memory; accepted of a file of this size are 64 MB$"),
     ):
-        with pytest.raises(InputError, match=sentence):
-            read_limited(read, b"odd", Path("a.odd"), "an odd file")
-        assert read_limited(careless.returns, b"odd", Path("a.odd"), "an odd file")["size"] == 3
+        with pytest.raises(ValueError, match=sentence):
+            read_limited(read, b"odd")
+        assert read_limited(careless.returns, b"odd")["size"] == 3
     if sys.platform == "linux":  # a larger file may come next
         import resource
 
@@ -55,8 +54,8 @@ def test_whatever_becomes_of_a_reader_is_a_sentence_and_the_next_file_is_read(tm
 def test_a_reader_that_does_not_end_is_ended(tmp_path, monkeypatch):
     (tmp_path / "careless.py").write_text(READERS)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InputError, match=r"an odd file that can be read \(no end after seconds\)$"):
-        read_limited(import_module("careless").endless, b"odd", Path("a.odd"), "an odd file")
+    with pytest.raises(ValueError, match="no end after seconds"):
+        read_limited(import_module("careless").endless, b"odd")
 
 
 @pytest.mark.usefixtures("sandboxed")
@@ -64,7 +63,7 @@ def test_a_file_that_the_library_crashes_at_is_refused_and_others_are_read(tmp_p
     W = np.random.default_rng(0).normal(size=(8, 6))
     savemat(tmp_path / "W.mat", {"W": W})
     problem = inspect_file(data / "hostile" / "sparse_oob.mat").problem
-    assert "is not a MATLAB file that can be read (its library ends with code -11)" in problem
+    assert "cannot be read as MATLAB variables (its library ends with code -11)" in problem
     np.testing.assert_array_equal(read_sequence(tmp_path / "W.mat").tracks.reshape(8, 6), W)
     assert read_sequence(data / "others" / "sleap_labels.mat").frame_count == 43  # with objects of MATLAB
 

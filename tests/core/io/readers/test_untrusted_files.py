@@ -256,7 +256,7 @@ def test_a_reader_that_fails_while_it_loads_is_a_sentence(tmp_path, monkeypatch)
     reader = Reader(".odd", "Odd", lambda file, options: None, load)
     monkeypatch.setitem(READERS, ".odd", reader)
     (tmp_path / "a.odd").write_bytes(b"odd")
-    assert "holds values that cannot be read" in problem_of(tmp_path / "a.odd")
+    assert "cannot be read as Odd (short)" in problem_of(tmp_path / "a.odd")
 
 
 @pytest.mark.slow
