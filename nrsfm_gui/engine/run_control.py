@@ -347,7 +347,7 @@ class RunControl(QObject):
 
     def _thin_snapshots(self) -> None:
         """Drop snapshots of runs that are not shown, the largest first, where all are too large."""
-        everything = [run for _sequence, runs, _shown in self._session.everything() for run in runs]
+        everything = self._session.all_runs
         runs = [run for run in everything if run is not self._session.shown]
         while runs and sum(run.snapshots.size for run in everything) > ALL_SNAPSHOTS:
             largest = max(runs, key=lambda run: run.snapshots.size)

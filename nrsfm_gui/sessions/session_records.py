@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NewType, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -56,24 +56,22 @@ from core.reconstruction import (
     phases_of,
     write_penalty,
 )
-from nrsfm_gui.model.history import Tick
-from nrsfm_gui.model.run import RunState
-from nrsfm_gui.scene.run_errors import StoredErrors
+from nrsfm_gui.model.history import History, Tick
+from nrsfm_gui.model.run import Run, StoredErrors
 from nrsfm_gui.sessions.archive import Array
 
 LARGEST_NUMBER = 1e50  # of arrays that are computed with: squares and products of it are finite
 LONGEST_NOTE = 20_000  # characters
-Note = NewType("Note", str)
-HistoryEntries = tuple[HistoryEntry, ...]
 KINDS = {np.float64: ("f", "numbers"), np.bool_: ("b", "truth values")}  # of arrays, by their annotations
 
 
 @dataclass(frozen=True, eq=False)
 class StoredHistory:
-    """A history in columns, with the records that its phases begin at."""
+    """A history in columns, with the records that its phases begin at, and its changes of settings."""
 
     columns: Floats  # (N, 7) iteration, seconds, loss, primal and dual residual, energy, best; NaN: unknown
     phases: tuple[tuple[int, Phase], ...]
+    ticks: tuple[Tick, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +93,16 @@ NAMES = {
     each.__name__: each
     for each in (
         *(DepthStep, Factors, IntrinsicsOrigin, Iterate, Phase, Point, Problem, ProvenanceChain, RobustLoss),
-        *(RunState, Settings, SolveStep, StartReport, Status, Tick, Verdict, DepthPoint, DepthEnd, Geometry),
-        *(Alignment, StoredErrors),
+        *(Settings, SolveStep, StartReport, Status, Tick, Verdict, DepthPoint, DepthEnd, Geometry),
+        Alignment,
     )
-} | {"Floats": Floats, "Bools": Bools, "Note": Note, "Path": Path}
+} | {"Floats": Floats, "Bools": Bools, "Path": Path}
 # The history of a stream is that of the run; what a refinement knows besides is found again.
-LEFT_OUT = {Iterate: ("log",), DepthStep: ("objective", "mirrored", "followed", "known")}
+LEFT_OUT = {
+    Run: ("snapshots", "seconds_left"),
+    Iterate: ("log",),
+    DepthStep: ("objective", "mirrored", "followed", "known"),
+}
 # Letters are sizes that must agree: F frames and P points are those of the sequence.
 SHAPES: dict[type, dict[str, tuple[str | int, ...]]] = {
     StoredHistory: {"columns": ("N", 7)},
@@ -135,12 +137,11 @@ class SessionRecords(Records):
         """`name`: returns the name of an array that is written; `arrays`: those to read, by name."""
         hooks = {
             np.ndarray: Hook(name, self._read_array),
-            Note: Hook(str, lambda _kind, value, where: _read_note(value, where)),
+            Sequence: Hook(lambda _sequence: None, lambda *_: sequence),  # each run is of this one
+            Run: Hook(self.write_fields, self._read_run),
             Iterate: Hook(self._write_iterate, self._read_iterate),
             Problem: Hook(self._write_problem, self._read_problem),
-            HistoryEntries: Hook(
-                lambda records: self.write_fields(_stored_history(records)), self._read_history
-            ),
+            History: Hook(lambda history: self.write_fields(_stored_history(history)), self._read_history),
         }
         super().__init__(RECORDS.hooks | hooks, NAMES, LEFT_OUT)
         self._arrays, self._sequence = arrays, sequence
@@ -182,6 +183,18 @@ class SessionRecords(Records):
         if array.dtype.kind != letter:
             raise InputError(f"{where} is {array.dtype}; accepted are {name}")
         return array
+
+    def _read_run(self, kind: Any, value: Any, where: str) -> Run:
+        entries = dict(value) if isinstance(value, dict) else {}
+        note = entries.pop("note", "")
+        if not isinstance(note, str):
+            raise refused(f"{where}.note", note, "a text")
+        run: Run = self.read_fields(kind, entries, where)
+        run.note = shown_text(note, LONGEST_NOTE)
+        _check_run(run, where)
+        if run.last is not None and len(run.history):
+            run.snapshots.add(len(run.history) - 1, run.last)
+        return run
 
     # -- iterates and problems ------------------------------------------------------------------------------
 
@@ -258,31 +271,41 @@ class SessionRecords(Records):
         self._known[stored,] = problem = problem.with_robust(stored.robust)
         return problem
 
-    def _read_history(self, _kind: Any, value: Any, where: str) -> tuple[HistoryEntry, ...]:
+    def _read_history(self, _kind: Any, value: Any, where: str) -> History:
         stored = self.read_fields(StoredHistory, value, where)
         phases, phase = dict(stored.phases), None
         if not (np.abs(stored.columns[:, :2]) <= LARGEST_COUNT).all():  # written so that NaN is refused, too
             raise InputError(f"{where} counts iterations or seconds that are no such numbers")
-        records = []
+        history = History()
+        history.ticks.extend(stored.ticks)
         for index, (iteration, seconds, loss, *others) in enumerate(stored.columns.tolist()):
             phase = phases.get(index, phase)
             if phase is None:
                 raise InputError(f"{where}.phases lacks the phase of the first record")
             known = (None if np.isnan(each) else each for each in others)
-            records.append(HistoryEntry(int(iteration), seconds, loss, phase, *known))
-        return tuple(records)
+            history.extend([HistoryEntry(int(iteration), seconds, loss, phase, *known)])
+        return history
 
 
-def _read_note(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise refused(where, value, "a text")
-    return shown_text(value, LONGEST_NOTE)
+def _check_run(run: Run, where: str) -> None:
+    """Refuse a run that is not over, or refers to runs and records that cannot be."""
+    numbers, count = (run.number, run.warm_from, run.shown_before), len(run.history)
+    changes = [index for tick in run.history.ticks for index in (tick.first, *tick.later)]
+    if run.state.alive:
+        raise InputError(f"{where}: the state is {run.state.value}; accepted is that of a run which is over")
+    if not all(each is None or each >= 1 for each in numbers):
+        raise InputError(f"{where}: a run has the numbers {numbers}; accepted are numbers from 1")
+    if not all(0 <= index < max(count, 1) for index in changes):
+        raise InputError(f"{where}: changes are at the records {changes}; there are {count}")
+    if not all(((curve.points[:, 0] >= 0) & (curve.points[:, 0] < count)).all() for curve in run.errors):
+        raise InputError(f"{where}: errors are at records that are absent; there are {count}")
 
 
-def _stored_history(records: HistoryEntries) -> StoredHistory:
+def _stored_history(history: History) -> StoredHistory:
     lines = []
-    for record in records:
+    for record in history.records:
         others = (record.primal, record.dual, record.energy, record.best)
         known = (np.nan if value is None else value for value in others)
         lines.append((record.iteration, record.seconds, record.loss, *known))
-    return StoredHistory(np.array(lines, dtype=float).reshape(-1, 7), tuple(phases_of(records)))
+    columns = np.array(lines, dtype=float).reshape(-1, 7)
+    return StoredHistory(columns, tuple(phases_of(history.records)), tuple(history.ticks))

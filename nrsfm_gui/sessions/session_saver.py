@@ -12,7 +12,7 @@ from typing import Protocol
 from PyQt6.QtCore import QByteArray, QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QAbstractButton, QMainWindow, QMessageBox
 
-from core import InputError, Sequence, Settings
+from core import InputError, Settings
 from core.foundation import PROGRAM, printable, protecting, write_elsewhere
 from core.io.readers import named_path
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
@@ -21,7 +21,7 @@ from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import Run
-from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.session import OpenSequence, Session
 from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.display import Display
@@ -31,8 +31,6 @@ from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.recovery import Recovery
 from nrsfm_gui.sessions.session_file import (
     SUFFIX,
-    SavedRun,
-    SavedSequence,
     SavedSession,
     ViewState,
     is_contained,
@@ -217,9 +215,8 @@ class SessionSaver(QObject):
         self._opened += 1
         self._known = known
         self._recovered = automatic
-        session.replace_everything(map(self._with_runs, saved.sequences))
-        current = saved.sequences[saved.current]
-        self._opening.open_sequence(current.sequence)
+        session.replace_everything(saved.sequences)
+        self._opening.open_sequence(saved.sequences[0].sequence)
         self._show_view(saved, path)
         self.file = saved.file if automatic else path
         self._saved_edits = -1 if automatic else session.edits
@@ -253,14 +250,6 @@ class SessionSaver(QObject):
         if path is not None:
             self._store.add_recent(path)
 
-    def _with_runs(self, saved: SavedSequence) -> tuple[Sequence, Settings, list[Run], Run | None]:
-        """Return a sequence, its parameters, its runs and the shown one, in the form that a session needs."""
-        runs = [run.run(saved.sequence) for run in saved.runs]
-        for run, stored in zip(runs, saved.runs, strict=True):
-            self._display.errors.traces.restore(run, stored.errors)
-        shown = next((run for run in runs if run.number == saved.shown), None)
-        return saved.sequence, saved.settings, runs, shown
-
     def _show_view(self, saved: SavedSession, path: Path) -> None:
         if self.recovery.cautious:
             return
@@ -285,13 +274,13 @@ class SessionSaver(QObject):
         self._view.set_orbit(state.orbit)
         self._view.saved_views = state.saved_views
 
-    def _offer_file(self, saved: SavedSequence) -> None:
+    def _offer_file(self, opened: OpenSequence) -> None:
         """Report a change of a sequence's file, and offer to open the file as it is now."""
-        source = saved.sequence.source
+        source = opened.sequence.source
         again: tuple[tuple[str, Callable[[], object]], ...] = ()
         if source is not None and os.path.exists(source):
             again = (("Open the file as it is now", lambda: self._opening.open(source)),)
-        self._notifier.warn(saved.change, action=again)
+        self._notifier.warn(opened.change, action=again)
 
     # -- what the window calls ------------------------------------------------------------------------------
 
@@ -388,7 +377,7 @@ class SessionSaver(QObject):
                 self.autosave.schedule_save()
 
     def _on_ended(self, run: Run) -> None:
-        if run in self._session.runs_of(run.sequence):  # not one that opening another session has stopped
+        if run in self._session.all_runs:  # not one that opening another session has stopped
             self.autosave.schedule_save(IDLE_MILLISECONDS)
 
     @property
@@ -398,7 +387,7 @@ class SessionSaver(QObject):
 
     @property
     def _has_runs(self) -> bool:
-        return any(runs for _sequence, runs, _shown in self._session.everything())
+        return bool(self._session.all_runs)
 
     def _seconds(self) -> float:
         return self._store.preferences().autosave_seconds if self._enabled else 0
@@ -408,20 +397,21 @@ class SessionSaver(QObject):
         session = self._session
         if session.sequence is None:
             return None
-        traces = self._display.errors.traces
         saved = tuple(
-            SavedSequence(
-                sequence,
-                tuple(SavedRun.of(run, traces.curves_of(run)) for run in runs),
-                None if shown is None else shown.number,
-                session.settings_of(sequence) or Settings(),
-            )
-            for sequence, runs, shown in session.everything(without_runs=True)
-            if runs or sequence is session.sequence or is_contained(sequence)
+            self._stored(each)
+            for each in session.everything(without_runs=True)
+            if each.runs or each.sequence is session.sequence or is_contained(each.sequence)
         )
         view = ViewState.of(session, self._view.orbit, self._view.saved_views).as_plain()
         listed = tuple(dict.fromkeys(str(entry.place) for entry in self._opening.entries))
-        return SavedSession(saved, 0, view, layout_of(self._window), listed, file or self.file)
+        return SavedSession(saved, view, layout_of(self._window), listed, file or self.file)
+
+    def _stored(self, opened: OpenSequence) -> OpenSequence:
+        """Return a sequence with copies of its runs and their errors, which do not change any more."""
+        traces = self._display.errors.traces
+        runs = {run: run.as_stored(traces.curves_of(run)) for run in opened.runs}
+        shown = None if opened.shown is None else runs.get(opened.shown)
+        return OpenSequence(opened.sequence, opened.settings or Settings(), list(runs.values()), shown)
 
 
 def _mark_before(file: Path | None, copy: Path) -> Mark | None:

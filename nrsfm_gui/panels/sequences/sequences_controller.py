@@ -301,13 +301,13 @@ class RunsController(QObject):
         session = self._session
         shown, compared = session.shown, session.compared
         rows = []
-        for sequence, runs, _shown in session.everything():
+        for each in session.everything():
             here = {
-                "shown": shown if shown in runs else None,
-                "compared": compared if compared in runs else None,
+                "shown": shown if shown in each.runs else None,
+                "compared": compared if compared in each.runs else None,
             }
-            listed = tuple(run_row(run, self._errors.of_run(run), **here) for run in reversed(runs))
-            rows.append(SequenceRow(sequence, sequence is session.sequence, listed))
+            listed = tuple(run_row(run, self._errors.of_run(run), **here) for run in reversed(each.runs))
+            rows.append(SequenceRow(each.sequence, each.sequence is session.sequence, listed))
         return tuple(rows), None if shown is None else shown.number
 
     def _on_changed(self) -> None:
