@@ -11,7 +11,7 @@ is null is absent. Others than their fields are stored of
 
     Sequence              `StoredSequence`: where it is from, and what is in it
     History of a run      `StoredHistory`: columns, where phases begin, changes of the settings
-    Problem               `StoredProblem`: its tracks only where they are not those of the sequence
+    Problem               its tracks only where they are not those of the sequence, calibrated
     Iterate, DepthStep    nothing that is found again (`session_records.LEFT_OUT`)
 
 What a file does not hold: the moments of a run that can be scrubbed through, but for the newest. It holds the

@@ -339,7 +339,10 @@ BROKEN = {
     ),
     "eta": (put(*PROBLEM, "eta", value=7), "current.problem: eta is 7; accepted is 0 < eta <= 1"),
     "spectral": (put(*PROBLEM, "spectral", value={"kind": "nn"}), "spectral is .*; accepted is a penalty"),
-    "no rotations": (put(*PROBLEM, "rotations", value=None), "a non-rigid problem has rotations"),
+    "no rotations": (
+        put(*PROBLEM, "rotations", value=None),
+        "rotations is None; accepted is the name of an array",
+    ),
     "lineage": (put(*RUN, "last", "provenance", "steps", value=[{}]), r"steps\[0\] lacks 'settings'"),
     "reading": (put(*OWN, "reading", value={"odd": 1}), "reading is .* unexpected keyword argument 'odd'"),
     "tracks": (put(*OWN, "arrays", "tracks", value=KeyError), "tracks is absent"),
