@@ -166,11 +166,7 @@ class PanelWindow(QMainWindow):
         self.banners.add(messages, lambda: Urgency.ERROR if messages.warns else Urgency.MESSAGE)
         self.banners.add(self.export_controller.strip, lambda: Urgency.PROGRESS)
         messages.changed.connect(self.banners.choose)
-        self.export_controller.reported.connect(
-            lambda sentence, buttons: notifier.inform(sentence, action=buttons)
-        )
-        for failed in (self.export_controller.failed, self.run_control.crashed):
-            failed.connect(notifier.fail)
+        self.run_control.crashed.connect(notifier.fail)
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)
         self.sequences_controller.shown.connect(self.display.refresh)
         self.sequences_controller.shown.connect(self.fit)

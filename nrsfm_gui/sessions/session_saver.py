@@ -129,14 +129,20 @@ class SessionSaver(QObject):
         self._ask(self.save_to)
 
     def save_to(
-        self, path: Path, *, then: Callable[[], object] = lambda: None, over_others: bool = True
+        self,
+        path: Path,
+        *,
+        then: Callable[[], object] = lambda: None,
+        over_others: bool = True,
+        left: SavedSession | None = None,
     ) -> None:
-        """Write the present session to a file in the background, after those that are being written."""
-        saved = self._snapshot(file=path)
+        """Write the present session, or one that was left, in the background after those before it."""
+        saved = left or self._snapshot(file=path)
         if saved is None:
             self._notifier.fail(f"{path} is not written: nothing is open", "")
             return
-        opened, edits, inputs = self._opened, self._session.edits, self._session.inputs()
+        opened = self._opened if left is None else None
+        edits, inputs = self._session.edits, self._session.inputs()
 
         def write(_job: Job) -> None:
             if not over_others and self._known[0] == path and mark_of(path) not in (None, self._known[1]):
@@ -158,6 +164,9 @@ class SessionSaver(QObject):
             then()
 
         def fail(reason: str, details: str) -> None:
+            if left is not None:
+                self._on_not_kept(left, reason, details)
+                return
             over = [("Replace it", lambda: self.save_to(path, then=then))] if reason.endswith(CHANGED) else []
             self._notifier.fail(reason, details, action=(("Save elsewhere…", self.save_as), *over))
 
@@ -165,22 +174,7 @@ class SessionSaver(QObject):
 
     def _on_not_kept(self, saved: SavedSession, reason: str, details: str) -> None:
         """Offer to save a session elsewhere that was left for another one."""
-
-        def write(path: Path) -> None:
-            inputs = self._session.inputs()
-
-            def write_there(_job: Job) -> None:
-                with protecting(inputs):
-                    write_session(saved, path)
-
-            job = Job(
-                write_there,
-                done=lambda _value: self._notifier.inform(f"Saved {path}"),
-                failed=lambda why, more: self._on_not_kept(saved, why, more),
-            )
-            self._jobs.start(job)
-
-        elsewhere = ("Save it elsewhere…", lambda: self._ask(write))
+        elsewhere = ("Save it elsewhere…", lambda: self._ask(partial(self.save_to, left=saved)))
         self._notifier.fail(f"{NOT_KEPT}: {reason.rstrip('.')}.", details, action=(elsewhere,))
 
     def _ask(self, then: Callable[[Path], object]) -> None:
