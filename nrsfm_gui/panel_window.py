@@ -161,12 +161,11 @@ class PanelWindow(QMainWindow):
         self.hide_controller = HideController(session)
 
     def _connect_panels(self) -> None:
-        messages, notifier = self.message_bar, self.session.notifier
-        messages.listen_to(notifier)
+        messages = self.message_bar
+        messages.listen_to(self.session.notifier)
         self.banners.add(messages, lambda: Urgency.ERROR if messages.warns else Urgency.MESSAGE)
         self.banners.add(self.export_controller.strip, lambda: Urgency.PROGRESS)
         messages.changed.connect(self.banners.choose)
-        self.run_control.crashed.connect(notifier.fail)
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)
         self.sequences_controller.shown.connect(self.display.refresh)
         self.sequences_controller.shown.connect(self.fit)

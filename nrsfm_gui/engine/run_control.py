@@ -49,7 +49,6 @@ class RunControl(QObject):
     """Owns the solver threads."""
 
     refused = pyqtSignal(str)  # a sentence: settings that the sequence cannot serve
-    crashed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
     ended = pyqtSignal(object)  # no thread works on this run any more
     # A run was added that follows changes, and the one that it goes on from, which stays as it is.
     branched = pyqtSignal(object, object)
@@ -322,7 +321,7 @@ class RunControl(QObject):
                 self._withdraw(run)
             self.refused.emit(content.refusal)
         if ending is not None and ending.details:
-            self.crashed.emit(ending.sentence, ending.details)
+            self._session.notifier.fail(ending.sentence, ending.details)
         elif ending is not None and ending.state is RunState.FAILED:
             if not len(run.history):
                 self._session.drop_run(run)

@@ -56,6 +56,7 @@ from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 # What was listed, and what was read.
 Found: TypeAlias = "Sequence | FileContents | SavedSession | Run | NoSequence"
 Read = tuple[tuple["SequenceEntry", ...], Found]
+Then = Callable[[], object]
 SAMPLE = "sample:"
 RUNS_SUFFIX = ".jsonl"  # of the files of a sweep
 RESULT_ARRAYS = {"B", "C", "weights", "meta"}  # which no sequence file has
@@ -123,6 +124,7 @@ class SequenceOpening(QObject):
         # found with the inspected file; listed once it is opened
         self._pending: tuple[SequenceEntry, ...] = ()
         self.asks = True
+        self._then: Then | None = None  # of what was asked for last
 
     @property
     def busy(self) -> bool:
@@ -136,14 +138,19 @@ class SequenceOpening(QObject):
             self._parent, title, self.open, kind=PathKind.ANY, start=self.folder, filters=file_filters()
         )
 
-    def open(self, path: str | Path, reading: Mapping[str, Any] | None = None) -> None:
-        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME"."""
+    def open(
+        self, path: str | Path, reading: Mapping[str, Any] | None = None, *, then: Then | None = None
+    ) -> None:
+        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".
+
+        `then` is called once all of it is on view.
+        """
         known = None if reading else self._store.imported(Path(path))
         how = StoredImport(reading or {}) if known is None else known
         asks = self.asks and known is None
-        self._start(path, how, lambda: _read(path, how.reading, tracks=asks), asks=asks)
+        self._start(path, how, lambda: _read(path, how.reading, tracks=asks), asks=asks, then=then)
 
-    def open_result(self, path: Path, *, title: str, name: str) -> None:
+    def open_result(self, path: Path, *, title: str, name: str, then: Then) -> None:
         """Open a result as a run with a title, which is no recent file; its name says what is read."""
 
         def read() -> Read:
@@ -151,7 +158,7 @@ class SequenceOpening(QObject):
             run.title = title
             return _entries_of_source(run.sequence), run
 
-        self._start(path, StoredImport(), read, recent=False, name=name)
+        self._start(path, StoredImport(), read, recent=False, name=name, then=then)
 
     def inspect(self, path: str | Path) -> None:
         """Report by `inspected` what is understood of a file, even where it is clear."""
@@ -203,10 +210,11 @@ class SequenceOpening(QObject):
         imports: bool = False,
         recent: bool = True,
         name: str = "",
+        then: Then | None = None,
     ) -> None:
         """Read in a job; with `asks` what is not clear is inspected, with `imports` what is clear, too."""
         number = self._newest = self._newest + 1
-        what = str(path)
+        what, self._then = str(path), then
         self.started.emit(what, name or what)
 
         def read(_job: Job) -> tuple[Read, list[Path]]:
@@ -254,7 +262,7 @@ class SequenceOpening(QObject):
             if isinstance(found, FileContents) and found.remarks and not how.reading:
                 self.guessed.emit(". ".join(map(without_options, found.remarks)))
             return
-        self.shown.emit()
+        self._end()
 
     def _show(
         self, sequence: Sequence, recent: Path | None, how: StoredImport, *, answered: bool = False
@@ -265,7 +273,14 @@ class SequenceOpening(QObject):
         self.opened.emit(sequence)
         if how.camera_model is not None:
             self.camera_known.emit(how.camera_model, how.intrinsics, answered)
+        self._end()
+
+    def _end(self) -> None:
+        """Signal that all is on view, and call what follows that."""
         self.shown.emit()
+        then, self._then = self._then, None
+        if then is not None:
+            then()
 
     def list_entries(self, entries: Iterable[SequenceEntry]) -> None:
         """Add sequences to the list; one that was listed before stays in its place."""
