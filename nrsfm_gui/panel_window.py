@@ -112,7 +112,7 @@ class PanelWindow(QMainWindow):
     def _make_controllers(self) -> None:
         session, control, timeline = self.session, self.run_control, self.timeline
         self.display = display = Display(session, (self.scene_view, self.tracks_view), parent=self)
-        self.sequence_opening = SequenceOpening(self.store, self)
+        self.sequence_opening = SequenceOpening(session, self.store, self)
         self.sequences_controller = SequencesController(
             session, control, self.sequence_opening, self.store, self.sequences_panel
         )

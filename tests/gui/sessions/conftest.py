@@ -46,7 +46,7 @@ class SessionWindow(QMainWindow):
         self.setCentralWidget(center)
         self.message_bar.listen_to(session.notifier)
         self.display = Display(session, (self.scene_view, self.tracks_view), parent=self)
-        self.sequence_opening = SequenceOpening(store, self)
+        self.sequence_opening = SequenceOpening(session, store, self)
         sequences = SequencesController(session, control, self.sequence_opening, store, tree)
         sequences.shown.connect(self.display.refresh)
         if parameters:
