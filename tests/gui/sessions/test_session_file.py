@@ -9,7 +9,6 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hands import files_of_at_most
 
 from core import (
     MCP,
@@ -409,17 +408,6 @@ def test_nothing_is_unpickled_and_no_file_unpacks_to_more_than_its_size_allows(w
         InputError, match=r"needs 80 MB of memory; accepted of a file of this size are \d\d MB"
     ):
         read_session(whole)
-
-
-def test_the_old_file_stays_intact_where_no_more_bytes_are_accepted(sequence, tmp_path):
-    """The system itself refuses: no file of this process may grow beyond so many bytes."""
-    path = write_session(saved(sequence), tmp_path / "a.nrsfm")
-    before = path.read_bytes()
-    refused = pytest.raises(InputError, match=r"a\.nrsfm cannot be written: File too large")
-    with files_of_at_most(len(before) // 2), refused:
-        write_session(saved(sequence), path)
-    assert path.read_bytes() == before
-    assert [item.name for item in tmp_path.iterdir()] == ["a.nrsfm"]
 
 
 def test_arrays_of_many_sequences_are_counted_for_each(whole):
