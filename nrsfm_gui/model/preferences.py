@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from core import InputError
-from core.foundation import Records
 from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES, check_accepted
 from nrsfm_gui.model.arguments import RENDERERS
 
@@ -50,9 +49,12 @@ def from_values(values: Mapping[str, Any]) -> tuple[Preferences, tuple[str, ...]
     result, refused = Preferences(), []
     for field in fields(Preferences):
         default = getattr(result, field.name)
+        kind, value = type(default), values.get(field.name, default)
+        accepted = (float, int) if kind is float else (kind,)
         try:
-            value = Records().read(type(default), values.get(field.name, default), field.name)
-            result = replace(result, **{field.name: value})
-        except InputError:
+            if type(value) not in accepted:
+                raise TypeError(f"{field.name} is {value!r}")
+            result = replace(result, **{field.name: kind(value)})
+        except (TypeError, InputError, OverflowError):
             refused.append(field.name)
     return result, tuple(refused)

@@ -270,8 +270,8 @@ class SequenceOpening(QObject):
 
     def _end(self) -> None:
         """Signal that all is on view, and call what follows that."""
-        self.shown.emit()
         then, self._then = self._then, None
+        self.shown.emit()
         if then is not None:
             then()
 

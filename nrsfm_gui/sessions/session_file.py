@@ -10,6 +10,7 @@ and the fields of `SavedSession`. A class is an object with its fields, an array
 is null is absent. Others than their fields are stored of
 
     Sequence              `StoredSequence`: where it is from, and what is in it
+    Run                   no sequence: it is of that beside it
     History of a run      `StoredHistory`: columns, where phases begin, changes of the settings
     Problem               its tracks only where they are not those of the sequence, calibrated
     Iterate, DepthStep    nothing that is found again (`session_records.LEFT_OUT`)
@@ -69,7 +70,7 @@ SEEN = ("frame", "point", "selection", "frame_range", "alignment", "appearance",
 
 @dataclass(frozen=True, eq=False)
 class SavedSession:
-    """The content of a session file; immutable, so that it can be written in the background."""
+    """The content of a session file; nobody changes it while it is written in the background."""
 
     sequences: tuple[OpenSequence, ...]  # the first is shown
     view: dict[str, Any] = field(default_factory=dict)  # see `ViewState`
