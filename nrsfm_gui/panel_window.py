@@ -112,7 +112,7 @@ class PanelWindow(QMainWindow):
     def _make_controllers(self) -> None:
         session, control, timeline = self.session, self.run_control, self.timeline
         self.display = display = Display(session, (self.scene_view, self.tracks_view), parent=self)
-        self.sequence_opening = SequenceOpening(self.store, self)
+        self.sequence_opening = SequenceOpening(session, self.store, self)
         self.sequences_controller = SequencesController(
             session, control, self.sequence_opening, self.store, self.sequences_panel
         )
@@ -160,16 +160,11 @@ class PanelWindow(QMainWindow):
         self.selection_controller = SelectionController(session, self.points_panel)
 
     def _connect_panels(self) -> None:
-        messages, notifier = self.message_bar, self.session.notifier
-        messages.listen_to(notifier)
+        messages = self.message_bar
+        messages.listen_to(self.session.notifier)
         self.banners.add(messages, lambda: Urgency.ERROR if messages.warns else Urgency.MESSAGE)
         self.banners.add(self.export_controller.strip, lambda: Urgency.PROGRESS)
         messages.changed.connect(self.banners.choose)
-        self.export_controller.reported.connect(
-            lambda sentence, buttons: notifier.inform(sentence, action=buttons)
-        )
-        for failed in (self.export_controller.failed, self.run_control.crashed):
-            failed.connect(notifier.fail)
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)
         self.sequences_controller.shown.connect(self.display.refresh)
         self.sequences_controller.shown.connect(self.fit)

@@ -49,7 +49,6 @@ class RunControl(QObject):
     """Owns the solver threads."""
 
     refused = pyqtSignal(str)  # a sentence: settings that the sequence cannot serve
-    crashed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
     ended = pyqtSignal(object)  # no thread works on this run any more
     # A run was added that follows changes, and the one that it goes on from, which stays as it is.
     branched = pyqtSignal(object, object)
@@ -322,7 +321,7 @@ class RunControl(QObject):
                 self._withdraw(run)
             self.refused.emit(content.refusal)
         if ending is not None and ending.details:
-            self.crashed.emit(ending.sentence, ending.details)
+            self._session.notifier.fail(ending.sentence, ending.details)
         elif ending is not None and ending.state is RunState.FAILED:
             if not len(run.history):
                 self._session.drop_run(run)
@@ -347,7 +346,7 @@ class RunControl(QObject):
 
     def _thin_snapshots(self) -> None:
         """Drop snapshots of runs that are not shown, the largest first, where all are too large."""
-        everything = [run for _sequence, runs, _shown in self._session.everything() for run in runs]
+        everything = self._session.all_runs
         runs = [run for run in everything if run is not self._session.shown]
         while runs and sum(run.snapshots.size for run in everything) > ALL_SNAPSHOTS:
             largest = max(runs, key=lambda run: run.snapshots.size)

@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from PyQt6.QtCore import QThread, pyqtSignal
@@ -57,14 +57,14 @@ class Change:
     rest: float = 0.0  # most seconds between two changes since the one that was applied before
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MailboxContent:
-    """What happened since the mailbox was last emptied."""
+    """What happened since the mailbox was last emptied; once it is read, nobody writes it any more."""
 
-    records: tuple[HistoryEntry, ...] = ()  # every one, oldest first
+    records: list[HistoryEntry] = field(default_factory=list)  # every one, oldest first
     iterate: Iterate | None = None  # the newest
-    seen: tuple[tuple[int, Iterate], ...] = ()  # some of all, oldest first, with the number of their record
-    changes: tuple[Change, ...] = ()
+    seen: list[tuple[int, Iterate]] = field(default_factory=list)  # some, oldest first, with their records
+    changes: list[Change] = field(default_factory=list)
     refusal: str = ""  # why changed settings were not taken; the run goes on under the old ones
     ending: Ending | None = None
 
@@ -108,12 +108,7 @@ class SolverThread(QThread):
         self._paused = self._cancelled = self._over = False
         self._steps = 0
         self._delay = 0.0
-        self._records: list[HistoryEntry] = []
-        self._changes: list[Change] = []
-        self._seen: list[tuple[int, Iterate]] = []
-        self._iterate: Iterate | None = None
-        self._refusal = ""
-        self._ending: Ending | None = None
+        self._mailbox = MailboxContent()
         self._answering = False  # whether changed settings are being applied
         self._stepping = False  # whether an iteration is being done
         self._answer_seconds = 0.0
@@ -129,10 +124,7 @@ class SolverThread(QThread):
     def read_mailbox(self) -> MailboxContent:
         """Empty the mailbox."""
         with self._condition:
-            records, changes, seen = tuple(self._records), tuple(self._changes), tuple(self._seen)
-            content = MailboxContent(records, self._iterate, seen, changes, self._refusal, self._ending)
-            self._records, self._changes, self._seen, self._iterate = [], [], [], None
-            self._refusal, self._ending = "", None
+            content, self._mailbox = self._mailbox, MailboxContent()
         return content
 
     def set_paused(self, paused: bool) -> None:
@@ -175,7 +167,7 @@ class SolverThread(QThread):
         with self._condition:
             if self._answer_seconds <= seconds:
                 self._condition.wait_for(self._has_answered, seconds)
-            return bool(self._changes or self._refusal)
+            return bool(self._mailbox.changes or self._mailbox.refusal)
 
     def _has_answered(self) -> bool:
         """Whether there is nothing to wait for: asked while the condition is held."""
@@ -200,7 +192,7 @@ class SolverThread(QThread):
             ending = Ending(RunState.FAILED, f"{type(defect).__name__}: {defect}", traceback.format_exc())
         with self._condition:
             self._over = True
-            self._ending = ending
+            self._mailbox.ending = ending
             self._condition.notify_all()
 
     def _drain(self) -> RunState:
@@ -294,7 +286,7 @@ class SolverThread(QThread):
             first = next(other, None)
         except InputError as refusal:
             with self._condition:
-                self._refusal = str(refusal)
+                self._mailbox.refusal = str(refusal)
             return stream
         _close(stream)
         self._settings = settings
@@ -317,13 +309,14 @@ class SolverThread(QThread):
             self._shift = (0, 0.0)
         self._last, self._record = iterate, iterate.record
         with self._condition:
-            self._records.append(iterate.record)
-            self._iterate = iterate
-            if len(self._seen) == MOST_SEEN:
-                del self._seen[1::2]
-            self._seen.append((len(self._records) - 1, iterate))
+            mailbox = self._mailbox
+            mailbox.records.append(iterate.record)
+            mailbox.iterate = iterate
+            if len(mailbox.seen) == MOST_SEEN:
+                del mailbox.seen[1::2]
+            mailbox.seen.append((len(mailbox.records) - 1, iterate))
             if change is not None:
-                self._changes.append(replace(change, iteration=iterate.record.iteration))
+                mailbox.changes.append(replace(change, iteration=iterate.record.iteration))
         if change is not None:
             self.arrived.emit()
 

@@ -44,13 +44,12 @@ class ExportController(QObject):
     """Asks for a path, and saves."""
 
     saved = pyqtSignal(str)  # a sentence that names the files
-    reported = pyqtSignal(str, object)  # the same sentence, and the buttons next to it: (text, callback),
-    failed = pyqtSignal(str, str)  # a sentence, and the traceback of a defect
 
     def __init__(self, views: ViewSources, store: AppStore, *, figures: dict[str, Figure]) -> None:
         super().__init__(views.window)
         self.views = views
         self._session, self._window, self._store = views.session, views.window, store
+        self._notifier = views.session.notifier
         self._figures = figures
         self._dialog: ExportDialog | None = None
         self.strip = TaskBar()
@@ -117,7 +116,7 @@ class ExportController(QObject):
         try:
             shapes = "frames" in writer_for(path).options
         except InputError as refusal:
-            self.failed.emit(str(refusal), "")
+            self._notifier.fail(str(refusal))
             return
         self.save_result(path, frame=self._session.frame if shapes else None)
 
@@ -125,7 +124,7 @@ class ExportController(QObject):
         """Write the shown iteration of the shown run, with options of `core.io.writers.export`."""
         run, last, inputs = self._session.seen_run, self._session.seen, self._session.inputs()
         if run is None or last is None:
-            self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
+            self._notifier.fail(f"{path} is not written: there is no reconstruction yet")
             return
         settings = run.settings.shown_as(self._session.settings)
 
@@ -142,7 +141,7 @@ class ExportController(QObject):
         try:
             self._start(MovieTask(self.views, path, options))
         except InputError as refusal:
-            self.failed.emit(str(refusal), "")
+            self._notifier.fail(str(refusal))
 
     def save_report(self, path: Path) -> None:
         """Write one HTML page about the run that is shown."""
@@ -199,7 +198,7 @@ class ExportController(QObject):
         """Begin a task, unless its file is being written already."""
         path = task.path
         if any(path == other.path for other in self._tasks):
-            self.failed.emit(f"{path} is being written already; wait for it, or choose another name", "")
+            self._notifier.fail(f"{path} is being written already; wait for it, or choose another name")
             task.discard()
             return
         self._tasks.append(task)
@@ -207,7 +206,7 @@ class ExportController(QObject):
         row = TaskRow(task, strip)
         task.done.connect(lambda sentence: self._report(sentence, path))
         task.cancelled.connect(lambda: self._report(f"Cancelled: {path} is not written"))
-        task.failed.connect(self.failed)
+        task.failed.connect(self._notifier.fail)
         task.finished.connect(lambda: self._tasks.remove(task))
         task.finished.connect(lambda: strip.remove(row))
         self._jobs.start(task)
@@ -228,7 +227,7 @@ class ExportController(QObject):
             with protecting(self._session.inputs()):
                 save()
         except (InputError, OSError) as refusal:
-            self.failed.emit(str(refusal), "")
+            self._notifier.fail(str(refusal))
         else:
             self._report(f"Saved {path}", path)
 
@@ -240,12 +239,12 @@ class ExportController(QObject):
             if path.suffix.lower() == ".html":
                 buttons.append(("Open page", partial(self._open, path)))
             buttons.append(("Open folder", partial(self._open, path.absolute().parent)))
-        self.reported.emit(sentence, tuple(buttons))
+        self._notifier.inform(sentence, action=tuple(buttons))
 
     def _open(self, path: Path) -> None:
         """Open a file or a folder by the program that the desktop has for it."""
         if not QDesktopServices.openUrl(QUrl(path.absolute().as_uri())):
-            self.failed.emit(f"No program was found that opens {path}", "")
+            self._notifier.fail(f"No program was found that opens {path}")
 
     def _ask(self, title: str, end: str, filters: str, then: Callable[[Path], object]) -> None:
         """Ask for a path to write, proposed with that end, and remember its folder."""

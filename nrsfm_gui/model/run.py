@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypedDict
 
-from core import Iterate, Sequence, Settings
+from core import Alignment, Iterate, Sequence, Settings
+from core.foundation import Floats
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.snapshots import Snapshots
 
@@ -35,6 +36,15 @@ class RunAdditions(TypedDict, total=False):
     dismissed: frozenset[str]
 
 
+@dataclass(frozen=True, eq=False)
+class StoredErrors:
+    """The errors of a run that are known under an alignment and a scale, as a session stores them."""
+
+    alignment: Alignment
+    scale: str | None
+    points: Floats  # (M, 2) record and error
+
+
 @dataclass(eq=False, repr=False)
 class Run:
     """One reconstruction of this session; `run_control` writes it, but for what a user adds to it."""
@@ -54,6 +64,7 @@ class Run:
     note: str = ""
     pinned: bool = False  # kept when all are forgotten
     dismissed: frozenset[str] = frozenset()  # sentences of verdicts that the user has read
+    errors: tuple[StoredErrors, ...] = ()  # that were known when it was stored
 
     def as_of(self, moment: int | None) -> Run:
         """Return a copy that does not change any more: as it was at a kept moment, or with None as it is."""
@@ -63,6 +74,11 @@ class Run:
         past = replace(self, settings=iterate.settings, state=RunState.STOPPED, last=iterate)
         past.history, past.snapshots = self.history.until(index + 1), Snapshots()
         return past
+
+    def as_stored(self, errors: tuple[StoredErrors, ...] = ()) -> Run:
+        """Return a copy for a session to store: it does not change any more, and is over."""
+        state = RunState.STOPPED if self.state.alive else self.state
+        return replace(self.as_of(None), state=state, errors=errors)
 
     @property
     def steered(self) -> bool:

@@ -7,6 +7,7 @@ as the view requests.
 from __future__ import annotations
 
 import time
+from bisect import insort
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,15 +35,16 @@ SOURCES = {"rotations": "the file of the rotations", "intrinsics": "the file of 
 
 
 @dataclass(eq=False, repr=False)
-class _Kept:
-    """What is shown again when a sequence is opened once more."""
+class OpenSequence:
+    """A sequence that is open or was left, with what is shown again when it is opened once more."""
 
     sequence: Sequence
     settings: Settings | None = None  # None: it was not open yet
-    rule: Penalty | None = None  # the last one that was not explicit weights
     runs: list[Run] = field(default_factory=list)
     shown: Run | None = None
+    rule: Penalty | None = None  # the last one that was not explicit weights
     made: int = 0  # the largest number that a run of it was given
+    change: str = ""  # of its file since a session stored it, a sentence
 
 
 class Session(QObject):
@@ -97,7 +99,7 @@ class Session(QObject):
         self._files: dict[str, set[Path]] = {}  # that were read, by `Sequence.content`
         self.edits = 0  # how often runs or settings have changed
         self._made = 0  # the largest number that a run of this sequence was given
-        self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
+        self._kept: dict[Hashable, OpenSequence] = {}  # of the sequences that were left
         self.rule: Penalty = self.settings.penalty  # the last one that was not explicit weights
         self._backgrounds: dict[str, Background] = {}  # by the digest of the sequences that were left
         self._change = QTimer(self)  # no Debounce: the model imports nothing of the engine
@@ -112,10 +114,8 @@ class Session(QObject):
     def set_sequence(self, sequence: Sequence, settings: Settings | None = None) -> None:
         """Show a sequence, with the runs and the parameters that it had when it was left."""
         before, key = self.sequence, _key(sequence)
-        if before is not None:
-            left = _Kept(before, self.settings, self.rule, self.runs, self.shown, self._made)
-            self._kept[_key(before)] = left
-        kept = self._kept.pop(key, _Kept(sequence))
+        self._kept |= {_key(left.sequence): left for left in self._present}
+        kept = self._kept.pop(key, OpenSequence(sequence))
         self.sequence, self.runs, self.shown, self._made = sequence, kept.runs, None, kept.made
         first = preset_for(sequence) if before is not None or self.settings == Settings() else self.settings
         self.set_settings(kept.settings or settings or first)  # while no run is shown that could follow them
@@ -215,9 +215,8 @@ class Session(QObject):
 
     def settings_of(self, sequence: Sequence) -> Settings | None:
         """Return the parameters of a sequence that is open or was left, None of any other."""
-        if self.is_open(sequence):
-            return self.settings
-        return self._kept.get(_key(sequence), _Kept(sequence)).settings
+        kept = self._opened_as(sequence)
+        return None if kept is None else kept.settings
 
     def add_files(self, sequences: Iterable[Sequence], files: Iterable[Path]) -> None:
         """Note files that were read for some sequences: tracks, pictures, results, triangulations."""
@@ -228,11 +227,11 @@ class Session(QObject):
     def inputs(self) -> dict[Path, str]:
         """Return the files that no export may replace, each with what a sentence calls it."""
         uses: dict[Path, str] = {}
-        for sequence, _runs, _shown in self.everything():
-            own = {file for file in (sequence.source, sequence.video) if file is not None}
-            uses |= dict.fromkeys(own | self._files.get(sequence.content, set()), INPUT)
+        for each in self.everything():
+            own = {file for file in (each.sequence.source, each.sequence.video) if file is not None}
+            uses |= dict.fromkeys(own | self._files.get(each.sequence.content, set()), INPUT)
             for name, use in SOURCES.items():
-                source = getattr(self.settings_of(sequence), name, None)
+                source = getattr(each.settings, name, None)
                 if isinstance(source, Path):
                     uses[source] = use
         return uses
@@ -275,26 +274,38 @@ class Session(QObject):
         self.runs_changed.emit()
         self.set_shown(run)
 
-    def everything(self, *, without_runs: bool = False) -> tuple[tuple[Sequence, list[Run], Run | None], ...]:
-        """Return each sequence with its runs and the shown one: the open one, then those that were left.
+    def everything(self, *, without_runs: bool = False) -> tuple[OpenSequence, ...]:
+        """Return each sequence: the open one, then those that were left.
 
         One that was left without runs only where it is asked for, or no file has it, as tracks of a video.
         """
-        left = [
-            (kept.sequence, kept.runs, kept.shown)
-            for kept in self._kept.values()
-            if without_runs or kept.runs or kept.sequence.source is None
-        ]
-        return tuple(left) if self.sequence is None else ((self.sequence, self.runs, self.shown), *left)
+        left = (
+            kept for kept in self._kept.values() if without_runs or kept.runs or kept.sequence.source is None
+        )
+        return (*self._present, *left)
 
-    def replace_everything(
-        self, sequences: Iterable[tuple[Sequence, Settings, list[Run], Run | None]]
-    ) -> None:
-        """Forget what is there for sequences with parameters and runs; `set_sequence` then shows one."""
-        self._kept = {}
-        for sequence, settings, runs, shown in sequences:
-            made = max((run.number for run in runs), default=0)
-            self._kept[_key(sequence)] = _Kept(sequence, settings, None, runs, shown, made)
+    @property
+    def _present(self) -> tuple[OpenSequence, ...]:
+        """The open sequence as it is now, if there is one."""
+        if self.sequence is None:
+            return ()
+        return (OpenSequence(self.sequence, self.settings, self.runs, self.shown, self.rule, self._made),)
+
+    def _opened_as(self, sequence: Sequence) -> OpenSequence | None:
+        """Return a sequence that is open or was left, and was read in the same way."""
+        key = _key(sequence)
+        return next((each for each in self.everything(without_runs=True) if _key(each.sequence) == key), None)
+
+    @property
+    def all_runs(self) -> list[Run]:
+        """The runs of all sequences."""
+        return [run for each in self.everything() for run in each.runs]
+
+    def replace_everything(self, sequences: Iterable[OpenSequence]) -> None:
+        """Forget what is there for other sequences; `set_sequence` then shows one."""
+        self._kept = {_key(each.sequence): each for each in sequences}
+        for each in self._kept.values():
+            each.made = max((run.number for run in each.runs), default=0)
         self.sequence, self.runs, self.shown, self._made = None, [], None, 0
 
     def remove_sequence(self, sequence: Sequence) -> Callable[[], None]:
@@ -312,7 +323,7 @@ class Session(QObject):
 
     def runs_of(self, sequence: Sequence) -> list[Run]:
         """Return the runs of a sequence that is open or was left."""
-        return next((runs for each, runs, _shown in self.everything() if each is sequence), [])
+        return next((each.runs for each in self.everything() if each.sequence is sequence), [])
 
     def with_run(
         self, number: int, act: Callable[[Run], object], *, sequence: Sequence | None = None
@@ -384,33 +395,30 @@ class Session(QObject):
 
     def report_run(self, run: Run) -> None:
         """Signal that a run has new records, a new iterate, or another state."""
-        if any(run in runs for _sequence, runs, _shown in self.everything()):
+        if run in self.all_runs:
             self.edits += 1  # one that was stopped by opening another session still ends
         self.run_changed.emit(run)
 
     def restore_run(self, run: Run) -> None:
         """Restore a forgotten run in its place among the others of its sequence, if that is still there."""
-        kept = self._kept.get(_key(run.sequence))
-        if kept is not None:
-            kept.runs, run.sequence = _with(kept.runs, run), kept.sequence
-            self.runs_changed.emit()
-        elif self.sequence is not None and _key(self.sequence) == _key(run.sequence):
-            self.runs, run.sequence = _with(self.runs, run), self.sequence
+        kept = self._opened_as(run.sequence)
+        if kept is not None and run not in kept.runs:
+            run.sequence = kept.sequence
+            insort(kept.runs, run, key=lambda other: other.number)
             self.runs_changed.emit()
 
     def drop_run(self, run: Run) -> None:
         """Forget a run; where it is shown, the run before it is shown again."""
-        for kept in self._kept.values():
-            if run in kept.runs:
-                kept.runs = [other for other in kept.runs if other is not run]
-                kept.shown = _numbered(kept.runs, run.shown_before) if kept.shown is run else kept.shown
-                self.runs_changed.emit()
-        if run in self.runs:
-            self.runs = [other for other in self.runs if other is not run]
+        for each in self.everything():
+            if run not in each.runs:
+                continue
+            each.runs.remove(run)
+            if each.shown is run:
+                each.shown = _numbered(each.runs, run.shown_before)
             if self.compared is run:
                 self.set_compared(None)
             if self.shown is run:
-                self.set_shown(_numbered(self.runs, run.shown_before))
+                self.set_shown(each.shown)
             self.runs_changed.emit()
 
     def set_frame(self, frame: int) -> None:
@@ -512,10 +520,6 @@ def preset_for(sequence: Sequence) -> Settings:
     """Return the recommended preset, with a lower rank where a sequence does not allow that of the preset."""
     most = min(sequence.frame_count, 3 * sequence.point_count)
     return Settings(rank=min(Settings().rank, most))
-
-
-def _with(runs: list[Run], run: Run) -> list[Run]:
-    return sorted({*runs, run}, key=lambda other: other.number)
 
 
 def _numbered(runs: list[Run], number: int | None) -> Run | None:

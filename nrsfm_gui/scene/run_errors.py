@@ -13,7 +13,7 @@ of the observations which the settings hide from the solver.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -23,7 +23,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from core import Alignment, Iterate, Sequence
 from core.foundation import Floats, Ints
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.run import Run, RunState, StoredErrors
 from nrsfm_gui.model.session import Session, suited_mirror
 from nrsfm_gui.scene.incumbent import Incumbent, Quality, incumbent_of
 from nrsfm_gui.scene.scene import ErrorSeries
@@ -47,15 +47,6 @@ class ErrorTrace:
         """Return the last record with an error up to a record, or the first of all, and that error."""
         place = max(int(np.searchsorted(self.records, record, side="right")) - 1, 0)
         return int(self.records[place]), float(self.errors[place])
-
-
-@dataclass(frozen=True, eq=False)
-class StoredErrors:
-    """The errors of a run that are known under an alignment and a scale, as a session stores them."""
-
-    alignment: Alignment
-    scale: str | None
-    points: Floats  # (M, 2) record and error
 
 
 @dataclass(eq=False)
@@ -123,16 +114,9 @@ class ErrorTraces(QObject):
         """Return all errors of a run that are known."""
         return tuple(
             StoredErrors(alignment, scale, np.array(sorted(notes.errors.items())))
-            for (alignment, scale), notes in self._notes.get(run, {}).items()
+            for (alignment, scale), notes in self._all_notes_of(run).items()
             if notes.errors
         )
-
-    def restore(self, run: Run, curves: Iterable[StoredErrors]) -> None:
-        """Note the errors of a run that was stored with them."""
-        known = self._notes.setdefault(run, {})
-        for curve in curves:
-            errors = {int(record): error for record, error in curve.points.tolist()}
-            known[curve.alignment, curve.scale] = _Notes(errors)
 
     def shut_down(self) -> None:
         """Cancel what is being computed, and start no more."""
@@ -140,7 +124,18 @@ class ErrorTraces(QObject):
 
     def _notes_of(self, run: Run) -> _Notes:
         key = self._session.alignment, self._session.settings.scale
-        return self._notes.setdefault(run, {}).setdefault(key, _Notes())
+        return self._all_notes_of(run).setdefault(key, _Notes())
+
+    def _all_notes_of(self, run: Run) -> dict[tuple[Alignment, str | None], _Notes]:
+        """Return the errors of a run, at first those that it was stored with."""
+        if run not in self._notes:
+            self._notes[run] = {
+                (curve.alignment, curve.scale): _Notes(
+                    {int(at): error for at, error in curve.points.tolist()}
+                )
+                for curve in run.errors
+            }
+        return self._notes[run]
 
     def _complete(self, run: Run, notes: _Notes) -> None:
         """Compute the errors of the snapshots that have none, in a thread."""
@@ -285,7 +280,7 @@ class RunErrors(QObject):
     def _start_next(self) -> None:
         if self._jobs or not self._asked:
             return
-        kept = {run for _sequence, runs, _shown in self._session.everything() for run in runs}
+        kept = set(self._session.all_runs)
         self._asked = {run: request for run, request in self._asked.items() if run in kept}
         if not self._asked:
             return

@@ -49,6 +49,7 @@ from core.tracking import PICTURE_SUFFIXES, list_pictures, matching_pictures
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.app_store import AppStore, StoredImport
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, StoredSequence, read_session
 from nrsfm_gui.text.import_text import asks_for_camera, without_options
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
@@ -56,6 +57,7 @@ from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 # What was listed, and what was read.
 Found: TypeAlias = "Sequence | FileContents | SavedSession | Run | NoSequence"
 Read = tuple[tuple["SequenceEntry", ...], Found]
+Then = Callable[[], object]
 SAMPLE = "sample:"
 RUNS_SUFFIX = ".jsonl"  # of the files of a sweep
 RESULT_ARRAYS = {"B", "C", "weights", "meta"}  # which no sequence file has
@@ -92,7 +94,8 @@ class SequenceOpening(QObject):
     """Reads files in threads of their own, and signals what they hold."""
 
     started = pyqtSignal(str, str)  # what is being read: its path, and its name in words
-    opened = pyqtSignal(object)  # it has been read
+    # It has been read; how it was imported, and whether the user has answered that now, not some time before.
+    opened = pyqtSignal(object, object, bool)
     # A tuple of `SequenceEntry`: what was found in all that was opened, in that order.
     listed = pyqtSignal(object)
     # The file was a session, or a result in the form of a run; None for one that is no recent file.
@@ -104,25 +107,19 @@ class SequenceOpening(QObject):
     shown = pyqtSignal()
     # A file was not opened, because it is not clear or its import was asked for; and how it was read.
     inspected = pyqtSignal(object, object)
-    # Sequences that were read, and all files that they consist of; precedes the other signals about them.
-    files_read = pyqtSignal(object, object)
-    # Follows `opened`: what was answered for it, `Settings.camera_model` and `Settings.intrinsics`, and
-    # whether it was answered now, not when the file was imported before.
-    camera_known = pyqtSignal(str, object, bool)
-    guessed = pyqtSignal(str)  # follows `opened`: sentences on what was guessed, where nobody was asked
     given_up = pyqtSignal()  # what `inspected` has reported is not opened
     failed = pyqtSignal(str, str)  # a sentence, and the traceback of a defect
 
-    def __init__(self, store: AppStore, parent: QWidget) -> None:
+    def __init__(self, session: Session, store: AppStore, parent: QWidget) -> None:
         super().__init__(parent)
-        self._store = store
-        self._parent = parent
+        self._session, self._store, self._parent = session, store, parent
         self._jobs = Jobs(self)
         self._newest = 0  # number of what was asked for last
         self.entries: tuple[SequenceEntry, ...] = ()
         # found with the inspected file; listed once it is opened
         self._pending: tuple[SequenceEntry, ...] = ()
         self.asks = True
+        self._then: Then | None = None  # of what was asked for last
 
     @property
     def busy(self) -> bool:
@@ -136,14 +133,19 @@ class SequenceOpening(QObject):
             self._parent, title, self.open, kind=PathKind.ANY, start=self.folder, filters=file_filters()
         )
 
-    def open(self, path: str | Path, reading: Mapping[str, Any] | None = None) -> None:
-        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME"."""
+    def open(
+        self, path: str | Path, reading: Mapping[str, Any] | None = None, *, then: Then | None = None
+    ) -> None:
+        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".
+
+        `then` is called once all of it is on view.
+        """
         known = None if reading else self._store.imported(Path(path))
         how = StoredImport(reading or {}) if known is None else known
         asks = self.asks and known is None
-        self._start(path, how, lambda: _read(path, how.reading, tracks=asks), asks=asks)
+        self._start(path, how, lambda: _read(path, how.reading, tracks=asks), asks=asks, then=then)
 
-    def open_result(self, path: Path, *, title: str, name: str) -> None:
+    def open_result(self, path: Path, *, title: str, name: str, then: Then) -> None:
         """Open a result as a run with a title, which is no recent file; its name says what is read."""
 
         def read() -> Read:
@@ -151,7 +153,7 @@ class SequenceOpening(QObject):
             run.title = title
             return _entries_of_source(run.sequence), run
 
-        self._start(path, StoredImport(), read, recent=False, name=name)
+        self._start(path, StoredImport(), read, recent=False, name=name, then=then)
 
     def inspect(self, path: str | Path) -> None:
         """Report by `inspected` what is understood of a file, even where it is clear."""
@@ -169,7 +171,7 @@ class SequenceOpening(QObject):
 
     def open_sequence(self, sequence: Sequence) -> None:
         """Open a sequence that is in memory already."""
-        self.opened.emit(sequence)
+        self.opened.emit(sequence, StoredImport(), False)
 
     def samples(self) -> list[tuple[str, str, str]]:
         """Return title, tip and path of the perspective tracks of every bundled sample."""
@@ -203,10 +205,11 @@ class SequenceOpening(QObject):
         imports: bool = False,
         recent: bool = True,
         name: str = "",
+        then: Then | None = None,
     ) -> None:
         """Read in a job; with `asks` what is not clear is inspected, with `imports` what is clear, too."""
         number = self._newest = self._newest + 1
-        what = str(path)
+        what, self._then = str(path), then
         self.started.emit(what, name or what)
 
         def read(_job: Job) -> tuple[Read, list[Path]]:
@@ -220,8 +223,8 @@ class SequenceOpening(QObject):
             if number != self._newest:  # another one was asked for since
                 return
             (entries, found), files = answer
-            session = [Path(what).absolute()] if isinstance(found, SavedSession) else []  # may be saved again
-            self.files_read.emit(_sequences_of(answer[0]), [file for file in files if file not in session])
+            saved = [Path(what).absolute()] if isinstance(found, SavedSession) else []  # may be saved again
+            self._session.add_files(_sequences_of(answer[0]), (file for file in files if file not in saved))
             if isinstance(found, FileContents) and (imports or _is_question(found, how.reading, asks=asks)):
                 self._pending = entries
                 self.inspected.emit(found, how)
@@ -252,9 +255,9 @@ class SequenceOpening(QObject):
             assert sequence is not None  # refused before
             self._show(sequence, None if what.startswith(SAMPLE) else Path(what), how)
             if isinstance(found, FileContents) and found.remarks and not how.reading:
-                self.guessed.emit(". ".join(map(without_options, found.remarks)))
+                self._session.notifier.inform(". ".join(map(without_options, found.remarks)))
             return
-        self.shown.emit()
+        self._end()
 
     def _show(
         self, sequence: Sequence, recent: Path | None, how: StoredImport, *, answered: bool = False
@@ -262,10 +265,15 @@ class SequenceOpening(QObject):
         """Signal an opened sequence and what was answered for it."""
         if recent is not None:
             self._store.add_recent(recent)
-        self.opened.emit(sequence)
-        if how.camera_model is not None:
-            self.camera_known.emit(how.camera_model, how.intrinsics, answered)
+        self.opened.emit(sequence, how, answered)
+        self._end()
+
+    def _end(self) -> None:
+        """Signal that all is on view, and call what follows that."""
+        then, self._then = self._then, None
         self.shown.emit()
+        if then is not None:
+            then()
 
     def list_entries(self, entries: Iterable[SequenceEntry]) -> None:
         """Add sequences to the list; one that was listed before stays in its place."""

@@ -10,8 +10,9 @@ and the fields of `SavedSession`. A class is an object with its fields, an array
 is null is absent. Others than their fields are stored of
 
     Sequence              `StoredSequence`: where it is from, and what is in it
-    records of a run      `StoredHistory`: columns, and where phases begin
-    Problem               `StoredProblem`: its tracks only where they are not those of the sequence
+    Run                   no sequence: it is of that beside it
+    History of a run      `StoredHistory`: columns, where phases begin, changes of the settings
+    Problem               its tracks only where they are not those of the sequence, calibrated
     Iterate, DepthStep    nothing that is found again (`session_records.LEFT_OUT`)
 
 What a file does not hold: the moments of a run that can be scrubbed through, but for the newest. It holds the
@@ -31,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from core import Alignment, InputError, Iterate, Sequence, Settings, read_sequence
+from core import Alignment, InputError, Sequence, Settings, read_sequence
 from core.foundation import Hook, Records, versions
 from core.io.readers import (
     Allowance,
@@ -52,116 +53,34 @@ from core.io.readers import (
 from core.reconstruction import RECORDS
 from nrsfm_gui.model.appearance import Appearance, check_accepted
 from nrsfm_gui.model.background import Background
-from nrsfm_gui.model.history import Tick
-from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.run import Run
+from nrsfm_gui.model.session import OpenSequence, Session
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.orbit_camera import Orbit
-from nrsfm_gui.scene.run_errors import StoredErrors
 from nrsfm_gui.sessions.archive import LARGEST_RATIO, ArchiveWriter, Array, read_archive
-from nrsfm_gui.sessions.session_records import HistoryEntries, Note, SessionRecords
+from nrsfm_gui.sessions.session_records import SessionRecords
 
 SUFFIX = ".nrsfm"
 FORMAT = "nrsfm-session"
 VERSION = 1
 ABOUT = ("format", "version", "versions", "saved")  # entries besides those of the session
-# Fields that a run and what is saved of it have in common.
-SAME = ("number", "settings", "warm_from", "shown_before", "message", "title", "note", "pinned")
 # Fields that a session and its view have in common.
 SEEN = ("frame", "point", "selection", "frame_range", "alignment", "appearance", "background")
 
 
 @dataclass(frozen=True, eq=False)
-class SavedRun:
-    """A run as it was at one moment."""
-
-    number: int
-    settings: Settings
-    warm_from: int | None
-    shown_before: int | None
-    state: RunState  # one that is over
-    message: str
-    title: str
-    note: Note
-    pinned: bool
-    dismissed: tuple[str, ...]  # sentences of verdicts
-    records: HistoryEntries
-    ticks: tuple[Tick, ...]
-    iterate: Iterate | None
-    errors: tuple[StoredErrors, ...] = ()
-
-    def __post_init__(self) -> None:
-        numbers = (self.number, self.warm_from, self.shown_before)
-        records = [index for tick in self.ticks for index in (tick.first, *tick.later)]
-        if self.state.alive:
-            raise InputError(f"the state is {self.state.value}; accepted is that of a run which is over")
-        if not all(each is None or each >= 1 for each in numbers):
-            raise InputError(f"a run has the numbers {numbers}; accepted are numbers from 1")
-        if not all(0 <= index < max(len(self.records), 1) for index in records):
-            raise InputError(f"changes are at the records {records}; there are {len(self.records)}")
-        for curve in self.errors:
-            if not ((curve.points[:, 0] >= 0) & (curve.points[:, 0] < len(self.records))).all():
-                raise InputError(f"errors are at records that are absent; there are {len(self.records)}")
-
-    @classmethod
-    def of(cls, run: Run, errors: tuple[StoredErrors, ...] = ()) -> SavedRun:
-        """Return what is saved of a run and its errors; one that is active is saved as stopped."""
-        return cls(
-            **{name: getattr(run, name) for name in SAME},
-            state=RunState.STOPPED if run.state.alive else run.state,
-            dismissed=tuple(sorted(run.dismissed)),
-            records=tuple(run.history.records),
-            ticks=tuple(run.history.ticks),
-            iterate=run.last,
-            errors=errors,
-        )
-
-    def run(self, sequence: Sequence) -> Run:
-        """Return a run of the session again."""
-        run = Run(
-            sequence=sequence,
-            state=self.state,
-            last=self.iterate,
-            dismissed=frozenset(self.dismissed),
-            **{name: getattr(self, name) for name in SAME},
-        )
-        run.history.extend(self.records)
-        run.history.ticks.extend(self.ticks)
-        if self.iterate is not None and self.records:
-            run.snapshots.add(len(self.records) - 1, self.iterate)
-        return run
-
-
-@dataclass(frozen=True, eq=False)
-class SavedSequence:
-    """A sequence with its runs."""
-
-    sequence: Sequence
-    runs: tuple[SavedRun, ...]
-    shown: int | None  # number of a run
-    settings: Settings  # of its next run
-    change: str = ""  # of its file since it was saved, a sentence; only of one that was read
-
-    def __post_init__(self) -> None:
-        numbers = [run.number for run in self.runs]
-        if len(set(numbers)) < len(numbers):
-            raise InputError(f"{self.sequence.name} has two runs of the same number")
-
-
-@dataclass(frozen=True, eq=False)
 class SavedSession:
-    """The content of a session file; immutable, so that it can be written in the background."""
+    """The content of a session file; nobody changes it while it is written in the background."""
 
-    sequences: tuple[SavedSequence, ...]
-    current: int
+    sequences: tuple[OpenSequence, ...]  # the first is shown
     view: dict[str, Any] = field(default_factory=dict)  # see `ViewState`
     layout: dict[str, str] = field(default_factory=dict)  # docks: where the panels stand, base64
     listed: tuple[str, ...] = ()  # paths of the objects and the files in the list of sequences
     file: Path | None = None  # where the user saved it
 
     def __post_init__(self) -> None:
-        if not 0 <= self.current < len(self.sequences):
-            raise InputError(f"current is {self.current}; there are {len(self.sequences)} sequences, from 0")
+        if not self.sequences:
+            raise InputError("there is no sequence")
 
 
 @dataclass(frozen=True)
@@ -381,17 +300,17 @@ def write_session(session: SavedSession, path: Path, *, private: bool = False) -
     """Write a session, `private` or for all, completely or not at all, and return its path."""
     archive = ArchiveWriter()
 
-    def write_sequence(saved: SavedSequence) -> dict[str, Any]:
+    def write_sequence(opened: OpenSequence) -> dict[str, Any]:
         return {
-            "sequence": RECORDS.write(stored_sequence(saved.sequence, archive)),
-            "settings": RECORDS.write(saved.settings),
-            "shown": saved.shown,
-            "runs": SessionRecords(saved.sequence, archive.name, {}).write(saved.runs),
+            "sequence": RECORDS.write(stored_sequence(opened.sequence, archive)),
+            "settings": RECORDS.write(opened.settings),
+            "shown": None if opened.shown is None else opened.shown.number,
+            "runs": SessionRecords(opened.sequence, archive.name, {}).write(opened.runs),
         }
 
     about = {"format": FORMAT, "version": VERSION, "versions": versions()}
     when = {"saved": datetime.now(UTC).isoformat(timespec="seconds")}
-    content = Records({SavedSequence: Hook(write_sequence, lambda *_: None)}).write(session)
+    content = Records({OpenSequence: Hook(write_sequence, lambda *_: None)}).write(session)
     archive.write(path, about | when | content, private=private)
     return path
 
@@ -409,23 +328,22 @@ def read_session(path: Path) -> SavedSession:
             )
         allowance = Allowance(check_file(path), ratio=LARGEST_RATIO)
 
-        def read_entry(_kind: type, value: Any, where: str) -> SavedSequence:
+        def read_entry(_kind: type, value: Any, where: str) -> OpenSequence:
             entry = RECORDS.read(dict[str, Any], value, where)
             stored = RECORDS.read(StoredSequence, entry.get("sequence"), f"{where}.sequence")
             sequence, change = sequence_of(stored, arrays, path, allowance)
-            records = SessionRecords(sequence, str, arrays)
-            return SavedSequence(
-                sequence,
-                records.read(tuple[SavedRun, ...], entry.get("runs"), f"{where}.runs"),
-                RECORDS.read(int | None, entry.get("shown"), f"{where}.shown"),
-                RECORDS.read(Settings, entry.get("settings"), f"{where}.settings"),
-                change,
+            records = SessionRecords(sequence, str, arrays).read(
+                list[Run], entry.get("runs"), f"{where}.runs"
             )
+            runs = {run.number: run for run in records}
+            if len(runs) < len(records):
+                raise InputError(f"{where}: {sequence.name} has two runs of the same number")
+            settings = RECORDS.read(Settings, entry.get("settings"), f"{where}.settings")
+            shown = RECORDS.read(int | None, entry.get("shown"), f"{where}.shown")
+            return OpenSequence(sequence, settings, records, runs.get(shown), change=change)
 
         content = {name: value for name, value in document.items() if name not in ABOUT}
-        session: SavedSession = Records({SavedSequence: Hook(str, read_entry)}).read(
-            SavedSession, content, ""
-        )
+        session: SavedSession = Records({OpenSequence: Hook(str, read_entry)}).read(SavedSession, content, "")
         return session
 
 

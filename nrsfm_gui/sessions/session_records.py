@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NewType, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from core.foundation import (
     refused,
     shown_text,
 )
-from core.penalties import ConcavePenalty, SpectralPenalty
+from core.penalties import ConcavePenalty
 from core.problem import Problem, RobustLoss
 from core.reconstruction import (
     RECORDS,
@@ -54,63 +54,46 @@ from core.reconstruction import (
     StartReport,
     Verdict,
     phases_of,
-    write_penalty,
 )
-from nrsfm_gui.model.history import Tick
-from nrsfm_gui.model.run import RunState
-from nrsfm_gui.scene.run_errors import StoredErrors
+from nrsfm_gui.model.history import History, Tick
+from nrsfm_gui.model.run import Run, StoredErrors
 from nrsfm_gui.sessions.archive import Array
 
 LARGEST_NUMBER = 1e50  # of arrays that are computed with: squares and products of it are finite
 LONGEST_NOTE = 20_000  # characters
-Note = NewType("Note", str)
-HistoryEntries = tuple[HistoryEntry, ...]
 KINDS = {np.float64: ("f", "numbers"), np.bool_: ("b", "truth values")}  # of arrays, by their annotations
 
 
 @dataclass(frozen=True, eq=False)
 class StoredHistory:
-    """A history in columns, with the records that its phases begin at."""
+    """A history in columns, with the records that its phases begin at, and its changes of settings."""
 
     columns: Floats  # (N, 7) iteration, seconds, loss, primal and dual residual, energy, best; NaN: unknown
     phases: tuple[tuple[int, Phase], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class StoredProblem:
-    """The problem of a point; `tracks` and `visible` are absent where they are those of the sequence."""
-
-    low_rank: bool
-    tracks: Floats | None  # (F, 2, P)
-    visible: Bools | None  # (F, P)
-    rotations: Floats | None  # (F, 3, 3) of a non-rigid problem
-    eta: float
-    weights: Floats  # (K,)
-    tail: Floats | None
-    spectral: dict[str, Any] | None
-    robust: RobustLoss | None
+    ticks: tuple[Tick, ...]
 
 
 NAMES = {
     each.__name__: each
     for each in (
         *(DepthStep, Factors, IntrinsicsOrigin, Iterate, Phase, Point, Problem, ProvenanceChain, RobustLoss),
-        *(RunState, Settings, SolveStep, StartReport, Status, Tick, Verdict, DepthPoint, DepthEnd, Geometry),
-        *(Alignment, StoredErrors),
+        *(Settings, SolveStep, StartReport, Status, Tick, Verdict, DepthPoint, DepthEnd, Geometry),
+        Alignment,
     )
-} | {"Floats": Floats, "Bools": Bools, "Note": Note, "Path": Path}
+} | {"Floats": Floats, "Bools": Bools, "Path": Path}
 # The history of a stream is that of the run; what a refinement knows besides is found again.
-LEFT_OUT = {Iterate: ("log",), DepthStep: ("objective", "mirrored", "followed", "known")}
+LEFT_OUT = {
+    Run: ("snapshots", "seconds_left"),
+    Iterate: ("log",),
+    DepthStep: ("objective", "mirrored", "followed", "known"),
+}
 # Letters are sizes that must agree: F frames and P points are those of the sequence.
-SHAPES: dict[type, dict[str, tuple[str | int, ...]]] = {
+Shapes = dict[str, tuple[str | int, ...]]
+PROBLEM: Shapes = {"tracks": ("F", 2, "P"), "visible": ("F", "P"), "weights": ("K",), "tail": ("T",)}
+SHAPES: dict[type, Shapes] = {
     StoredHistory: {"columns": ("N", 7)},
-    StoredProblem: {
-        "tracks": ("F", 2, "P"),
-        "visible": ("F", "P"),
-        "rotations": ("F", 3, 3),
-        "weights": ("K",),
-        "tail": ("T",),
-    },
+    NonRigidProblem: PROBLEM | {"rotations": ("F", 3, 3)},
+    LowRankProblem: PROBLEM,
     Factors: {"B": ("N", "K"), "C": ("K", 3, "M"), "s": ("N", 3)},
     Geometry: {
         "B": ("F", "K"),
@@ -125,7 +108,8 @@ SHAPES: dict[type, dict[str, tuple[str | int, ...]]] = {
     Iterate: {"intrinsics": (3, 3), "calibration": (3, 3)},
     StoredErrors: {"points": ("M", 2)},
 }
-COMPUTED_WITH = (StoredProblem, DepthPoint, Iterate, StoredErrors)  # their arrays must be finite
+# Their arrays must be finite.
+COMPUTED_WITH = (NonRigidProblem, LowRankProblem, DepthPoint, Iterate, StoredErrors)
 
 
 class SessionRecords(Records):
@@ -135,12 +119,11 @@ class SessionRecords(Records):
         """`name`: returns the name of an array that is written; `arrays`: those to read, by name."""
         hooks = {
             np.ndarray: Hook(name, self._read_array),
-            Note: Hook(str, lambda _kind, value, where: _read_note(value, where)),
+            Sequence: Hook(lambda _sequence: None, lambda *_: sequence),  # each run is of this one
+            Run: Hook(self.write_fields, self._read_run),
             Iterate: Hook(self._write_iterate, self._read_iterate),
             Problem: Hook(self._write_problem, self._read_problem),
-            HistoryEntries: Hook(
-                lambda records: self.write_fields(_stored_history(records)), self._read_history
-            ),
+            History: Hook(lambda history: self.write_fields(_stored_history(history)), self._read_history),
         }
         super().__init__(RECORDS.hooks | hooks, NAMES, LEFT_OUT)
         self._arrays, self._sequence = arrays, sequence
@@ -169,6 +152,9 @@ class SessionRecords(Records):
                 checked_intrinsics(array, place)
             if name == "rotations" and kind in COMPUTED_WITH:
                 check_rotations(array, place)
+        spectral = values.get("spectral")
+        if spectral is not None and not isinstance(spectral, ConcavePenalty):
+            raise refused(f"{where}.spectral", spectral, "a penalty that is not linear")
         if kind is Point:
             (rows, columns), factors = values["problem"].shape, values["factors"]
             if factors.B.shape != (rows, values["problem"].rank) or factors.C.shape[2] != columns:
@@ -182,6 +168,18 @@ class SessionRecords(Records):
         if array.dtype.kind != letter:
             raise InputError(f"{where} is {array.dtype}; accepted are {name}")
         return array
+
+    def _read_run(self, kind: Any, value: Any, where: str) -> Run:
+        entries = dict(value) if isinstance(value, dict) else {}
+        note = entries.pop("note", "")
+        if not isinstance(note, str):
+            raise refused(f"{where}.note", note, "a text")
+        run: Run = super().read_fields(kind, entries, where)
+        run.note = shown_text(note, LONGEST_NOTE)
+        _check_run(run, where)
+        if run.last is not None and len(run.history):
+            run.snapshots.add(len(run.history) - 1, run.last)
+        return run
 
     # -- iterates and problems ------------------------------------------------------------------------------
 
@@ -201,8 +199,8 @@ class SessionRecords(Records):
         self._calibrated = K, settings.camera_of(self._sequence.camera)
         return self.read_fields(Iterate, value, where)
 
-    def _posed_tracks(self, *, low_rank: bool) -> Floats:
-        """Return the tracks (F, 2, P) of the sequence as a run poses its problem on them."""
+    def _posed(self, *, low_rank: bool) -> dict[str, Array]:
+        """Return the tracks (F, 2, P) as a run poses its problem on them, and what is seen (F, P)."""
         key = "tracks", low_rank, self._calibration
         if key not in self._known:
             (K, camera), sequence = self._calibrated, self._sequence
@@ -210,79 +208,63 @@ class SessionRecords(Records):
             if not low_rank:
                 tracks = calibrate(sequence.observations, K, camera)
             self._known[key] = read_only(np.where(sequence.visible[:, None], tracks, 0.0))
-        posed: Floats = self._known[key]
-        return posed
+        return {"tracks": self._known[key], "visible": self._sequence.visible}
 
     def _write_problem(self, problem: Problem) -> dict[str, Any]:
-        low_rank = isinstance(problem, LowRankProblem)
-        posed, visible = self._posed_tracks(low_rank=low_rank), self._sequence.visible
-        spectral = problem.spectral
-        own = np.array_equal(posed, problem.tracks) and np.array_equal(visible, problem.visible)
-        return self.write_fields(
-            StoredProblem(
-                low_rank,
-                None if own else problem.tracks,
-                None if own else problem.visible,
-                problem.rotations if isinstance(problem, NonRigidProblem) else None,
-                problem.eta,
-                problem.weights,
-                problem.tail,
-                write_penalty(spectral) if isinstance(spectral, ConcavePenalty) else None,
-                problem.robust,
-            )
-        )
+        assert isinstance(problem, NonRigidProblem | LowRankProblem)
+        posed = self._posed(low_rank=isinstance(problem, LowRankProblem))
+        own = all(np.array_equal(array, getattr(problem, name)) for name, array in posed.items())
+        names = [entry.name for entry in fields(problem) if not (own and entry.name in posed)]
+        values = {name: self.write(getattr(problem, name)) for name in (*names, "robust")}
+        return values if isinstance(problem.spectral, ConcavePenalty) else values | {"spectral": None}
 
     def _read_problem(self, _kind: Any, value: Any, where: str) -> Problem:
-        stored = self.read_fields(StoredProblem, value, where)
-        if (stored,) in self._known:
-            known: Problem = self._known[stored,]
-            return known
-        tracks, visible = stored.tracks, stored.visible
-        if tracks is None or visible is None:
-            tracks, visible = self._posed_tracks(low_rank=stored.low_rank), self._sequence.visible
-        spectral = None
-        if stored.spectral is not None:
-            spectral = self.read(SpectralPenalty, stored.spectral, f"{where}.spectral")
-            if not isinstance(spectral, ConcavePenalty):
-                raise refused(f"{where}.spectral", stored.spectral, "a penalty that is not linear")
-        penalty = stored.eta, stored.weights, stored.tail, spectral
-        try:
-            if stored.low_rank:
-                problem: Problem = LowRankProblem(tracks, visible, *penalty)
-            elif stored.rotations is not None:
-                problem = NonRigidProblem(tracks, visible, stored.rotations, *penalty)
-            else:
-                raise InputError("a non-rigid problem has rotations")
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from error
-        self._known[stored,] = problem = problem.with_robust(stored.robust)
-        return problem
+        entries = dict(value) if isinstance(value, dict) else {}
+        kind = NonRigidProblem if "rotations" in entries else LowRankProblem
+        robust = self.read(RobustLoss | None, entries.pop("robust", None), f"{where}.robust")
+        posed = self._posed(low_rank=kind is LowRankProblem)
+        self._arrays = {**self._arrays, **posed}  # under names that no array of a file has
+        problem = self.read_fields(kind, dict(zip(posed, posed, strict=True)) | entries, where)
+        if (problem, robust) not in self._known:
+            self._known[problem, robust] = problem.with_robust(robust)
+        known: Problem = self._known[problem, robust]
+        return known
 
-    def _read_history(self, _kind: Any, value: Any, where: str) -> tuple[HistoryEntry, ...]:
+    def _read_history(self, _kind: Any, value: Any, where: str) -> History:
         stored = self.read_fields(StoredHistory, value, where)
         phases, phase = dict(stored.phases), None
         if not (np.abs(stored.columns[:, :2]) <= LARGEST_COUNT).all():  # written so that NaN is refused, too
             raise InputError(f"{where} counts iterations or seconds that are no such numbers")
-        records = []
+        history = History()
+        history.ticks.extend(stored.ticks)
         for index, (iteration, seconds, loss, *others) in enumerate(stored.columns.tolist()):
             phase = phases.get(index, phase)
             if phase is None:
                 raise InputError(f"{where}.phases lacks the phase of the first record")
             known = (None if np.isnan(each) else each for each in others)
-            records.append(HistoryEntry(int(iteration), seconds, loss, phase, *known))
-        return tuple(records)
+            history.extend([HistoryEntry(int(iteration), seconds, loss, phase, *known)])
+        return history
 
 
-def _read_note(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise refused(where, value, "a text")
-    return shown_text(value, LONGEST_NOTE)
+def _check_run(run: Run, where: str) -> None:
+    """Refuse a run that is not over, or refers to runs and records that cannot be."""
+    numbers, count = (run.number, run.warm_from, run.shown_before), len(run.history)
+    changes = [index for tick in run.history.ticks for index in (tick.first, *tick.later)]
+    if run.state.alive:
+        raise InputError(f"{where}: the state is {run.state.value}; accepted is that of a run which is over")
+    if not all(each is None or each >= 1 for each in numbers):
+        raise InputError(f"{where}: a run has the numbers {numbers}; accepted are numbers from 1")
+    if not all(0 <= index < max(count, 1) for index in changes):
+        raise InputError(f"{where}: changes are at the records {changes}; there are {count}")
+    if not all(((curve.points[:, 0] >= 0) & (curve.points[:, 0] < count)).all() for curve in run.errors):
+        raise InputError(f"{where}: errors are at records that are absent; there are {count}")
 
 
-def _stored_history(records: HistoryEntries) -> StoredHistory:
+def _stored_history(history: History) -> StoredHistory:
     lines = []
-    for record in records:
+    for record in history.records:
         others = (record.primal, record.dual, record.energy, record.best)
         known = (np.nan if value is None else value for value in others)
         lines.append((record.iteration, record.seconds, record.loss, *known))
-    return StoredHistory(np.array(lines, dtype=float).reshape(-1, 7), tuple(phases_of(records)))
+    columns = np.array(lines, dtype=float).reshape(-1, 7)
+    return StoredHistory(columns, tuple(phases_of(history.records)), tuple(history.ticks))

@@ -12,7 +12,7 @@ from typing import Protocol
 from PyQt6.QtCore import QByteArray, QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QAbstractButton, QMainWindow, QMessageBox
 
-from core import InputError, Sequence, Settings
+from core import InputError, Settings
 from core.foundation import PROGRAM, printable, protecting, write_elsewhere
 from core.io.readers import named_path
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
@@ -21,7 +21,7 @@ from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import Run
-from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.session import OpenSequence, Session
 from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.display import Display
@@ -31,8 +31,6 @@ from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.recovery import Recovery
 from nrsfm_gui.sessions.session_file import (
     SUFFIX,
-    SavedRun,
-    SavedSequence,
     SavedSession,
     ViewState,
     is_contained,
@@ -131,14 +129,20 @@ class SessionSaver(QObject):
         self._ask(self.save_to)
 
     def save_to(
-        self, path: Path, *, then: Callable[[], object] = lambda: None, over_others: bool = True
+        self,
+        path: Path,
+        *,
+        then: Callable[[], object] = lambda: None,
+        over_others: bool = True,
+        left: SavedSession | None = None,
     ) -> None:
-        """Write the present session to a file in the background, after those that are being written."""
-        saved = self._snapshot(file=path)
+        """Write the present session, or one that was left, in the background after those before it."""
+        saved = left or self._snapshot(file=path)
         if saved is None:
             self._notifier.fail(f"{path} is not written: nothing is open", "")
             return
-        opened, edits, inputs = self._opened, self._session.edits, self._session.inputs()
+        opened = self._opened if left is None else None
+        edits, inputs = self._session.edits, self._session.inputs()
 
         def write(_job: Job) -> None:
             if not over_others and self._known[0] == path and mark_of(path) not in (None, self._known[1]):
@@ -160,6 +164,9 @@ class SessionSaver(QObject):
             then()
 
         def fail(reason: str, details: str) -> None:
+            if left is not None:
+                self._on_not_kept(left, reason, details)
+                return
             over = [("Replace it", lambda: self.save_to(path, then=then))] if reason.endswith(CHANGED) else []
             self._notifier.fail(reason, details, action=(("Save elsewhere…", self.save_as), *over))
 
@@ -167,22 +174,7 @@ class SessionSaver(QObject):
 
     def _on_not_kept(self, saved: SavedSession, reason: str, details: str) -> None:
         """Offer to save a session elsewhere that was left for another one."""
-
-        def write(path: Path) -> None:
-            inputs = self._session.inputs()
-
-            def write_there(_job: Job) -> None:
-                with protecting(inputs):
-                    write_session(saved, path)
-
-            job = Job(
-                write_there,
-                done=lambda _value: self._notifier.inform(f"Saved {path}"),
-                failed=lambda why, more: self._on_not_kept(saved, why, more),
-            )
-            self._jobs.start(job)
-
-        elsewhere = ("Save it elsewhere…", lambda: self._ask(write))
+        elsewhere = ("Save it elsewhere…", lambda: self._ask(partial(self.save_to, left=saved)))
         self._notifier.fail(f"{NOT_KEPT}: {reason.rstrip('.')}.", details, action=(elsewhere,))
 
     def _ask(self, then: Callable[[Path], object]) -> None:
@@ -217,9 +209,8 @@ class SessionSaver(QObject):
         self._opened += 1
         self._known = known
         self._recovered = automatic
-        session.replace_everything(map(self._with_runs, saved.sequences))
-        current = saved.sequences[saved.current]
-        self._opening.open_sequence(current.sequence)
+        session.replace_everything(saved.sequences)
+        self._opening.open_sequence(saved.sequences[0].sequence)
         self._show_view(saved, path)
         self.file = saved.file if automatic else path
         self._saved_edits = -1 if automatic else session.edits
@@ -253,14 +244,6 @@ class SessionSaver(QObject):
         if path is not None:
             self._store.add_recent(path)
 
-    def _with_runs(self, saved: SavedSequence) -> tuple[Sequence, Settings, list[Run], Run | None]:
-        """Return a sequence, its parameters, its runs and the shown one, in the form that a session needs."""
-        runs = [run.run(saved.sequence) for run in saved.runs]
-        for run, stored in zip(runs, saved.runs, strict=True):
-            self._display.errors.traces.restore(run, stored.errors)
-        shown = next((run for run in runs if run.number == saved.shown), None)
-        return saved.sequence, saved.settings, runs, shown
-
     def _show_view(self, saved: SavedSession, path: Path) -> None:
         if self.recovery.cautious:
             return
@@ -285,13 +268,13 @@ class SessionSaver(QObject):
         self._view.set_orbit(state.orbit)
         self._view.saved_views = state.saved_views
 
-    def _offer_file(self, saved: SavedSequence) -> None:
+    def _offer_file(self, opened: OpenSequence) -> None:
         """Report a change of a sequence's file, and offer to open the file as it is now."""
-        source = saved.sequence.source
+        source = opened.sequence.source
         again: tuple[tuple[str, Callable[[], object]], ...] = ()
         if source is not None and os.path.exists(source):
             again = (("Open the file as it is now", lambda: self._opening.open(source)),)
-        self._notifier.warn(saved.change, action=again)
+        self._notifier.warn(opened.change, action=again)
 
     # -- what the window calls ------------------------------------------------------------------------------
 
@@ -388,7 +371,7 @@ class SessionSaver(QObject):
                 self.autosave.schedule_save()
 
     def _on_ended(self, run: Run) -> None:
-        if run in self._session.runs_of(run.sequence):  # not one that opening another session has stopped
+        if run in self._session.all_runs:  # not one that opening another session has stopped
             self.autosave.schedule_save(IDLE_MILLISECONDS)
 
     @property
@@ -398,7 +381,7 @@ class SessionSaver(QObject):
 
     @property
     def _has_runs(self) -> bool:
-        return any(runs for _sequence, runs, _shown in self._session.everything())
+        return bool(self._session.all_runs)
 
     def _seconds(self) -> float:
         return self._store.preferences().autosave_seconds if self._enabled else 0
@@ -408,20 +391,21 @@ class SessionSaver(QObject):
         session = self._session
         if session.sequence is None:
             return None
-        traces = self._display.errors.traces
         saved = tuple(
-            SavedSequence(
-                sequence,
-                tuple(SavedRun.of(run, traces.curves_of(run)) for run in runs),
-                None if shown is None else shown.number,
-                session.settings_of(sequence) or Settings(),
-            )
-            for sequence, runs, shown in session.everything(without_runs=True)
-            if runs or sequence is session.sequence or is_contained(sequence)
+            self._stored(each)
+            for each in session.everything(without_runs=True)
+            if each.runs or each.sequence is session.sequence or is_contained(each.sequence)
         )
         view = ViewState.of(session, self._view.orbit, self._view.saved_views).as_plain()
         listed = tuple(dict.fromkeys(str(entry.place) for entry in self._opening.entries))
-        return SavedSession(saved, 0, view, layout_of(self._window), listed, file or self.file)
+        return SavedSession(saved, view, layout_of(self._window), listed, file or self.file)
+
+    def _stored(self, opened: OpenSequence) -> OpenSequence:
+        """Return a sequence with copies of its runs and their errors, which do not change any more."""
+        traces = self._display.errors.traces
+        runs = {run: run.as_stored(traces.curves_of(run)) for run in opened.runs}
+        shown = None if opened.shown is None else runs.get(opened.shown)
+        return OpenSequence(opened.sequence, opened.settings or Settings(), list(runs.values()), shown)
 
 
 def _mark_before(file: Path | None, copy: Path) -> Mark | None:

@@ -69,11 +69,7 @@ class SweepController(QObject):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.refresh)
         self._refusal = ""  # the sentence of the last read, where it failed
-        self._pending: Callable[[], object] | None = None  # follows what is being opened
         opening.sweep_found.connect(self.open)
-        for signal in (opening.started, opening.failed):
-            signal.connect(self._forget_pending)
-        opening.shown.connect(self._on_shown)
         session.shown_changed.connect(lambda _run: self._mark_shown())
 
     # -- what the actions call ------------------------------------------------------------------------------
@@ -307,17 +303,8 @@ class SweepController(QObject):
                 )
             return False
         title, name = rows.run_title(run, sequence=False), rows.run_title(run)
-        self._opening.open_result(path, title=title, name=name)
-        self._pending = lambda: self._remember(key, then)
+        self._opening.open_result(path, title=title, name=name, then=lambda: self._remember(key, then))
         return True
-
-    def _forget_pending(self, *_: object) -> None:
-        self._pending = None
-
-    def _on_shown(self) -> None:
-        function, self._pending = self._pending, None
-        if function is not None:
-            function()
 
     def _remember(self, key: str, then: Callable[[], object] | None) -> None:
         if self._session.shown is not None:
@@ -357,7 +344,7 @@ class SweepController(QObject):
                 action=("Show where it is…", lambda: self._ask_where(made, live=live)),
             )
             return
-        self._open_and_start(made, source, live=live)
+        self._opening.open(source, made.reading, then=lambda: self._start(made, live=live))
 
     def _ask_where(self, made: SweepRun, *, live: bool) -> None:
         """Ask for a sequence that was moved."""
@@ -373,11 +360,7 @@ class SweepController(QObject):
         while same < min(len(old), len(new)) and old[-1 - same] == new[-1 - same]:
             same += 1
         self._moved[str(Path(*old[: len(old) - same]))] = str(Path(*new[: len(new) - same]))
-        self._open_and_start(made, path, live=live)
-
-    def _open_and_start(self, made: SweepRun, source: str | Path, *, live: bool) -> None:
-        self._opening.open(source, made.reading)
-        self._pending = lambda: self._start(made, live=live)
+        self._opening.open(path, made.reading, then=lambda: self._start(made, live=live))
 
     def _found(self, source: str) -> str | None:
         """Return where a sequence is now, None where that is not known, or it is on another computer."""

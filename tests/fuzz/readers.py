@@ -96,8 +96,8 @@ def _session(path: Path, options: tuple[str, ...]) -> str:
     except InputError:
         summary = ""  # `read_session` says more
     session = read_session(path)
-    runs = [run.run(saved.sequence) for saved in session.sequences for run in saved.runs]
-    changes = [saved.change for saved in session.sequences]
+    runs = [run for opened in session.sequences for run in opened.runs]
+    changes = [opened.change for opened in session.sequences]
     view = ViewState.from_plain(session.view) if session.view else None
     return f"{summary} {changes} {[len(run.history) for run in runs]} {view}"
 

@@ -23,7 +23,8 @@ from core import MCP, PRESETS, Iterate, Result, Sequence, Settings
 from core.cli import main
 from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, write_session
+from nrsfm_gui.model.session import OpenSequence
+from nrsfm_gui.sessions.session_file import SavedSession, write_session
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=5)
 VIEW = {
@@ -149,7 +150,7 @@ def _write_results(folder: Path, sequence: Sequence) -> None:
         core.save_result(_timeless(core.reconstruct(sequence, settings)), folder / f"{name}.npz")
 
 
-def _run(number: int, sequence: Sequence, settings: Settings, count: int) -> SavedRun:
+def _run(number: int, sequence: Sequence, settings: Settings, count: int) -> Run:
     """Return a run after so many iterations, with its times left out."""
     run = Run(number, sequence, settings, title="mine", note="a\nb", pinned=True, dismissed=frozenset({"c"}))
     last: Iterate | None = None
@@ -158,21 +159,21 @@ def _run(number: int, sequence: Sequence, settings: Settings, count: int) -> Sav
     assert last is not None
     run.last, run.state = replace(last, record=replace(last.record, seconds=0.0)), RunState.STOPPED
     run.history.ticks.append(Tick(1, "eta 0.2", restarts=True, before=QUICK, later=(2,)))
-    return SavedRun.of(run)
+    return run
 
 
 def _write_sessions(folder: Path, sequence: Sequence) -> None:
     kinds = {
-        "bilinear": (_run(1, sequence, QUICK, 9),),
-        "refined": (
+        "bilinear": [_run(1, sequence, QUICK, 9)],
+        "refined": [
             _run(1, sequence, QUICK.with_changes(objective="depths"), 20),
             _run(2, sequence, QUICK, 5),
-        ),
-        "low_rank": (_run(1, sequence, PRESETS["lowrank"].with_changes(starts=1), 9),),
+        ],
+        "low_rank": [_run(1, sequence, PRESETS["lowrank"].with_changes(starts=1), 9)],
     }
     for name, runs in kinds.items():
-        saved = SavedSequence(sequence, runs, 1, Settings(rank=3))
-        write_session(SavedSession((saved,), 0, VIEW, {"docks": "AAAA"}), folder / f"{name}.nrsfm")
+        opened = OpenSequence(sequence, Settings(rank=3), runs, runs[0])
+        write_session(SavedSession((opened,), VIEW, {"docks": "AAAA"}), folder / f"{name}.nrsfm")
 
 
 def _write_meshes(folder: Path, sequence: Sequence) -> None:

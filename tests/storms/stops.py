@@ -87,11 +87,11 @@ def stopped(folder: Path, sweep: Sweep) -> tuple[Stopping, ...]:
 
     def saved_iterations(place: Path) -> int:
         found = [*place.rglob(f"{PREFIX}*.nrsfm")]
-        return len(read_session(found[0]).sequences[0].runs[0].records) if found else 0
+        return len(read_session(found[0]).sequences[0].runs[0].history) if found else 0
 
     def check_window(place: Path, observed: int, _printed: str) -> None:
         found = [*place.rglob(LAST)]
-        iterations = [len(_read(read_session, each).sequences[0].runs[0].records) for each in found]
+        iterations = [len(_read(read_session, each).sequences[0].runs[0].history) for each in found]
         if observed > max(iterations, default=0):
             raise Lost(f"{observed} iterations were saved, {iterations} are")
 

@@ -24,9 +24,10 @@ from core.cli import main
 from core.io.readers import read_bytes
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import OpenSequence
 from nrsfm_gui.sessions.autosave import LAST, Autosave
 from nrsfm_gui.sessions.recovery import lost_sessions
-from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
+from nrsfm_gui.sessions.session_file import SavedSession, read_session, write_session
 
 Writing = "SessionSaving | Autosaving | Exporting | Sweeping"
 
@@ -45,9 +46,8 @@ def written(folder: Path, *, frames: int = 12, points: int = 30) -> tuple[Writin
     for step in iterate(sequences[0], QUICK):
         run.history.extend([step.record])
         run.last = step
-    shown = SavedRun.of(run)
     sessions = [
-        SavedSession((SavedSequence(sequences[0], (replace(shown, title=f"{version}"),), 1, QUICK),), 0)
+        SavedSession((OpenSequence(sequences[0], QUICK, [replace(run, title=f"{version}")]),))
         for version in range(VERSIONS)
     ]
     return (

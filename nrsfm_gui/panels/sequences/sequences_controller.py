@@ -15,7 +15,7 @@ from core.foundation import DEPTHS
 from core.reconstruction import OBJECTIVE_OF, is_collapsed
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce, PanelUpdater
-from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.app_store import AppStore, StoredImport
 from nrsfm_gui.model.names import run_name, sentence_name
 from nrsfm_gui.model.notifier import Action
 from nrsfm_gui.model.run import Run, RunState
@@ -52,11 +52,8 @@ class SequencesController(QObject):
         self._given: Settings | None = None  # of the sequence that is opened next
         self._known = False  # whether the parameters of the open sequence are those that it had before
         opening.started.connect(self._on_reading_started)
-        opening.files_read.connect(session.add_files)
         opening.opened.connect(self._on_opened)
         opening.listed.connect(panel.set_entries)
-        opening.camera_known.connect(self._on_camera_known)
-        opening.guessed.connect(self._notifier.inform)
         found = opening.inspected, opening.sweep_found, opening.video_found
         for ended in (opening.failed, opening.given_up, *found):
             ended.connect(self._on_reading_ended)
@@ -84,14 +81,6 @@ class SequencesController(QObject):
     def _on_reading_ended(self, *_: object) -> None:
         session = self._session
         self._notifier.show_status(status_text.activity(session.active_run or session.shown))
-
-    def _on_camera_known(
-        self, model: str, intrinsics: str | tuple[float, float, float, float], answered: bool
-    ) -> None:
-        """Set the camera; where it was answered before, the parameters of a known sequence have it."""
-        if answered or not self._known:
-            settings = self._session.settings.with_changes(camera_model=model, intrinsics=intrinsics)
-            self._session.set_settings(settings, undoable=False)
 
     def _on_left_requested(self, sequence: Sequence, number: int) -> None:
         self._opening.open_sequence(sequence)
@@ -139,7 +128,7 @@ class SequencesController(QObject):
         )
         session.report_removal(sentence, UndoEntry(f"{what} removed", undo=restore, redo=remove))
 
-    def _on_opened(self, sequence: Sequence) -> None:
+    def _on_opened(self, sequence: Sequence, how: StoredImport, answered: bool) -> None:
         session, left = self._session, self._session.sequence
         self.leaving.emit()
         self.remember_settings()
@@ -152,6 +141,10 @@ class SequencesController(QObject):
         session.set_sequence(sequence, given or stored)
         self._report_switch(stopped, left, others)
         self.shown.emit()
+        # Where the camera was answered before, the parameters of a known sequence have it.
+        if how.camera_model is not None and (answered or not self._known):
+            camera = {"camera_model": how.camera_model, "intrinsics": how.intrinsics}
+            session.set_settings(session.settings.with_changes(**camera), undoable=False)
 
     def _report_switch(self, stopped: Run | None, left: Sequence | None, others: Settings) -> None:
         """Report a run that was stopped, and offer a new sequence the parameters of the one that was left."""
@@ -301,13 +294,13 @@ class RunsController(QObject):
         session = self._session
         shown, compared = session.shown, session.compared
         rows = []
-        for sequence, runs, _shown in session.everything():
+        for each in session.everything():
             here = {
-                "shown": shown if shown in runs else None,
-                "compared": compared if compared in runs else None,
+                "shown": shown if shown in each.runs else None,
+                "compared": compared if compared in each.runs else None,
             }
-            listed = tuple(run_row(run, self._errors.of_run(run), **here) for run in reversed(runs))
-            rows.append(SequenceRow(sequence, sequence is session.sequence, listed))
+            listed = tuple(run_row(run, self._errors.of_run(run), **here) for run in reversed(each.runs))
+            rows.append(SequenceRow(each.sequence, each.sequence is session.sequence, listed))
         return tuple(rows), None if shown is None else shown.number
 
     def _on_changed(self) -> None:

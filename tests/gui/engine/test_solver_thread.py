@@ -65,15 +65,6 @@ def wait_until(condition):
         time.sleep(0.001)
 
 
-def test_every_record_arrives_and_only_the_newest_update(threads, make_stream):
-    thread = threads(make_stream(length=1000))
-    thread.start()
-    records, _changes, last, ending = drained(thread)
-    assert [record.iteration for record in records] == list(range(1000))
-    assert last.record == records[-1]
-    assert ending.state is RunState.FINISHED
-
-
 def test_a_paused_run_does_nothing_and_pause_followed_at_once_by_resume_continues(threads, make_stream):
     stream = make_stream(pause=0.0005)
     thread = threads(stream)
@@ -119,13 +110,6 @@ def test_changes_that_come_fast_keep_the_longest_rest_between_them(threads, make
     thread.step()
     wait_until(lambda: found.extend(thread.read_mailbox().changes) or found[1:])
     assert (found[1].settings.rank, found[1].rest) == (6, 0.1)
-
-
-def test_a_change_after_the_end_is_refused_as_too_late(threads, make_stream):
-    thread = threads(make_stream(length=3))
-    thread.start()
-    assert has_ended(thread)
-    assert not thread.change(Settings(rank=3))
 
 
 def test_a_refusal_and_a_defect_end_as_values(threads):

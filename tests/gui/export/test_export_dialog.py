@@ -172,9 +172,9 @@ def test_what_was_written_can_be_opened(qtbot, solved, tmp_path, monkeypatch):
         "openUrl",
         lambda url: opened.append(Path(url.toLocalFile())) or works[0],
     )
-    exporting = solved.export_controller
+    exporting, notifier = solved.export_controller, solved.session.notifier
     for name, buttons in (("a.usda", ["Open folder"]), ("a.html", ["Open page", "Open folder"])):
-        with qtbot.waitSignal(exporting.reported) as reported:
+        with qtbot.waitSignal(notifier.informed) as reported:
             exporting.save_result(tmp_path / name)
         sentence, actions = reported.args
         assert sentence == f"Saved {tmp_path / name}" and [text for text, _open in actions] == buttons
@@ -182,10 +182,10 @@ def test_what_was_written_can_be_opened(qtbot, solved, tmp_path, monkeypatch):
             callback()
     assert opened == [tmp_path, tmp_path / "a.html", tmp_path]
     works[0] = False
-    with qtbot.waitSignal(exporting.failed) as failed:
+    with qtbot.waitSignal(notifier.failed) as failed:
         actions[-1][1]()
-    assert failed.args == [f"No program was found that opens {tmp_path}", ""]
-    with qtbot.waitSignal(exporting.reported) as reported:
+    assert failed.args == [f"No program was found that opens {tmp_path}"]
+    with qtbot.waitSignal(notifier.informed) as reported:
         exporting.copy_command()
     assert reported.args[1] == ()
 

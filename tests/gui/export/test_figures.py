@@ -87,7 +87,7 @@ def test_a_row_has_each_frame_in_blue_and_red_and_a_heat_map_its_scale(solved, t
 
 def test_a_figure_of_nothing_is_refused_in_a_sentence(parts, tmp_path):
     said: list[str] = []
-    parts.export_controller.failed.connect(lambda sentence, _details: said.append(sentence))
+    parts.session.notifier.failed.connect(said.append)
     parts.export_controller.save_figure("errors", tmp_path / "errors.pdf", COLUMN)
     assert said == ["There is no figure of the error by frame: there is no reconstruction yet"]
     assert not list(tmp_path.iterdir())

@@ -251,9 +251,9 @@ def test_a_movie_that_cannot_be_written_is_reported_and_the_next_one_works(qtbot
         ("gone/a.png", options, "gone does not exist"),
         ("a.png", MovieOptions(last=6), "there are 6 frames; frame 7 is not one"),
     ):
-        with qtbot.waitSignal(exporting.failed) as failed:
+        with qtbot.waitSignal(parts.session.notifier.warned) as failed:
             exporting.save_movie(folder / name, refused)
-        assert sentence in failed.args[0] and failed.args[1] == ""
+        assert sentence in failed.args[0]
         qtbot.waitUntil(lambda: not exporting.busy)
     with qtbot.waitSignal(exporting.saved):
         exporting.save_movie(folder / "a.png", options)
@@ -262,7 +262,7 @@ def test_a_movie_that_cannot_be_written_is_reported_and_the_next_one_works(qtbot
 def test_two_exports_go_on_at_once_but_not_into_one_file(qtbot, solved, folder):
     sentences, refusals = [], []
     solved.export_controller.saved.connect(sentences.append)
-    solved.export_controller.failed.connect(lambda sentence, _details: refusals.append(sentence))
+    solved.session.notifier.failed.connect(refusals.append)
     options = MovieOptions(view="2d", width=160, height=120, last=2)
     solved.export_controller.save_movie(folder / "a.png", options)
     solved.export_controller.save_movie(folder / "a.png", options)
@@ -288,7 +288,7 @@ def test_a_picture_that_cannot_be_painted_ends_the_movie(qtbot, parts, folder, m
         raise RuntimeError(f"no picture of {frame}")
 
     monkeypatch.setattr(ScenePainter, "picture", broken)
-    with qtbot.waitSignal(parts.export_controller.failed) as failed:
+    with qtbot.waitSignal(parts.session.notifier.defect_found) as failed:
         parts.export_controller.save_movie(folder / "a.png", MovieOptions(width=320, height=200, last=5))
     assert "no picture of 0" in failed.args[0] and "Traceback" in failed.args[1]
     parts.export_controller.saved.connect(lambda sentence: pytest.fail(sentence))  # what is told is told once
@@ -300,9 +300,9 @@ def test_opening_another_sequence_ends_the_movie_of_the_window(qtbot, parts, seq
     options = MovieOptions(view="window", width=160, height=120, last=0, seconds=600, fps=60)
     parts.export_controller.save_movie(folder / "a.png", options)
     qtbot.waitUntil(lambda: bool(list(folder.iterdir())))
-    with qtbot.waitSignal(parts.export_controller.failed) as failed:
+    with qtbot.waitSignal(parts.session.notifier.warned) as failed:
         parts.session.set_sequence(replace(sequence, digest="another"))
-    assert "another sequence was opened meanwhile" in failed.args[0] and failed.args[1] == ""
+    assert "another sequence was opened meanwhile" in failed.args[0]
     qtbot.waitUntil(lambda: not parts.export_controller.busy)
     assert not list(folder.iterdir())
 

@@ -170,7 +170,7 @@ def test_what_cannot_be_written_is_refused_and_a_full_disk_is_noticed(qtbot, plo
     exporting = plotted.export_controller
 
     def refused(save):
-        with qtbot.waitSignal(exporting.failed) as failed:
+        with qtbot.waitSignal(plotted.session.notifier.failed) as failed:
             save()
         assert not list(tmp_path.iterdir())
         return failed.args[0]

@@ -2,6 +2,7 @@
 
 from core import Alignment, Settings
 from core.evaluation import Kind
+from nrsfm_gui.model.changes import named
 from nrsfm_gui.model.undo import MOST_ENTRIES, UndoChange, UndoStack, settings_change
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
@@ -43,27 +44,10 @@ def test_the_stack_is_bounded():
 # -- changes of the view ----------------------------------------------------------------------------------
 
 
-def view_change(part, before, after, shown):
-    return UndoChange(frozenset({part}), before, after, shown.append, lambda *_: f"{part} {after}")
-
-
-def test_quick_changes_of_one_part_of_the_view_are_undone_together():
-    stack, shown = UndoStack(), []
-    for k, now in enumerate((0.0, 0.5, 1.2, 3.0)):
-        stack.add(view_change("camera", k, k + 1, shown), now)
-    stack.add(view_change("alignment", "a", "b", shown), 3.1)
-    for _ in range(3):
-        stack.undo().undo()
-    assert shown == ["a", 3, 0]
-    assert stack.undo() is None
-    stack.redo().redo()
-    assert shown[-1] == 3
-
-
 def test_what_is_quickly_as_before_is_no_step():
     stack = UndoStack()
-    stack.add(view_change("trails", False, True, []), 0.0)
-    stack.add(view_change("trails", True, False, []), 0.3)
+    for on, now in ((True, 0.0), (False, 0.3)):
+        stack.add(UndoChange(frozenset({"trails"}), not on, on, list, named), now)
     add(stack, changed(eta=0.1), changed(eta=0.2), 5.0)
     add(stack, changed(eta=0.2), changed(eta=0.1), 5.2)
     assert stack.undo() is None

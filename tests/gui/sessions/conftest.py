@@ -11,7 +11,7 @@ from nrsfm_gui.export.export_controller import ExportController
 from nrsfm_gui.export.movie import ViewSources
 from nrsfm_gui.model.log_records import Logbook
 from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.session import OpenSequence, Session
 from nrsfm_gui.panels.background.background_controller import BackgroundController
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
@@ -21,7 +21,7 @@ from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
-from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession
+from nrsfm_gui.sessions.session_file import SavedSession
 from nrsfm_gui.sessions.session_saver import SessionSaver
 from nrsfm_gui.widgets.banners import MessageBar
 
@@ -46,7 +46,7 @@ class SessionWindow(QMainWindow):
         self.setCentralWidget(center)
         self.message_bar.listen_to(session.notifier)
         self.display = Display(session, (self.scene_view, self.tracks_view), parent=self)
-        self.sequence_opening = SequenceOpening(store, self)
+        self.sequence_opening = SequenceOpening(session, store, self)
         sequences = SequencesController(session, control, self.sequence_opening, store, tree)
         sequences.shown.connect(self.display.refresh)
         if parameters:
@@ -129,8 +129,8 @@ def solved(make_session_window, sequence, solve_once):
 @pytest.fixture
 def kept(sequence, solve_once):
     """A session with one run, made without a window."""
-    run = SavedRun.of(ended_run(solve_once, sequence))
-    return SavedSession((SavedSequence(sequence, (run,), 1, QUICK),), 0)
+    run = ended_run(solve_once, sequence).as_stored()
+    return SavedSession((OpenSequence(sequence, QUICK, [run], run),))
 
 
 @pytest.fixture

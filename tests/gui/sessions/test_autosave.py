@@ -53,13 +53,13 @@ def test_a_run_is_saved_by_itself_when_it_has_ended(qtbot, solved):
     window.run_control.ended.emit(run)
     qtbot.waitUntil(lambda: "saved by itself" in window.logbook.text())
     saved = read_session(own_file(window))
-    assert saved.sequences[0].runs[0].iterate.best.loss == run.last.best.loss
+    assert saved.sequences[0].runs[0].last.best.loss == run.last.best.loss
     assert lost_sessions(window.session_saver.folder) == []  # its lock is held
     window.close()
     assert own_file(window) is None
     last, holds = window.session_saver.last_session()
     assert holds == "1 run of balloon circle"
-    assert read_session(last).sequences[0].runs[0].iterate.best.loss == run.last.best.loss
+    assert read_session(last).sequences[0].runs[0].last.best.loss == run.last.best.loss
 
 
 @pytest.fixture
@@ -142,8 +142,9 @@ def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, sol
 
 def renamed(saved, title):
     """Return a session whose run has a title."""
-    (entry,) = saved.sequences
-    return replace(saved, sequences=(replace(entry, runs=(replace(entry.runs[0], title=title),)),))
+    (opened,) = saved.sequences
+    run = replace(opened.runs[0], title=title)
+    return replace(saved, sequences=(replace(opened, runs=[run], shown=run),))
 
 
 def titles(path):
@@ -282,7 +283,7 @@ def test_a_lost_session_is_offered_recovered_and_kept_when_the_window_closes(
     assert lost_sessions(window.session_saver.folder) == []  # no second window offers it
     recover(qtbot, window)
     assert bar.text == "" and "Recovered 1 run of balloon circle" in window.message_bar.text
-    assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].iterate.best.loss
+    assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].last.best.loss
     assert window.isWindowModified() and window.session_saver.file == tmp_path / "my.nrsfm"
     assert not path.exists()
     assert titles(own_file(window)) == ["recovered"]  # if the process ends now, it is offered again
@@ -507,4 +508,4 @@ def test_a_killed_application_loses_no_more_than_the_interval(tmp_path, sequence
     saved = read_session(lost.path).sequences[0].runs[0]
     lost.release()
     assert saved.state is RunState.STOPPED
-    assert len(saved.records) >= int(first[1])  # all that there was when the last saving began
+    assert len(saved.history) >= int(first[1])  # all that there was when the last saving began

@@ -1,69 +1,30 @@
 """What "Copy as Python" and "Copy as command" give again."""
 
 import contextlib
-import os
 import runpy
 import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, load_result
+from core import NuclearNorm, Settings, load_result
 from core.cli import main
 from nrsfm_gui.model.run import RunState
 
-ROOT = Path(__file__).parents[3]
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
-LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
 DIGITS = 1e-12
 
 
-def in_a_shell(program, command):
-    """Run both in processes of their own, as a person would."""
-    folder = Path(sys.executable).parent
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-    for line in (f"{shlex.quote(sys.executable)} {program}", f"{command} --quiet"):
-        subprocess.run(line, shell=True, check=True, env=environment)
-        yield
-
-
-def here(program, command):
-    """Run both in this process, without the time that importing takes."""
-    runpy.run_path(str(program), run_name="__main__")
-    yield
-    name, *words = shlex.split(command)
-    assert name == "nrsfm" and main([*words, "--quiet"]) == 0
-    yield
-
-
-def losses_of_copies(window, tmp_path, text_of, run=here):
+def losses_of_copies(window, tmp_path, text_of):
     """Run what is copied as Python and as command; return the losses that they save."""
-    texts = {recipe: text_of(window, recipe) for recipe in ("python", "command")}
-    program, result, losses = tmp_path / "program.py", tmp_path / "result.npz", []
-    program.write_text(texts["python"])
+    program, result = tmp_path / "program.py", tmp_path / "result.npz"
+    program.write_text(text_of(window, "python"))
+    name, *words = shlex.split(text_of(window, "command"))
     with contextlib.chdir(tmp_path):
-        for _ in run(program, texts["command"]):
-            losses.append(load_result(result).loss)
-            result.unlink()
-    assert len(losses) == 2
-    return losses
-
-
-@pytest.mark.parametrize(
-    ("settings", "where"),
-    [
-        pytest.param(QUICK, in_a_shell, marks=pytest.mark.slow),
-        (QUICK.with_changes(penalty=ExplicitWeights((0.02, 1 / 3))), here),
-        pytest.param(LOW_RANK, here, marks=pytest.mark.slow),
-    ],
-    ids=["bilinear", "explicit weights", "low rank"],
-)
-def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings, where, text_of):
-    window, run = solved(settings)
-    for loss in losses_of_copies(window, tmp_path, text_of, where):
-        assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)
+        runpy.run_path(str(program), run_name="__main__")
+        loss = load_result(result).loss
+        result.unlink()
+        assert name == "nrsfm" and main([*words, "--quiet"]) == 0
+        return loss, load_result(result).loss
 
 
 @pytest.mark.slow

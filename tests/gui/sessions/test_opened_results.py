@@ -23,8 +23,9 @@ from core import (
     write_npz,
 )
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.session import OpenSequence
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
-from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
+from nrsfm_gui.sessions.session_file import SavedSession, read_session, write_session
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 RANK_3 = PRESETS["lowrank"].with_changes(rank=3, starts=1, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
@@ -187,11 +188,11 @@ def test_a_refined_result_opens_with_its_energies_and_is_kept_in_a_session(
     opened = read_opened_result(path)
     energies = [record.energy for record in opened.history.records]
     assert energies[:-2] == [None] * (len(energies) - 2) and energies[-2:] == [-3.0, -12.5]
-    session = SavedSession((SavedSequence(sequence, (SavedRun.of(opened),), 1, QUICK),), 0)
+    session = SavedSession((OpenSequence(sequence, QUICK, [opened]),))
     (saved,) = read_session(write_session(session, tmp_path / "a.nrsfm")).sequences
     (run,) = saved.runs
-    assert run.records == tuple(opened.history.records)
-    assert run.iterate.record.energy == -12.5
-    assert run.iterate.verdicts == opened.last.verdicts != ()
-    assert np.array_equal(run.iterate.geometry.std, refined.std)
-    assert np.array_equal(run.iterate.geometry.points, refined.points)
+    assert run.history.records == opened.history.records
+    assert run.last.record.energy == -12.5
+    assert run.last.verdicts == opened.last.verdicts != ()
+    assert np.array_equal(run.last.geometry.std, refined.std)
+    assert np.array_equal(run.last.geometry.points, refined.points)

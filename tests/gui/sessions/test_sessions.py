@@ -14,10 +14,9 @@ from core import PRESETS, Alignment, InputError, Settings, TruncatedNuclearNorm,
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.session import OpenSequence
 from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.sessions.session_file import (
-    SavedRun,
-    SavedSequence,
     SavedSession,
     ViewState,
     read_session,
@@ -110,7 +109,7 @@ def test_the_dialog_for_saving_blocks_nothing(qtbot, solved, tmp_path):
     dialog.findChild(QLineEdit).setText("mine")
     dialog.accept()
     qtbot.waitUntil(lambda: window.session_saver.file == tmp_path / "mine.nrsfm")
-    assert read_session(tmp_path / "mine.nrsfm").sequences[0].runs == ()
+    assert read_session(tmp_path / "mine.nrsfm").sequences[0].runs == []
 
 
 def test_a_window_without_runs_is_not_marked_and_leaves_nothing(make_session_window, sequence):
@@ -138,16 +137,15 @@ def test_every_sequence_with_runs_is_in_the_session(
 
 def test_the_summary_of_a_session_counts_its_sequences_and_runs(solved, known, tmp_path):
     _window, run = solved()
-    again = replace(SavedRun.of(run), number=2)
-    one = SavedSequence(run.sequence, (SavedRun.of(run), again), 1, run.settings)
-    other = SavedSequence(known.sequence, (SavedRun.of(run),), 1, run.settings)
+    one = OpenSequence(run.sequence, run.settings, [run, replace(run, number=2)])
+    other = OpenSequence(known.sequence, run.settings, [run])
     for sequences, holds in (
         ((one,), "2 runs of balloon circle"),
         ((one, other), "2 sequences, 3 runs: 2 of balloon circle and 1 of sheet"),
         ((one, other, one), "3 sequences, 5 runs: 2 of balloon circle, 1 of sheet and 2 of balloon circle"),
     ):
         path = tmp_path / "several.nrsfm"
-        write_session(SavedSession(sequences, 0), path)
+        write_session(SavedSession(sequences), path)
         assert session_summary(path) == holds
 
 
@@ -330,8 +328,8 @@ def test_a_background_on_another_computer_is_not_opened_with_a_session(
     window, _run = solved()
     view = ViewState.of(window.session, window.scene_view.camera.orbit, {}).as_plain()
     view["background"] = {"path": "//elsewhere/share/a.mp4"}
-    saved = (SavedSequence(window.session.sequence, (), None, QUICK),)
-    path = write_session(SavedSession(saved, 0, view), tmp_path / "a.nrsfm")
+    opened_before = OpenSequence(window.session.sequence, QUICK)
+    path = write_session(SavedSession((opened_before,), view), tmp_path / "a.nrsfm")
     other = make_session_window()
     opened(other, path)
     assert other.session.background is None

@@ -32,7 +32,7 @@ class ActionWindow(QMainWindow):
 
     def __init__(self, session, store):
         super().__init__()
-        self.session, self.sequence_opening = session, SequenceOpening(store, self)
+        self.session, self.sequence_opening = session, SequenceOpening(session, store, self)
         self.scene_view, timeline = SceneView(software=True), Timeline()
         self.setCentralWidget(self.scene_view)
         self.scene_view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -37,7 +37,7 @@ def sequence():
 def opening(show, store, session, control):
     """Return what reads files, and shows in the session what they hold."""
     tree = show(SequencesPanel(), 200, 200)
-    made = SequenceOpening(store, tree)
+    made = SequenceOpening(session, store, tree)
     SequencesController(session, control, made, store, tree)
     return made
 

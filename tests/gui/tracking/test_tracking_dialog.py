@@ -176,7 +176,7 @@ def test_the_menu_states_what_has_to_be_installed(qtbot, session, store, show, m
     from PyQt6.QtWidgets import QWidget
 
     window = show(QWidget())
-    controller = TrackingController(SequenceOpening(store, window), session.notifier, window)
+    controller = TrackingController(SequenceOpening(session, store, window), session.notifier, window)
     monkeypatch.setattr(opencv, "find_spec", lambda _name: None)
     with qtbot.waitSignal(session.notifier.failed) as stated:
         controller.show()

@@ -24,7 +24,8 @@ from nrsfm_gui.app import enlarged, prepare_platform
 from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION
 from nrsfm_gui.model.arguments import Arguments, parse
 from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, write_session
+from nrsfm_gui.model.session import OpenSequence
+from nrsfm_gui.sessions.session_file import SavedSession, write_session
 
 
 def test_every_option_is_understood():
@@ -181,7 +182,7 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_scr
     if path.suffix == ".npz":
         save_result(finish(sequence, before, run.last, run.history.records), path)
     else:
-        write_session(SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1, before),), 0), path)
+        write_session(SavedSession((OpenSequence(sequence, before, [run.as_stored()], run),)), path)
     words = ("--rank", "3", "--starts", "1", "--objective", "wnn", "--run", "--export", str(made))
     assert run_script(str(path), *words) == 0
     result = load_result(made)

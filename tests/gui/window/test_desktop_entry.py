@@ -19,7 +19,8 @@ from nrsfm_gui.desktop_entry import (
     installed_program,
     remove,
 )
-from nrsfm_gui.sessions.session_file import SUFFIX, SavedSequence, SavedSession, write_session
+from nrsfm_gui.model.session import OpenSequence
+from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, write_session
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="such desktops are Linux's"),
@@ -73,7 +74,7 @@ def run(*command, **variables):
 def test_the_program_installs_an_entry_that_the_desktop_accepts_and_removes_it_again(tmp_path, home):
     session = tmp_path / f"work{SUFFIX}"
     sequence = simulate("balloon", frames=4, points=15)
-    write_session(SavedSession((SavedSequence(sequence, (), None, Settings()),), 0), session)
+    write_session(SavedSession((OpenSequence(sequence, Settings()),)), session)
     done = run(sys.executable, "-m", "nrsfm_gui", "--install-desktop", DISPLAY="")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1:] == [f"  {home / name}" for name in FILES]

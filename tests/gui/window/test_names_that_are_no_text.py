@@ -57,7 +57,7 @@ def test_it_is_opened_and_shown_with_escapes(qtbot, opened, store):
 def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
     window, path = opened
     exporting, failures = window.export_controller, []
-    exporting.failed.connect(lambda sentence, _details: failures.append(sentence))
+    window.session.notifier.failed.connect(failures.append)
     for end in ("result.npz", "result.mat", "table.csv", "shape.ply", "mesh.glb", "page.html"):
         exporting.save_result(named(tmp_path, end))
     exporting.save_view(named(tmp_path, "view.png"))

@@ -122,7 +122,7 @@ def test_what_a_script_cannot_export_is_in_the_temporary_folder(tmp_path):
         "nrsfm-gui: gone/table.csv cannot be written: the folder gone does not exist. "
         f"The session is saved in {copy}\nnrsfm-gui: stopped by SIGTERM; the best so far is in {result}\n"
     )
-    assert read_session(copy).sequences[0].runs[0].records
+    assert read_session(copy).sequences[0].runs[0].history.records
 
 
 READING = """
