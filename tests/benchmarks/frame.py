@@ -17,18 +17,7 @@ from unittest.mock import patch
 import numpy as np
 import psutil
 
-from core import (
-    CameraModel,
-    GroundTruth,
-    Iterate,
-    Sequence,
-    Settings,
-    list_sequences,
-    procrustes_mm,
-    read_sequence,
-)
-from core.cameras import resolve_intrinsics
-from core.data import occluded_blocks
+from core import CameraModel, GroundTruth, Iterate, Sequence, list_sequences, procrustes_mm, read_sequence
 from core.foundation import Floats
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # of `rendering` and `hands`, which tests share
@@ -39,7 +28,6 @@ PATHS = (
     "dance/circle", "face/flyby", "kinect_paper/semi_circle", "pickup/zigzag", "shark/tricky",
     "back/circle", "drink/flyby", "mat/semi_circle", "stretch/zigzag",
 )  # fmt: skip
-BLOCK = 0.125, 0.125  # of the frames and of the points, that are hidden at once
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
@@ -77,27 +65,6 @@ def chosen_sequences(
     ]
     for name in chosen[:: options.every]:
         yield name, read_sequence(entries[name].file)
-
-
-def made_harder(sequence: Sequence, noise: float, hidden: float, every: int) -> Sequence:
-    """Return every Nth frame of the tracks alone, with further noise (px) and hidden up to a share.
-
-    Blocks are hidden: again and again an eighth of the points, the neighbors of one of them, in an eighth of
-    the frames, one after the other. K is that which is found without all of this.
-    """
-    rng, visible = np.random.default_rng(0), sequence.visible.copy()
-    assert sequence.truth is not None
-    for frames, points in occluded_blocks(sequence.truth.points, sequence.visible, BLOCK, rng):
-        if visible.mean() <= 1 - hidden:
-            break
-        visible[frames, points] = False
-    return Sequence(
-        (sequence.tracks + noise * rng.standard_normal(sequence.tracks.shape))[::every],
-        visible[::every],
-        name=sequence.name,
-        intrinsics=resolve_intrinsics(sequence, Settings().intrinsics).K,
-        truth=GroundTruth.of_all_frames(sequence.truth.points[::every]),
-    )
 
 
 def timed(run: Iterable[Any]) -> tuple[Any, float]:

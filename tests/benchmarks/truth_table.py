@@ -32,13 +32,16 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from frame import Table, chosen_sequences, error_mm, made_harder, sequences_parser, timed
+from frame import Table, chosen_sequences, error_mm, sequences_parser, timed
 
-from core import GroundTruth, InputError, Result, iterate
+from core import GroundTruth, InputError, Result, Sequence, Settings, iterate
+from core.cameras import resolve_intrinsics
+from core.data import occluded_blocks
 from core.foundation import procrustes
 
 FAR = 10.0  # errors above are counted
 OWN_NOISE = 0.3  # px
+BLOCK = 0.125, 0.125  # of the frames and of the points, that are hidden at once
 ROUNDS = 20  # of the alternation that finds the best rigid shape
 PERCENT = ("<1", "x<1", "y<1", "z<1", "<2", "x<2", "y<2", "z<2")
 NUMBERS = ("error", "start", "rigid", "CPU s", *PERCENT, "error/std", "noise")
@@ -78,6 +81,27 @@ def main() -> None:
     print_groups(pd.DataFrame(rows))
 
 
+def made_harder(sequence: Sequence, noise: float, hidden: float, every: int) -> Sequence:
+    """Return every Nth frame of the tracks alone, with further noise (px) and hidden up to a share.
+
+    Blocks are hidden: again and again an eighth of the points, the neighbors of one of them, in an eighth of
+    the frames, one after the other. K is that which is found without all of this.
+    """
+    rng, visible = np.random.default_rng(0), sequence.visible.copy()
+    assert sequence.truth is not None
+    for frames, points in occluded_blocks(sequence.truth.points, sequence.visible, BLOCK, rng):
+        if visible.mean() <= 1 - hidden:
+            break
+        visible[frames, points] = False
+    return Sequence(
+        (sequence.tracks + noise * rng.standard_normal(sequence.tracks.shape))[::every],
+        visible[::every],
+        name=sequence.name,
+        intrinsics=resolve_intrinsics(sequence, Settings().intrinsics).K,
+        truth=GroundTruth.of_all_frames(sequence.truth.points[::every]),
+    )
+
+
 def rigid_error(truth: GroundTruth) -> float:
     """Return the error of the one shape that is nearest to all true shapes, each after a similarity."""
     shapes = truth.points[np.isfinite(truth.points).all(axis=(1, 2))]
@@ -115,16 +139,13 @@ def print_groups(found: pd.DataFrame) -> None:
     """Print what the rows of every object, and of all, come to for each preset and source."""
     bilinear = found[found["preset"] == "bilinear"].set_index(["name", "source"])["error"]
     before = bilinear.reindex(pd.MultiIndex.from_frame(found[["name", "source"]])).to_numpy()
-    found["object"], found["run"] = (
-        found["name"].str.partition("/")[0],
-        found["preset"] + ", " + found["source"],
-    )
+    found["object"] = found["name"].str.partition("/")[0]
+    found["run"] = found["preset"] + ", " + found["source"]
     found["far"], found["above rigid"] = found["error"] > FAR, found["error"] > found["rigid"]
     found["above bilinear"] = found["error"] > 1.1 * before
     wrong = found["far"] | found["above rigid"]
-    found["wrong"], found["wrong, warned"], found["right, warned"] = (
-        wrong, wrong & found["warned"], ~wrong & found["warned"],
-    )  # fmt: skip
+    found["wrong"] = wrong
+    found["wrong, warned"], found["right, warned"] = wrong & found["warned"], ~wrong & found["warned"]
     counts = ("far", "above rigid", "above bilinear", "wrong", "wrong, warned", "right, warned")
     for by in (["object", "run"], ["run"]):
         groups = found.groupby(by).agg(
