@@ -1,6 +1,6 @@
 """Relative 3-D errors against the error of the focal length, with the default and with the estimate.
 
-    python tests/benchmarks/focal_table.py [--case CASE ...] [--path NAME] [--starts N]
+    python tests/benchmarks/focal_table.py [--case CASE ...] [--only /circle] [--starts N]
 
 One camera path of each object of `challenge_like`, on which the constants of the estimate were chosen, and of
 each of `challenge_more`, which decided nothing, and a second one of `drink`; and two real sequences,
@@ -22,8 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from frame import DATA, Table, chosen_sequences, sequences_parser, timed
-from noise_table import PATHS
+from frame import DATA, PATHS, Table, chosen_sequences, sequences_parser, timed
 
 import core
 from core.evaluation import Mirror, aligned_mm
@@ -39,14 +38,12 @@ CASES = ("0.5", "0.8", "1", "1.2", "1.5", "orthogonal", "default", "estimate")
 def main() -> None:
     arguments = sequences_parser(__doc__)
     arguments.add_argument("--case", nargs="+", choices=CASES, default=list(CASES))
-    arguments.add_argument("--path", help="camera path of all objects, in place of a chosen one of each")
     arguments.add_argument("--starts", type=int, default=4)
     options = arguments.parse_args()
-    own = [f"{name}/{path}" for name, path in PATHS.items()] + ["drink/circle"]
-    options.only = options.only or ([f"/{options.path}"] if options.path else own)
+    real = {} if options.only else REAL
+    options.only = options.only or (*PATHS, "drink/circle")
     cases = [(sequence, *CHALLENGE) for _, sequence in chosen_sequences(options)]
-    if not options.path:
-        cases += [(core.read_sequence(DATA / "real" / file), *camera) for file, camera in REAL.items()]
+    cases += [(core.read_sequence(DATA / "real" / file), *camera) for file, camera in real.items()]
     table, errors = Table("sequence", *options.case), []
     for given, focal, center in cases:
         sequence = replace(given, companion=None, intrinsics=None)

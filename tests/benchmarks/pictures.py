@@ -2,14 +2,12 @@
 
     xvfb-run -a -s '-screen 0 2600x1500x24' python tests/benchmarks/pictures.py [--only NAME ...] [-o FOLDER]
 
-Without `-o` they go to assets/pictures; other pictures, to look at, are made where `--only` names them. An
-arrow is drawn where the mouse is, since a picture of a window has none. The animation needs Pillow (the
-`video` extra), the picture of the report needs Chromium.
+Without `-o` they go to assets/pictures. An arrow is drawn where the mouse is, since a picture of a window has
+none. The animation needs Pillow (the `video` extra).
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +25,6 @@ from core import PRESETS, Settings, write_challenge
 from core.cli import main as command_line
 from core.tracking import track_video, video_path
 from nrsfm_gui.export.movie_files import pixels
-from nrsfm_gui.model.arguments import parse
 from nrsfm_gui.model.theme import DARK, LIGHT, Theme
 from nrsfm_gui.scene.scene import ErrorSeries
 
@@ -41,8 +38,8 @@ ARROW = ((0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12))
 class Photographer(Studio):
     """A window, its pictures, and the errors that it shows."""
 
-    def __init__(self, size: tuple[int, int] = SMALL, theme: Theme = DARK, *, software: bool = False) -> None:
-        super().__init__(size, theme, software=software)
+    def __init__(self, size: tuple[int, int] = SMALL, theme: Theme = DARK) -> None:
+        super().__init__(size, theme)
         self.errors = np.zeros((0, 0))  # (F, P) of the run that is shown
         self.window.display.errors.series_changed.connect(self._note_errors)
 
@@ -121,14 +118,6 @@ def _save_animation(frames: list[QImage], path: Path) -> None:
     print(f"{path.name}: {len(frames)} frames, {size / 1e6:.2f} MB")
     if size > LARGEST_ANIMATION:
         raise SystemExit(f"{path.name} has {size} bytes; the README takes {LARGEST_ANIMATION}")
-
-
-def first_start(studio: Photographer, out: Path) -> None:
-    """What a person sees who has never opened the window before."""
-    studio.window.begin(parse(["--first-steps"]))
-    studio.wait(lambda: studio.window.session.sequence is not None)
-    studio.settle(1.0)
-    studio.save(out)
 
 
 def solved(sample: str, *acts: str, frame: int | None = None) -> Callable[[Photographer, Path], None]:
@@ -212,28 +201,8 @@ def sweep(studio: Photographer, out: Path) -> None:
     shown.grab().save(str(out))
 
 
-def report(studio: Photographer, out: Path) -> None:
-    """The one-page report of a run, as Chromium shows it."""
-    studio.open("sample:paper/tricky")
-    studio.solve(PRESETS["recommended"])
-    page = studio.folder / "report.html"
-    studio.window.export_controller.save_report(page)
-    browser = ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,1580"]
-    subprocess.run([*browser, f"--screenshot={out}", page.as_uri()], check=True)
-
-
-def failed(studio: Photographer, out: Path) -> None:
-    """After a file that cannot be read."""
-    broken = studio.folder / "broken.txt"
-    broken.write_text("1 2 3\n4 5\n")
-    studio.window.sequence_opening.open(str(broken))
-    studio.settle(1.5)
-    studio.save(out)
-
-
 PICTURES = {  # and the window that each is of
     "live_drag.gif": (live_drag, {"size": (1280, 860)}),
-    "first_start.png": (first_start, {}),
     "large_light.png": (
         solved("paper/tricky", "color_by_error", "trails"), {"size": (2560, 1440), "theme": LIGHT},
     ),
@@ -242,21 +211,13 @@ PICTURES = {  # and the window that each is of
     "difference.png": (difference, {}),
     "own_video.png": (own_video, {"size": (1600, 1000)}),
     "sweep.png": (sweep, {"size": (1600, 1000)}),
-    "report.png": (report, {}),
-    "empty.png": (Photographer.save, {}),
-    "failed.png": (failed, {}),
-    "software.png": (solved("balloon/circle", frame=20), {"software": True}),
 }  # fmt: skip
-
-
-OTHERS = ("first_start.png", "report.png", "empty.png", "failed.png", "software.png")  # not in the README
 
 
 def main() -> int:
     """Make what is asked for."""
     arguments = parser(__doc__)
-    in_readme = [name for name in PICTURES if name not in OTHERS]
-    arguments.add_argument("--only", nargs="+", choices=PICTURES, default=in_readme)
+    arguments.add_argument("--only", nargs="+", choices=PICTURES, default=PICTURES)
     arguments.add_argument("-o", "--output", type=Path, default=FOLDER)
     options = arguments.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)

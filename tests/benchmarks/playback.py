@@ -1,40 +1,27 @@
-"""Print the frames per second of playback, the time of each part of a frame, and the growth of memory.
+"""Print the frames per second of playback and the growth of memory.
 
     xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/playback.py
     xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/playback.py --minutes 30 --runs 200
 
 The whole window plays, at 1280x800: the scene is built, both views, timeline and numbers follow. First
 500 points with residuals, trails and mesh at 60 frames a second asked for, then 28 880 points as they are
-drawn at first. Each is played by OpenGL and by software painting. With --minutes or --runs only the memory
-is watched: while frames are played, and while runs of a small problem follow one another.
+drawn at first. Each is played by OpenGL and by software painting; `python -m cProfile` shows what the parts
+of a frame take. With --minutes or --runs only the memory is watched: while frames are played, and while runs
+of a small problem follow one another.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import psutil
-import pyqtgraph as pg
 from frame import Meanwhile, parser
 from studio import Studio
 
 from core import Sequence, Settings, simulate
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS
-from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
-from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
-from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
-from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.panels.view2d.tracks_view import TracksView
-from nrsfm_gui.panels.view3d.picture import SceneRenderer
-from nrsfm_gui.panels.view3d.scene_view import SceneView
-from nrsfm_gui.scene import display as display_module
 
 FEW, MANY = (60, 500), (20, 28_880)  # frames, points
 ASKED = 4.0  # times 15 frames a second
@@ -66,8 +53,7 @@ def main() -> int:
 
 def measure(sequence: Sequence, name: str, renderer: str) -> bool:
     """Play, print, and return whether it was too slow."""
-    times: dict[str, list[float]] = defaultdict(list)
-    with watched(times), Studio(software=renderer == "software") as studio:
+    with Studio(software=renderer == "software") as studio:
         window = studio.window
         studio.open(sequence)
         studio.solve(SETTINGS)
@@ -75,7 +61,6 @@ def measure(sequence: Sequence, name: str, renderer: str) -> bool:
         if name == "few":
             window.session.change_appearance(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
             studio.settle(0.5)
-        times.clear()
         drawn: list[int] = []
         window.display.scene_shown.connect(lambda scene: drawn.append(scene.frame))
         window.timeline_controller.playback.set_speed(ASKED)
@@ -87,47 +72,10 @@ def measure(sequence: Sequence, name: str, renderer: str) -> bool:
     rate, least = len(drawn) / took, LEAST.get((name, renderer), 0.0)
     points = sequence.point_count
     print(
-        f"\n{points} points by {renderer}: {rate:.1f} frames a second of {15 * ASKED:.0f} asked for "
+        f"{points} points by {renderer}: {rate:.1f} frames a second of {15 * ASKED:.0f} asked for "
         f"(at least {least:.0f}), {resident():.0f} MB; {said}"
     )
-    print(f"  {'ms a frame':42s} {'best':>7s} {'median':>7s} {'a second':>9s}")
-    for part, values in times.items():
-        share = 1000 * sum(values) / took
-        print(f"  {part:42s} {1000 * min(values):7.2f} {1000 * np.median(values):7.2f} {share:9.0f}")
     return rate < least
-
-
-@contextmanager
-def watched(times: dict[str, list[float]]) -> Iterator[None]:
-    """Time the parts of a frame."""
-    places: list[tuple[Any, str, str]] = [
-        (display_module, "build_scene", "scene built"),
-        (SceneView, "set_scene", "3-D view takes the scene"),
-        (SceneRenderer, "image", "3-D picture made"),
-        (SceneView, "paintEvent", "3-D view painted, with the picture"),
-        (TracksView, "set_scene", "2-D view takes the scene"),
-        (pg.GraphicsView, "paintEvent", "2-D plot painted"),
-        (TracksView, "paint_labels", "2-D labels painted"),
-        (Timeline, "set_frame", "timeline takes the frame"),
-        (ErrorCurve, "paintEvent", "curve of errors painted"),
-        (FrameSlider, "paintEvent", "slider painted"),
-        (HeatStrip, "paintEvent", "heat-strip painted"),
-    ]
-
-    def timed(original: Callable[..., Any], label: str) -> Callable[..., Any]:
-        def call(*arguments: Any, **options: Any) -> Any:
-            began = time.perf_counter()
-            try:
-                return original(*arguments, **options)
-            finally:
-                times[label].append(time.perf_counter() - began)
-
-        return call
-
-    with ExitStack() as stack:
-        for place, name, label in places:
-            stack.enter_context(patch.object(place, name, timed(getattr(place, name), label)))
-        yield
 
 
 def watch_memory(minutes: float, runs: int) -> int:

@@ -34,15 +34,6 @@ def window(shared):
     return shared
 
 
-def test_escape_stops_comparing_once_nothing_is_selected(window):
-    window.compare_controller.toggle()
-    window.session.set_point(4)
-    window.toolbars.actions["deselect"].trigger()
-    assert window.compare_controller.on and window.session.point == -1
-    window.toolbars.actions["deselect"].trigger()
-    assert not window.compare_controller.on
-
-
 def test_the_table_has_the_numbers_of_the_second_run_as_soon_as_it_is_drawn(qtbot, window):
     window.compare_controller.toggle()
     qtbot.waitUntil(lambda: window.display.together is not None)

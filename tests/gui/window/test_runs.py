@@ -1,9 +1,6 @@
 """The runs of a session in all panels of the window."""
 
 import pytest
-from hands import type_into
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLineEdit
 
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets.style import palette
@@ -25,18 +22,6 @@ def window(qtbot, shared):
     shared.session.set_settings(run.settings)
     shared.display.refresh()
     return shared
-
-
-def line(window, number):
-    return window.sequences_panel.tree.item(number)
-
-
-def write(qtbot, window, text):
-    editor = window.sequences_panel.tree.findChild(QLineEdit)
-    type_into(editor, text)
-    qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: window.sequences_panel.tree.findChild(QLineEdit) is None)
-    window.display.refresh()
 
 
 def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
@@ -71,28 +56,22 @@ def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_
     qtbot.waitUntil(line.use.isHidden)
 
 
-def test_f4_renames_everywhere_and_an_empty_name_restores_the_default(qtbot, window, legend_of):
+def test_the_name_in_legend_and_list_follows_a_new_title_and_a_change_under_way(window, legend_of):
     window.loss_plot.setPalette(palette(DARK))
-    tree = window.sequences_panel.tree
-    tree.setFocus()
-    before = line(window, 3).text(0)
-    qtbot.keyClick(tree, Qt.Key.Key_F4)
-    write(qtbot, window, "soft corners")
-    run = window.session.shown
-    assert run.title == "soft corners" and line(window, 3).text(0) == "soft corners"
-    assert legend_of(window.loss_plot)[0] == "3 soft corners"
-    qtbot.keyClick(tree, Qt.Key.Key_F4)
-    write(qtbot, window, " ")
-    assert run.title == "" and line(window, 3).text(0) == before
+    run, panel, line = window.session.shown, window.sequences_panel, window.sequences_panel.tree.item(3)
 
+    def names():
+        window.display.refresh()
+        return legend_of(window.loss_plot)[0], line.text(0)
 
-def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
-    window.loss_plot.setPalette(palette(DARK))
-    run = window.session.shown
+    default = names()
+    panel.title_changed.emit(window.session.sequence, 3, "soft corners")
+    assert run.title == "soft corners" and names() == ("3 soft corners", "soft corners")
+    panel.title_changed.emit(window.session.sequence, 3, "")
+    assert run.title == "" and names() == default
     before = run.settings
     run.settings = before.with_changes(method="admm")
     window.session.report_run(run)
-    window.display.refresh()
-    assert "ADMM" in legend_of(window.loss_plot)[0] and "ADMM" in line(window, 3).text(0)
+    assert all("ADMM" in name for name in names())
     run.settings = before
     window.session.report_run(run)

@@ -68,12 +68,26 @@ def test_the_ways_back_in_time_show_the_loss_curve_and_move_its_line(qtbot, wind
         assert dock.isVisible() and "loss curve" in actions[name].whatsThis(), name
         assert (window.session.moment is None) == (name != "earlier"), name
     assert window.session.settings.eta == 0.05
-    window.session.set_point(2)
-    actions["earlier"].trigger()
-    actions["deselect"].trigger()  # Escape
-    assert window.session.moment is None and window.session.point == 2
-    actions["deselect"].trigger()
-    assert window.session.point == -1
+
+
+def test_escape_leaves_a_moment_then_the_selection_then_the_range_then_the_comparison(qtbot, window):
+    dragged(window, eta=0.3)
+    wait(qtbot, window)
+    session, controller = window.session, window.compare_controller
+    controller.toggle()
+    session.set_frame_range((3, 6))
+    session.set_point(2)
+    window.toolbars.actions["earlier"].trigger()
+    left = [
+        lambda: session.moment is None,
+        lambda: session.point == -1,
+        lambda: session.frame_range is None,
+        lambda: not controller.on,
+    ]
+    assert not any(each() for each in left)
+    for pressed in range(1, 5):
+        window.toolbars.actions["deselect"].trigger()
+        assert [each() for each in left] == [True] * pressed + [False] * (4 - pressed)
 
 
 def reported(window):
