@@ -144,7 +144,9 @@ def test_observations_are_held_out_of_a_run_from_scratch(qtbot, make_window, kno
     run = window.session.shown
     assert run is not seen and run.warm_from is None and run.settings.hide
     assert len(window.session.runs) == 2
-    found = window.display.errors.incumbent
+    errors = window.display.errors  # in a thread
+    qtbot.waitUntil(lambda: errors.incumbent is not None and errors.incumbent.iterate is run.last)
+    found = errors.incumbent
     error = measure(found.errors.held_out, bare.units)
     assert run_row(run, found).error == f"{error} held out"
     quality = replace(found.errors, held_out=None, uncertainty=0.079, size=1.0)
