@@ -6,70 +6,20 @@ import pytest
 from hands import entries_of, open_palette
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtGui import QKeySequence
-from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStatusBar
+from PyQt6.QtWidgets import QApplication
 
 from core import simulate
-from nrsfm_gui.model.app_store import AppStore
-from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import LIGHT
-from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
-from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
-from nrsfm_gui.panels.view3d.scene_view import SceneView
-from nrsfm_gui.scene.display import Display
-from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP, always
-from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
-from nrsfm_gui.shell.status_bar import StatusController
-from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
+from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU
 from nrsfm_gui.widgets.command_palette import PaletteEntry, match
 from nrsfm_gui.widgets.labels import WIDEST_TIP
 from nrsfm_gui.widgets.style import apply_theme
 
 
-class ActionWindow(QMainWindow):
-    """All actions in menus and a tool bar, a 3-D view and a timeline, and none of the other panels."""
-
-    def __init__(self, session, store):
-        super().__init__()
-        self.session, self.sequence_opening = session, SequenceOpening(store, self)
-        self.scene_view, timeline = SceneView(software=True), Timeline()
-        self.setCentralWidget(self.scene_view)
-        self.scene_view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        dock = QDockWidget("Timeline", self)
-        dock.setWidget(timeline)
-        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
-        self.display = Display(session, (self.scene_view,), parent=self)
-        self.timeline_controller = TimelineController(session, self.display, timeline)
-        self.toolbars = Toolbars(
-            self, session, store, self.sequence_opening, owner=self,
-            alignment=AlignmentController(session, self), last_session=lambda: None,
-            status=StatusController(session, self.display, QStatusBar(self), self),
-        )  # fmt: skip
-        self.command_palette_controller = CommandPaletteController(
-            self.toolbars,
-            session,
-            self.sequence_opening,
-            ParametersPanel(),
-            self,
-            show_panel=QDockWidget.raise_,
-            show_run=lambda _number: None,
-        )
-
-
 @pytest.fixture(scope="module")
-def shared(qapp, tmp_path_factory):
-    """Return a window of actions, for all tests of this file."""
-    store = AppStore(tmp_path_factory.mktemp("actions") / "settings.json")
-    made = ActionWindow(Session(), store)
-    made.session.set_sequence(simulate("paper", frames=8, points=20, noise=0.3, seed=2))
-    made.resize(1280, 800)
-    made.show()
-    yield made
-    made.display.shut_down()
-    made.close()
-    made.deleteLater()
-    made.session.deleteLater()
+def shared(make_shared_window):
+    return make_shared_window(simulate("paper", frames=8, points=20, noise=0.3, seed=2))
 
 
 @pytest.fixture
