@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from hands import button_of
 from PyQt6.QtGui import QDesktopServices, QGuiApplication
-from PyQt6.QtWidgets import QFileDialog, QWidget
+from PyQt6.QtWidgets import QFileDialog
 
 from core.cli import parser
 from core.experiments.report import Heading, write_report
 from nrsfm_gui.model.app_store import REPORTS
-from nrsfm_gui.shell.experiment_reports import ExperimentReports
 
 
 @pytest.fixture
@@ -33,13 +32,18 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def window(qtbot):
-    return qtbot.addWidget(QWidget())
+def window(make_window):
+    return make_window()
 
 
 @pytest.fixture
-def reports(store, session, messages, window):
-    return ExperimentReports(store, session.notifier, window)
+def reports(window):
+    return window.experiment_reports
+
+
+@pytest.fixture
+def messages(window):
+    return window.message_bar
 
 
 def write(folder, *, age):
