@@ -702,6 +702,12 @@ def make_window(qtbot, store, work):
         yield make
 
 
+@pytest.fixture
+def window(make_window):
+    """Return such a window; files that need more in it have their own."""
+    return make_window()
+
+
 @pytest.fixture(scope="module")
 def make_shared_window(qapp, request, work, tmp_path_factory):
     """Make windows that all tests of a file read, and leave as they were."""

@@ -32,11 +32,6 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def window(make_window):
-    return make_window()
-
-
-@pytest.fixture
 def reports(window):
     return window.experiment_reports
 

@@ -13,11 +13,6 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"
 
 
 @pytest.fixture
-def window(make_window):
-    return make_window()
-
-
-@pytest.fixture
 def steps(window, sequence):
     """Return the steps of a sequence before any run."""
     window.first_steps.begin()

@@ -24,11 +24,6 @@ def one_thread():
 
 
 @pytest.fixture
-def window(make_window):
-    return make_window()
-
-
-@pytest.fixture
 def preferences(window):
     return window.preferences_controller
 
