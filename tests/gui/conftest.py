@@ -26,7 +26,7 @@ from PyQt6.QtGui import (
     QTextDocumentFragment,
 )
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from sharing import called_by_tests
 
@@ -497,40 +497,6 @@ def display(session, scene_view, tracks_view):
     made = Display(session, (scene_view, tracks_view))
     yield made
     made.shut_down()
-
-
-@pytest.fixture
-def background(session, tracks_view):
-    from nrsfm_gui.panels.background.background_controller import BackgroundController
-
-    made = BackgroundController(session, tracks_view, session)
-    yield made
-    made.shut_down()
-
-
-@pytest.fixture
-def make_exporting(show, session, display, scene_view, tracks_view, background, store):
-    """Make what exports the session, its two views and figures that are given by their names."""
-    from nrsfm_gui.export.export_controller import ExportController
-    from nrsfm_gui.export.movie import ViewSources
-
-    made = []
-
-    def make(**figures):
-        around = QWidget()
-        sources = ViewSources(session, display, scene_view, tracks_view, background, around)
-        exporting = ExportController(sources, store, figures=figures)
-        layout = QVBoxLayout(around)
-        layout.addWidget(exporting.strip)
-        for view in (scene_view, tracks_view):
-            layout.addWidget(view, 1)
-        show(around, 640, 800)
-        made.append(exporting)
-        return exporting
-
-    yield make
-    for exporting in made:
-        exporting.shut_down()
 
 
 @called_by_tests
