@@ -656,7 +656,7 @@ def windows(bot, **usual):
 
     yield make
     for window in made:
-        window.close()
+        window.end()
         window.deleteLater()
     bot.wait(1)
 
