@@ -175,15 +175,12 @@ def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_resto
     other = session.add_run(QUICK)
     window.runs_controller.updater.flush()
 
-    panel.tree.setFocus()
-    panel.tree.setCurrentItem(panel.tree.item(2, left))
-    qtbot.keyClick(panel.tree, Qt.Key.Key_F4)
+    press(window, "Rename", 2, left)
     write(qtbot, window, "mine")
     assert runs[1].title == "mine" and panel.tree.item(2, left).text(0) == "mine"
     press(window, "Keep", 1, left)
     assert runs[0].pinned
-    panel.tree.setCurrentItem(panel.tree.item(3, left))
-    qtbot.keyClick(panel.tree, Qt.Key.Key_Delete)
+    press(window, "Delete", 3, left)
     assert session.runs_of(left) == runs[:2] and session.shown is other
     gone = f"{sentence_name(runs[2])} of {left.name}"
     assert window.message_bar.text == f"Run {gone} is forgotten. Ctrl+Z restores it."
