@@ -29,7 +29,7 @@ CHOICES: Mapping[str, Mapping[Any, str]] = {  # the values of a preference that 
     "color_map": {name: name for name in COLOR_MAPS},
     "renderer": {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"},
 }
-NUMBERS = {  # properties of the boxes of numbers
+NUMBERS: Mapping[str, Mapping[str, Any]] = {  # properties of the boxes of numbers
     "point_size": {"singleStep": 0.25, "prefix": "× "},
     "autosave_seconds": {"prefix": "every ", "suffix": " s", "specialValueText": "never"},
     "file_memory": {"suffix": " GB"},
