@@ -51,6 +51,7 @@ class Preferences:
     def __post_init__(self) -> None:
         for name, described in PREFERENCES.items():
             value = getattr(self, name)
+            # A stored file may have what Python takes for a number.
             if isinstance(value, bool) or (isinstance(value, str) and not described.choices):
                 raise InputError(f"{name} is {value!r}; accepted is {described.accepted}")
             object.__setattr__(self, name, described.checked(value))

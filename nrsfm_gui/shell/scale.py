@@ -30,7 +30,8 @@ class ScaleDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Set the scale")
         self._session = session
-        self._point_count, self._remark = 0, ""  # of the sequence; where the rule has no effect
+        self._point_count = 0
+        self._remark = ""  # where the rule has no effect
         self.kind = Choice(KINDS, titles=TITLES)
         self.points = NumberField(integer=True), NumberField(integer=True)
         self.length = NumberField()
