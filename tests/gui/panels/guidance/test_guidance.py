@@ -369,7 +369,7 @@ def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(
     assert session.sequence.camera is CameraModel.PERSPECTIVE
 
 
-def test_the_menu_brings_the_panel_to_the_front(make_window, known):
-    window = make_window(known.sequence)
+def test_the_menu_brings_the_panel_to_the_front(window, add_three_runs):
+    add_three_runs(window.session)
     window.toolbars.actions["guidance"].trigger()
     assert window.guidance_panel.isVisible()
