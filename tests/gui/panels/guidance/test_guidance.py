@@ -371,5 +371,6 @@ def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(
 
 def test_the_menu_brings_the_panel_to_the_front(window, add_three_runs):
     add_three_runs(window.session)
+    window.toolbars.show_situation()
     window.toolbars.actions["guidance"].trigger()
     assert window.guidance_panel.isVisible()
