@@ -26,7 +26,7 @@ from PyQt6.QtGui import (
     QTextDocumentFragment,
 )
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication, QWidget
+from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from sharing import called_by_tests
 
@@ -499,6 +499,40 @@ def display(session, scene_view, tracks_view):
     made.shut_down()
 
 
+@pytest.fixture
+def background(session, tracks_view):
+    from nrsfm_gui.panels.background.background_controller import BackgroundController
+
+    made = BackgroundController(session, tracks_view, session)
+    yield made
+    made.shut_down()
+
+
+@pytest.fixture
+def make_exporting(show, session, display, scene_view, tracks_view, background, store):
+    """Make what exports the session, its two views and figures that are given by their names."""
+    from nrsfm_gui.export.export_controller import ExportController
+    from nrsfm_gui.export.movie import ViewSources
+
+    made = []
+
+    def make(**figures):
+        around = QWidget()
+        sources = ViewSources(session, display, scene_view, tracks_view, background, around)
+        exporting = ExportController(sources, store, figures=figures)
+        layout = QVBoxLayout(around)
+        layout.addWidget(exporting.strip)
+        for view in (scene_view, tracks_view):
+            layout.addWidget(view, 1)
+        show(around, 640, 800)
+        made.append(exporting)
+        return exporting
+
+    yield make
+    for exporting in made:
+        exporting.shut_down()
+
+
 @called_by_tests
 def add_run(session, state, settings, *, noise=0.0):
     """Add a run that is over to a session, without a solver."""
@@ -656,7 +690,7 @@ def windows(bot, **usual):
 
     yield make
     for window in made:
-        window.end()
+        window.close()
         window.deleteLater()
     bot.wait(1)
 
@@ -666,12 +700,6 @@ def make_window(qtbot, store, work):
     """Make shown windows; each is closed after the test."""
     with windows(qtbot, store=store, work=work) as make:
         yield make
-
-
-@pytest.fixture
-def window(make_window):
-    """Return such a window; files that need more in it have their own."""
-    return make_window()
 
 
 @pytest.fixture(scope="module")

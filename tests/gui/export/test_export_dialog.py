@@ -190,14 +190,14 @@ def test_what_was_written_can_be_opened(qtbot, solved, tmp_path, monkeypatch):
     assert reported.args[1] == ()
 
 
-def test_every_kind_has_a_line_in_the_menu_and_is_written(qtbot, solved, tmp_path):
+def test_every_kind_has_a_line_in_the_menu_and_is_written(qtbot, solved, press_action, tmp_path):
     exporting = solved.export_controller
     for kind in (*WRITER_KINDS, "movie", "report"):
-        solved.toolbars.actions[f"export_{kind}"].trigger()
+        press_action(solved, f"export_{kind}")
         assert exporting._dialog.isVisible() and exporting._dialog.form.value("what") == kind
     dialog = exporting._dialog
     dialog.close()
-    solved.toolbars.actions["export"].trigger()
+    press_action(solved, "export")
     assert exporting._dialog is dialog and dialog.form.value("what") == "report"  # choices last
     for kind in KINDS:
         for suffix in KINDS[kind].formats:

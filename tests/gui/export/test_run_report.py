@@ -70,7 +70,7 @@ def check_plots(solved, page, tmp_path, render_svg, near):
     assert list(found) == [
         "mean 3-D error of every frame, per-frame similarity",
         solved.loss_plot.plot_widget.accessibleName(),
-        solved.parameters_panel.spectrum_plot.canvas.accessibleName(),
+        solved.spectrum_plot.canvas.accessibleName(),
     ]
     clips = re.findall(r'clipPath id="([^"]+)"', page)
     assert len(set(clips)) == len(clips) > 3

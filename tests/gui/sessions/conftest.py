@@ -2,13 +2,97 @@
 
 import pytest
 from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from sharing import called_by_tests
 
 from core import Settings, read_sequence, simulate, write_npz
+from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.export.export_controller import ExportController
+from nrsfm_gui.export.movie import ViewSources
+from nrsfm_gui.model.log_records import Logbook
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.background.background_controller import BackgroundController
+from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession
+from nrsfm_gui.sessions.session_saver import SessionSaver
+from nrsfm_gui.widgets.banners import MessageBar
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
+
+
+class SessionWindow(QMainWindow):
+    """A session with its files, what draws it, what changes its `parameters`, and no other panel."""
+
+    def __init__(self, store, *, work, parameters=False):
+        super().__init__()
+        self.attended = True
+        self.store, self.session, self.logbook = store, Session(self), Logbook(self)
+        session = self.session
+        self.run_control = control = RunControl(session, work=work, parent=self)
+        self.scene_view, self.tracks_view, tree = SceneView(software=True), TracksView(), SequencesPanel()
+        self.message_bar = MessageBar()
+        center = QWidget()
+        layout = QVBoxLayout(center)
+        for view in (self.message_bar, self.scene_view, self.tracks_view, tree):
+            layout.addWidget(view)
+        self.setCentralWidget(center)
+        self.message_bar.listen_to(session.notifier)
+        self.display = Display(session, (self.scene_view, self.tracks_view), parent=self)
+        self.sequence_opening = SequenceOpening(store, self)
+        sequences = SequencesController(session, control, self.sequence_opening, store, tree)
+        sequences.shown.connect(self.display.refresh)
+        if parameters:
+            self.parameters_panel = ParametersPanel()
+            layout.addWidget(self.parameters_panel)
+            self.parameters_controller = ParametersController(session, control, self.parameters_panel, store)
+        background = BackgroundController(session, self.tracks_view, self)
+        views = ViewSources(session, self.display, self.scene_view, self.tracks_view, background, self)
+        self.export_controller = ExportController(views, store, figures={})
+        self.session_saver = SessionSaver(
+            session, store, control, self.sequence_opening, self.display,
+            view=self.scene_view.camera, window=self, logbook=self.logbook,
+            commit=self.parameters_controller.commit if parameters else int, fit=self.scene_view.fit,
+        )  # fmt: skip
+
+    def closeEvent(self, event):
+        self.run_control.shut_down()
+        if not self.session_saver.end(ask=self.attended):
+            event.ignore()
+            return
+        self.session.notifier.close()
+        for part in (self.display, self.sequence_opening, self.export_controller, self.logbook):
+            part.shut_down()
+
+
+@pytest.fixture
+def make_session_window(qtbot, store, work):
+    """Make windows of a session, which are not shown; each is closed after the test."""
+    made: list[SessionWindow] = []
+
+    def make(sequence=None, *, settings=None, **options):
+        window = SessionWindow(store, **{"work": work} | options)
+        made.append(window)
+        window.resize(320, 500)
+        if settings is not None:
+            window.session.set_settings(settings)
+        if sequence is not None:
+            window.sequence_opening.open_sequence(sequence)
+        return window
+
+    yield make
+    for window in made:
+        window.attended = False
+        window.close()
+        window.deleteLater()
+    qtbot.wait(1)
 
 
 @pytest.fixture
@@ -29,11 +113,11 @@ def ended_run(solve_once, sequence, settings=QUICK):
 
 
 @pytest.fixture
-def solved(make_window, sequence, solve_once):
+def solved(make_session_window, sequence, solve_once):
     """Make windows with a run that is done."""
 
     def make(settings=QUICK, **options):
-        window = make_window(sequence, settings=settings, **options)
+        window = make_session_window(sequence, settings=settings, **options)
         run = ended_run(solve_once, sequence, settings)
         window.session.append_run(run)
         window.display.refresh()  # a first picture moves the camera to where all is seen

@@ -243,8 +243,8 @@ def test_a_file_whose_lock_is_of_another_machine_is_not_offered(tmp_path):
     assert lost_sessions(tmp_path) == []
 
 
-def test_what_was_closed_without_saving_is_offered_once(qtbot, make_window, kept, sequence):
-    window = make_window()
+def test_what_was_closed_without_saving_is_offered_once(qtbot, make_session_window, kept, sequence):
+    window = make_session_window()
     window.session_saver.folder.mkdir(parents=True)
     write_session(kept, window.session_saver.folder / LAST)
     for expected in (True, False):
@@ -270,10 +270,10 @@ def recover(qtbot, window):
 
 @pytest.mark.parametrize("seconds", [0, 30])
 def test_a_lost_session_is_offered_recovered_and_kept_when_the_window_closes(
-    qtbot, make_window, kept, store, tmp_path, seconds
+    qtbot, make_session_window, kept, store, tmp_path, seconds
 ):
     save_every(store, seconds)
-    window = make_window()
+    window = make_session_window()
     lost = replace(renamed(kept, "recovered"), file=tmp_path / "my.nrsfm")
     path = lose(lost, window.session_saver.folder)
     window.session_saver.begin(scripted=False)
@@ -313,8 +313,10 @@ def test_a_sequence_that_was_opened_and_has_no_run_comes_back_after_a_recovery(q
 
 
 @pytest.mark.slow
-def test_a_session_that_ended_its_window_is_recovered_without_its_view(qtbot, make_window, kept, monkeypatch):
-    window = make_window()
+def test_a_session_that_ended_its_window_is_recovered_without_its_view(
+    qtbot, make_session_window, kept, monkeypatch
+):
+    window = make_session_window()
     saver = window.session_saver
     lose(kept, saver.folder)
     marks, shown = [], []
@@ -340,8 +342,8 @@ def test_a_session_that_ended_its_window_is_recovered_without_its_view(qtbot, ma
     assert list(saver.folder.glob(f"*{MARK}")) == []
 
 
-def test_a_lost_session_can_be_discarded_or_left(make_window, kept):
-    window = make_window()
+def test_a_lost_session_can_be_discarded_or_left(make_session_window, kept):
+    window = make_session_window()
     path = lose(kept, window.session_saver.folder)
     bar = window.session_saver.recovery.bar
     for answer, stays in (("Later", True), ("Discard", False)):
@@ -354,8 +356,8 @@ def test_a_lost_session_can_be_discarded_or_left(make_window, kept):
     assert bar.text == ""
 
 
-def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_window, known):
-    window = make_window(known.sequence)
+def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_window, known):
+    window = make_session_window(known.sequence)
     folder = window.session_saver.folder
     folder.mkdir(parents=True)
     path = folder / f"{PREFIX}1-0.nrsfm"
@@ -434,7 +436,8 @@ def test_where_nobody_answers_a_session_that_cannot_be_kept_is_written_to_the_te
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     window, _run = solved()
-    window.end()
+    window.attended = False
+    window.close()
     assert not window.findChildren(QMessageBox)
     (copy,) = (tmp_path / "temporary").iterdir()
     assert f"{tmp_path / 'data'} is a file. The session is saved in {copy}.\n" in capsys.readouterr().err

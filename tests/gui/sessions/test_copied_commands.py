@@ -69,7 +69,7 @@ def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings, wher
 @pytest.mark.slow
 def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, solved, tmp_path, text_of):
     settings = QUICK
-    window, run = solved(settings)
+    window, run = solved(settings, parameters=True)
     window.session.set_live(True)
     for number, penalty in enumerate((NuclearNorm(0.03), NuclearNorm(0.02), NuclearNorm(0.011))):
         window.session.set_settings(settings.with_changes(penalty=penalty, eta=0.1 + 0.01 * number))
@@ -109,8 +109,10 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
             assert loss == pytest.approx(seen.best.loss, rel=DIGITS, abs=0)
 
 
-def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_window, sequence, tmp_path, text_of):
-    window = make_window(sequence, settings=QUICK.with_changes(method="lm", starts=1))
+def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_session_window, sequence, tmp_path, text_of):
+    window = make_session_window(
+        sequence, settings=QUICK.with_changes(method="lm", starts=1), parameters=True
+    )
     window.parameters_controller.step()
     run = window.run_control.current
     for count in range(2, 7):

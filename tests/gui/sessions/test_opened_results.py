@@ -134,13 +134,13 @@ def test_phases_that_cannot_be_read_are_refused_with_the_path(make_result, phase
     ids=["without its file", "low rank, with it"],
 )
 def test_a_result_is_shown_as_a_run_and_continued(
-    qtbot, make_window, sequence, tmp_path, settings, there, opened
+    qtbot, make_session_window, sequence, tmp_path, settings, there, opened
 ):
     result = reconstruct(sequence, settings)
     path = save_result(result, tmp_path / "result.npz")
     if not there:
         sequence.source.unlink()
-    window = make_window()
+    window = make_session_window(parameters=True)
     opened(window, path)
     qtbot.waitUntil(lambda: bool(window.session.runs))
     window.parameters_controller.flush()

@@ -33,9 +33,9 @@ LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNu
     "settings", [QUICK, pytest.param(LOW_RANK, marks=pytest.mark.slow)], ids=["non-rigid", "low rank"]
 )
 def test_a_session_is_the_same_in_another_window(
-    qtbot, make_window, solved, tmp_path, settings, saved_to, opened, text_of
+    qtbot, make_session_window, solved, tmp_path, settings, saved_to, opened, text_of
 ):
-    window, run = solved(settings)
+    window, run = solved(settings, parameters=True)
     before, camera = window.session, window.scene_view.camera
     before.set_live(False)
     before.change_run(run, title="the good one")
@@ -51,7 +51,7 @@ def test_a_session_is_the_same_in_another_window(
     traces = window.display.errors.traces
     qtbot.waitUntil(lambda: traces.is_complete(run))
     path = saved_to(window, tmp_path / "my.nrsfm")
-    other = make_window()
+    other = make_session_window(parameters=True)
     opened(other, path)
     session, (again,) = other.session, other.session.runs
     assert again.last.best.loss == run.last.best.loss
@@ -113,8 +113,8 @@ def test_the_dialog_for_saving_blocks_nothing(qtbot, solved, tmp_path):
     assert read_session(tmp_path / "mine.nrsfm").sequences[0].runs == ()
 
 
-def test_a_window_without_runs_is_not_marked_and_leaves_nothing(make_window, sequence):
-    window = make_window(sequence)
+def test_a_window_without_runs_is_not_marked_and_leaves_nothing(make_session_window, sequence):
+    window = make_session_window(sequence)
     window.session.set_settings(QUICK)
     window.session_saver.autosave.save()
     assert not window.isWindowModified()
@@ -122,12 +122,14 @@ def test_a_window_without_runs_is_not_marked_and_leaves_nothing(make_window, seq
     assert not list(window.session_saver.folder.glob("*.nrsfm"))
 
 
-def test_every_sequence_with_runs_is_in_the_session(make_window, solved, known, tmp_path, saved_to, opened):
+def test_every_sequence_with_runs_is_in_the_session(
+    make_session_window, solved, known, tmp_path, saved_to, opened
+):
     window, run = solved()
     window.sequence_opening.open_sequence(known.sequence)
     path = saved_to(window, tmp_path / "two.nrsfm")
     assert session_summary(path) == "1 run of balloon circle"
-    other = make_window()
+    other = make_session_window()
     opened(other, path)
     assert other.session.sequence.name == "sheet" and other.session.runs == []
     opened(other, run.sequence.source)
@@ -180,10 +182,10 @@ def test_what_another_window_has_saved_is_not_replaced_without_a_question(
 
 
 def test_a_file_that_was_written_after_the_copy_that_is_recovered_is_not_replaced_without_a_question(
-    qtbot, make_window, kept, tmp_path, opened
+    qtbot, make_session_window, kept, tmp_path, opened
 ):
     path = tmp_path / "my.nrsfm"
-    window = make_window()
+    window = make_session_window()
     saver = window.session_saver
     saver.folder.mkdir(parents=True)
     lost = write_session(replace(kept, file=path), saver.folder / "autosave-1-a.nrsfm")
@@ -196,9 +198,9 @@ def test_a_file_that_was_written_after_the_copy_that_is_recovered_is_not_replace
 
 
 def test_a_session_of_the_user_stays_where_it_is_beside_those_that_are_saved_by_themselves(
-    make_window, kept, opened
+    make_session_window, kept, opened
 ):
-    window = make_window()
+    window = make_session_window()
     folder = window.session_saver.folder
     folder.mkdir(parents=True)
     path = write_session(kept, folder / "mine.nrsfm")
@@ -206,10 +208,10 @@ def test_a_session_of_the_user_stays_where_it_is_beside_those_that_are_saved_by_
     assert path.exists() and window.session_saver.file == path
 
 
-def test_a_file_that_has_changed_is_offered(qtbot, make_window, kept, tmp_path, sequence, opened):
+def test_a_file_that_has_changed_is_offered(qtbot, make_session_window, kept, tmp_path, sequence, opened):
     path = write_session(kept, tmp_path / "my.nrsfm")
     write_npz(replace(sequence, name="newer"), sequence.source)
-    other = make_window()
+    other = make_session_window()
     opened(other, path)
     assert "has changed since" in other.message_bar.text
     with qtbot.waitSignal(other.sequence_opening.opened):
@@ -217,7 +219,9 @@ def test_a_file_that_has_changed_is_offered(qtbot, make_window, kept, tmp_path, 
     assert other.session.sequence.name == "newer" and other.session.runs == []
 
 
-def test_a_view_that_cannot_be_read_costs_the_view_only(make_window, solved, tmp_path, saved_to, opened):
+def test_a_view_that_cannot_be_read_costs_the_view_only(
+    make_session_window, solved, tmp_path, saved_to, opened
+):
     window, _run = solved()
     path = saved_to(window, tmp_path / "my.nrsfm")
     saved = read_session(path)
@@ -264,9 +268,9 @@ def test_what_waits_to_be_saved_is_saved_before_the_window_closes(solved, tmp_pa
 
 
 def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_opened(
-    qtbot, make_window, make_stream, known, kept, tmp_path, opened
+    qtbot, make_session_window, make_stream, known, kept, tmp_path, opened
 ):
-    window = make_window(known.sequence, work=make_stream(pause=0.1))
+    window = make_session_window(known.sequence, work=make_stream(pause=0.1))
     run = window.run_control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 0)
     write_session(kept, tmp_path / "my.nrsfm")
@@ -302,14 +306,14 @@ def test_a_view_that_was_tampered_with_is_refused_with_a_sentence(way, value, se
         ViewState.from_plain(values)
 
 
-def test_the_list_of_sequences_comes_back_with_a_session(make_window, tmp_path, saved_to, opened):
+def test_the_list_of_sequences_comes_back_with_a_session(make_session_window, tmp_path, saved_to, opened):
     write_challenge(tmp_path / "data", "balloon", paths=("circle", "line"), frames=9, points=16)
-    window = make_window()
+    window = make_session_window()
     opened(window, tmp_path / "data")
     files = [entry.file for entry in window.sequence_opening.entries]
     assert len(files) == 4  # of two cameras
     path = saved_to(window, tmp_path / "my.nrsfm")
-    other = make_window()
+    other = make_session_window()
     opened(other, path)
     assert [entry.file for entry in other.sequence_opening.entries] == files
     saved = read_session(path)
@@ -320,13 +324,15 @@ def test_the_list_of_sequences_comes_back_with_a_session(make_window, tmp_path, 
     assert {entry.place for entry in other.sequence_opening.entries} == {Path(files[0]).parents[2]}
 
 
-def test_a_background_on_another_computer_is_not_opened_with_a_session(make_window, solved, tmp_path, opened):
+def test_a_background_on_another_computer_is_not_opened_with_a_session(
+    make_session_window, solved, tmp_path, opened
+):
     window, _run = solved()
     view = ViewState.of(window.session, window.scene_view.camera.orbit, {}).as_plain()
     view["background"] = {"path": "//elsewhere/share/a.mp4"}
     saved = (SavedSequence(window.session.sequence, (), None, QUICK),)
     path = write_session(SavedSession(saved, 0, view), tmp_path / "a.nrsfm")
-    other = make_window()
+    other = make_session_window()
     opened(other, path)
     assert other.session.background is None
     assert "background //elsewhere/share/a.mp4 is on another computer" in other.message_bar.text

@@ -10,20 +10,20 @@ from PyQt6.QtCore import QThread, QTimer, qVersion
 from PyQt6.QtGui import QGuiApplication, QPainter
 from PyQt6.QtWidgets import QPushButton, QWidget
 
+from nrsfm_gui.shell.defects import DefectReporter
+
 
 @pytest.fixture
-def reporter(make_window, monkeypatch):
-    """Return what shows the defects of a window, in place of what Python does with them."""
-    window = make_window()
+def reporter(show, session, logbook, monkeypatch):
+    """Return what shows the defects of a session over a window, in place of what Python does with them."""
+    window = show(QWidget(), 300, 200)
+    made = DefectReporter(
+        window, session, logbook, drawn_by=lambda: "Drawn by hand.", save_session=int, save_reconstruction=int
+    )
     for where, name in ((sys, "excepthook"), (threading, "excepthook"), (sys, "unraisablehook")):
         monkeypatch.setattr(where, name, getattr(where, name))  # which is restored
-    window.defect_reporter.install()
-    return window.defect_reporter
-
-
-@pytest.fixture
-def logbook(reporter):
-    return reporter.parent().logbook
+    made.install()
+    return made
 
 
 def shown(qtbot, reporter):
@@ -43,7 +43,7 @@ def test_a_slot_that_raises_leaves_the_window_alive(qtbot, capsys, logbook, repo
     copy = next(button for button in dialog.findChildren(QPushButton) if "Copy" in button.text())
     copy.click()
     copied = QGuiApplication.clipboard().text()
-    for part in ("ValueError: a slot broke", f"Qt {qVersion()}", platform.platform(), "without OpenGL"):
+    for part in ("ValueError: a slot broke", f"Qt {qVersion()}", platform.platform(), "Drawn by hand."):
         assert part in copied
     assert not [each for each in dialog.findChildren(QPushButton) if each.text().startswith("Save")]
     dialog.close()

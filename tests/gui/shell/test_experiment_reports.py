@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from hands import button_of
 from PyQt6.QtGui import QDesktopServices, QGuiApplication
-from PyQt6.QtWidgets import QFileDialog
+from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from core.cli import parser
 from core.experiments.report import Heading, write_report
 from nrsfm_gui.model.app_store import REPORTS
+from nrsfm_gui.shell.experiment_reports import ExperimentReports
 
 
 @pytest.fixture
@@ -32,13 +33,13 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def reports(window):
-    return window.experiment_reports
+def window(qtbot):
+    return qtbot.addWidget(QWidget())
 
 
 @pytest.fixture
-def messages(window):
-    return window.message_bar
+def reports(store, session, messages, window):
+    return ExperimentReports(store, session.notifier, window)
 
 
 def write(folder, *, age):

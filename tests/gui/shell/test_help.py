@@ -6,27 +6,30 @@ import pytest
 from hands import button_of
 from PyQt6.QtCore import Qt, QUrl
 from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
-from PyQt6.QtWidgets import QApplication, QToolButton
+from PyQt6.QtWidgets import QApplication, QMainWindow, QToolButton, QWidget
 
 from core.foundation import asset_folder, help_page
 from core.reconstruction import VERDICT_KINDS
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.shell.help import METHOD, PAGES
+from nrsfm_gui.shell.help import METHOD, PAGES, HelpController
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import method_page, panel_texts
 from nrsfm_gui.widgets.style import apply_theme
 
 
 @pytest.fixture
-def page_of(make_window):
-    """Return a function that opens a page of help over a window."""
-    controller = make_window().help_controller
+def page_of(show):
+    """Return a function that opens a page of help over an empty window."""
+    window = show(QMainWindow(), 400, 300)
+    controller = HelpController(window, scene_view=QWidget(window), timeline=QWidget(window))
 
     def opened(file):
         controller.show_page(file)
         return controller.pages[file]
 
-    return opened
+    yield opened
+    for page in controller.pages.values():
+        page.close()
 
 
 def test_the_formats_and_every_verdict_have_their_place_on_a_page(page_of):

@@ -2,11 +2,13 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from programs import run_python
 from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QScreen
+from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from core import InputError
 from core.io.readers import memory_limit, set_memory_limit
@@ -15,6 +17,8 @@ from core.solvers.solver import _blas
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
 from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.shell.preferences import PreferencesController
+from nrsfm_gui.widgets.style import apply_theme
 
 
 @pytest.fixture(autouse=True)
@@ -24,8 +28,21 @@ def one_thread():
 
 
 @pytest.fixture
-def preferences(window):
-    return window.preferences_controller
+def window(show):
+    """Return what the dialog stands over, with a least size."""
+    window, center = QMainWindow(), QWidget()
+    center.setMinimumSize(700, 500)
+    window.setCentralWidget(center)
+    return show(window, 800, 600)
+
+
+@pytest.fixture
+def preferences(session, store, window):
+    made = PreferencesController(session, store, window, restart_first_steps=list)
+    session.theme_changed.connect(lambda theme: apply_theme(QApplication.instance(), theme))
+    yield made
+    if made.dialog is not None:
+        made.dialog.close()
 
 
 def test_preferences_come_back_as_they_were(tmp_path):
@@ -41,9 +58,9 @@ def test_preferences_come_back_as_they_were(tmp_path):
     assert opened().preferences().autosave_seconds == 0
 
 
-def test_every_field_of_the_dialog_applies_at_once_and_is_stored(window, preferences, store):
-    window.toolbars.actions["preferences"].trigger()
-    session, dialog = window.session, preferences.dialog
+def test_every_field_of_the_dialog_applies_at_once_and_is_stored(session, preferences, press_action, store):
+    press_action(SimpleNamespace(preferences_controller=preferences), "preferences")
+    dialog = preferences.dialog
     assert dialog.isVisible() and not dialog.isModal()
     for name, value in {"theme": "light", "color_map": "magma", "renderer": "software", "size": 125}.items():
         dialog.boxes[name].setCurrentIndex(dialog.boxes[name].findData(value))
@@ -94,19 +111,21 @@ def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(windo
         assert offered() == expected
 
 
-def test_a_size_that_makes_the_window_too_large_is_reported(make_window, preferences, store, monkeypatch):
+def test_a_size_that_makes_the_window_too_large_is_reported(
+    session, window, preferences, messages, store, monkeypatch
+):
     monkeypatch.setattr(QScreen, "availableSize", lambda _screen: QSize(640, 480))
-    for size, said in ((100, ""), (150, "does not fit this screen with text and buttons at 150 %")):
-        store.set_preferences(Preferences(size=size))
-        window = make_window()
-        window.preferences_controller.check_size()
-        assert said in window.message_bar.text and bool(said) == bool(window.message_bar.text)
+    preferences.check_size()
+    assert messages.text == ""
+    store.set_preferences(Preferences(size=150))
+    PreferencesController(session, store, window, restart_first_steps=list).check_size()
+    assert "does not fit this screen with text and buttons at 150 %" in messages.text
 
 
-def test_the_next_window_starts_with_them(make_window, store):
+def test_the_next_window_starts_with_them(session, window, store):
     store.set_preferences(Preferences(point_size=3.0, color_map="plasma"))
-    appearance = make_window().session.appearance
-    assert (appearance.point_size, appearance.color_map) == (3.0, "plasma")
+    PreferencesController(session, store, window, restart_first_steps=list)
+    assert (session.appearance.point_size, session.appearance.color_map) == (3.0, "plasma")
 
 
 def test_a_file_may_need_as_much_memory_as_is_preferred(preferences, monkeypatch):

@@ -7,11 +7,13 @@ import psutil
 import pytest
 from PyQt6.QtCore import QEvent, QPoint
 from PyQt6.QtGui import QHelpEvent
-from PyQt6.QtWidgets import QApplication, QLabel, QProgressBar, QToolTip
+from PyQt6.QtWidgets import QApplication, QLabel, QProgressBar, QStatusBar, QToolTip
 
 from core import Settings
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.shell.status_bar import GAP, MemoryLabel, StatusLine
+from nrsfm_gui.panels.loss.loss_controller import LossController
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.shell.status_bar import GAP, MemoryLabel, StatusController, StatusLine
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
@@ -37,8 +39,15 @@ def test_the_memory_grows_by_what_is_taken_and_is_left_out_where_the_system_does
 
 
 @pytest.fixture
-def status(window):
-    return window.status_controller
+def bar(show):
+    return show(QStatusBar(), 900, 30)
+
+
+@pytest.fixture
+def status(session, display, bar, show):
+    status = StatusController(session, display, bar, session)
+    show(status.progress, 220, 30)
+    return status
 
 
 def test_the_time_that_is_left_stands_beside_the_share_that_is_done(status):
@@ -50,8 +59,9 @@ def test_the_time_that_is_left_stands_beside_the_share_that_is_done(status):
     assert (share.isVisible(), left.text()) == (False, "")
 
 
-def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, window, status, known, make_iterate):
-    session = window.session
+def test_the_bar_shows_solver_point_frame_and_sequence(
+    qtbot, session, display, bar, status, known, make_iterate
+):
     session.set_sequence(known.sequence)
     assert "12 frames" in status.line.facts
     run = session.add_run(QUICK)
@@ -65,7 +75,7 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, window, status, kn
     qtbot.waitUntil(lambda: not progress.isVisible())
     assert "converged" in status.line.full_text
     session.set_frame(4)
-    window.display.refresh()
+    display.refresh()
     status.show_hover(6)
     for part in ("frame 5", "point 7", "px", "mm"):
         assert part in status.line.hover
@@ -119,15 +129,15 @@ def test_the_tips_have_all_of_a_text_and_the_file_of_the_sequence(qtbot, line):
 
 
 def test_what_the_solver_does_is_shown_again_after_other_messages(
-    qtbot, window, status, add_run, make_iterate, known
+    qtbot, session, control, display, show, status, add_run, make_iterate, known
 ):
-    session = window.session
     session.set_sequence(known.sequence)
     first, _second = (add_run(session, make_iterate(known, noise=0.1), QUICK) for _ in range(2))
     qtbot.waitUntil(lambda: "run 2" in status.line.full_text.lower())
     activity = status.line.full_text
     session.notifier.show_status("Run 1, which run 2 went on from")
-    window.loss_controller.show_newest()
+    plot = show(LossPlot(), 400, 200)
+    LossController(session, control, display, plot).show_newest()
     qtbot.waitUntil(lambda: status.line.full_text == activity)
     for compared in (first, None):
         session.notifier.show_status("something else")
@@ -135,9 +145,10 @@ def test_what_the_solver_does_is_shown_again_after_other_messages(
         qtbot.waitUntil(lambda: status.line.full_text == activity)
 
 
-def test_a_bar_that_moves_on_has_nothing_painted_at_once(window, status, make_iterate, known, paints_of):
+def test_a_bar_that_moves_on_has_nothing_painted_at_once(
+    session, bar, status, make_iterate, known, paints_of
+):
     """A progress bar has all painted that waits for it, in the midst of what else is to be shown."""
-    session = window.session
     session.set_sequence(known.sequence)
     run = session.add_run(QUICK)
     run.state, run.last = RunState.RUNNING, make_iterate(known, noise=0.1)

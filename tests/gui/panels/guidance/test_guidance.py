@@ -369,8 +369,8 @@ def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(
     assert session.sequence.camera is CameraModel.PERSPECTIVE
 
 
-def test_the_menu_brings_the_panel_to_the_front(window, add_three_runs):
-    add_three_runs(window.session)
-    window.toolbars.show_situation()
-    window.toolbars.actions["guidance"].trigger()
-    assert window.guidance_panel.isVisible()
+def test_the_menu_brings_the_panel_to_the_front(monkeypatch, solved, panel, press_action):
+    shown = []
+    monkeypatch.setattr("nrsfm_gui.panels.guidance.guidance_controller.show_dock_of", shown.append)
+    press_action(SimpleNamespace(guidance_controller=solved), "guidance")
+    assert shown == [panel]
