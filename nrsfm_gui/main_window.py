@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QCloseEvent
@@ -25,7 +25,7 @@ from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.keyboard import PanelNavigation, ViewKeys
 from nrsfm_gui.shell.layout import DockLayout
 from nrsfm_gui.shell.preferences import PreferencesController
-from nrsfm_gui.shell.scale import ScaleController
+from nrsfm_gui.shell.scale import ScaleDialog
 from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
@@ -81,6 +81,11 @@ class MainWindow(PanelWindow):
         if arguments.first_steps or not arguments.scripted:
             self.first_steps.begin()
 
+    @cached_property
+    def scale_dialog(self) -> ScaleDialog:
+        """The dialog of the scale, made when it is first asked for."""
+        return ScaleDialog(self.session, self)
+
     # -- building -------------------------------------------------------------------------------------------
 
     def _make_shell(self) -> None:
@@ -104,7 +109,7 @@ class MainWindow(PanelWindow):
         )
         self.tracking_controller = TrackingController(self.sequence_opening, session.notifier, self)
         self.first_steps = FirstSteps(
-            session, store, control, self.timeline, window=self,
+            session, store, control, self.timeline,
             places={
                 "run": lambda: self.toolbars.button_of("run") or self.scene_view,
                 "steer": self._parameters_place,
@@ -114,7 +119,6 @@ class MainWindow(PanelWindow):
         self.preferences_controller = PreferencesController(
             session, store, self, restart_first_steps=self.first_steps.restart
         )
-        self.scale_controller = ScaleController(session, self)
         self.sweep_controller = SweepController(
             session, control, self.sequence_opening, store, self,
             solve=self.parameters_controller.run_from_scratch,
@@ -144,7 +148,7 @@ class MainWindow(PanelWindow):
         actions = self.toolbars.actions
         self.banners.add(self.state_cards.card, lambda: Urgency.STATE, central=True)
         self.banners.add(self.session_saver.recovery.bar, lambda: Urgency.QUESTION)
-        self.banners.add(self.first_steps.bar, lambda: Urgency.GUIDE)
+        self.banners.add(self.first_steps, lambda: Urgency.GUIDE)
         self.session.theme_changed.connect(self._on_theme_changed)
         DropTarget(self).dropped.connect(self.sequence_opening.open)
         self.session_saver.session_shown.connect(lambda _path: self.dock_layout.adopt())

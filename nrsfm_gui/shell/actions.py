@@ -302,7 +302,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("scale", "&Points", "Set the s&cale…",
                "Give shapes, tables and exports a unit by a length that is known: the distance of two "
                "selected points, or the size of the object",
-               "scale_controller.show", (), with_sequence, separated=True),
+               "scale_dialog.show_scale", (), with_sequence, separated=True),
     # -- Tracks ---------------------------------------------------------------------------------------------
     ActionSpec("hide_observation", "&Tracks", "Hide this &observation",
                "Hide the selected points in this frame from the solver: they are drawn as crosses",

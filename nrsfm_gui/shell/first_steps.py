@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
-from PyQt6.QtCore import QObject, QSize, Qt
+from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWhatsThis, QWidget
 
 from core import Settings
@@ -35,8 +35,8 @@ STEPS = {
 KEYS = frozenset(STEPS)
 
 
-class FirstSteps(QObject):
-    """Shows the first steps in a bar, and marks those that are done."""
+class FirstSteps(Themed, QFrame):
+    """A bar over the 3-D view: the names of the steps, those done with a mark, and what to do now."""
 
     def __init__(
         self,
@@ -46,14 +46,30 @@ class FirstSteps(QObject):
         timeline: Timeline,
         *,
         places: Mapping[str, Callable[[], QWidget]],
-        window: QWidget,
     ) -> None:
-        super().__init__(window)
-        self._session, self._store, self._places, self._window = session, store, places, window
+        super().__init__()
+        self._session, self._store, self._places = session, store, places
         self._done: frozenset[str] = store.steps_done()
-        self.bar = FirstStepsBar(show_where=self.show_where, dismiss=self.dismiss)
         self._begun = False
         self._changed = False  # whether parameters were changed with Live on, and no run has followed yet
+        self.setObjectName("first steps")
+        self.setProperty("role", "banner")
+        self.setProperty("edge", "done")
+        self.setAccessibleName("First steps")
+        self._names = QLabel()
+        self._names.setTextFormat(Qt.TextFormat.RichText)
+        self._names.setWordWrap(True)
+        self._sentence = PlainLabel(wraps=True)
+        self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._where = QPushButton("Show me where")
+        with_tip(self._where, "Show me where", "Point out what this step is about")
+        self._where.clicked.connect(lambda _checked: self.show_where())
+        tip, name = "Put the first steps away; Preferences shows them again", "Put the first steps away"
+        close = tool_button("✕", tip, name, self.dismiss)
+        parts = (column(self._names, self._sentence, spacing=2), 1), (self._where, MIDDLE), (close, MIDDLE)
+        filled(QHBoxLayout(self), *parts, spacing=12, margins=(12, 4, 8, 4))
+        self._follow_theme()
+        self.hide()
         for changed in (session.sequence_changed, session.shown_changed):
             changed.connect(self._show_next)
         session.settings_changed.connect(self._on_settings_changed)
@@ -61,6 +77,11 @@ class FirstSteps(QObject):
         control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
         for requested in (timeline.strip.frame_requested, timeline.worst_requested):
             requested.connect(self._on_worst_requested)
+
+    def sizeHint(self) -> QSize:
+        """Return the size with the sentence in two lines."""
+        hint, half = super().sizeHint(), 6 * self._sentence.sizeHint().width() // 10
+        return QSize(max(hint.width(), half + BESIDE), hint.height())
 
     def begin(self) -> None:
         """Show the steps that are left, if there are any, once there is a sequence to do them with."""
@@ -74,7 +95,7 @@ class FirstSteps(QObject):
             return
         opened = shown is not None and shown.last is not None and not shown.state.alive
         if opened and self._next() == "run":
-            self.bar.hide()
+            self.hide()
         else:
             self._update_bar()
 
@@ -86,7 +107,7 @@ class FirstSteps(QObject):
     def dismiss(self) -> None:
         """Hide the steps, and do not show them again."""
         self._set_done(KEYS)
-        self.bar.hide()
+        self.hide()
 
     def show_where(self) -> None:
         """Point out what the present step is about."""
@@ -112,7 +133,7 @@ class FirstSteps(QObject):
         return next((key for key in STEPS if key not in self._done), "")
 
     def _finish(self, key: str) -> None:
-        if key in self._done or self.bar.isHidden():
+        if key in self._done or self.isHidden():
             return
         self._set_done(self._done | {key})
         self._update_bar()
@@ -123,57 +144,21 @@ class FirstSteps(QObject):
 
     def _update_bar(self) -> None:
         step, sequence, shown = self._next(), self._session.sequence, self._session.shown
-        steps = [(name, key in self._done) for key, (name, _sentence) in STEPS.items()]
         sentence = STEPS[step][1] if step else ALL_DONE
         if step == "run" and shown is not None and shown.state.alive:
             sentence = RUNNING
         elif step == "run" and sequence is not None:
             sentence = f"{sequence.point_count} points in {sequence.frame_count} pictures. {sentence}"
-        self.bar.set_steps(steps, sentence)
-        self.bar.show()
-
-
-class FirstStepsBar(Themed, QFrame):
-    """A bar over the 3-D view: the names of the steps, those done with a mark, and what to do now."""
-
-    def __init__(self, *, show_where: Callable[[], object], dismiss: Callable[[], object]) -> None:
-        super().__init__()
-        self.setObjectName("first steps")
-        self.setProperty("role", "banner")
-        self.setProperty("edge", "done")
-        self.setAccessibleName("First steps")
-        self._names = QLabel()
-        self._names.setTextFormat(Qt.TextFormat.RichText)
-        self._names.setWordWrap(True)
-        self._sentence = PlainLabel(wraps=True)
-        self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._where = QPushButton("Show me where")
-        with_tip(self._where, "Show me where", "Point out what this step is about")
-        self._where.clicked.connect(lambda _checked: show_where())
-        tip, name = "Put the first steps away; Preferences shows them again", "Put the first steps away"
-        close = tool_button("✕", tip, name, dismiss)
-        parts = (column(self._names, self._sentence, spacing=2), 1), (self._where, MIDDLE), (close, MIDDLE)
-        filled(QHBoxLayout(self), *parts, spacing=12, margins=(12, 4, 8, 4))
-        self._steps: Collection[tuple[str, bool]] = ()
-        self._follow_theme()
-        self.hide()
-
-    def sizeHint(self) -> QSize:
-        """Return the size with the sentence in two lines."""
-        hint, half = super().sizeHint(), 6 * self._sentence.sizeHint().width() // 10
-        return QSize(max(hint.width(), half + BESIDE), hint.height())
-
-    def set_steps(self, steps: Collection[tuple[str, bool]], sentence: str) -> None:
-        """Show names of steps and whether they are done; the sentence is about the first that is not."""
-        self._steps = steps
         self._sentence.setText(sentence)
-        self._where.setVisible(not all(done for _name, done in steps))
+        self._where.setVisible(bool(step))
         self._apply_theme(self._theme)
+        self.show()
 
     def _apply_theme(self, theme: Theme) -> None:
-        parts, current = [], next((k for k, (_name, done) in enumerate(self._steps) if not done), -1)
-        for index, (name, done) in enumerate(self._steps):
-            text = f"{'✓' if done else index + 1}&nbsp;{name}"
+        parts = []
+        for number, (key, (name, _sentence)) in enumerate(STEPS.items(), start=1):
+            done = key in self._done
+            text = f"{'✓' if done else number}&nbsp;{name}"
             colored = f"<span style='color:{theme.reprojected if done else theme.muted}'>{text}</span>"
-            parts.append(f"<b>{text}</b>" if index == current else colored)
+            parts.append(f"<b>{text}</b>" if key == self._next() else colored)
         self._names.setText(" &nbsp; ".join(parts))

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from PyQt6.QtCore import QObject, QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QVBoxLayout, QWidget
 
+from core.foundation import Parameter
 from core.io.readers import GIGABYTE, set_memory_limit
 from core.solvers import set_solver_threads
 from nrsfm_gui.model.app_store import AppStore
-from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES
-from nrsfm_gui.model.preferences import (
-    MOST_AUTOSAVE_SECONDS,
-    MOST_FILE_MEMORY,
-    PROCESSORS,
-    SIZES,
-    SYSTEM,
-    Preferences,
-)
+from nrsfm_gui.model.appearance import COLOR_MAPS
+from nrsfm_gui.model.preferences import PREFERENCES, SIZES, SYSTEM, Preferences
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.dialogs import fits_on_screen, show_on_screen
@@ -29,41 +23,21 @@ from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, form_layo
 from nrsfm_gui.widgets.labels import PlainLabel, known
 from nrsfm_gui.widgets.style import theme_named
 
-
-@dataclass(frozen=True)
-class Field:
-    """One field of the dialog: a choice among values with their texts, or a number between two."""
-
-    name: str  # of the field of `Preferences`
-    title: str
-    tip: str
-    accepted: Mapping[Any, str] | tuple[float, float]
-    looks: Mapping[str, Any] = field(default_factory=dict)  # properties of the spin box
-    heading: str = ""  # above it
-    remark: str = ""  # below it
-
-
-FIELDS = (
-    Field("theme", "Theme", "Colors of the window",
-          {"system": "As the system", "dark": "Dark", "light": "Light"}, heading="Looks"),
-    Field("size", "Text and buttons", "Size of text, buttons and lines, in percent of what suits the screen; "
-          "the variable QT_SCALE_FACTOR goes before it", {size: f"{size} %" for size in SIZES}),
-    Field("point_size", "Size of points", "Times the size that suits the number of points", POINT_SIZES,
-          {"singleStep": 0.25, "prefix": "× "}),
-    Field("color_map", "Color map", "Colors of errors, depths and the like",
-          {name: name for name in COLOR_MAPS}),
-    Field("renderer", "3-D drawing", "Automatic uses OpenGL where it works; software paints without it",
-          {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"},
-          remark="Another size of text or way of drawing is used at the next start."),
-    Field("autosave_seconds", "Save the session",
-          "How often the session is saved by itself, in seconds; 0 for never", (0, MOST_AUTOSAVE_SECONDS),
-          {"prefix": "every ", "suffix": " s", "specialValueText": "never"}, heading="Work"),
-    Field("threads", "Solver's threads", "Threads of the solver's linear algebra, from the next run on",
-          (1, PROCESSORS), remark="One is fastest below some thousand points."),
-    Field("file_memory", "Memory for a file",
-          "What the content of one file may need; a file that asks for more is refused",
-          (1, MOST_FILE_MEMORY), {"suffix": " GB"}),
-)  # fmt: skip
+CHOICES: Mapping[str, Mapping[Any, str]] = {  # the values of a preference that are offered, and their texts
+    "theme": {SYSTEM: "As the system", "dark": "Dark", "light": "Light"},
+    "size": {size: f"{size} %" for size in SIZES},
+    "color_map": {name: name for name in COLOR_MAPS},
+    "renderer": {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"},
+}
+NUMBERS: Mapping[str, Mapping[str, Any]] = {  # properties of the boxes of numbers
+    "point_size": {"singleStep": 0.25, "prefix": "× "},
+    "autosave_seconds": {"prefix": "every ", "suffix": " s", "specialValueText": "never"},
+    "file_memory": {"suffix": " GB"},
+}
+REMARKS = {  # below a preference
+    "renderer": "Another size of text or way of drawing is used at the next start.",
+    "threads": "One is fastest below some thousand points.",
+}
 
 
 class PreferencesDialog(QDialog):
@@ -80,15 +54,17 @@ class PreferencesDialog(QDialog):
         layout = QVBoxLayout(self)
         form = form_layout()
         layout.addLayout(form)
-        for each in FIELDS:
-            if each.heading:
-                form.addRow(PlainLabel(each.heading, role="heading"))
-            label = PlainLabel(each.title)
-            label.setToolTip(each.tip)
-            label.setBuddy(self._make_box(each))
-            form.addRow(label, self.boxes[each.name])
-            if each.remark:
-                form.addRow("", PlainLabel(each.remark, role="muted", wraps=True))
+        section = ""
+        for name, described in PREFERENCES.items():
+            if described.section != section:
+                section = described.section
+                form.addRow(PlainLabel(section, role="heading"))
+            label = PlainLabel(described.title)
+            label.setToolTip(described.tip)
+            label.setBuddy(self._make_box(described))
+            form.addRow(label, self.boxes[name])
+            if name in REMARKS:
+                form.addRow("", PlainLabel(REMARKS[name], role="muted", wraps=True))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.close)
         for text, tip, signal in (
@@ -106,7 +82,7 @@ class PreferencesDialog(QDialog):
     def set_sizes(self, fitting: Container[int]) -> None:
         """Offer the sizes of text and buttons at which the window fits its screen."""
         box = self.boxes["size"]
-        assert isinstance(box, ComboBox)  # as FIELDS has it
+        assert isinstance(box, ComboBox)  # as CHOICES has it
         for row, size in enumerate(SIZES):
             box.item(row).setEnabled(size in fitting)
             box.item(row).setToolTip("" if size in fitting else "The window would not fit this screen")
@@ -121,22 +97,27 @@ class PreferencesDialog(QDialog):
                 else:
                     box.setValue(value)
 
-    def _make_box(self, of: Field) -> QWidget:
+    def _make_box(self, described: Parameter) -> QWidget:
+        name = described.name
         box: ComboBox | SpinBox | DoubleSpinBox
-        if isinstance(of.accepted, tuple):
-            box = SpinBox() if isinstance(of.accepted[0], int) else DoubleSpinBox()
-            box.setRange(*of.accepted)  # type: ignore[arg-type]  # both of the kind of the box
-            box.setKeyboardTracking(False)
-            box.pyqtConfigure(**of.looks)
-            box.valueChanged.connect(lambda value: self.changed.emit(of.name, value))
-        else:
+        if name in CHOICES:
             box = choice = ComboBox()
-            for key, text in of.accepted.items():
+            for key, text in CHOICES[name].items():
                 box.addItem(text, key)
-            box.currentIndexChanged.connect(lambda _at: self.changed.emit(of.name, choice.currentData()))
+            box.currentIndexChanged.connect(lambda _at: self.changed.emit(name, choice.currentData()))
+        else:
+            if described.integer:
+                box = SpinBox()
+                box.setRange(int(described.least), int(described.most))
+            else:
+                box = DoubleSpinBox()
+                box.setRange(described.least, described.most)
+            box.setKeyboardTracking(False)
+            box.pyqtConfigure(**NUMBERS.get(name, {}))
+            box.valueChanged.connect(lambda value: self.changed.emit(name, value))
         box.setMinimumHeight(ComboBox().sizeHint().height())  # a spin box is lower by itself
         box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.boxes[of.name] = with_tip(box, of.title, of.tip)
+        self.boxes[name] = with_tip(box, described.title, described.tip)
         return box
 
 

@@ -1,10 +1,9 @@
-"""The scale of the object: its dialog, and the controller that changes the parameters by it."""
+"""The dialog of the scale of the object, which is one of the parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from core import InputError
@@ -25,19 +24,19 @@ HINT = "Two points that are selected in a view appear here."
 
 
 class ScaleDialog(QDialog):
-    """Edits a rule of the scale; never modal, so that points can be selected meanwhile."""
+    """Edits the rule of the scale; never modal, so that points can be selected meanwhile."""
 
-    # An accepted rule as `core.reconstruction.parse_scale` reads it, None for no scale.
-    chosen = pyqtSignal(object)
-
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Set the scale")
+        self._session = session
         self._point_count = 0
+        self._remark = ""  # where the rule has no effect
         self.kind = Choice(KINDS, titles=TITLES)
         self.points = NumberField(integer=True), NumberField(integer=True)
         self.length = NumberField()
         self.unit = Choice(dict.fromkeys(UNITS, "unit of the length, and of all shapes"))
+        self.unit.set_key("mm")
         for widget, title in (
             (self.kind, "What is known"),
             (self.points[0], "First point, counted from 1"),
@@ -58,34 +57,35 @@ class ScaleDialog(QDialog):
         self.buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
         )
-        self.buttons.accepted.connect(self._on_accepted)
+        self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         filled(QVBoxLayout(self), self._form, self.note, self.buttons, margins=None)
-        self._remark = ""
         edited = [field.edited for field in (*self.points, self.length)]
         for changed in (*edited, self.kind.chosen, self.unit.chosen):
             changed.connect(self._show)
+        session.selection_changed.connect(self._on_selection_changed)
 
-    def set_scale(self, text: str | None, *, point_count: int, remark: str) -> None:
-        """Show a rule, None for none, for a sequence; `remark` is where it has no effect."""
-        self._point_count, self._remark = point_count, remark
+    def show_scale(self) -> None:
+        """Show the dialog with the present scale, or the two points that are selected."""
+        session, sequence = self._session, self._session.sequence
+        if sequence is None:
+            return
+        self._point_count, self._remark = sequence.point_count, ""
+        if sequence.truth is not None and session.alignment.compares:
+            self._remark = (
+                f"Shapes are aligned with the {sequence.truth_name} at present, and in its unit "
+                f"({sequence.truth_units}); the scale is used without an alignment, and in exports."
+            )
+        text = session.settings.scale
         rule = None if text is None else parse_scale(text)
         self.kind.set_key(SIZE if rule is not None and rule.points is None else DISTANCE)
         if rule is not None:
             self.length.set_value(rule.length)
             self.unit.set_key(rule.unit)
-            for field, point in zip(self.points, rule.points or (), strict=False):
-                field.set_value(point + 1)
-        elif self.unit.currentIndex() <= 0:
-            self.unit.set_key("mm")
+            self._show_points(rule.points or ())
+        self._show_points(session.selection)
         self._show()
-
-    def set_selection(self, points: Collection[int]) -> None:
-        """Show two selected points, counted from 0; other numbers of points change nothing."""
-        if len(points) == 2:
-            for field, point in zip(self.points, sorted(points), strict=True):
-                field.set_value(point + 1)
-            self._show()
+        show_on_screen(self)
 
     def rule(self) -> str | None:
         """Return the rule that the fields hold, None for none. Raises ValueError where they hold no rule."""
@@ -96,6 +96,17 @@ class ScaleDialog(QDialog):
         rule = parse_scale(f"{what}={length}{self.unit.key}")
         rule.check(self._point_count)
         return str(rule)
+
+    def _on_selection_changed(self, points: tuple[int, ...]) -> None:
+        if self.isVisible():
+            self._show_points(points)
+            self._show()
+
+    def _show_points(self, points: Collection[int]) -> None:
+        """Show two points, counted from 0; other numbers of points change nothing."""
+        if len(points) == 2:
+            for field, point in zip(self.points, sorted(points), strict=True):
+                field.set_value(point + 1)
 
     def _show(self, *_: object) -> None:
         """Show the rows of what is known, and whether it can be accepted."""
@@ -115,43 +126,9 @@ class ScaleDialog(QDialog):
         sentences = [hint if empty or not refusal else f"{refusal[0].upper()}{refusal[1:]}.", self._remark]
         self.note.setText(" ".join(sentence for sentence in sentences if sentence))
 
-    def _on_accepted(self) -> None:
-        self.chosen.emit(self.rule())
-        self.accept()
-
-
-class ScaleController(QObject):
-    """Owns the dialog of the scale."""
-
-    def __init__(self, session: Session, window: QWidget) -> None:
-        super().__init__(window)
-        self._session, self._window = session, window
-        self._dialog: ScaleDialog | None = None
-        session.selection_changed.connect(self._on_selection_changed)
-
-    def show(self) -> None:
-        """Show the dialog with the present scale, or the two points that are selected."""
-        session, sequence = self._session, self._session.sequence
-        if sequence is None:
-            return
-        if self._dialog is None:
-            self._dialog = ScaleDialog(self._window)
-            self._dialog.chosen.connect(self._on_chosen)
-        remark = ""
-        if sequence.truth is not None and session.alignment.compares:
-            remark = (
-                f"Shapes are aligned with the {sequence.truth_name} at present, and in its unit "
-                f"({sequence.truth_units}); the scale is used without an alignment, and in exports."
-            )
-        self._dialog.set_scale(session.settings.scale, point_count=sequence.point_count, remark=remark)
-        self._dialog.set_selection(session.selection)
-        show_on_screen(self._dialog)
-
-    def _on_selection_changed(self, points: tuple[int, ...]) -> None:
-        if self._dialog is not None and self._dialog.isVisible():
-            self._dialog.set_selection(points)
-
-    def _on_chosen(self, rule: str | None) -> None:
-        session = self._session
-        session.set_settings(session.settings.with_changes(scale=rule))
-        session.notifier.show_status("Shapes have no unit" if rule is None else f"The scale is {rule}")
+    def accept(self) -> None:
+        """Give the parameters the rule."""
+        rule = self.rule()
+        self._session.set_settings(self._session.settings.with_changes(scale=rule))
+        self._session.notifier.show_status("Shapes have no unit" if rule is None else f"The scale is {rule}")
+        super().accept()

@@ -105,39 +105,25 @@ def _paint_sign(painter: QPainter, entry: LegendEntry, x: float, middle: float) 
 
 
 def paint_point_numbers(painter: QPainter, points: Collection[int], pixels: Floats, theme: Theme) -> None:
-    """Paint 1-based numbers next to points seen at pixels (N, 2), NaN for those that are not."""
+    """Paint 1-based numbers next to points seen at pixels (N, 2), NaN for those that are not.
+
+    A number that would overlap one of those before it is left out.
+    """
     metrics = QFontMetricsF(painter.font())
-    digit, height = metrics.horizontalAdvance("0"), metrics.ascent() - metrics.descent() + 1
-    known = np.isfinite(pixels).all(axis=1)
-    free = _FreeSpace(6 * digit, 2 * height)
-    for point, x, y in zip(np.asarray(points)[known].tolist(), *pixels[known].T.tolist(), strict=True):
-        if free.written == MOST_LABELS:
-            break
-        text = f"{point + 1}"
-        place = QRectF(x + BESIDE[0] - 2, y + BESIDE[1] - height - 2, digit * len(text) + 4, height + 4)
-        if free.occupy(place):
-            painter.fillRect(place, qcolor(theme.panel, 0.65))
-            painter.setPen(qcolor(theme.selection))
-            painter.drawText(QPointF(x + BESIDE[0], y + BESIDE[1]), text)
-
-
-class _FreeSpace:
-    """Rectangles that must not overlap, indexed by the cells of a grid."""
-
-    def __init__(self, width: float, height: float) -> None:
-        self._size = width, height
-        self._cells: dict[tuple[int, int], list[QRectF]] = {}
-        self.written = 0
-
-    def occupy(self, place: QRectF) -> bool:
-        """Occupy a rectangle; return False if it overlaps an occupied one."""
-        column, row = int(place.left() // self._size[0]), int(place.top() // self._size[1])
-        for cell in ((column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1)):
-            if any(place.intersects(other) for other in self._cells.get(cell, ())):
-                return False
-        self._cells.setdefault((column, row), []).append(place)
-        self.written += 1
-        return True
+    height = metrics.ascent() - metrics.descent() + 1
+    numbers = np.asarray(points) + 1
+    widths = metrics.horizontalAdvance("0") * (1 + np.floor(np.log10(numbers))) + 4
+    left, top = pixels[:, 0] + BESIDE[0] - 2, pixels[:, 1] + BESIDE[1] - height - 2
+    free = np.isfinite(pixels).all(axis=1)
+    for _ in range(MOST_LABELS):
+        if not free.any():
+            return
+        k = int(free.argmax())
+        painter.fillRect(QRectF(left[k], top[k], widths[k], height + 4), qcolor(theme.panel, 0.65))
+        painter.setPen(qcolor(theme.selection))
+        painter.drawText(QPointF(*pixels[k] + BESIDE), f"{numbers[k]}")
+        beside = (left >= left[k] + widths[k]) | (left + widths <= left[k])
+        free &= beside | (np.abs(top - top[k]) >= height + 4)
 
 
 def paint_message(painter: QPainter, message: str, width: int, height: int, theme: Theme) -> None:

@@ -37,8 +37,8 @@ def make_steps(session, store, control, timeline, window):
 
     def make():
         places = dict.fromkeys(KEYS, lambda: window.run_button)
-        steps = FirstSteps(session, store, control, timeline, places=places, window=window)
-        window.centralWidget().layout().insertWidget(0, steps.bar)
+        steps = FirstSteps(session, store, control, timeline, places=places)
+        window.centralWidget().layout().insertWidget(0, steps)
         return steps
 
     return make
@@ -50,26 +50,26 @@ def steps(session, make_steps, sequence):
     steps = make_steps()
     session.set_settings(QUICK)
     steps.begin()
-    assert steps.bar.isHidden()  # until there is a sequence
+    assert steps.isHidden()  # until there is a sequence
     session.set_sequence(sequence)
     return steps
 
 
 def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, timeline, store, sequence):
-    assert "Press Run" in text_of(steps.bar)
-    assert f"{sequence.point_count} points" in text_of(steps.bar)
-    assert f"{sequence.frame_count} pictures" in text_of(steps.bar)
+    assert "Press Run" in text_of(steps)
+    assert f"{sequence.point_count} points" in text_of(steps)
+    assert f"{sequence.frame_count} pictures" in text_of(steps)
     control.start(warm=False)
-    assert RUNNING in text_of(steps.bar)
-    qtbot.waitUntil(lambda: "Live" in text_of(steps.bar))
+    assert RUNNING in text_of(steps)
+    qtbot.waitUntil(lambda: "Live" in text_of(steps))
     session.set_live(True)
     session.set_settings(QUICK.with_changes(method="irnn"))
     qtbot.waitUntil(lambda: control.current is None)
-    assert "Live" in text_of(steps.bar)  # no run has followed
+    assert "Live" in text_of(steps)  # no run has followed
     session.set_settings(QUICK.with_changes(eta=0.06))
-    qtbot.waitUntil(lambda: "the answer is worst" in text_of(steps.bar))
+    qtbot.waitUntil(lambda: "the answer is worst" in text_of(steps))
     timeline.findChild(HeatStrip).frame_requested.emit(3)
-    assert "Ctrl+K" in text_of(steps.bar)
+    assert "Ctrl+K" in text_of(steps)
     assert store.steps_done() == KEYS
 
 
@@ -78,17 +78,17 @@ def test_steps_count_in_any_order(qtbot, session, control, steps, timeline):
     control.start(warm=False)
     qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
     timeline.findChild(HeatStrip).frame_requested.emit(3)
-    qtbot.waitUntil(lambda: "Live" in text_of(steps.bar))  # the thread ends after its last word
-    assert steps.bar._steps == [("Run", True), ("Steer", False), ("Worst frame", True)]
+    qtbot.waitUntil(lambda: "Live" in text_of(steps))  # the thread ends after its last word
+    assert all(done in text_of(steps) for done in ("✓&nbsp;Run", "2&nbsp;Steer", "✓&nbsp;Worst frame"))
 
 
 def test_who_has_done_them_or_put_them_away_is_not_asked_again(steps, make_steps):
     steps.dismiss()
     again = make_steps()
     again.begin()
-    assert steps.bar.isHidden() and again.bar.isHidden()
+    assert steps.isHidden() and again.isHidden()
     again.restart()
-    assert not again.bar.isHidden()
+    assert not again.isHidden()
 
 
 def test_the_place_of_a_step_is_pointed_out_where_it_is(steps, window):

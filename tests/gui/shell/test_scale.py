@@ -6,18 +6,15 @@ from PyQt6.QtWidgets import QDialogButtonBox, QWidget
 
 from core import Settings
 from nrsfm_gui.model.changes import unapplied, waiting_sentence
-from nrsfm_gui.shell.scale import ScaleController, ScaleDialog
+from nrsfm_gui.shell.scale import ScaleDialog
 
 
 @pytest.fixture
 def dialog(show, session, known):
     session.set_sequence(known.sequence)
-    window = show(QWidget())
-    controller = ScaleController(session, window)
     session.set_selection((16, 2), 2)
-    controller.show()
-    made = window.findChild(ScaleDialog)
-    made.controller = controller  # lives as long
+    made = ScaleDialog(session, show(QWidget()))
+    made.show_scale()
     return made
 
 
@@ -48,7 +45,7 @@ def test_the_size_of_the_object_becomes_the_scale_and_can_be_removed(dialog, ses
     type_into(dialog.length, "200")
     ok_of(dialog).click()
     assert session.settings.scale == "size=200mm"
-    dialog.controller.show()
+    dialog.show_scale()
     assert dialog.kind.key == "size"
     choose(dialog.kind, "nothing")
     ok_of(dialog).click()

@@ -1,18 +1,20 @@
 """Lasso and clicks with Ctrl: which points lie inside, and what the 2-D panel tells of them."""
 
 from dataclasses import replace
+from itertools import combinations
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from hands import drag, send_mouse
-from PyQt6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
-from PyQt6.QtGui import QImage, QPainter, QPainterPath, QPolygonF
+from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
+from PyQt6.QtGui import QFont, QImage, QPainter, QPainterPath, QPolygonF
 from reconstructions import build_shapes
 
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.widgets.lasso import inside
-from nrsfm_gui.widgets.picture_labels import _FreeSpace, paint_point_numbers
+from nrsfm_gui.widgets.picture_labels import MOST_LABELS, paint_point_numbers
 from nrsfm_gui.widgets.plots.dots2d import INK, MOST_SEGMENTS, _longest_seen
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -147,12 +149,11 @@ def test_of_very_many_residuals_the_longest_that_are_seen_are_drawn():
 
 def test_numbers_of_points_never_overlap_and_are_of_the_first_ones(view, near):
     rng = np.random.default_rng(4)
-    space, places = _FreeSpace(40.0, 20.0), []
-    for x, y, width in zip(*rng.uniform(0, 300, (2, 900)), rng.uniform(5, 40, 900), strict=True):
-        place = QRectF(x, y, width, 15.0)
-        free = not any(place.intersects(other) for other in places)
-        assert space.occupy(place) == free
-        places += [place] if free else []
+    noting = Mock(font=QFont)  # in place of a painter
+    paint_point_numbers(noting, range(900), rng.uniform(0, 300, (900, 2)), DARK)
+    places = [call.args[0] for call in noting.fillRect.call_args_list]
+    assert len(places) == MOST_LABELS
+    assert not any(one.intersects(two) for one, two in combinations(places, 2))
     image = QImage(400, 100, QImage.Format.Format_RGB32)
     image.fill(0)
     painter = QPainter(image)

@@ -257,13 +257,13 @@ def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, make_wi
 
 def test_first_steps_and_results_are_for_a_person_and_wait_for_messages(window):
     window.offer_help(parse(["--exit"]))
-    assert window.first_steps.bar.isHidden() and not window.state_cards.announces
+    assert window.first_steps.isHidden() and not window.state_cards.announces
     window.offer_help(parse(["--exit", "--first-steps"]))
-    assert window.first_steps.bar.isVisible()
+    assert window.first_steps.isVisible()
     window.message_bar.warn("the disk is full")
-    assert not window.first_steps.bar.isVisible() and not window.first_steps.bar.isHidden()
+    assert not window.first_steps.isVisible() and not window.first_steps.isHidden()
     window.message_bar.dismiss()
-    assert window.first_steps.bar.isVisible()
+    assert window.first_steps.isVisible()
     window.offer_help(Arguments())
     assert window.state_cards.announces
 

@@ -281,7 +281,7 @@ def test_a_sweep_is_opened_by_its_folder_or_file_and_shows_its_runs(qtbot, main,
     assert window._run_title.full_text == window.rows.run_title(2)  # without "(Enter shows it)"
     assert load_result(swept / row["result"]).loss == session.shown.history.records[-1].loss
     assert swept in store.recent() and all(path.suffix != ".npz" for path in store.recent())
-    assert main.first_steps.bar.isHidden()  # over a run that was opened
+    assert main.first_steps.isHidden()  # over a run that was opened
     session.set_frame(4)
     window.table.setFocus()
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Return):
