@@ -215,9 +215,8 @@ def _keep(
     if records[-1:] != [last.record]:  # a signal came between the two
         records = [*records, last.record]
     result = finish(sequence, last.settings, last, records)
-    known = None if last.provenance is None else last.provenance.flatten()
-    if known is not None:
-        result.meta["command"] = command_for(sequence, known, args.output[0])
+    if last.provenance is not None:
+        result.meta["command"] = command_for(sequence, last.provenance, args.output[0])
     with protecting(inputs):
         return result, _write(result, args.output, records, args.history)
 

@@ -19,7 +19,6 @@ from .progress import (
 from .provenance import (
     RECORDS,
     Provenance,
-    ProvenanceChain,
     SolveStep,
     command_for,
     nearest_preset,

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from ..solvers.solver import Status, single_threaded
 from .geometry import Geometry, geometry_of, mean_and_modes, refined_geometry
 from .provenance import (
     RECORDS,
-    ProvenanceChain,
+    Provenance,
     as_provenance,
     command_for,
     preset_name,
@@ -173,7 +174,8 @@ class Iterate:
     earlier: DepthStep | None = None  # the refinement of a run that this one continues, until its own ended
     noise: float = 0.0  # standard deviation of a track's coordinate that the refinement expects, in its units
     verdicts: tuple[Verdict, ...] = ()  # of a finished run: what may be wrong with it
-    provenance: ProvenanceChain | None = None  # the steps that made it, where known
+    provenance: Provenance | None = None  # the steps that made it, where known
+    source: Path | None = None  # the file of the result that it was read from
     # The sequence, the history of the stream, which its iterates share, and how many of its entries come up
     # to this one; None of an iterate that was read from a file.
     log: tuple[Sequence, list[HistoryEntry], int] | None = None
@@ -282,21 +284,17 @@ class Iterate:
         if self.record.energy is None:
             return {}
         before = replace(self.record, energy=None)
-        made = None if self.provenance is None else self.provenance.unrefined()
-        found = {
-            BILINEAR_START: replace(
-                self, record=before, depth=None, view=None, earlier=None, verdicts=(), provenance=made
-            )
-        }
+        made = self.provenance
+        other = replace(self, view=None, verdicts=(), source=None)
+        start = made and made.with_last(made.settings.with_changes(objective="wnn"))
+        found = {BILINEAR_START: replace(other, record=before, depth=None, earlier=None, provenance=start)}
         if self.depth is not None:
             followed = self.depth.followed
             for number, end in enumerate(self.depth.ends[1:], start=2):
                 at = None if followed is None else followed.at(end.point)
                 depth = replace(self.depth, best=end.point, best_energy=end.energy, followed=at)
-                made = None if self.provenance is None else self.provenance.with_end(number)
-                found[f"end {number}: {end.name}"] = replace(
-                    self, depth=depth, view=None, verdicts=(), provenance=made
-                )
+                steps = made and made.with_last(made.settings, end=number)
+                found[f"end {number}: {end.name}"] = replace(other, depth=depth, provenance=steps)
         return found
 
     @property
@@ -443,8 +441,7 @@ def run_remarks(last: Iterate) -> list[str]:
 
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:
     """Return the `meta` of a result: its input, its settings, how it ended, and how to reproduce it."""
-    known = None if last.provenance is None else last.provenance.flatten()
-    made = shown_as(known or as_provenance(settings), settings)
+    made = shown_as(last.provenance or as_provenance(settings), settings)
     steered: dict[str, Any] = {} if made.plain else {"steps": RECORDS.write(made.steps)}
     robust = last.best.problem.robust
     if robust is not None:

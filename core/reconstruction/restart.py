@@ -23,7 +23,7 @@ from ..solvers.solver import Status
 from .geometry import Geometry
 from .low_rank_pipeline import known_calibration, no_offsets
 from .progress import HistoryEntry, Iterate, Point, StartReport
-from .provenance import RECORDS, Provenance, ProvenanceChain, SolveStep, settings_from_dict
+from .provenance import RECORDS, Provenance, SolveStep, settings_from_dict
 from .result import Result, load_result
 from .settings import Settings
 from .verdicts import Verdict
@@ -119,7 +119,8 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         view=_view(result),
         noise=float((meta.get("refinement") or {}).get("noise_px", 0.0)),
         verdicts=verdicts,
-        provenance=ProvenanceChain((), source, settings, made),
+        provenance=made,
+        source=source,
     )
 
 
