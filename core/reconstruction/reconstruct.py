@@ -196,7 +196,7 @@ def _with_provenance(
     BLAS: last digits depend on their number.
     """
     found = None if start is None else start.search_end
-    before = Provenance(())
+    before: Provenance | None = Provenance(())
     if start is not None:
         before = start.provenance if start.source is None else Provenance((), start.source)
     for number in count(1):

@@ -82,23 +82,23 @@ def run_benchmark(
     cases: list[BenchmarkCase],
     methods: list[str],
     seconds: float,
-    progress: Callable[[int, BenchmarkCase, str, CurvePoint | None], None] | None = None,
+    progress: Callable[[BenchmarkCase, str, CurvePoint | None], None] | None = None,
     *,
     store: JobStore | None = None,
 ) -> Iterator[MethodRun]:
     """Run methods on problems, one after the other, because they would slow each other down.
 
-    `progress`: called with the runs that are done, the problem and method of the next one, and the last known
-    point of its curve. Raises KeyboardInterrupt after Ctrl-C, with what was done before.
+    `progress`: called with the problem and method of the next run, and the last known point of its curve.
+    Raises KeyboardInterrupt after Ctrl-C, with what was done before.
     """
     start = None
-    for done, (case, method) in enumerate(itertools.product(cases, methods)):
+    for case, method in itertools.product(cases, methods):
         start = None if method == methods[0] else start
         identity = {**asdict(case), "method": method, "limit": seconds}
         key = job_key("benchmark", "", identity)
         run = None if store is None else _load_run(store, key, case)
         if run is None or run.failed:
-            report = None if progress is None else partial(progress, done, case, method)
+            report = None if progress is None else partial(progress, case, method)
             if report is not None:
                 report(None)
             if start is None:
