@@ -35,7 +35,8 @@ from ..problem.robust import RobustLoss
 from ..solvers.methods import METHODS, Method, adapted
 from ..solvers.screening import span_distance
 from ..solvers.solver import ROUNDING, Algorithm, Status, iterate
-from .progress import HistoryEntry, Iterate, Point, StartReport, final_loss
+from .progress import HistoryEntry, Iterate, Point, final_loss
+from .result import StartReport
 from .settings import Settings
 
 AnyProblem = TypeVar("AnyProblem", bound=Problem)

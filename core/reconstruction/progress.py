@@ -35,7 +35,7 @@ from .provenance import (
     settings_to_dict,
     shown_as,
 )
-from .result import Result, log_loss
+from .result import Result, StartReport, log_loss
 from .settings import Settings
 from .verdicts import Verdict, remarks
 
@@ -98,16 +98,6 @@ class Spectrum(OneLine):
 
     values: Floats  # (N,)
     weights: Floats  # (N,)
-
-
-@dataclass(frozen=True)
-class StartReport:
-    """How one starting point of the search ended."""
-
-    name: str
-    loss: float
-    agrees: bool  # within a relative 1e-5 of the lowest
-    note: str = ""  # "joined ..." a start of the same minimum, or "given up" above the lowest; then no end
 
 
 @dataclass(frozen=True, eq=False)

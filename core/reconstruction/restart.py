@@ -22,9 +22,9 @@ from ..problem.nonrigid import NonRigidProblem, Problem
 from ..solvers.solver import Status
 from .geometry import Geometry
 from .low_rank_pipeline import known_calibration, no_offsets
-from .progress import HistoryEntry, Iterate, Point, StartReport
+from .progress import HistoryEntry, Iterate, Point
 from .provenance import RECORDS, Provenance, SolveStep, settings_from_dict
-from .result import Result, load_result
+from .result import Result, StartReport, load_result
 from .settings import Settings
 from .verdicts import Verdict
 
