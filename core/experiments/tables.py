@@ -235,11 +235,6 @@ class TableJob(ExperimentJob):
         facts = {"rotations": last.rotations, "rotation_seconds": rotation_seconds, "rows": rows}
         return JobResult(facts, arrays | {"truth": shape})
 
-    def command(self, row: str) -> str:
-        """Return the command that ends where a row does, with the name of the file today; "" if none does."""
-        settings = self.settings_of(row)
-        return "" if settings is None else command_for(self.sequence, settings)
-
     def settings_of(self, row: str) -> Settings | None:
         """Return the settings that end where a row does; None for refining BMM, which has none."""
         if row == f"Search-{self.penalty}":
@@ -332,7 +327,9 @@ def table_entries(jobs: Iterable[TableJob], results: Mapping[str, JobResult]) ->
             numbers = {name: row.get(name) for name in ("loss", "cpu_seconds", "status")}
             numbers["before_cut"] = row.get("loss_before_cut") if method.startswith("ADMM") else None
             numbers |= row.get("errors", {})
-            entries.append({**place, "method": method, **numbers, "command": job.command(method)})
+            settings = job.settings_of(method)
+            command = "" if settings is None else command_for(job.sequence, settings)
+            entries.append({**place, "method": method, **numbers, "command": command})
     table = pd.DataFrame(entries).astype(dict.fromkeys(("loss", "before_cut", "cpu_seconds"), float))
     table["log10_loss"] = log10(table["loss"])
     orders = {

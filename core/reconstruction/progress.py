@@ -130,16 +130,6 @@ def final_loss(point: Point, settings: Settings, *, rotations_chosen: bool) -> f
     return point.loss if rotations_chosen and robust == (settings.loss != "squared") else None
 
 
-def observation_weights(point: Point) -> Floats | None:
-    """Return the weights of the observations at a point, (F, P), 0 where hidden; None with least squares."""
-    problem = point.problem
-    weights = problem.robust_weights(point.factors)
-    if weights is None:
-        return None
-    by_frame = weights if problem.offsets else weights.T  # the rows of a low-rank problem are points
-    return np.where(problem.visible, by_frame, 0.0)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Iterate:
     """The state of a reconstruction after an iteration. Immutable; `iterate` can start from it."""
@@ -238,7 +228,12 @@ class Iterate:
     @cached_property
     def robust_weights(self) -> Floats | None:
         """(F, P) weights of the observations at `best`, 0 where hidden; None without a robust objective."""
-        return observation_weights(self.best)
+        problem = self.best.problem
+        weights = problem.robust_weights(self.best.factors)
+        if weights is None:
+            return None
+        by_frame = weights if problem.offsets else weights.T  # the rows of a low-rank problem are points
+        return np.where(problem.visible, by_frame, 0.0)
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -403,7 +398,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         faces=sequence.faces,
         meta=meta,
         std=geometry.std,
-        robust_weights=observation_weights(last.best),
+        robust_weights=last.robust_weights,
         **more,
     )
     if settings.upright is not None:

@@ -247,13 +247,7 @@ class Result:
         return factor * METERS[own] / METERS[unit] if own and unit in METERS else None
 
     def with_scale(self, rule: str) -> Result:
-        """Return the result in the units that a length gives it: "3-17=85mm" or "size=200mm".
-
-        Raises
-        ------
-        InputError
-            where the text is no rule, or it is not of this result.
-        """
+        """Return the result in the units that a length gives it: "3-17=85mm" or "size=200mm"."""
         known = parse_scale(rule)
         if not self.metric:
             raise InputError(f"scale is {rule!r}, but the result has no metric view, whose lengths compare")
@@ -268,13 +262,7 @@ class Result:
         return None if rule is None else parse_upright(rule)
 
     def with_upright(self, rule: str) -> Result:
-        """Return the result standing as a rule has it: "up=0,-0.8,0.6 front=0.5,0,-1 floor=12:3-5-9".
-
-        Raises
-        ------
-        InputError
-            where the text is no rule, or names frames or points that the result does not have.
-        """
+        """Return the result standing as a rule has it: "up=0,-0.8,0.6 front=0.5,0,-1 floor=12:3-5-9"."""
         known = parse_upright(rule)
         known.check(self.frame_count, self.point_count)
         return replace(self, meta=self.meta | {"upright": str(known)})
