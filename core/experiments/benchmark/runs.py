@@ -14,7 +14,7 @@ from ...foundation.processes import ProcessDied, call_in_process
 from ...problem.factors import Factors
 from ...solvers.solver import single_threaded
 from ..job_store import JobStore
-from ..jobs import JobResult, job_key, load_job_result, save_job_result
+from ..jobs import job_key
 from .methods import BENCHMARK_METHODS, TIME_LIMIT, CurvePoint, MethodCurve, Stopwatch
 from .problems import BenchmarkCase, bilinear_start
 
@@ -106,22 +106,20 @@ def run_benchmark(
                     start = bilinear_start(case.pose(), case.start)
             run = run_method(case, method, start, seconds, report)
             if store is not None and run.status != STOPPED:
-                facts: dict[str, Any] = {"ended": run.status, "curve": [*map(astuple, run.curve)]}
+                facts: dict[str, Any] = {"status": run.status, "curve": [*map(astuple, run.curve)]}
                 facts |= {"peak_mb": run.peak_mb, "process_mb": run.process_mb}
-                result = JobResult(identity | facts, seconds=run.seconds, memory_mb=run.process_mb)
-                save_job_result(store, key, result)
+                store.append({"key": key} | identity | facts)
         yield run
         if run.status == STOPPED:
             raise KeyboardInterrupt
 
 
 def _load_run(store: JobStore, key: str, case: BenchmarkCase) -> MethodRun | None:
-    known = load_job_result(store, key)
-    if known is None:
+    facts = store.load_row(key)
+    if facts is None:
         return None
-    facts = known.facts
     curve = tuple(CurvePoint(*point) for point in facts["curve"])
-    return MethodRun(facts["method"], curve, case, facts["ended"], facts["peak_mb"], facts["process_mb"])
+    return MethodRun(facts["method"], curve, case, facts["status"], facts["peak_mb"], facts["process_mb"])
 
 
 def measure_method(
