@@ -222,8 +222,12 @@ class Iterate:
         """
         if self.log is None:
             raise InputError("this iterate has no history of its own; `finish` takes it with a history")
-        sequence, entries, count = self.log
-        return finish(sequence, self.settings, self, entries[:count])
+        return finish(self.log[0], self.settings, self, self.history)
+
+    @property
+    def history(self) -> list[HistoryEntry]:
+        """The records of its stream up to this one; none of an iterate that was read from a file."""
+        return [] if self.log is None else self.log[1][: self.log[2]]
 
     @cached_property
     def robust_weights(self) -> Floats | None:

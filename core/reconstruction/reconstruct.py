@@ -167,12 +167,12 @@ def iterate_sequence(
     can_continue = low_rank_pipeline.can_continue if low_rank else nonrigid_pipeline.can_continue
     if start is None or not can_continue(start, settings):
         run = low_rank_pipeline.run_low_rank if low_rank else nonrigid_pipeline.run_nonrigid
-        return _with_log(sequence, _with_provenance(settings, run(sequence, settings), None))
+        return with_history(sequence, _with_provenance(settings, run(sequence, settings), None))
     resume = low_rank_pipeline.continue_low_rank if low_rank else nonrigid_pipeline.continue_nonrigid
-    return _with_log(sequence, _with_provenance(settings, resume(sequence, settings, start), start))
+    return with_history(sequence, _with_provenance(settings, resume(sequence, settings, start), start))
 
 
-def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
+def with_history(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
     """Yield iterates that share the history of their stream; what is refused names the sequence."""
     entries: list[HistoryEntry] = []
     name = sequence.name if sequence.source is None else str(sequence.source)
@@ -235,7 +235,7 @@ def replay(
                 f"step {number} has end {step.end}, and stops after {step.iterates} iterates; accepted is "
                 "one of the two, because only a refinement that runs to its end has further ends"
             )
-    return _with_log(sequence, _replay(sequence, steps, start))
+    return with_history(sequence, _replay(sequence, steps, start))
 
 
 def _replay(sequence: Sequence, steps: Collection[SolveStep], start: Iterate | None) -> Iterator[Iterate]:
