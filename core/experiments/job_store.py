@@ -165,15 +165,9 @@ class JobStore:
         return self.folder / RESULTS / f"{key}.npz"
 
     def save_arrays(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Write the arrays of a job. A link in their place is removed; what it leads to stays as it is."""
+        """Write the arrays of a job."""
         make_folder(self.folder / RESULTS)
-        path = self.arrays_path(key)
-        try:
-            if path.is_symlink():
-                path.unlink()
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
-        with replacing(path) as temporary, temporary.open("wb") as stream:
+        with replacing(self.arrays_path(key)) as temporary, temporary.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
 
     def load_arrays(self, key: str) -> dict[str, npt.NDArray[Any]] | None:

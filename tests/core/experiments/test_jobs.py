@@ -187,19 +187,6 @@ def test_damaged_results_are_computed_again(tmp_path):
         assert not load_job_results(store, [SimpleNamespace(key="a")])
 
 
-def test_what_a_link_in_the_place_of_a_result_leads_to_is_left_as_it_is(tmp_path):
-    other = tmp_path / "other.txt"
-    other.write_text("not a result")
-    with JobStore(tmp_path / "jobs") as store:
-        path = store.arrays_path("a")
-        path.parent.mkdir()
-        path.symlink_to(other)
-        assert store.load_arrays("a") is None
-        save_job_result(store, "a", JobResult({"x": 1.5}, {"y": np.arange(3.0)}))
-        assert store.has_result("a") and not path.is_symlink()
-    assert other.read_text() == "not a result"
-
-
 def test_keys_follow_data_and_settings(folder):
     items = load_table_data(folder)
     curves = FigureSequence("a", "rigid", items[0].sequence)
