@@ -206,7 +206,7 @@ class TableJob(ExperimentJob):
 
     def run(self) -> JobResult:
         """Solve by every method, and measure every solution."""
-        last, rotation_seconds, seconds = self._search()
+        last, seconds = self._search()
         rows, arrays = [], {}
 
         def add(name: str, candidate: Point, seconds: float, **more: Any) -> None:
@@ -232,8 +232,7 @@ class TableJob(ExperimentJob):
         assert truth is not None  # `load_table_data` refuses sequences without one
         shape = truth.at(truth.reference)
         assert shape is not None  # GroundTruth checks that its reference is one of its frames
-        facts = {"rotations": last.rotations, "rotation_seconds": rotation_seconds, "rows": rows}
-        return JobResult(facts, arrays | {"truth": shape})
+        return JobResult({"rotations": last.rotations, "rows": rows}, arrays | {"truth": shape})
 
     def settings_of(self, row: str) -> Settings | None:
         """Return the settings that end where a row does; None for refining BMM, which has none."""
@@ -252,17 +251,14 @@ class TableJob(ExperimentJob):
             changes["options"] = (("tau", BMM_TAU),)
         return self.settings.with_changes(**changes)
 
-    def _search(self) -> tuple[Iterate, float, float]:
-        """Return the last iterate, and the CPU seconds of choosing rotations and of the search itself."""
-        choosing, searching, before = 0.0, 0.0, time.process_time()
+    def _search(self) -> tuple[Iterate, float]:
+        """Return the last iterate, and the CPU seconds without those of choosing rotations."""
+        seconds, before = 0.0, time.process_time()
         for last in iterate_sequence(self.sequence, self.settings):
             now = time.process_time()
-            if last.rotations_chosen:
-                searching += now - before
-            else:
-                choosing += now - before
+            seconds += now - before if last.rotations_chosen else 0.0
             before = now
-        return last, choosing, searching
+        return last, seconds
 
 
 def table_job(item: TableSequence, penalty: str) -> TableJob:
