@@ -33,7 +33,6 @@ from .provenance import (
     preset_name,
     python_for,
     settings_to_dict,
-    shown_as,
 )
 from .result import Result, StartReport, log_loss
 from .settings import Settings
@@ -430,7 +429,9 @@ def run_remarks(last: Iterate) -> list[str]:
 
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:
     """Return the `meta` of a result: its input, its settings, how it ended, and how to reproduce it."""
-    made = shown_as(last.provenance or as_provenance(settings), settings)
+    made = last.provenance or as_provenance(settings)
+    step = made.steps[-1]
+    made = made.with_last(step.settings.shown_as(settings), step.iterates, step.end)
     steered: dict[str, Any] = {} if made.plain else {"steps": RECORDS.write(made.steps)}
     robust = last.best.problem.robust
     if robust is not None:

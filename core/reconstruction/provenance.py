@@ -92,12 +92,6 @@ def preset_name(settings: Settings) -> str | None:
     return next((name for name, preset in PRESETS.items() if preset.shown_as(settings) == settings), None)
 
 
-def shown_as(how: Provenance, settings: Settings) -> Provenance:
-    """Return the same steps, the last of which shows its result as some settings ask for."""
-    last = how.steps[-1]
-    return how.with_last(last.settings.shown_as(settings), last.iterates, last.end)
-
-
 def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Path = "result.npz") -> str:
     """Return the shell command that makes this reconstruction.
 
