@@ -193,8 +193,9 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
 
 def settings_from(args: argparse.Namespace) -> Settings:
     """Return the settings that the options ask for. Raises InputError where one is refused."""
-    for sentence in _foreign_options(args).values():
-        raise InputError(sentence)
+    foreign = _foreign_options(args)
+    if foreign:
+        raise InputError(next(iter(foreign.values())))
     problem, base = _base_from(args)
     plain = ("problem", "method", *SETTINGS)
     changes: dict[str, Any] = {name: getattr(args, name) for name in plain if getattr(args, name) is not None}
