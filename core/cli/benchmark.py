@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..experiments import figures
 from ..experiments.benchmark import results
@@ -16,12 +16,15 @@ from ..experiments.benchmark.methods import BENCHMARK_METHODS, CurvePoint
 from ..experiments.benchmark.problems import BENCHMARK_STARTS, DEFAULT_RANKS, BenchmarkCase, growth_cases
 from ..experiments.benchmark.runs import MethodRun, run_benchmark
 from ..experiments.job_store import JobStore
-from ..experiments.report import ReportBlock, check_installed, render_markdown, write_frame
+from ..experiments.report import check_installed, render_markdown, write_frame
 from ..foundation import InputError, check_replaceable
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
 from .command_line import INTERRUPTED, declare, explained
 from .console import ProgressLine, duration_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEFAULT_SIZES = ("40x40", "51x211", "193x207", "432x405")
 METHOD_SECONDS = 60.0
@@ -75,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure and print; write what is done after every run."""
+    """Measure and print one table after the other, and write what there is, also after Ctrl-C."""
     for name in COMPARISON_OPTIONS:
         if args.growth and getattr(args, name) is not None:
             raise InputError(f"--{name} has no effect together with --growth, which has its own problems")
@@ -85,75 +88,81 @@ def run(args: argparse.Namespace) -> int:
     what = "growth" if args.growth else "comparison"
     files = [] if args.output is None else [args.output / name for name in FILES[what]]
     check_replaceable(files)
+    groups = growth_cases() if args.growth else _compared_cases(args)
+    methods = list(dict.fromkeys(args.methods or BENCHMARK_METHODS))
+    if args.growth:
+        methods = [results.GROWTH_METHOD]
+    count = sum(map(len, groups.values())) * len(methods)
+    runs: list[MethodRun] = []
+    tables: list[pd.DataFrame] = []
+    code = 0
     with (
         ProgressLine(sys.stderr) as line,
         nullcontext() if args.output is None else JobStore(args.output) as store,
     ):
-        return (_growth if args.growth else _comparison)(args, line, store, files)
+        progress = _progress(line, runs, count, args.seconds)
+        for name, cases in groups.items():
+            before = len(runs)
+            try:
+                for run in run_benchmark(cases, methods, args.seconds, progress, store=store):
+                    runs.append(run)
+            except KeyboardInterrupt:
+                line.clear()
+                print("nrsfm benchmark: stopped; what was done before is kept", file=sys.stderr)
+                code = INTERRUPTED
+            table, some = None, runs[before:]
+            if some:
+                table = results.growth_table(name, some) if args.growth else results.benchmark_table(some)
+            if table is not None:
+                tables.append(table)
+                line.clear()
+                blocks = results.growth_blocks if args.growth else results.benchmark_blocks
+                print(render_markdown(blocks(table)), flush=True)
+            if code:
+                break
+        if files and tables:
+            _write(line, files, runs, tables, growth=args.growth)
+    return code
 
 
-def _comparison(
-    args: argparse.Namespace, line: ProgressLine, store: JobStore | None, files: list[Path]
-) -> int:
+def _compared_cases(args: argparse.Namespace) -> dict[str, list[BenchmarkCase]]:
+    """Return the problems of the comparison, by their sizes."""
     problem, kind, start = args.problem or PROBLEM, args.object or OBJECT, args.start or START
     rank = DEFAULT_RANKS[problem] if args.rank is None else args.rank
-    cases = [BenchmarkCase(*_size(size), rank, problem, kind, start) for size in args.sizes or DEFAULT_SIZES]
-    methods = list(dict.fromkeys(args.methods or BENCHMARK_METHODS))
-    progress = _progress(line, len(cases) * len(methods), args.seconds)
-    runs: list[MethodRun] = []
-    shown = code = 0
+    sizes = dict.fromkeys(args.sizes or DEFAULT_SIZES)
+    return {size: [BenchmarkCase(*_size(size), rank, problem, kind, start)] for size in sizes}
+
+
+def _write(
+    line: ProgressLine, files: list[Path], runs: list[MethodRun], tables: list[pd.DataFrame], *, growth: bool
+) -> None:
+    """Write the tables and draw the curves; without matplotlib say so, as the tables do not need it."""
+    import pandas as pd
+
+    write_frame(files[0], pd.concat(tables))
+    line.write("drawing")
     try:
-        for run in run_benchmark(cases, methods, args.seconds, progress, store=store):
-            runs.append(run)
-            if files:
-                write_frame(files[0], results.benchmark_table(runs))
-                results.write_benchmark_curves(files[1], runs)
-            if len(runs) - shown == len(methods):
-                _show(line, results.benchmark_blocks(results.benchmark_table(runs[shown:])))
-                shown = len(runs)
-    except KeyboardInterrupt:
-        code = _stopped(line)
-        if runs[shown:]:
-            _show(line, results.benchmark_blocks(results.benchmark_table(runs[shown:])))
-    if files and runs:
+        if growth:
+            panels = {results.growth_title(one): results.growth_panel(one) for one in tables}
+            figures.draw_curves(files[-1], panels, GROWTH_LABELS, across=3, ticks=True)
+            return
+        curves = results.benchmark_curves(runs)
+        write_frame(files[1], curves)
         titles = {name: method.title for name, method in BENCHMARK_METHODS.items()}
-        _draw(line, files[-1], results.excess_panels(runs), EXCESS_LABELS, titles=titles)
-    return code
-
-
-def _growth(args: argparse.Namespace, line: ProgressLine, store: JobStore | None, files: list[Path]) -> int:
-    tasks = [(name, case) for name, cases in growth_cases().items() for case in cases]
-    progress = _progress(line, len(tasks), args.seconds)
-    found: dict[str, list[MethodRun]] = {name: [] for name, _ in tasks}
-    code = 0
-    try:
-        runs = run_benchmark(
-            [case for _, case in tasks], [results.GROWTH_METHOD], args.seconds, progress, store=store
-        )
-        for (name, _), run in zip(tasks, runs, strict=False):
-            found[name].append(run)
-    except KeyboardInterrupt:
-        code = _stopped(line)
-    tables = [one for name, runs in found.items() if (one := results.growth_table(name, runs)) is not None]
-    for one in tables:
-        _show(line, results.growth_blocks(one))
-    if files and tables:
-        import pandas as pd
-
-        write_frame(files[0], pd.concat(tables))
-        panels = {results.growth_title(one): results.growth_panel(one) for one in tables}
-        _draw(line, files[-1], panels, GROWTH_LABELS, across=3, ticks=True)
-    return code
+        figures.draw_curves(files[-1], results.excess_panels(curves), EXCESS_LABELS, titles=titles)
+    except InputError as error:
+        line.clear()
+        print(f"nrsfm benchmark: {error}", file=sys.stderr)
 
 
 def _progress(
-    line: ProgressLine, total: int, limit: float
-) -> Callable[[int, BenchmarkCase, str, CurvePoint | None], None]:
+    line: ProgressLine, runs: list[MethodRun], count: int, limit: float
+) -> Callable[[BenchmarkCase, str, CurvePoint | None], None]:
     """Return what writes the line of progress; the time left is what the limits allow at most."""
 
-    def show(done: int, case: BenchmarkCase, method: str, point: CurvePoint | None) -> None:
-        parts = [f"{done} of {total}", f"{case.size} {BENCHMARK_METHODS[method].title}"]
-        left = (total - done) * limit
+    def show(case: BenchmarkCase, method: str, point: CurvePoint | None) -> None:
+        parts = [f"{len(runs)} of {count}", f"{case.size} {BENCHMARK_METHODS[method].title}"]
+        left = (count - len(runs)) * limit
         if point is not None:
             parts.append(f"iteration {point.iteration}, {point.seconds:.0f} of at most {limit:g} s")
             left = max(left - point.seconds, 0.0)
@@ -167,24 +176,3 @@ def _size(text: str) -> tuple[int, int]:
     if not found:
         raise InputError(f"--sizes holds {text!r}; accepted is FxP, such as 51x211")
     return int(found[1]), int(found[2])
-
-
-def _show(line: ProgressLine, blocks: list[ReportBlock]) -> None:
-    line.clear()
-    print(render_markdown(blocks), flush=True)
-
-
-def _stopped(line: ProgressLine) -> int:
-    line.clear()
-    print("nrsfm benchmark: stopped; what was done before is kept", file=sys.stderr)
-    return INTERRUPTED
-
-
-def _draw(line: ProgressLine, path: Path, *what: Any, **how: Any) -> None:
-    """Draw curves; where matplotlib is not installed, print that: the tables are written without it."""
-    line.write("drawing")
-    try:
-        figures.draw_curves(path, *what, **how)
-    except InputError as error:
-        line.clear()
-        print(f"nrsfm benchmark: {error}", file=sys.stderr)

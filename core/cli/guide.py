@@ -11,7 +11,6 @@ from typing import Any
 from ..data.sequence import Sequence
 from ..evaluation import parameter_grid
 from ..evaluation.cross_validation import FOLDS, HIDING, SHARE, HoldoutPlan, HoldoutTrial, gather_curve, sweep
-from ..foundation.exceptions import InputError
 from ..reconstruction import Iterate, Settings
 from ..reconstruction.reconstruct import iterate_sequence
 from . import options
@@ -57,17 +56,9 @@ def run(args: argparse.Namespace) -> None:
     if args.over is not None and args.preset is args.objective is None:
         args.objective = parameter_grid.objective_to_vary(args.over, options.given_options(args))
     (sequence, _files), settings = options.chosen_sequence(args), options.settings_from(args)
-    offered = parameter_grid.parameters_of(settings, sequence.camera)
-    name = offered[0] if args.over is None else args.over
-    if name not in offered:
-        raise InputError(f"--over is {name!r}; accepted here are {', '.join(offered)}")
-    if args.values:
-        values = tuple(parameter_grid.parse_value(name, text) for text in args.values.split(","))
-    else:
-        values = parameter_grid.suggest_values(sequence, settings, name)
-    plan = HoldoutPlan(
-        name, values, share=args.share, folds=args.folds, hiding=args.hiding, seed=settings.seed
-    )
+    values = args.values.split(",") if args.values else None
+    hidden = {"share": args.share, "folds": args.folds, "hiding": args.hiding}
+    plan = HoldoutPlan.of(sequence, settings, args.over, values, **hidden)
     trials: list[HoldoutTrial] = []
     try:
         with ProgressLine(sys.stderr, shown=not args.quiet) as line:

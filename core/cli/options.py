@@ -193,6 +193,9 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
 
 def settings_from(args: argparse.Namespace) -> Settings:
     """Return the settings that the options ask for. Raises InputError where one is refused."""
+    foreign = _foreign_options(args)
+    if foreign:
+        raise InputError(next(iter(foreign.values())))
     problem, base = _base_from(args)
     plain = ("problem", "method", *SETTINGS)
     changes: dict[str, Any] = {name: getattr(args, name) for name in plain if getattr(args, name) is not None}
@@ -203,9 +206,9 @@ def settings_from(args: argparse.Namespace) -> Settings:
     if args.hide is not None:
         changes["hide"] = _hidden(args.hide)
     method = changes.get("method", base.method)
-    options = _options_from(args, method)
-    if options:
-        changes["options"] = options
+    options = {name: getattr(args, f"option_{name}") for name in _method_options()}
+    if given := tuple((name, value) for name, value in options.items() if value is not None):
+        changes["options"] = given
     changes["penalty"] = _penalty_from(args, suited_penalty(method, problem, base.penalty))
     if isinstance(changes["penalty"], ExplicitWeights):
         count = len(changes["penalty"].a)
@@ -253,13 +256,25 @@ def _base_from(args: argparse.Namespace) -> tuple[str, Settings]:
 
 def drop_foreign_options(args: argparse.Namespace, names: Collection[str]) -> argparse.Namespace:
     """Return options without those that their penalty or method does not have."""
+    return argparse.Namespace(**vars(args) | dict.fromkeys(_foreign_options(args).keys() & set(names)))
+
+
+def _foreign_options(args: argparse.Namespace) -> dict[str, str]:
+    """Return given options that their method or penalty does not have, with the sentences of refusal."""
     problem, base = _base_from(args)
     method = args.method or base.method
     penalty = args.penalty or penalty_name(suited_penalty(method, problem, base.penalty))
-    numbers = _penalty_numbers().keys() - parameters_of(PENALTIES[penalty]).keys()
-    foreign = set() if args.weights is not None else numbers
-    foreign |= {f"option_{name}" for name, tables in _method_options().items() if method not in tables}
-    return argparse.Namespace(**vars(args) | dict.fromkeys(foreign.intersection(names)))
+    takes = parameters_of(PENALTIES[penalty])
+    found = {}
+    for name, tables in _method_options().items():
+        if method not in tables and getattr(args, f"option_{name}") is not None:
+            whose = f"the method {method!r}; it is for {', '.join(tables)}"
+            found[f"option_{name}"] = f"{option_flag(name)} does not belong to {whose}"
+    for name in _penalty_numbers() if args.weights is None else ():
+        if name not in takes and getattr(args, name) is not None:
+            whose = f"the penalty {penalty!r}, which takes {', '.join(map(option_flag, takes))}"
+            found[name] = f"{option_flag(name)} does not belong to {whose}"
+    return found
 
 
 def is_whole_option(name: str) -> bool:
@@ -385,14 +400,7 @@ def _penalty_from(args: argparse.Namespace, base: Penalty) -> Penalty:
         return ExplicitWeights(_weights(args.weights, "--weights"))
     name = args.penalty or penalty_name(base)
     start = base if name == penalty_name(base) else PENALTIES[name]()
-    accepted = parameters_of(PENALTIES[name])
-    for option in given:
-        if option not in accepted:
-            takes = ", ".join(option_flag(entry) for entry in accepted)
-            raise InputError(
-                f"{option_flag(option)} does not belong to the penalty {name!r}, which takes {takes}"
-            )
-    values = {entry: getattr(start, entry) for entry in accepted} | given
+    values = {entry: getattr(start, entry) for entry in parameters_of(PENALTIES[name])} | given
     penalty: Penalty = PENALTIES[name](**values)
     return penalty
 
@@ -416,19 +424,6 @@ def _add_method_options(parser: argparse.ArgumentParser) -> None:
         defaults = _defaults({method: METHODS[method].default(name) for method in tables})
         text = f"{described.tip}{accepted} For {', '.join(tables)}. {defaults}"
         _add_option(group, described, text, method=True)
-
-
-def _options_from(args: argparse.Namespace, method: str) -> tuple[tuple[str, Any], ...]:
-    known = _method_options()
-    given = {name: getattr(args, f"option_{name}") for name in known}
-    given = {name: value for name, value in given.items() if value is not None}
-    for name in given:
-        if method not in known[name]:
-            raise InputError(
-                f"{option_flag(name)} does not belong to the method {method!r}; "
-                f"it is for {', '.join(known[name])}"
-            )
-    return tuple(given.items())
 
 
 def _method_options() -> dict[str, dict[str, Parameter]]:

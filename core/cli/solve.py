@@ -21,7 +21,7 @@ from ..foundation.outputs import check_outputs, protecting, saved_elsewhere
 from ..io.files.contents import naming
 from ..io.readers import recording_files
 from ..io.writers import WRITERS, export, writer_for
-from ..reconstruction.progress import HistoryEntry, Iterate, finish
+from ..reconstruction.progress import HistoryEntry, Iterate
 from ..reconstruction.provenance import SolveStep, command_for
 from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
@@ -119,7 +119,6 @@ def run(args: argparse.Namespace) -> int:
     _warn_of_pixels(sequence, steps[0].settings)
     iterates, said = _iterates(args, steps, sequence), _objectives(args, steps)
     last: Iterate | None = None
-    records: list[HistoryEntry] = []
     interrupted = False
     try:
         with ProgressLine(sys.stderr, shown=not args.quiet) as line:
@@ -128,16 +127,15 @@ def run(args: argparse.Namespace) -> int:
                     said += [each.origin.remark] if each.origin is not None and each.origin.remark else []
                     print_lines(*(f"nrsfm solve: {sentence}" for sentence in said), stream=sys.stderr)
                 last = each
-                records.append(each.record)
                 line.show(partial(progress_text, each))
                 check_stopped()
         assert last is not None  # a run yields at least where it begins
-        result, written = _keep(args, sequence, last, records, inputs)
+        result, written = _keep(args, sequence, last, inputs)
     except KeyboardInterrupt:  # the first signal, also one that arrives while the result is being written
         if last is None:
             raise
         interrupted = True
-        result, written = _keep(args, sequence, last, records, inputs)
+        result, written = _keep(args, sequence, last, inputs)
     summary = summary_of(result) | {"output": written}
     with naming(sequence.source or Path(sequence.name)):
         summary["errors"] |= unscaled_errors(result, camera_truth(sequence))
@@ -205,21 +203,14 @@ def _objectives(args: argparse.Namespace, steps: tuple[SolveStep, ...]) -> list[
 
 
 def _keep(
-    args: argparse.Namespace,
-    sequence: Sequence,
-    last: Iterate,
-    records: list[HistoryEntry],
-    inputs: Mapping[Path, str],
+    args: argparse.Namespace, sequence: Sequence, last: Iterate, inputs: Mapping[Path, str]
 ) -> tuple[Result, list[str]]:
     """Write what there is of a run; return the result, and the names of its files."""
-    if records[-1:] != [last.record]:  # a signal came between the two
-        records = [*records, last.record]
-    result = finish(sequence, last.settings, last, records)
-    known = None if last.provenance is None else last.provenance.flatten()
-    if known is not None:
-        result.meta["command"] = command_for(sequence, known, args.output[0])
+    result = last.result()
+    if last.provenance is not None:
+        result.meta["command"] = command_for(sequence, last.provenance, args.output[0])
     with protecting(inputs):
-        return result, _write(result, args.output, records, args.history)
+        return result, _write(result, args.output, last.history, args.history)
 
 
 def _write(

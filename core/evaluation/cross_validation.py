@@ -135,6 +135,29 @@ class HoldoutPlan(OneLine):
         if not 1 <= self.folds <= MOST_FOLDS:
             raise InputError(f"folds is {self.folds}; accepted is a whole number from 1 to {MOST_FOLDS}")
 
+    @classmethod
+    def of(
+        cls,
+        sequence: Sequence,
+        settings: Settings,
+        over: str | None,
+        values: Collection[float | str] | None,
+        *,
+        share: float,
+        folds: int,
+        hiding: str,
+    ) -> HoldoutPlan:
+        """Return the plan for a parameter, by default the first that is offered, and its values."""
+        offered = parameters_of(settings, sequence.camera)
+        name = offered[0] if over is None else over
+        if name not in offered:
+            raise InputError(f"over is {name!r}; accepted here are {', '.join(offered)}")
+        if values is None:
+            series = suggest_values(sequence, settings, name)
+        else:
+            series = tuple(parse_value(name, each) for each in values)
+        return cls(name, series, share, folds, hiding, settings.seed)
+
 
 @dataclass(frozen=True)
 class ReprojectionErrors:
@@ -476,15 +499,7 @@ def cross_validate(
     if settings is None and over is not None and "objective" not in changes:
         changes["objective"] = objective_to_vary(over, changes)
     chosen = settings_of(settings, **changes)
-    offered = parameters_of(chosen, sequence.camera)
-    name = offered[0] if over is None else over
-    if name not in offered:
-        raise InputError(f"over is {name!r}; accepted here are {', '.join(offered)}")
-    if values is None:
-        series = suggest_values(sequence, chosen, name)
-    else:
-        series = tuple(parse_value(name, each) for each in values)
-    plan = HoldoutPlan(name, series, share=share, folds=folds, hiding=hiding, seed=chosen.seed)
+    plan = HoldoutPlan.of(sequence, chosen, over, values, share=share, folds=folds, hiding=hiding)
     if start is None:
         (start,) = deque(iterate_sequence(sequence, chosen.with_changes(objective="wnn")), maxlen=1)
-    return gather_curve(sweep(sequence, start, chosen, plan), name)
+    return gather_curve(sweep(sequence, start, chosen, plan), plan.parameter)

@@ -59,7 +59,7 @@ from ..foundation.linalg import procrustes
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..reconstruction.progress import Iterate, count_on
-from ..reconstruction.reconstruct import iterate_sequence
+from ..reconstruction.reconstruct import iterate_sequence, with_history
 from ..reconstruction.settings import Settings
 from .cross_validation import reproject
 
@@ -218,6 +218,10 @@ def solve_hiding_outliers(
     sequence: Sequence, settings: Settings, *, rounds: int = ROUNDS
 ) -> Iterator[Iterate]:
     """Yield the iterates of all rounds; the settings of the last one name what is hidden."""
+    return with_history(sequence, _rounds(sequence, settings, rounds))
+
+
+def _rounds(sequence: Sequence, settings: Settings, rounds: int) -> Iterator[Iterate]:
     frames, points = sequence.visible.shape
     hidden = np.zeros((frames, points), dtype=bool)
     if settings.hide is not None:

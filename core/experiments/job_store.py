@@ -13,7 +13,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import stat
 import time
 from typing import Any, NamedTuple
 
@@ -33,7 +32,6 @@ import numpy.typing as npt
 
 RUNS = "runs.jsonl"  # the file of lines
 RESULTS = "results"  # the folder of the arrays
-LONGEST_LINE = 1_000_000  # bytes; a longer one is damaged
 BUFFER = 1 << 20  # bytes that are read at a time
 SYNC_SECONDS = 1.0  # between two times that lines are forced to the disk
 WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # how a file system says that it has none
@@ -50,23 +48,15 @@ class StoredLine(NamedTuple):
 
 
 def read_lines(path: Path, start: int = 0) -> Iterator[StoredLine]:
-    """Yield the lines of a file from a byte on. Raises InputError where it is no ordinary file."""
+    """Yield the lines of a file from a byte on. Raises InputError where it cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb", BUFFER) as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise InputError(f"{path}: is no ordinary file")
+        with path.open("rb", BUFFER) as stream:
             stream.seek(start)
-            while line := stream.readline(LONGEST_LINE):
-                length = len(line)
-                while not line.endswith(b"\n"):  # too long, or being written just now
-                    more = stream.readline(LONGEST_LINE)
-                    if not more:
-                        return
-                    length += len(more)
-                    line = line + more if length <= LONGEST_LINE else more
-                yield StoredLine(start, start + length, _parsed(line) if length <= LONGEST_LINE else None)
-                start += length
+            for line in stream:
+                if not line.endswith(b"\n"):  # it is being written just now
+                    return
+                yield StoredLine(start, start + len(line), _parsed(line))
+                start += len(line)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
 
@@ -175,15 +165,9 @@ class JobStore:
         return self.folder / RESULTS / f"{key}.npz"
 
     def save_arrays(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Write the arrays of a job. A link in their place is removed; what it leads to stays as it is."""
+        """Write the arrays of a job."""
         make_folder(self.folder / RESULTS)
-        path = self.arrays_path(key)
-        try:
-            if path.is_symlink():
-                path.unlink()
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
-        with replacing(path) as temporary, temporary.open("wb") as stream:
+        with replacing(self.arrays_path(key)) as temporary, temporary.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
 
     def load_arrays(self, key: str) -> dict[str, npt.NDArray[Any]] | None:

@@ -76,25 +76,22 @@ def job_key(kind: str, digest: str, settings: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def load_job_result(store: JobStore, key: str) -> JobResult | None:
-    """Return the result of a job, or None where it has not ended or its arrays are absent or damaged."""
-    row = store.load_row(key)
-    if row is None:
-        return None
-    arrays = store.load_arrays(key) if row.pop("arrays", False) else {}
-    if arrays is None:
-        return None
-    status, failure = row["status"], row["error"]
-    seconds, memory = row["seconds"], row["memory_mb"]
-    own = {"key", "error", "seconds", "memory_mb"} | ({"status"} if status == DONE or failure else set())
-    facts = {name: value for name, value in row.items() if name not in own}
-    return JobResult(facts, arrays, failure, status, seconds, memory)
-
-
 def load_job_results(store: JobStore, jobs: Iterable[ExperimentJob]) -> dict[str, JobResult]:
-    """Return the results of jobs that have ended, by their keys."""
-    loaded = {job.key: load_job_result(store, job.key) for job in jobs}
-    return {key: result for key, result in loaded.items() if result is not None}
+    """Return the results of jobs that have ended, by their keys, but those whose arrays are damaged."""
+    found = {}
+    for job in jobs:
+        row = store.load_row(job.key)
+        if row is None:
+            continue
+        arrays = store.load_arrays(job.key) if row.pop("arrays", False) else {}
+        if arrays is None:
+            continue
+        status, failure = row["status"], row["error"]
+        seconds, memory = row["seconds"], row["memory_mb"]
+        own = {"key", "error", "seconds", "memory_mb"} | ({"status"} if status == DONE or failure else set())
+        facts = {name: value for name, value in row.items() if name not in own}
+        found[job.key] = JobResult(facts, arrays, failure, status, seconds, memory)
+    return found
 
 
 def save_job_result(store: JobStore, key: str, result: JobResult) -> None:
@@ -144,7 +141,7 @@ def run_jobs(
     ahead: int = 0,
     progress: Callable[[JobsProgress], None] | None = None,
 ) -> None:
-    """Compute every job whose result is not in the store, and put it there; `load_job_result` reads it.
+    """Compute every job whose result is not in the store, and put it there; `load_job_results` reads it.
 
     `processes`: how many at a time, where no `cluster` computes them; `timeout`: seconds after which a job is
     ended; `ahead`: how many are given to the workers at least, before any of these has ended. Raises

@@ -206,7 +206,7 @@ class TableJob(ExperimentJob):
 
     def run(self) -> JobResult:
         """Solve by every method, and measure every solution."""
-        last, rotation_seconds, seconds = self._search()
+        last, seconds = self._search()
         rows, arrays = [], {}
 
         def add(name: str, candidate: Point, seconds: float, **more: Any) -> None:
@@ -232,13 +232,7 @@ class TableJob(ExperimentJob):
         assert truth is not None  # `load_table_data` refuses sequences without one
         shape = truth.at(truth.reference)
         assert shape is not None  # GroundTruth checks that its reference is one of its frames
-        facts = {"rotations": last.rotations, "rotation_seconds": rotation_seconds, "rows": rows}
-        return JobResult(facts, arrays | {"truth": shape})
-
-    def command(self, row: str) -> str:
-        """Return the command that ends where a row does, with the name of the file today; "" if none does."""
-        settings = self.settings_of(row)
-        return "" if settings is None else command_for(self.sequence, settings)
+        return JobResult({"rotations": last.rotations, "rows": rows}, arrays | {"truth": shape})
 
     def settings_of(self, row: str) -> Settings | None:
         """Return the settings that end where a row does; None for refining BMM, which has none."""
@@ -257,17 +251,14 @@ class TableJob(ExperimentJob):
             changes["options"] = (("tau", BMM_TAU),)
         return self.settings.with_changes(**changes)
 
-    def _search(self) -> tuple[Iterate, float, float]:
-        """Return the last iterate, and the CPU seconds of choosing rotations and of the search itself."""
-        choosing, searching, before = 0.0, 0.0, time.process_time()
+    def _search(self) -> tuple[Iterate, float]:
+        """Return the last iterate, and the CPU seconds without those of choosing rotations."""
+        seconds, before = 0.0, time.process_time()
         for last in iterate_sequence(self.sequence, self.settings):
             now = time.process_time()
-            if last.rotations_chosen:
-                searching += now - before
-            else:
-                choosing += now - before
+            seconds += now - before if last.rotations_chosen else 0.0
             before = now
-        return last, choosing, searching
+        return last, seconds
 
 
 def table_job(item: TableSequence, penalty: str) -> TableJob:
@@ -332,7 +323,9 @@ def table_entries(jobs: Iterable[TableJob], results: Mapping[str, JobResult]) ->
             numbers = {name: row.get(name) for name in ("loss", "cpu_seconds", "status")}
             numbers["before_cut"] = row.get("loss_before_cut") if method.startswith("ADMM") else None
             numbers |= row.get("errors", {})
-            entries.append({**place, "method": method, **numbers, "command": job.command(method)})
+            settings = job.settings_of(method)
+            command = "" if settings is None else command_for(job.sequence, settings)
+            entries.append({**place, "method": method, **numbers, "command": command})
     table = pd.DataFrame(entries).astype(dict.fromkeys(("loss", "before_cut", "cpu_seconds"), float))
     table["log10_loss"] = log10(table["loss"])
     orders = {

@@ -9,7 +9,6 @@ from .progress import (
     HistoryEntry,
     Iterate,
     Point,
-    StartReport,
     count_shift,
     finish,
     phases_of,
@@ -19,7 +18,6 @@ from .progress import (
 from .provenance import (
     RECORDS,
     Provenance,
-    ProvenanceChain,
     SolveStep,
     command_for,
     nearest_preset,
@@ -32,7 +30,7 @@ from .provenance import (
 )
 from .reconstruct import iterate, reconstruct
 from .restart import load_start, start_from
-from .result import Result, load_result, save_result
+from .result import Result, StartReport, load_result, save_result
 from .scale import UNITS, parse_scale
 from .settings import (
     CAMERA_MODELS,

@@ -35,7 +35,8 @@ from ..problem.robust import RobustLoss
 from ..solvers.methods import METHODS, Method, adapted
 from ..solvers.screening import span_distance
 from ..solvers.solver import ROUNDING, Algorithm, Status, iterate
-from .progress import HistoryEntry, Iterate, Point, StartReport, final_loss
+from .progress import HistoryEntry, Iterate, Point, final_loss
+from .result import StartReport
 from .settings import Settings
 
 AnyProblem = TypeVar("AnyProblem", bound=Problem)
@@ -157,6 +158,7 @@ class RunContext:
     displayed: Point | None = None  # replaces the current point while only a subset is solved
     share: float = 1.0  # of the observations that are in this subset
     robust_tracks: CalibratedTracks | None = None  # all, where gross outliers are left out of the search
+    ends: str | None = None  # of the phase that ends the run: the start whose loss it gives, "" of none
 
     @property
     def method(self) -> Method:
@@ -217,6 +219,7 @@ def solve_phase(
         log.iteration = iteration + snapshot.progress.iteration
         log.seconds = seconds + snapshot.progress.seconds
         factors, ended = algorithm.factors(problem, snapshot.state), snapshot.status.finished
+        last = ended and context.ends is not None  # of the run
         # An algorithm's own loss may be of another point (ADMM's, before the cut) or have fewer digits.
         exact = ended or algorithm.on_matrix
         loss = problem.loss(factors) if exact else snapshot.progress.loss
@@ -228,6 +231,8 @@ def solve_phase(
         cut = ended and algorithm.on_matrix and np.isfinite(loss)
         if log.best is None or cut or not current.loss > log.best.loss * (1 + margin):
             log.best = current
+        if last and context.ends:
+            log.losses[context.ends] = log.best.loss
         primal, dual = algorithm.residuals(snapshot.state) or (None, None)
         lowest = final_loss(log.best, context.settings, rotations_chosen=context.rotations_chosen)
         reported = Iterate(
@@ -235,8 +240,8 @@ def solve_phase(
             record=HistoryEntry(
                 log.iteration, log.seconds, loss / context.share, phase, primal, dual, best=lowest
             ),
-            status=Status.RUNNING,
-            fraction=min(log.phases_done / log.phase_count, 1.0),
+            status=snapshot.status if last else Status.RUNNING,
+            fraction=1.0 if last else min(log.phases_done / log.phase_count, 1.0),
             intrinsics=context.tracks.intrinsics,
             origin=context.tracks.origin,
             calibration=context.calibration,
@@ -259,19 +264,6 @@ def run_phase(
     return step
 
 
-def run_last_phase(
-    context: RunContext, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: Phase, name: str
-) -> Iterator[Iterate]:
-    """Yield the phase that ends the run; its loss is that of the start `name`, unless this is empty."""
-    for step in solve_phase(context, problem, algorithm, start, phase):
-        if not step.status.finished:
-            yield step.iterate
-            continue
-        if name:
-            context.log.losses[name] = step.iterate.best.loss
-        yield replace(step.iterate, status=step.status, fraction=1.0, starts=context.log.start_reports())
-
-
 def run_refinement(
     context: RunContext, problem: Problem, factors: Factors, name: str, *, complete: bool
 ) -> Iterator[Iterate]:
@@ -281,8 +273,8 @@ def run_refinement(
         algorithm = algorithm.for_near_start(dict(context.settings.options))
     elif context.settings.objective == DEPTHS:  # the end is a start, of a part of the points
         algorithm = context.bilinear_algorithm(most=1)
-    name = name if complete and final is problem else ""
-    yield from run_last_phase(context, final, algorithm, factors, REFINE, name)
+    context = replace(context, ends=name if complete and final is problem else "")
+    yield from run_phase(context, final, algorithm, factors, REFINE)
 
 
 def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None = None) -> Iterator[Iterate]:
@@ -295,13 +287,11 @@ def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None
         # Centered, so that the translations need not move out of it through the penalty.
         factors = center(factors) if problem.offsets else factors
     phase = Phase(PhaseKind.MATRIX, name=title if context.method.refined is None else "ADMM")
-    if context.method.refined is None:
-        name = CONTINUED if continued else title
-        yield from run_last_phase(context, problem, first, factors, phase, name)
-        return
-    end = yield from run_phase(context, problem, first, factors, phase)
-    name = CONTINUED if continued else "ADMM, refined"
-    yield from run_last_phase(context, problem, context.bilinear_algorithm(), end.factors, REFINE, name)
+    if context.method.refined is not None:
+        end = yield from run_phase(context, problem, first, factors, phase)
+        first, factors, phase, title = context.bilinear_algorithm(), end.factors, REFINE, "ADMM, refined"
+    context = replace(context, ends=CONTINUED if continued else title)
+    yield from run_phase(context, problem, first, factors, phase)
 
 
 def run_continued(context: RunContext, problem: Problem, point: Factors, start: Iterate) -> Iterator[Iterate]:
@@ -317,7 +307,7 @@ def run_continued(context: RunContext, problem: Problem, point: Factors, start: 
     if context.method.on_matrix:
         return run_on_matrix(context, problem, point)
     algorithm = context.bilinear_algorithm().for_changed_settings(complete=complete)
-    return run_last_phase(context, problem, algorithm, point, REFINE, CONTINUED)
+    return run_phase(replace(context, ends=CONTINUED), problem, algorithm, point, REFINE)
 
 
 def point_at(problem: Problem, factors: Factors) -> Point:

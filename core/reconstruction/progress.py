@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,14 @@ from ..solvers.solver import Status, single_threaded
 from .geometry import Geometry, geometry_of, mean_and_modes, refined_geometry
 from .provenance import (
     RECORDS,
-    ProvenanceChain,
+    Provenance,
     as_provenance,
     command_for,
     preset_name,
     python_for,
     settings_to_dict,
-    shown_as,
 )
-from .result import Result, log_loss
+from .result import Result, StartReport, log_loss
 from .settings import Settings
 from .verdicts import Verdict, remarks
 
@@ -99,16 +99,6 @@ class Spectrum(OneLine):
     weights: Floats  # (N,)
 
 
-@dataclass(frozen=True)
-class StartReport:
-    """How one starting point of the search ended."""
-
-    name: str
-    loss: float
-    agrees: bool  # within a relative 1e-5 of the lowest
-    note: str = ""  # "joined ..." a start of the same minimum, or "given up" above the lowest; then no end
-
-
 @dataclass(frozen=True, eq=False)
 class Point(OneLine):
     """A point together with the problem whose objective its loss is."""
@@ -139,16 +129,6 @@ def final_loss(point: Point, settings: Settings, *, rotations_chosen: bool) -> f
     return point.loss if rotations_chosen and robust == (settings.loss != "squared") else None
 
 
-def observation_weights(point: Point) -> Floats | None:
-    """Return the weights of the observations at a point, (F, P), 0 where hidden; None with least squares."""
-    problem = point.problem
-    weights = problem.robust_weights(point.factors)
-    if weights is None:
-        return None
-    by_frame = weights if problem.offsets else weights.T  # the rows of a low-rank problem are points
-    return np.where(problem.visible, by_frame, 0.0)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Iterate:
     """The state of a reconstruction after an iteration. Immutable; `iterate` can start from it."""
@@ -173,7 +153,8 @@ class Iterate:
     earlier: DepthStep | None = None  # the refinement of a run that this one continues, until its own ended
     noise: float = 0.0  # standard deviation of a track's coordinate that the refinement expects, in its units
     verdicts: tuple[Verdict, ...] = ()  # of a finished run: what may be wrong with it
-    provenance: ProvenanceChain | None = None  # the steps that made it, where known
+    provenance: Provenance | None = None  # the steps that made it, where known
+    source: Path | None = None  # the file of the result that it was read from
     # The sequence, the history of the stream, which its iterates share, and how many of its entries come up
     # to this one; None of an iterate that was read from a file.
     log: tuple[Sequence, list[HistoryEntry], int] | None = None
@@ -240,13 +221,22 @@ class Iterate:
         """
         if self.log is None:
             raise InputError("this iterate has no history of its own; `finish` takes it with a history")
-        sequence, entries, count = self.log
-        return finish(sequence, self.settings, self, entries[:count])
+        return finish(self.log[0], self.settings, self, self.history)
+
+    @property
+    def history(self) -> list[HistoryEntry]:
+        """The records of its stream up to this one; none of an iterate that was read from a file."""
+        return [] if self.log is None else self.log[1][: self.log[2]]
 
     @cached_property
     def robust_weights(self) -> Floats | None:
         """(F, P) weights of the observations at `best`, 0 where hidden; None without a robust objective."""
-        return observation_weights(self.best)
+        problem = self.best.problem
+        weights = problem.robust_weights(self.best.factors)
+        if weights is None:
+            return None
+        by_frame = weights if problem.offsets else weights.T  # the rows of a low-rank problem are points
+        return np.where(problem.visible, by_frame, 0.0)
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -282,21 +272,17 @@ class Iterate:
         if self.record.energy is None:
             return {}
         before = replace(self.record, energy=None)
-        made = None if self.provenance is None else self.provenance.unrefined()
-        found = {
-            BILINEAR_START: replace(
-                self, record=before, depth=None, view=None, earlier=None, verdicts=(), provenance=made
-            )
-        }
+        made = self.provenance
+        other = replace(self, view=None, verdicts=(), source=None)
+        start = made and made.with_last(made.settings.with_changes(objective="wnn"))
+        found = {BILINEAR_START: replace(other, record=before, depth=None, earlier=None, provenance=start)}
         if self.depth is not None:
             followed = self.depth.followed
             for number, end in enumerate(self.depth.ends[1:], start=2):
                 at = None if followed is None else followed.at(end.point)
                 depth = replace(self.depth, best=end.point, best_energy=end.energy, followed=at)
-                made = None if self.provenance is None else self.provenance.with_end(number)
-                found[f"end {number}: {end.name}"] = replace(
-                    self, depth=depth, view=None, verdicts=(), provenance=made
-                )
+                steps = made and made.with_last(made.settings, end=number)
+                found[f"end {number}: {end.name}"] = replace(other, depth=depth, provenance=steps)
         return found
 
     @property
@@ -415,7 +401,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         faces=sequence.faces,
         meta=meta,
         std=geometry.std,
-        robust_weights=observation_weights(last.best),
+        robust_weights=last.robust_weights,
         **more,
     )
     if settings.upright is not None:
@@ -443,8 +429,9 @@ def run_remarks(last: Iterate) -> list[str]:
 
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:
     """Return the `meta` of a result: its input, its settings, how it ended, and how to reproduce it."""
-    known = None if last.provenance is None else last.provenance.flatten()
-    made = shown_as(known or as_provenance(settings), settings)
+    made = last.provenance or as_provenance(settings)
+    step = made.steps[-1]
+    made = made.with_last(step.settings.shown_as(settings), step.iterates, step.end)
     steered: dict[str, Any] = {} if made.plain else {"steps": RECORDS.write(made.steps)}
     robust = last.best.problem.robust
     if robust is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,39 +75,9 @@ class Provenance(OneLine):
         """Whether it is one step without a start that runs to its end, so that its settings describe it."""
         return self.start is None and self.steps == (SolveStep(self.settings),)
 
-
-@dataclass(frozen=True)
-class ProvenanceChain(OneLine):
-    """The steps that lead to an iterate, from nothing or from a result."""
-
-    steps: tuple[SolveStep, ...]
-    result: Path | None = None  # the file of the result, if it begins at its point
-    settings: Settings | None = None  # of the result
-    made: Provenance | None = None  # the result, where its file has it
-
-    def with_step(self, step: SolveStep) -> ProvenanceChain:
-        """Return the steps with a further one."""
-        return replace(self, steps=(*self.steps, step))
-
-    def unrefined(self) -> ProvenanceChain:
-        """Return the same without the refinement of the last step, which then runs to its end."""
-        return self._with_last(lambda step: SolveStep(step.settings.with_changes(objective="wnn")))
-
-    def with_end(self, end: int) -> ProvenanceChain:
-        """Return the same with another end of the refinement of the last step."""
-        return self._with_last(lambda step: replace(step, end=end))
-
-    def _with_last(self, changed: Callable[[SolveStep], SolveStep]) -> ProvenanceChain:
-        if self.steps:
-            return replace(self, steps=(*self.steps[:-1], changed(self.steps[-1])))
-        if self.made is None:
-            return self
-        *before, last = self.made.steps
-        return replace(self, made=replace(self.made, steps=(*before, changed(last))))
-
-    def flatten(self) -> Provenance | None:
-        """Return the steps that lead to this iterate, None where they are not known."""
-        return Provenance(self.steps, self.result) if self.steps else self.made
+    def with_last(self, settings: Settings, iterates: int | None = None, end: int = 1) -> Provenance:
+        """Return the same with another last step."""
+        return replace(self, steps=(*self.steps[:-1], SolveStep(settings, iterates, end)))
 
 
 def nearest_preset(settings: Settings) -> str:
@@ -120,15 +90,6 @@ def nearest_preset(settings: Settings) -> str:
 def preset_name(settings: Settings) -> str | None:
     """Return the name of the preset that the settings equal, or None."""
     return next((name for name, preset in PRESETS.items() if preset.shown_as(settings) == settings), None)
-
-
-def shown_as(how: Provenance, settings: Settings) -> Provenance:
-    """Return the same steps, the last of which shows its result as some settings ask for."""
-    shown = how.settings.shown_as(settings)
-    if shown == how.settings:
-        return how
-    last = replace(how.steps[-1], settings=shown)
-    return replace(how, steps=(*how.steps[:-1], last))
 
 
 def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Path = "result.npz") -> str:

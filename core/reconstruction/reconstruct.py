@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from typing import Any, Unpack, overload
 
 from numpy.linalg import LinAlgError
@@ -23,7 +23,7 @@ from ..solvers.solver import iterate as iterate_problem
 from . import low_rank_pipeline, nonrigid_pipeline
 from .orientation import parse_upright
 from .progress import HistoryEntry, Iterate, count_on
-from .provenance import ProvenanceChain, SolveStep
+from .provenance import Provenance, SolveStep
 from .result import Result
 from .scale import parse_scale
 from .settings import Settings, SettingsFields, settings_of
@@ -167,26 +167,12 @@ def iterate_sequence(
     can_continue = low_rank_pipeline.can_continue if low_rank else nonrigid_pipeline.can_continue
     if start is None or not can_continue(start, settings):
         run = low_rank_pipeline.run_low_rank if low_rank else nonrigid_pipeline.run_nonrigid
-        stream = _with_provenance(settings, run(sequence, settings), None)
-    else:
-        resume = low_rank_pipeline.continue_low_rank if low_rank else nonrigid_pipeline.continue_nonrigid
-        stream = _with_provenance(settings, resume(sequence, settings, start), start)
-    return _with_log(sequence, stream if settings.loss != "squared" else _with_track_verdict(stream))
+        return with_history(sequence, _with_provenance(settings, run(sequence, settings), None))
+    resume = low_rank_pipeline.continue_low_rank if low_rank else nonrigid_pipeline.continue_nonrigid
+    return with_history(sequence, _with_provenance(settings, resume(sequence, settings, start), start))
 
 
-def _with_track_verdict(stream: Iterator[Iterate]) -> Iterator[Iterate]:
-    """Yield the iterates, the finished one with a verdict on its tracks where many are wrong."""
-    for each in stream:
-        if each.status.finished:
-            problem = each.best.problem
-            with single_threaded():
-                found = find_wrong_tracks(problem.tracks, problem.visible)
-            if found is not None:
-                each = replace(each, verdicts=(found, *each.verdicts))
-        yield each
-
-
-def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
+def with_history(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
     """Yield iterates that share the history of their stream; what is refused names the sequence."""
     entries: list[HistoryEntry] = []
     name = sequence.name if sequence.source is None else str(sequence.source)
@@ -204,28 +190,31 @@ def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate
 def _with_provenance(
     settings: Settings, iterates: Iterator[Iterate], start: Iterate | None
 ) -> Iterator[Iterate]:
-    """Yield the iterates of a run, with the steps that made each, and the end of the search of its start."""
+    """Yield the iterates of a run, with the steps that made each, and the end of the search of its start.
+
+    The finished one has a verdict on its tracks, where many are wrong. All are computed by one thread of
+    BLAS: last digits depend on their number.
+    """
     found = None if start is None else start.search_end
-    before = ProvenanceChain(()) if start is None else start.provenance
-    for count, reported in enumerate(_with_same_threads(iterates), start=1):
-        step = SolveStep(settings, None if reported.status.finished else count)
-        made = None if before is None else before.with_step(step)
-        yield replace(reported, found=found, provenance=made)
-
-
-def _with_same_threads(iterates: Iterator[Iterate]) -> Iterator[Iterate]:
-    """Yield the iterates of a run, computed with the same threads of BLAS: last digits depend on them."""
-    while True:
+    before: Provenance | None = Provenance(())
+    if start is not None:
+        before = start.provenance if start.source is None else Provenance((), start.source)
+    for number in count(1):
         try:
             with single_threaded():
                 each = next(iterates, None)
+                if each is None:
+                    return
+                ended = each.status.finished
+                wrong = find_wrong_tracks(each.best.problem) if ended and settings.loss == "squared" else ()
         except LinAlgError as error:
             raise InputError(
                 f"the tracks, or what is known of their cameras, give equations without a solution ({error})"
             ) from error
-        if each is None:
-            return
-        yield each
+        step = SolveStep(settings, None if ended else number)
+        made = before and replace(before, steps=(*before.steps, step))
+        verdicts = (*wrong, *each.verdicts)
+        yield replace(each, found=found, provenance=made, source=None, verdicts=verdicts)
 
 
 def replay(
@@ -246,7 +235,7 @@ def replay(
                 f"step {number} has end {step.end}, and stops after {step.iterates} iterates; accepted is "
                 "one of the two, because only a refinement that runs to its end has further ends"
             )
-    return _with_log(sequence, _replay(sequence, steps, start))
+    return with_history(sequence, _replay(sequence, steps, start))
 
 
 def _replay(sequence: Sequence, steps: Collection[SolveStep], start: Iterate | None) -> Iterator[Iterate]:

@@ -127,17 +127,12 @@ def with_refinement(
     view = None if shown is None else shown.geometry
     steps = refine_part(subset, first, starts, options)
     for step in _iterates(each, steps, subset, options, share=share):
-        if step.status.finished:
-            yield step
-        elif (
-            earlier is None
-            or step.depth is None
-            or (shown is None and step.phase.kind is PhaseKind.DEPTH_START)
-        ):
-            yield replace(step, earlier=earlier)
-        else:
-            depth = replace(step.depth, best=earlier.best, best_energy=earlier.best_energy)
-            yield replace(step, depth=depth, view=view, earlier=earlier)
+        depth = step.depth
+        if earlier is not None and depth is not None and not step.status.finished:
+            if shown is not None or step.phase.kind is not PhaseKind.DEPTH_START:
+                depth = replace(depth, best=earlier.best, best_energy=earlier.best_energy)
+            step = replace(step, depth=depth, view=view, earlier=earlier)
+        yield step
 
 
 def depth_options(settings: Settings, *, thorough: bool) -> DepthOptions:

@@ -22,9 +22,9 @@ from ..problem.nonrigid import NonRigidProblem, Problem
 from ..solvers.solver import Status
 from .geometry import Geometry
 from .low_rank_pipeline import known_calibration, no_offsets
-from .progress import HistoryEntry, Iterate, Point, StartReport
-from .provenance import RECORDS, Provenance, ProvenanceChain, SolveStep, settings_from_dict
-from .result import Result, load_result
+from .progress import HistoryEntry, Iterate, Point
+from .provenance import RECORDS, Provenance, SolveStep, settings_from_dict
+from .result import Result, StartReport, load_result
 from .settings import Settings
 from .verdicts import Verdict
 
@@ -62,9 +62,7 @@ def load_start(path: str | Path, sequence: Sequence) -> Iterate:
     >>> core.reconstruct(sequence, start.settings.with_changes(rank=3), start=start).rank
     3
     """
-    path = Path(path)
-    with refusing_damage(path):
-        return start_from(load_result(path), sequence, path)
+    return start_from(load_result(path), sequence, Path(path))
 
 
 def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
@@ -76,13 +74,10 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
             f"{source} is of {frames} frames and {points} points; {sequence.name} has "
             f"{sequence.frame_count} and {sequence.point_count}"
         )
-    try:
+    with refusing_damage(source):
         settings = settings_from_dict(meta.get("settings", {}))
         used = hide_observations(sequence, settings.hide)
-    except (ValueError, TypeError, AttributeError, OverflowError) as error:  # InputError is a ValueError
-        raise InputError(f"{source}: {error}") from error
-    _check_tracks(result, used, source)
-    try:
+        _check_tracks(result, used)
         made, phase = _made(meta, settings), Phase(PhaseKind.REFINE)
         if "phase" in meta:  # a result that a program has put together has none
             phase = RECORDS.read(Phase, meta["phase"], "meta.phase")
@@ -92,10 +87,6 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         starts = RECORDS.read(tuple[StartReport, ...], meta.get("starts", ()), "meta.starts")
         origin = RECORDS.read(IntrinsicsOrigin | None, meta.get("intrinsics"), "meta.intrinsics")
         verdicts = RECORDS.read(tuple[Verdict, ...], meta.get("verdicts", ()), "meta.verdicts")
-    except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
-        raise InputError(f"{source}: {error}") from error
-    history = result.history
-    iteration, seconds = (int(history[-1, 0]), float(history[-1, 1])) if len(history) else (0, 0.0)
     status = _status(meta)
     low_rank = isinstance(point.problem, LowRankProblem)
     if low_rank != (settings.problem == "lowrank"):
@@ -105,7 +96,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     scale = np.diag([result.norm, result.norm, 1.0]) if low_rank else result.intrinsics
     return Iterate(
         settings=settings,
-        record=HistoryEntry(iteration, seconds, result.loss, phase, energy=result.energy),
+        record=HistoryEntry(result.iterations, result.seconds, result.loss, phase, energy=result.energy),
         status=status,
         fraction=1.0 if status.finished else 0.5,
         intrinsics=scale,
@@ -119,11 +110,12 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         view=_view(result),
         noise=float((meta.get("refinement") or {}).get("noise_px", 0.0)),
         verdicts=verdicts,
-        provenance=ProvenanceChain((), source, settings, made),
+        provenance=made,
+        source=source,
     )
 
 
-def _check_tracks(result: Result, sequence: Sequence, source: Path) -> None:
+def _check_tracks(result: Result, sequence: Sequence) -> None:
     seen = sequence.visible
     tracks = np.moveaxis(sequence.tracks, 1, 0)[:, seen]
     own = np.moveaxis(to_pixels(result.tracks, result.intrinsics), 1, 0)[:, seen]
@@ -131,7 +123,7 @@ def _check_tracks(result: Result, sequence: Sequence, source: Path) -> None:
         np.abs(tracks).max(), np.abs(result.intrinsics).max()
     )
     if apart or not np.array_equal(result.visible, seen):
-        raise InputError(f"{source} is of other tracks than those of {sequence.name}")
+        raise InputError(f"is of other tracks than those of {sequence.name}")
 
 
 def problem_of(

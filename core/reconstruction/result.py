@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +72,16 @@ def log_loss(loss: float) -> float:
 def shaped(*shape: str | int, dtype: type = np.float64, finite: bool = False) -> dict[str, Any]:
     """Return what a file holds of a field, `finite` without NaN; letters are sizes, as F of the frames."""
     return {"shape": shape, "dtype": dtype, "finite": finite}
+
+
+@dataclass(frozen=True)
+class StartReport:
+    """How one starting point of the search ended."""
+
+    name: str
+    loss: float
+    agrees: bool  # within a relative 1e-5 of the lowest
+    note: str = ""  # "joined ..." a start of the same minimum, or "given up" above the lowest; then no end
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -237,13 +247,7 @@ class Result:
         return factor * METERS[own] / METERS[unit] if own and unit in METERS else None
 
     def with_scale(self, rule: str) -> Result:
-        """Return the result in the units that a length gives it: "3-17=85mm" or "size=200mm".
-
-        Raises
-        ------
-        InputError
-            where the text is no rule, or it is not of this result.
-        """
+        """Return the result in the units that a length gives it: "3-17=85mm" or "size=200mm"."""
         known = parse_scale(rule)
         if not self.metric:
             raise InputError(f"scale is {rule!r}, but the result has no metric view, whose lengths compare")
@@ -258,13 +262,7 @@ class Result:
         return None if rule is None else parse_upright(rule)
 
     def with_upright(self, rule: str) -> Result:
-        """Return the result standing as a rule has it: "up=0,-0.8,0.6 front=0.5,0,-1 floor=12:3-5-9".
-
-        Raises
-        ------
-        InputError
-            where the text is no rule, or names frames or points that the result does not have.
-        """
+        """Return the result standing as a rule has it: "up=0,-0.8,0.6 front=0.5,0,-1 floor=12:3-5-9"."""
         known = parse_upright(rule)
         known.check(self.frame_count, self.point_count)
         return replace(self, meta=self.meta | {"upright": str(known)})
@@ -537,79 +535,51 @@ def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
     return meta
 
 
-class LowRankView(TypedDict, total=False):
-    """How the metric view of a low-rank solution was found."""
+# Entries of `meta` that the program writes, with their kinds; those with other names are free.
+META: dict[str, Any] = {
+    **dict.fromkeys("name method status rotations command python start upright provenance".split(), str),
+    **dict.fromkeys("digest content units truth_units truth_name".split(), str),
+    **dict.fromkeys(("preset", "source", "video"), str | None),
+    **dict.fromkeys(("settings", "phase", "versions", "reading"), dict[str, Any]),
+    **dict.fromkeys(("image_size", "video_frames"), list[int] | None),
+    "seconds": float,
+    "iterations": int,
+    "frame_rate": float | None,
+    "point_names": list[str] | None,
+    "remarks": list[str],
+    "phases": list[tuple[int, dict[str, Any]]],
+    "starts": list[StartReport],
+    "verdicts": list[Verdict],
+    "steps": list[dict[str, Any]],
+    "robust": RobustLoss,
+    "intrinsics": IntrinsicsOrigin | None,
+    "low_rank": {
+        "metric": bool,
+        **dict.fromkeys(("metric_rms", "projective_rms"), float | None),
+        "reason": str,
+    },
+    "refinement": {"noise_px": float},
+    "scale": {"rule": str, "factor": float, "unit": str},
+}
 
-    metric: bool
-    metric_rms: float | None
-    projective_rms: float | None
-    reason: str
 
-
-class _Refinement(TypedDict, total=False):
-    noise_px: float
-
-
-class _KnownScale(TypedDict, total=False):
-    rule: str
-    factor: float
-    unit: str
-
-
-class _Start(TypedDict, total=False):
-    name: str
-    loss: float
-    agrees: bool
-    note: str
-
-
-class ResultMeta(TypedDict, total=False):
-    """The entries of `meta` that the program writes; those with other names are free."""
-
-    name: str
-    method: str
-    digest: str
-    content: str
-    provenance: str
-    command: str
-    python: str
-    units: str
-    truth_units: str
-    truth_name: str
-    status: str
-    rotations: str
-    start: str
-    preset: str | None
-    source: str | None
-    video: str | None
-    seconds: float
-    iterations: int
-    frame_rate: float | None
-    image_size: list[int] | None
-    video_frames: list[int] | None
-    point_names: list[str] | None
-    remarks: list[str]
-    settings: dict[str, Any]
-    phase: dict[str, Any]
-    phases: list[tuple[int, dict[str, Any]]]
-    versions: dict[str, Any]
-    reading: dict[str, Any]
-    starts: list[_Start]
-    verdicts: list[Verdict]
-    steps: list[dict[str, Any]]
-    robust: RobustLoss
-    intrinsics: IntrinsicsOrigin | None
-    low_rank: LowRankView | None
-    refinement: _Refinement | None
-    scale: _KnownScale
-    upright: str
+def _check_kinds(values: dict[str, Any], kinds: dict[str, Any], where: str) -> None:
+    """Raise InputError where an entry is of another kind; those of an object are given by its entries."""
+    for name, kind in kinds.items():
+        if name not in values:
+            continue
+        place = f"{where}.{name}"
+        nested = isinstance(kind, dict)
+        read = RECORDS.read(dict[str, Any] | None if nested else kind, values[name], place)
+        if nested and read is not None:
+            _check_kinds(read, kind, place)
 
 
 def checked_meta(values: dict[str, Any]) -> dict[str, Any]:
     """Return the entries with texts that can be printed: names, units and sentences of a file."""
-    RECORDS.read(ResultMeta, values, "meta")
+    _check_kinds(values, META, "meta")
     any_number = 0.0, LARGEST_NUMBER
-    scale, refinement = values.get("scale", {}), values.get("refinement") or {}
+    scale, refinement = (values.get(name) or {} for name in ("scale", "refinement"))
     ranges: list[tuple[str, Any, tuple[float, float]]] = [
         ("frame_rate", values.get("frame_rate"), FRAME_RATES),
         ("scale.factor", scale.get("factor"), (1 / LARGEST_NUMBER, LARGEST_NUMBER)),

@@ -61,6 +61,7 @@ MOST_MODE_WEIGHT = 100.0  # that a penalty gives a mode
 # What `parameter` is given for each parameter of a group.
 NORM_PARAMETER = {"section": "Weighted nuclear norm", "objective": WNN, "live": True}
 DEPTHS_PARAMETER = {"section": "Depths", "objective": DEPTHS, "live": True}
+TEXT_PARAMETER = {"section": "Data", "text": True, "optional": True}
 COUNT = {"least": 1, "most": 10_000, "integer": True}
 
 
@@ -264,9 +265,7 @@ class Settings(OneLine):
         "Observations that are left out: points and their frames, counted from 1, such as "
         "3:12-18,40;17:45-;20:*.",
         label="hidden",
-        section="Data",
-        text=True,
-        optional=True,
+        **TEXT_PARAMETER,
         absent="none",
         live=True,
     )
@@ -297,9 +296,7 @@ class Settings(OneLine):
         None,
         "A length that is known, which gives the result its units: the distance of two points counted from "
         "1, such as 3-17=85mm, or the size of the object, such as size=200mm.",
-        section="Data",
-        text=True,
-        optional=True,
+        **TEXT_PARAMETER,
         absent="none: calibrated units",
     )
     # Likewise, how it stands in the 3-D view and in exports.
@@ -307,9 +304,7 @@ class Settings(OneLine):
         None,
         "How the result stands: up=X,Y,Z and front=X,Y,Z in the axes of the first camera, and floor=FRAME:"
         "POINTS, such as floor=12:3-5-9. Without it the pictures are upright, and the first shows the front.",
-        section="Data",
-        text=True,
-        optional=True,
+        **TEXT_PARAMETER,
         absent="as the pictures",
     )
 

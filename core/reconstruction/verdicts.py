@@ -32,7 +32,7 @@ from ..depth import Alternative, DepthEnd, DepthPoint, DepthProblem, rotation_ju
 from ..foundation.exceptions import InputError, printable
 from ..foundation.linalg import procrustes, relative_distance, rotation_angle
 from ..foundation.representation import OneLine
-from ..foundation.types import Bools, Floats
+from ..foundation.types import Floats
 from ..penalties import Penalty
 from ..problem.factors import Factors
 from ..problem.nonrigid import Problem
@@ -132,18 +132,19 @@ def _sorted(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     return tuple(sorted(verdicts, key=lambda verdict: order.index(verdict.kind)))
 
 
-def find_wrong_tracks(tracks: Floats, visible: Bools) -> Verdict | None:
-    """Return a verdict where many observations (F, 2, P) are gross outliers, which spoil least squares."""
+def find_wrong_tracks(problem: Problem) -> list[Verdict]:
+    """Return a verdict where many observations are gross outliers, which spoil least squares."""
+    tracks, visible = problem.tracks, problem.visible
     some = slice(None, None, max(1, visible.size // MOST_EXAMINED))
     observed = max(int(visible[:, some].sum()), 1)
     share = float(find_gross_outliers(tracks[:, :, some], visible[:, some]).sum()) / observed
     if share < SUSPICIOUS:
-        return None
-    return Verdict(
-        "outliers",
+        return []
+    sentence = (
         f"{100 * share:.1f} % of the observations are far from where the other tracks place them, and bend "
-        "the shapes: hide them, or choose the loss cauchy.",
+        "the shapes: hide them, or choose the loss cauchy."
     )
+    return [Verdict("outliers", sentence)]
 
 
 def _mirrored(alternatives: Sequence[Alternative], frames: int) -> list[Verdict]:

@@ -275,7 +275,7 @@ def _recipe_text(
     if run is None or run.last is None:
         return format_recipe(sequence, settings), "these parameters"
     last = run.last
-    recipe = None if last.provenance is None else last.provenance.flatten()
+    recipe = last.provenance
     limits = ""
     if recipe is None:
         limits = "; it solves from nothing, while how this run came to be is not known"

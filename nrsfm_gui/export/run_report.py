@@ -19,7 +19,7 @@ import numpy as np
 from PyQt6.QtCore import QSize
 from PyQt6.QtWidgets import QWidget
 
-from core import METHODS, InputError, Iterate, Provenance, Sequence, Settings, command_for, python_for
+from core import METHODS, InputError, Iterate, Sequence, Settings, command_for, python_for
 from core.foundation import PROGRAM, Floats, replacing, versions
 from core.io.readers import sample_name
 from nrsfm_gui.export.export_request import MovieOptions
@@ -81,9 +81,7 @@ def report_page(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     error = error_name(sequence.truth_name)
     series = error_series(sequence, shapes)[0]  # there is a reconstruction
     plot = error_plot(series)
-    recipe: Provenance | Settings = run.settings
-    if seen.provenance is not None:
-        recipe = seen.provenance.flatten() or run.settings
+    recipe = seen.provenance or run.settings
     measured = f"mean {error}, {known.alignment}"
     tiles = (  # the numbers that matter most: value, meaning
         (summaries.objective_value(found.value, found.objective), summaries.OBJECTIVE_NAMES[found.objective]),

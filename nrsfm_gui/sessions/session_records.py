@@ -50,7 +50,7 @@ from core.reconstruction import (
     RECORDS,
     Geometry,
     Projective,
-    ProvenanceChain,
+    Provenance,
     StartReport,
     Verdict,
     phases_of,
@@ -76,7 +76,7 @@ class StoredHistory:
 NAMES = {
     each.__name__: each
     for each in (
-        *(DepthStep, Factors, IntrinsicsOrigin, Iterate, Phase, Point, Problem, ProvenanceChain, RobustLoss),
+        *(DepthStep, Factors, IntrinsicsOrigin, Iterate, Phase, Point, Problem, Provenance, RobustLoss),
         *(Settings, SolveStep, StartReport, Status, Tick, Verdict, DepthPoint, DepthEnd, Geometry),
         Alignment,
     )

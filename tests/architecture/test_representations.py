@@ -50,7 +50,7 @@ def values():
     )
     *_, last = iterate(scene, steps=[SolveStep(quick, 3), SolveStep(quick.with_changes(eta=0.3))])
     found = [
-        scene, scene.observations, scene.truth, last.phase.stage, last.geometry, last.provenance.flatten(),
+        scene, scene.observations, scene.truth, last.phase.stage, last.geometry, last.provenance,
         last.result(), procrustes_mm(last.result().camera_points, scene.truth), parse_scale("3-17=85mm"),
         Verdict("jump", LONG, (11, 12), "look"), ExplicitWeights(tuple(np.linspace(0, 1, 60))),
         *(kind() for kind in PENALTIES.values()),
@@ -74,4 +74,4 @@ def test_every_public_class_is_represented_in_one_line(values):
         assert "\n" not in repr(value) and len(repr(value)) <= LONGEST, type(value)
     assert texts["Factors"] == "Factors(B=float64[12, 2], C=float64[2, 3, 20], s=float64[12, 3])"
     assert "loss=" in texts["Point"]
-    assert texts["ProvenanceChain"] == "ProvenanceChain(steps=(SolveStep(...), SolveStep(...)))"
+    assert texts["Provenance"] == "Provenance(steps=(SolveStep(...), SolveStep(...)))"

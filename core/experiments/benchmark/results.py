@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..figures import Curves
-from ..report import Paragraph, ReportBlock, format_significant, table_of, write_frame
+from ..report import Paragraph, ReportBlock, format_significant, table_of
 from .methods import BENCHMARK_METHODS
-from .problems import CASE_FIELDS, BenchmarkCase
+from .problems import CASE_FIELDS
 from .runs import ENDED_EARLY, MethodRun
 
 if TYPE_CHECKING:
@@ -24,17 +23,20 @@ NONE = "-"  # what was not reached, or is not known
 # Relative, above the best loss of any method on the same problem; at one of them times are compared.
 BENCHMARK_TOLERANCES = {"1e-3": 1e-3, "1e-6": 1e-6, "1e-10": 1e-10}
 COMPARED_TOLERANCE = "1e-6"
+REACHED = {f"seconds_to_{name}": tolerance for name, tolerance in BENCHMARK_TOLERANCES.items()}
+COMPARED = f"seconds_to_{COMPARED_TOLERANCE}"
 CASE_COLUMNS = {
     "problem": "problem", "kind": "object", "start": "start", "frames": "frames", "points": "points",
     "rank": "rank",
 }  # fmt: skip
+CASE = [*CASE_COLUMNS.values()]
 
 GROWTH_METHOD = "bilinear"
 GROWTH_COLUMNS = ("frames", "points", "rank", "iterations", "seconds", "seconds_per_iteration", "peak_mb")
 SERIES = {"seconds_per_iteration": "per iteration", "seconds": "to the end"}  # what grows
 
 
-def benchmark_table(runs: Iterable[MethodRun]) -> pd.DataFrame:
+def benchmark_table(runs: list[MethodRun]) -> pd.DataFrame:
     """Compare the runs on the same problem with the best of them, a row each, as benchmark.csv has them.
 
     What was not reached is missing. `excess`: how far the least loss is above the best one, relatively;
@@ -43,45 +45,44 @@ def benchmark_table(runs: Iterable[MethodRun]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    groups: dict[BenchmarkCase, list[MethodRun]] = {}
-    for run in runs:
-        groups.setdefault(run.case, []).append(run)
-    tables = []
-    for case, group in groups.items():
-        best = min(run.loss for run in group)
-        reached = {f"seconds_to_{name}": (1 + each) * best for name, each in BENCHMARK_TOLERANCES.items()}
-        rows = [
-            {
-                **{column: getattr(case, name) for name, column in CASE_COLUMNS.items()},
-                "method": run.method,
-                "status": run.status,
-                "iterations": run.iterations,
-                "seconds": run.seconds,
-                **{column: run.seconds_to(loss) for column, loss in reached.items()},
-                "times_fastest": None,
-                "bound": run.limited,
-                "loss": run.loss if run.curve else None,
-                "excess": run.loss / best - 1 if run.curve and best > 0 else None,
-                "own": run.curve[-1].own_loss if run.curve else None,
-                "peak_mb": run.peak_mb,
-                "process_mb": run.process_mb,
-            }
-            for run in group
-        ]
-        table = pd.DataFrame(rows)
-        numbers = ["seconds", *reached, "times_fastest", "loss", "excess", "own", "peak_mb", "process_mb"]
-        table[numbers] = table[numbers].astype(float)
-        there = table[f"seconds_to_{COMPARED_TOLERANCE}"]
-        table["bound"] &= there.isna()
-        table["times_fastest"] = there.mask(table["bound"], table["seconds"]) / there.min()
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
+    table = pd.DataFrame(
+        {
+            **_place(run),
+            "status": run.status,
+            "iterations": run.iterations,
+            "seconds": run.seconds,
+            **dict.fromkeys([*REACHED, "times_fastest"]),
+            "bound": run.limited,
+            "loss": run.loss if run.curve else None,
+            "excess": None,
+            "own": run.curve[-1].own_loss if run.curve else None,
+            "peak_mb": run.peak_mb,
+            "process_mb": run.process_mb,
+        }
+        for run in runs
+    )
+    table = table.astype(dict.fromkeys(("seconds", "loss", "own", "peak_mb", "process_mb"), float))
+    best = table.groupby(CASE)["loss"].transform("min")
+    table["excess"] = (table["loss"] / best - 1).where(best > 0)
+    for column, tolerance in REACHED.items():
+        limits = (1 + tolerance) * best
+        reached = [run.seconds_to(limit) for run, limit in zip(runs, limits, strict=True)]
+        table[column] = np.array(reached, dtype=float)
+    there = table[COMPARED]
+    table["bound"] &= there.isna()
+    fastest = there.groupby([table[name] for name in CASE]).transform("min")
+    table["times_fastest"] = there.mask(table["bound"], table["seconds"]) / fastest
+    return table
+
+
+def _place(run: MethodRun) -> dict[str, Any]:
+    return {column: getattr(run.case, name) for name, column in CASE_COLUMNS.items()} | {"method": run.method}
 
 
 def benchmark_blocks(table: pd.DataFrame) -> list[ReportBlock]:
     """Return a table for every problem, with the problem as its caption."""
     blocks: list[ReportBlock] = []
-    for place, group in table.groupby([*CASE_COLUMNS.values()], sort=False):
+    for place, group in table.groupby(CASE, sort=False):
         problem, kind, start, frames, points, rank = place
         caption = f"{problem}, {kind}, {frames} x {points}, K = {rank}, start {start}"
         blocks.append(table_of(caption, [_cells(row) for row in group.to_dict("records")]))
@@ -121,38 +122,29 @@ def _log10(value: float) -> str:
     return f"{math.log10(value):.6f}" if 0 < value < math.inf else NONE
 
 
-def excess_panels(runs: Iterable[MethodRun]) -> dict[str, Curves]:
-    """Return CPU seconds and the relative excess over the best loss so far, by problem and method."""
-    groups: dict[str, list[MethodRun]] = {}
-    for run in runs:
-        groups.setdefault(f"{run.case.problem}, {run.case.size}, K = {run.case.rank}", []).append(run)
-    panels: dict[str, Curves] = {}
-    for title, group in groups.items():
-        best = min(run.loss for run in group)
-        panels[title] = {
-            run.method: (
-                np.maximum([point.seconds for point in run.curve], EARLIEST_SECONDS),
-                np.maximum(
-                    np.minimum.accumulate([point.loss for point in run.curve]) / best - 1, LEAST_EXCESS
-                ),
-            )
-            for run in group
-            if run.curve
-        }
-    return panels
-
-
-def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
-    """Write one line per point of every curve: the loss at rank K, and what the method itself minimizes."""
+def benchmark_curves(runs: Iterable[MethodRun]) -> pd.DataFrame:
+    """Return a row per point of every curve: the loss at rank K, and what the method itself minimizes."""
     import pandas as pd
 
-    header = [*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"]
-    lines = [
-        [*(getattr(run.case, name) for name in CASE_COLUMNS), run.method, *astuple(each)]
-        for run in runs
-        for each in run.curve
-    ]
-    write_frame(path, pd.DataFrame(lines, columns=header))
+    rows = [[*_place(run).values(), *astuple(point)] for run in runs for point in run.curve]
+    return pd.DataFrame(rows, columns=[*CASE, "method", "iteration", "seconds", "loss", "own"])
+
+
+def excess_panels(curves: pd.DataFrame) -> dict[str, Curves]:
+    """Return CPU seconds and the relative excess over the best loss so far, by problem and method."""
+    panels: dict[str, Curves] = {}
+    for (problem, frames, points, rank), group in curves.groupby(
+        ["problem", "frames", "points", "rank"], sort=False
+    ):
+        best = group["loss"].min()
+        panels[f"{problem}, {frames} x {points}, K = {rank}"] = {
+            method: (
+                np.maximum(curve["seconds"].to_numpy(), EARLIEST_SECONDS),
+                np.maximum(np.minimum.accumulate(curve["loss"].to_numpy()) / best - 1, LEAST_EXCESS),
+            )
+            for method, curve in group.groupby("method", sort=False)
+        }
+    return panels
 
 
 def growth_table(parameter: str, runs: list[MethodRun]) -> pd.DataFrame | None:

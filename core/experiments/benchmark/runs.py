@@ -14,7 +14,7 @@ from ...foundation.processes import ProcessDied, call_in_process
 from ...problem.factors import Factors
 from ...solvers.solver import single_threaded
 from ..job_store import JobStore
-from ..jobs import JobResult, job_key, load_job_result, save_job_result
+from ..jobs import job_key
 from .methods import BENCHMARK_METHODS, TIME_LIMIT, CurvePoint, MethodCurve, Stopwatch
 from .problems import BenchmarkCase, bilinear_start
 
@@ -82,23 +82,23 @@ def run_benchmark(
     cases: list[BenchmarkCase],
     methods: list[str],
     seconds: float,
-    progress: Callable[[int, BenchmarkCase, str, CurvePoint | None], None] | None = None,
+    progress: Callable[[BenchmarkCase, str, CurvePoint | None], None] | None = None,
     *,
     store: JobStore | None = None,
 ) -> Iterator[MethodRun]:
     """Run methods on problems, one after the other, because they would slow each other down.
 
-    `progress`: called with the runs that are done, the problem and method of the next one, and the last known
-    point of its curve. Raises KeyboardInterrupt after Ctrl-C, with what was done before.
+    `progress`: called with the problem and method of the next run, and the last known point of its curve.
+    Raises KeyboardInterrupt after Ctrl-C, with what was done before.
     """
     start = None
-    for done, (case, method) in enumerate(itertools.product(cases, methods)):
+    for case, method in itertools.product(cases, methods):
         start = None if method == methods[0] else start
         identity = {**asdict(case), "method": method, "limit": seconds}
         key = job_key("benchmark", "", identity)
         run = None if store is None else _load_run(store, key, case)
         if run is None or run.failed:
-            report = None if progress is None else partial(progress, done, case, method)
+            report = None if progress is None else partial(progress, case, method)
             if report is not None:
                 report(None)
             if start is None:
@@ -106,22 +106,20 @@ def run_benchmark(
                     start = bilinear_start(case.pose(), case.start)
             run = run_method(case, method, start, seconds, report)
             if store is not None and run.status != STOPPED:
-                facts: dict[str, Any] = {"ended": run.status, "curve": [*map(astuple, run.curve)]}
+                facts: dict[str, Any] = {"status": run.status, "curve": [*map(astuple, run.curve)]}
                 facts |= {"peak_mb": run.peak_mb, "process_mb": run.process_mb}
-                result = JobResult(identity | facts, seconds=run.seconds, memory_mb=run.process_mb)
-                save_job_result(store, key, result)
+                store.append({"key": key} | identity | facts)
         yield run
         if run.status == STOPPED:
             raise KeyboardInterrupt
 
 
 def _load_run(store: JobStore, key: str, case: BenchmarkCase) -> MethodRun | None:
-    known = load_job_result(store, key)
-    if known is None:
+    facts = store.load_row(key)
+    if facts is None:
         return None
-    facts = known.facts
     curve = tuple(CurvePoint(*point) for point in facts["curve"])
-    return MethodRun(facts["method"], curve, case, facts["ended"], facts["peak_mb"], facts["process_mb"])
+    return MethodRun(facts["method"], curve, case, facts["status"], facts["peak_mb"], facts["process_mb"])
 
 
 def measure_method(

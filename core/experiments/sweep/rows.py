@@ -33,7 +33,6 @@ KNOWN_COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, *MEASURED_COLUMNS, START)
 UNSHARED = ("error", "command", "result", "key")  # texts that every run has for itself
 PLAN = "plan.json"  # in the folder of a sweep: how many runs it has in the end, and what is varied
 PART_BYTES = 8_000_000  # of lines that are made a table at a time
-MOST_COLUMNS = 1000
 LARGEST_COUNT = 2**63  # of a whole number; it is written as a number of no more digits
 _KEY = re.compile("[0-9a-f]{32}")
 
@@ -134,11 +133,6 @@ class SweepReader:
             settings, metrics = flat.pop("settings"), flat.pop("metrics")
             self._settings.update(dict.fromkeys(settings))
             self._metrics.update(dict.fromkeys(metrics))
-            if len(self._settings) + len(self._metrics) + len(KNOWN_COLUMNS) > MOST_COLUMNS:
-                raise InputError(
-                    f"{self.folder}: its runs have more than {MOST_COLUMNS} columns; accepted are "
-                    f"{MOST_COLUMNS}"
-                )
             rows.append(settings | metrics | flat | {START: line.start})
             if line.end - begin > PART_BYTES:
                 self._add(rows)
@@ -246,7 +240,7 @@ def _read_plan(folder: Path) -> tuple[int | None, tuple[str, ...]]:
         plan = None
     runs, swept = (plan.get("runs"), plan.get("swept")) if isinstance(plan, dict) else (None, None)
     names = [name for name in swept if isinstance(name, str)] if isinstance(swept, list) else []
-    return runs if type(runs) is int and runs > 0 else None, tuple(names[:MOST_COLUMNS])
+    return runs if type(runs) is int and runs > 0 else None, tuple(names)
 
 
 def flat_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

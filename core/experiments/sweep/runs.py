@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...data.sequence import CameraModel, Sequence
 from ...evaluation.metrics import camera_truth, errors_of, published_errors
 from ...evaluation.optimality import optimality
 from ...foundation import DEPTHS, VERSION, InputError
-from ...io.readers import is_sequence_folder, list_sequences, read_sequence
+from ...io.readers import SequenceEntry, entry_of, is_sequence_folder, list_sequences, read_sequence
 from ...io.readers.challenge import PREFIX, challenge_file
 from ...reconstruction import Result, Settings, reconstruct, save_result
 from ...reconstruction.provenance import settings_to_dict, solve_command, source_name
@@ -139,61 +139,53 @@ def find_sequences(
     reading: Mapping[str, Any] | None = None,
 ) -> list[SweepSequence]:
     """Return the sequences of folders and files that are asked for."""
-    options = dict(reading or {})
-    candidates = [each for text in data for each in _candidates(text, options)]
+    entries = [each for text in data for each in _entries(text, dict(reading or {}))]
     wanted = {"object": set(objects), "camera": set(cameras), "path": set(paths)}
     for name, asked in wanted.items():
-        known = {each.names[name] for each in candidates}
+        known = {_names(entry)[name] for entry, _ in entries}
         missing = sorted(asked - known)
         if missing:
             listed = ", ".join(sorted(filter(None, known))) or "none"
             raise InputError(f"--{name} is {missing[0]!r}, which the data does not have; it has {listed}")
     found = [
-        _described(each)
-        for each in candidates
-        if all(not asked or each.names[name] in asked for name, asked in wanted.items())
+        _described(entry, options)
+        for entry, options in entries
+        if all(not asked or _names(entry)[name] in asked for name, asked in wanted.items())
     ]
     if not found:
         raise InputError("no sequence of the data has that object, camera and path together")
     return found
 
 
-class _Candidate(NamedTuple):
-    """What may be reconstructed of a folder or file."""
-
-    names: dict[str, str]  # its object, camera and path
-    file: Path
-    reading: dict[str, Any]  # options that it is read with
-    problem: str = ""  # why it cannot be read
-
-
-def _candidates(text: str, options: dict[str, Any]) -> list[_Candidate]:
+def _entries(text: str, options: dict[str, Any]) -> list[tuple[SequenceEntry, dict[str, Any]]]:
+    """Return what may be reconstructed of a folder or file, each with the options that it is read with."""
     path = Path(text)
-    if text != PREFIX and not (path.is_dir() and not is_sequence_folder(path)):
-        sequence = read_sequence(path, **options)
-        item = None if sequence.source is None else challenge_file(sequence.source)
-        name, path_name = (sequence.name, "") if item is None else (item.root.name, item.path_name)
-        names = {"object": name, "camera": sequence.camera.value, "path": path_name}
-        return [_Candidate(names, path, dict(sequence.reading))]
-    base = options.get("frame_base", 1)
-    reading = {} if base == 1 else {"frame_base": base}
-    found = []
-    for entry in list_sequences(text, frame_base=base):
-        camera = "" if entry.camera is None else entry.camera.value
-        names = {"object": entry.object_name, "camera": camera, "path": entry.path_name}
-        found.append(_Candidate(names, entry.file, reading, entry.problem))
-    return found
+    if text == PREFIX or (path.is_dir() and not is_sequence_folder(path)):
+        base = options.get("frame_base", 1)
+        reading = {} if base == 1 else {"frame_base": base}
+        return [(entry, reading) for entry in list_sequences(text, frame_base=base)]
+    sequence = read_sequence(path, **options)
+    entry = entry_of(sequence)
+    item = challenge_file(entry.file)
+    if item is not None:
+        entry = replace(entry, object_name=item.root.name, path_name=item.path_name)
+    return [(entry, dict(sequence.reading))]
 
 
-def _described(candidate: _Candidate) -> SweepSequence:
-    if candidate.problem:
-        raise InputError(candidate.problem)
-    sequence = read_sequence(candidate.file, **candidate.reading)
+def _names(entry: SequenceEntry) -> dict[str, str]:
+    camera = "" if entry.camera is None else entry.camera.value
+    return {"object": entry.object_name, "camera": camera, "path": entry.path_name}
+
+
+def _described(entry: SequenceEntry, reading: Mapping[str, Any]) -> SweepSequence:
+    if entry.problem:
+        raise InputError(entry.problem)
+    sequence = read_sequence(entry.file, **reading)
     return SweepSequence(
         source=source_name(sequence),
         reading=tuple(sequence.reading.items()),
-        object_name=candidate.names["object"],
-        path_name=candidate.names["path"],
+        object_name=entry.object_name,
+        path_name=entry.path_name,
         camera=sequence.camera.value,
         observations=sequence.visible.size,
         content=sequence.content,

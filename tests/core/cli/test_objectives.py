@@ -1,15 +1,12 @@
-"""Which objective options choose, that `solve` says it, and that commands and programs keep it."""
+"""Which objective options choose, and that `solve` says it."""
 
-import runpy
 import shlex
 
 import pytest
 
-from core import PRESETS, command_for, python_for, read_sequence
-from core.cli import main, parser, settings_from, steps_from
+from core.cli import main, parser, settings_from
 from core.cli.options import objective_sentence
 from core.cli.sweep import _combinations
-from core.reconstruction import OBJECTIVES, SolveStep
 
 pytestmark = pytest.mark.usefixtures("brief_search")
 
@@ -60,24 +57,6 @@ def test_solve_says_what_each_step_minimizes_unless_it_is_quiet(tracks, tmp_path
     ]
     assert main([*words, "--quiet"]) == 0
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("changes", [{}, {"rank": 3}, {"isometry": 0.7}, {"mode_weights": (0.0, 1 / 3)}])
-def test_commands_and_programs_keep_the_objective_of_every_preset(
-    preset, objective, changes, tmp_path, tracks
-):
-    if PRESETS[preset].problem == "lowrank" and objective == "depths":
-        return  # it has none
-    settings = PRESETS[preset].with_changes(objective=objective, **changes)
-    sequence = read_sequence(tracks)
-    words = shlex.split(command_for(sequence, settings))
-    assert steps_from(parser().parse_args(words[1:])) == (SolveStep(settings),)
-    lines = python_for(sequence, settings).splitlines()
-    program = tmp_path / "program.py"
-    program.write_text("\n".join(line for line in lines if line.startswith(("from", "settings"))))
-    assert runpy.run_path(str(program))["settings"] == settings
 
 
 @pytest.mark.parametrize(

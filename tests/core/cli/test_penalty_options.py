@@ -5,8 +5,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from core import PENALTIES, LogPenalty, Settings, load_result, simulate, write_npz
-from core.cli import main, parser, settings_from
+from core import PENALTIES, LogPenalty, load_result, simulate, write_npz
+from core.cli import main
 from core.foundation import parameters_of
 from core.penalties import is_spectral
 
@@ -26,17 +26,6 @@ def test_every_penalty_and_every_number_is_described():
         assert list(described) == [entry.name for entry in fields(kind)]
         assert kind.title and kind.short and kind.formula
         assert all(each.tip and each.slider and each.live for each in described.values())
-
-
-@pytest.mark.parametrize("name", PENALTIES)
-def test_every_number_of_a_penalty_is_an_option(name):
-    values = {entry.name: (2 if entry.name == "free" else 0.25) for entry in fields(PENALTIES[name])}
-    words = [word for number, value in values.items() for word in (f"--{number}", str(value))]
-    args = parser().parse_args(["solve", "a.txt", "-o", "a.npz", "--penalty", name, *words])
-    assert settings_from(args).penalty == PENALTIES[name](**values)
-    plain = parser().parse_args(["solve", "a.txt", "-o", "a.npz", "--penalty", name])
-    expected = Settings().penalty if name == "wnn" else PENALTIES[name]()
-    assert settings_from(plain).penalty == expected
 
 
 @pytest.mark.slow

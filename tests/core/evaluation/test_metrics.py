@@ -3,17 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import (
-    Alignment,
-    CameraModel,
-    GroundTruth,
-    InputError,
-    Sequence,
-    align,
-    challenge_v02,
-    procrustes_mm,
-    reprojection_px,
-)
+import core
 from core.evaluation import Kind, Mirror, camera_truth, e3d_global
 from core.evaluation.challenge_score import _score_residuals
 from core.evaluation.metrics import frobenius_relative
@@ -27,9 +17,9 @@ def shapes() -> np.ndarray:
     return 50.0 * np.random.default_rng(0).normal(size=(FRAMES, 3, POINTS))
 
 
-def truth_of(points: np.ndarray, frames=None) -> GroundTruth:
+def truth_of(points: np.ndarray, frames=None) -> core.GroundTruth:
     frames = np.arange(len(points)) if frames is None else np.array(frames)
-    return GroundTruth(frames, points, int(frames[0]))
+    return core.GroundTruth(frames, points, int(frames[0]))
 
 
 def moved(points: np.ndarray, seed: int) -> np.ndarray:
@@ -48,7 +38,7 @@ def test_the_procrustes_error_of_a_square_with_raised_corners():
     lifted = square + np.array([[0.0], [0.0], [1.0]]) * np.array([h, 0.0, h, 0.0])
     scale = 8.0 / (8.0 + h * h)
     expected = np.sqrt(2.0 * (1.0 - scale) ** 2 + (scale * h / 2.0) ** 2)
-    errors = procrustes_mm(np.stack((lifted, lifted)), truth_of(square[None], [1]))
+    errors = core.procrustes_mm(np.stack((lifted, lifted)), truth_of(square[None], [1]))
     np.testing.assert_allclose(errors.per_point, expected, rtol=1e-12)
     assert errors.mean == pytest.approx(expected)
 
@@ -57,30 +47,30 @@ def test_unknown_truth_is_left_out_and_an_infinite_estimate_is_not(shapes):
     truth = shapes.copy()
     truth[2, 1, 4] = truth[0, :, :] = np.nan
     estimate = moved(shapes, 2)
-    errors = procrustes_mm(estimate, truth_of(truth))
+    errors = core.procrustes_mm(estimate, truth_of(truth))
     assert np.isnan(errors.per_point[2, 4]) and np.isnan(errors.per_frame[0])
     assert np.isfinite(errors.per_point).sum() == (FRAMES - 1) * POINTS - 1
     assert errors.mean < 1e-11
     estimate[3, 0, 0] = np.nan
-    broken = procrustes_mm(estimate, truth_of(truth))
+    broken = core.procrustes_mm(estimate, truth_of(truth))
     assert np.isnan(broken.mean) and np.isnan(broken.per_frame[3]) and np.isfinite(broken.per_frame[4])
 
 
 def test_a_mirror_image_is_wrong_unless_reflections_are_allowed(shapes):
     mirrored = moved(shapes * np.array([1.0, 1.0, -1.0])[:, None], 3)
-    assert procrustes_mm(mirrored, truth_of(shapes), reflection=True).mean < 1e-11
-    assert procrustes_mm(mirrored, truth_of(shapes)).mean > 5.0
+    assert core.procrustes_mm(mirrored, truth_of(shapes), reflection=True).mean < 1e-11
+    assert core.procrustes_mm(mirrored, truth_of(shapes)).mean > 5.0
 
 
 def test_only_the_frames_with_truth_are_measured(shapes):
     estimate = moved(shapes, 4)
     estimate[[0, 2, 3, 5]] += np.random.default_rng(5).normal(size=(4, 3, POINTS))
-    errors = procrustes_mm(estimate, truth_of(shapes[[1, 4]], [1, 4]))
+    errors = core.procrustes_mm(estimate, truth_of(shapes[[1, 4]], [1, 4]))
     assert errors.per_point.shape == (2, POINTS) and errors.mean < 1e-11
-    with pytest.raises(InputError, match=r"\(6, 3, 12\).*\(F, 3, 12\) with F above 9"):
-        procrustes_mm(shapes, truth_of(shapes[:1], [9]))
-    with pytest.raises(InputError, match=r"\(6, 3, 11\)"):
-        procrustes_mm(shapes[:, :, 1:], truth_of(shapes))
+    with pytest.raises(core.InputError, match=r"\(6, 3, 12\).*\(F, 3, 12\) with F above 9"):
+        core.procrustes_mm(shapes, truth_of(shapes[:1], [9]))
+    with pytest.raises(core.InputError, match=r"\(6, 3, 11\)"):
+        core.procrustes_mm(shapes[:, :, 1:], truth_of(shapes))
 
 
 def test_e3d_equals_its_definition_written_out(shapes):
@@ -120,12 +110,12 @@ def test_reprojection_error_counts_visible_points_only():
     reprojected[0, :, 0] = [3.0, 4.0]  # 5 px
     reprojected[1, :, 1] = [900.0, 0.0]
     visible = np.array([[True, True, False, False], [True, False, True, False]])
-    found = reprojection_px(reprojected, tracks, visible)
+    found = core.reprojection_px(reprojected, tracks, visible)
     assert found.per_point[0, 0] == 5.0 and np.isnan(found.per_point[1, 1])
     np.testing.assert_allclose(found.per_frame, [5.0 / np.sqrt(2.0), 0.0])
     assert found.mean == 2.5
-    with pytest.raises(InputError, match="accepted"):
-        reprojection_px(reprojected[:1], tracks, visible)
+    with pytest.raises(core.InputError, match="accepted"):
+        core.reprojection_px(reprojected[:1], tracks, visible)
 
 
 def brute_score(X: np.ndarray, Y: np.ndarray) -> float:
@@ -155,11 +145,11 @@ def test_the_residuals_of_the_challenge_score_are_the_score(seed):
 
 def test_the_challenge_score_is_least_over_affine_maps(shapes):
     A = np.diag([1.0, 1.1, -0.9])
-    assert challenge_v02(A @ shapes[0] / 300.0 + 7.0, shapes[0]) < 1e-6
+    assert core.challenge_v02(A @ shapes[0] / 300.0 + 7.0, shapes[0]) < 1e-6
     estimate = shapes[0] + 8.0 * np.random.default_rng(9).normal(size=(3, POINTS))
-    free = Alignment(Kind.PER_FRAME, Mirror.AUTOMATIC)
-    moved = align(estimate[None], truth_of(shapes[:1]), free).apply(estimate[None])[0]
-    assert 0.0 < challenge_v02(estimate, shapes[0]) < brute_score(moved.T, shapes[0].T)
+    free = core.Alignment(Kind.PER_FRAME, Mirror.AUTOMATIC)
+    moved = core.align(estimate[None], truth_of(shapes[:1]), free).apply(estimate[None])[0]
+    assert 0.0 < core.challenge_v02(estimate, shapes[0]) < brute_score(moved.T, shapes[0].T)
 
 
 def test_the_challenge_score_leaves_out_unknown_points_and_refuses_too_few(shapes):
@@ -167,10 +157,10 @@ def test_the_challenge_score_leaves_out_unknown_points_and_refuses_too_few(shape
     truth[:, 5] = np.nan
     kept = np.arange(POINTS) != 5
     estimate = shapes[0] + np.random.default_rng(10).normal(size=(3, POINTS))
-    assert challenge_v02(estimate, truth) == challenge_v02(estimate[:, kept], truth[:, kept])
+    assert core.challenge_v02(estimate, truth) == core.challenge_v02(estimate[:, kept], truth[:, kept])
     truth[:, 3:] = np.nan
-    with pytest.raises(InputError, match="3 points"):
-        challenge_v02(estimate, truth)
+    with pytest.raises(core.InputError, match="3 points"):
+        core.challenge_v02(estimate, truth)
 
 
 def test_the_size_of_an_object_is_that_of_its_points_whatever_moves_them(shapes):
@@ -192,7 +182,7 @@ def test_the_distance_of_shapes_is_relative_to_their_size_after_a_similarity_per
     R = rotation_from_vector(rng.normal(size=(4, 3)))
     assert relative_distance(2.0 * R @ shapes + 9.0, shapes) == pytest.approx(0.0, abs=1e-12)
     moved = shapes + rng.normal(size=shapes.shape) * 0.01
-    expected = procrustes_mm(moved, GroundTruth(np.arange(4), shapes, 0)).mean / object_size(shapes)
+    expected = core.procrustes_mm(moved, core.GroundTruth(np.arange(4), shapes, 0)).mean / object_size(shapes)
     assert relative_distance(moved, shapes) == pytest.approx(expected)
 
 
@@ -201,10 +191,10 @@ def test_the_truth_of_an_orthogonal_camera_is_found_in_its_coordinates(shapes, f
     turns = rotation_from_vector(np.random.default_rng(4).normal(size=(FRAMES, 3)))
     turns = np.repeat(turns[:1], FRAMES, axis=0) if fixed else turns
     seen = turns @ (shapes - shapes.mean(axis=2, keepdims=True))
-    sequence = Sequence(
+    sequence = core.Sequence(
         seen[:, :2],
         np.ones((FRAMES, POINTS), dtype=bool),
-        CameraModel.ORTHOGONAL,
+        core.CameraModel.ORTHOGONAL,
         truth=truth_of(shapes),
         units="mm",
         truth_units="mm",

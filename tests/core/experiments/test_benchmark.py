@@ -158,8 +158,8 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     command = [sys.executable, "-m", "core", "benchmark", "--sizes", "60x80", "--seconds", "60"]
     command += ["--methods", "bilinear", "algorithm1", "-o", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + PATIENCE
-    while not (tmp_path / "benchmark.csv").exists() and time.monotonic() < until:
+    lines, until = tmp_path / "runs.jsonl", time.monotonic() + PATIENCE
+    while not (lines.exists() and lines.read_text()) and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
@@ -169,7 +169,7 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     rows = read(tmp_path / "benchmark.csv")
     assert [row["method"] for row in rows] == ["bilinear", "algorithm1"]
     assert rows[1]["status"] == STOPPED
-    (line,) = (tmp_path / "runs.jsonl").read_text().splitlines()
+    (line,) = lines.read_text().splitlines()
     assert json.loads(line)["method"] == "bilinear"
 
 

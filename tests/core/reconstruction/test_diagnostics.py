@@ -3,17 +3,7 @@
 import numpy as np
 import pytest
 
-from core import (
-    ExplicitWeights,
-    Factors,
-    LogPenalty,
-    LowRankProblem,
-    NuclearNorm,
-    Settings,
-    WeightedNuclearNorm,
-    reconstruct,
-    simulate,
-)
+import core
 from core.cli import as_lines, summary_of
 from core.problem import pad_rank, reference_singular_values
 from core.reconstruction import remarks
@@ -21,12 +11,12 @@ from core.reconstruction.verdicts import reference_size, singular_values
 
 pytestmark = pytest.mark.usefixtures("brief_search")
 
-PENALTY = WeightedNuclearNorm()
+PENALTY = core.WeightedNuclearNorm()
 
 
 @pytest.fixture(scope="module")
 def sequence():
-    return simulate("balloon", path="circle", frames=24, points=40, noise=0.3, seed=1)
+    return core.simulate("balloon", path="circle", frames=24, points=40, noise=0.3, seed=1)
 
 
 ONLY = "only {} used at this penalty; lower the rank, or lower xi"
@@ -35,18 +25,18 @@ ONLY = "only {} used at this penalty; lower the rank, or lower xi"
 @pytest.mark.parametrize(
     ("penalty", "sentences"),
     [
-        (WeightedNuclearNorm(xi=5e-3), []),
-        (WeightedNuclearNorm(xi=0.5), [ONLY.format("2 of 4 basis shapes are")]),
-        (WeightedNuclearNorm(xi=5.0), [ONLY.format("1 of 4 basis shapes is")]),
+        (core.WeightedNuclearNorm(xi=5e-3), []),
+        (core.WeightedNuclearNorm(xi=0.5), [ONLY.format("2 of 4 basis shapes are")]),
+        (core.WeightedNuclearNorm(xi=5.0), [ONLY.format("1 of 4 basis shapes is")]),
         (
-            NuclearNorm(mu=10.0),
+            core.NuclearNorm(mu=10.0),
             ["the penalty is stronger than the data: everything was shrunk to zero; lower mu"],
         ),
     ],
 )
 def test_a_remark_names_the_shapes_that_a_penalty_has_removed(sequence, penalty, sentences):
-    settings = Settings(rank=4, rotations="truth", penalty=penalty, starts=1, objective="wnn")
-    result = reconstruct(sequence, settings)
+    settings = core.Settings(rank=4, rotations="truth", penalty=penalty, starts=1, objective="wnn")
+    result = core.reconstruct(sequence, settings)
     assert result.meta["remarks"] == sentences
     lines = as_lines(summary_of(result) | {"output": []})
     assert [line for line in lines if line.startswith("note: ")] == [f"note: {each}" for each in sentences]
@@ -54,8 +44,10 @@ def test_a_remark_names_the_shapes_that_a_penalty_has_removed(sequence, penalty,
 
 @pytest.mark.slow
 def test_a_remark_on_the_start_of_refined_depths_says_whose_it_is(sequence):
-    penalty = WeightedNuclearNorm(xi=5.0)
-    result = reconstruct(sequence, Settings(rank=4, rotations="truth", penalty=penalty, objective="depths"))
+    penalty = core.WeightedNuclearNorm(xi=5.0)
+    result = core.reconstruct(
+        sequence, core.Settings(rank=4, rotations="truth", penalty=penalty, objective="depths")
+    )
     assert result.meta["remarks"] == [f"start: {ONLY.format('1 of 4 basis shapes is')}"]
 
 
@@ -71,13 +63,13 @@ def test_a_column_that_is_a_multiple_of_another_is_not_a_shape_of_its_own(simula
     problem, _ = simulated()
     point = random_factors(problem)
     assert remarks(problem, point, PENALTY) == []
-    twice = Factors(np.stack((point.B[:, 0], 3 * point.B[:, 0]), axis=1), point.C, point.s)
+    twice = core.Factors(np.stack((point.B[:, 0], 3 * point.B[:, 0]), axis=1), point.C, point.s)
     assert remarks(problem, twice, PENALTY)[0].startswith("only 1 of 2 basis shapes is used")
-    assert remarks(problem, twice, ExplicitWeights((0.1, 0.2)))[0].endswith("or lower the weights")
-    assert remarks(problem, twice, LogPenalty())[0].endswith("or lower mu")
-    broken = Factors(np.full_like(point.B, np.nan), point.C, point.s)
+    assert remarks(problem, twice, core.ExplicitWeights((0.1, 0.2)))[0].endswith("or lower the weights")
+    assert remarks(problem, twice, core.LogPenalty())[0].endswith("or lower mu")
+    broken = core.Factors(np.full_like(point.B, np.nan), point.C, point.s)
     assert remarks(problem, broken, PENALTY) == ["the reconstruction holds numbers that are not finite"]
-    weak = Factors(point.B * np.array([1.0, 1e-6]), point.C, point.s)
+    weak = core.Factors(point.B * np.array([1.0, 1e-6]), point.C, point.s)
     assert remarks(problem, weak, PENALTY) == []  # small, but there
 
 
@@ -90,9 +82,9 @@ def test_the_size_that_zero_is_measured_against_is_that_of_the_closed_form(simul
 
 def test_the_low_rank_problem_has_the_same_remarks(simulated):
     problem, _ = simulated()
-    low = LowRankProblem(problem.tracks, problem.visible, 0.05, np.full(2, 1.0))
-    zero = Factors(np.zeros((14, 2)), np.zeros((2, 3, 10)), np.zeros((14, 3)))
+    low = core.LowRankProblem(problem.tracks, problem.visible, 0.05, np.full(2, 1.0))
+    zero = core.Factors(np.zeros((14, 2)), np.zeros((2, 3, 10)), np.zeros((14, 3)))
     assert "shrunk to zero" in remarks(low, zero, PENALTY)[0]
-    half = Factors(np.eye(14, 2), np.zeros((2, 3, 10)), np.zeros((14, 3)))
+    half = core.Factors(np.eye(14, 2), np.zeros((2, 3, 10)), np.zeros((14, 3)))
     half.C[0] = 1.0
     assert remarks(low, half, PENALTY)[0].startswith("only 1 of 2 singular values is used")

@@ -171,7 +171,7 @@ def test_steps_that_were_followed_are_repeated_bit_for_bit(sequence, refined, tm
     assert first.meta["command"] == again.meta["command"]
     assert "--mode-weights 1.0,9.0 --iterates 1" in again.meta["command"]
     loaded = load_start(again.save(tmp_path / "result.npz"), sequence)
-    assert loaded.provenance.flatten() == Provenance(steps)
+    assert loaded.provenance == Provenance(steps)
 
 
 def follow_few(patch):

@@ -29,6 +29,7 @@ from core import (
     read_sequence,
 )
 from core.cli import parser, reading_from, settings_from
+from core.foundation import parameters_of
 from core.reconstruction import OBJECTIVES, options_for, preset_name, settings_from_dict, settings_to_dict
 from core.reconstruction.provenance import nearest_preset
 
@@ -41,6 +42,10 @@ VARIED = [
     Settings(penalty=TruncatedNuclearNorm(mu=1 / 3, free=2), rank=4),
     Settings(penalty=ExplicitWeights((0.0, 1e-3, 1 / 7)), rank=3),
     *(Settings(penalty=kind()) for kind in PENALTIES.values()),
+    *(
+        Settings(penalty=kind(**{name: 2 if name == "free" else 0.25 for name in parameters_of(kind)}))
+        for kind in PENALTIES.values()
+    ),
     Settings(penalty=RampWeights(mu=0.3, free=0), rank=4),
     Settings(penalty=SchattenNorm(mu=0.1, p=1 / 3, epsilon=1e-12)),
     PAPER.with_changes(penalty=LogPenalty(mu=2.0, epsilon=1 / 7)),
@@ -52,8 +57,12 @@ VARIED = [
     PAPER.with_changes(penalty=ExplicitWeights((0.1, 0.1)), rank=2),
     *(Settings(objective=each, noise=1 / 3, isometry=0.0, neighbors=5) for each in OBJECTIVES),
     *(Settings(objective=each, rank=3, penalty=NuclearNorm(mu=2.5)) for each in OBJECTIVES),
-    *(preset.with_changes(rank=3) for preset in PRESETS.values()),
-    *(PRESETS[name].with_changes(isometry=0.7) for name in ("recommended", "bilinear", "paper")),
+    *(
+        preset.with_changes(objective=objective, **changes)
+        for preset in PRESETS.values()
+        for objective in OBJECTIVES
+        for changes in ({}, {"rank": 3}, {"isometry": 0.7}, {"mode_weights": (0.0, 1 / 3)})
+    ),
     Settings(mode_weights=(0.0, 1.0, 1 / 3 + 2), smallest_movement=1e-3),
     Settings(rank=3, mode_weights=(1.0, 20.0), noise=0.0),
     Settings(objective="wnn", mode_weights=(2.0,)),

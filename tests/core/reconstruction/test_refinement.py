@@ -256,7 +256,7 @@ def test_the_bilinear_solution_of_a_refined_iterate_is_the_result_of_a_run_witho
         bilinear = each.alternatives[BILINEAR_START]
         assert bilinear.record.energy is None and not bilinear.alternatives
         np.testing.assert_allclose(bilinear.geometry.points, expected.points, atol=1e-9)
-        assert bilinear.provenance.flatten() == Provenance((SolveStep(QUICK.with_changes(noise=0.0)),))
+        assert bilinear.provenance == Provenance((SolveStep(QUICK.with_changes(noise=0.0)),))
     result = refined[-1].alternatives[BILINEAR_START].result()
     assert not result.refined and result.std is None and not result.meta["verdicts"]
     assert "--preset bilinear" in result.meta["command"]

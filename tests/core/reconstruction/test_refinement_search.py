@@ -117,7 +117,7 @@ def test_further_ends_are_made_again_by_their_steps_and_their_command(narrow, co
     ends = list(compared[-1].alternatives.values())[1:]
     assert ends
     for number, end in enumerate(ends, start=2):
-        made = end.provenance.flatten()
+        made = end.provenance
         assert made.steps == (SolveStep(COMPARED, end=number),) and not made.plain
         written = RECORDS.write(made.steps)
         assert RECORDS.read(tuple[SolveStep, ...], json.loads(json.dumps(written)), "steps") == made.steps
@@ -131,7 +131,7 @@ def test_further_ends_are_made_again_by_their_steps_and_their_command(narrow, co
     assert further.best is end.best  # it is followed from itself, not from the lowest one
     apart = [np.abs(further.geometry.points - each.geometry.points).max() for each in (end, lowest)]
     assert apart[0] < 0.5 * apart[1]
-    again = list(iterate(narrow, steps=further.provenance.flatten().steps))
+    again = list(iterate(narrow, steps=further.provenance.steps))
     for expected, each in ((end, again[len(compared) - 1]), (further, again[-1])):
         one, two = expected.result(), each.result()
         assert np.array_equal(one.C, two.C) and one.energy == two.energy

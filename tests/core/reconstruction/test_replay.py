@@ -80,7 +80,7 @@ STEERED = {
 @pytest.mark.parametrize("parts", STEERED.values(), ids=STEERED)
 def test_the_provenance_of_an_iterate_reproduces_it(sequence, parts):
     result, last = steered(sequence, *parts)
-    recipe = last.provenance.flatten()
+    recipe = last.provenance
     assert [(step.settings, step.iterates) for step in recipe.steps] == parts
     again = reconstruct(sequence, steps=recipe.steps)
     assert again.loss == result.loss
@@ -100,9 +100,9 @@ def test_the_way_is_not_known_where_that_to_the_start_is_not(sequence):
     known, unknown = (
         next(iterate(sequence, changed, start=start)) for start in (before, replace(before, provenance=None))
     )
-    assert len(known.provenance.flatten().steps) == 2
+    assert len(known.provenance.steps) == 2
     anew = next(iterate(sequence, QUICK.with_changes(rotations="best", rank=1), start=before))
-    assert len(anew.provenance.flatten().steps) == 1  # of a new run
+    assert len(anew.provenance.steps) == 1  # of a new run
     assert unknown.provenance is None
     assert known.current.loss == unknown.current.loss
 
@@ -112,7 +112,7 @@ def test_steps_survive_json_and_the_command_line(sequence):
     steps = (SolveStep(QUICK, 5), SolveStep(Settings()), SolveStep(Settings(penalty=penalty, eta=1.0), 1))
     assert RECORDS.read(tuple[SolveStep, ...], json.loads(json.dumps(RECORDS.write(steps))), "steps") == steps
     _, last = steered(sequence, (QUICK, 5))
-    for made, expected in ((last.provenance.flatten(), steps[:1]), (Provenance(steps), steps)):
+    for made, expected in ((last.provenance, steps[:1]), (Provenance(steps), steps)):
         words = shlex.split(command_for(sequence, made))
         assert steps_from(parser().parse_args(words[1:])) == expected
 
@@ -122,7 +122,7 @@ def test_steps_survive_json_and_the_command_line(sequence):
 )
 def test_the_python_and_the_command_of_a_steered_run_give_its_loss(sequence, tmp_path, name):
     result, last = steered(sequence, *STEERED[name])
-    recipe = last.provenance.flatten()
+    recipe = last.provenance
     program, made, commanded = tmp_path / "program.py", tmp_path / "python.npz", tmp_path / "command.npz"
     program.write_text(python_for(sequence, recipe, made))
     subprocess.run([sys.executable, str(program)], check=True, cwd=Path(__file__).parents[3])
@@ -140,13 +140,13 @@ def test_a_result_holds_its_provenance_and_a_run_can_continue_from_it(sequence, 
         result, last = steered(sequence, *parts)
         path = save_result(result, tmp_path / f"{number}.npz")
         start = load_start(path, sequence)
-        assert start.provenance.flatten() == last.provenance.flatten()
+        assert start.provenance == last.provenance
         assert start.best.problem.loss(start.best.factors) == pytest.approx(result.loss, rel=DIGITS, abs=0)
         assert np.array_equal(start.geometry.points, result.points)
         changed = parts[-1][0].with_changes(eta=0.2)
         *_, further = iterate(sequence, changed, start=start)
         assert "from where it was" in [report.name for report in further.starts]
-        recipe = further.provenance.flatten()
+        recipe = further.provenance
         assert (recipe.start, recipe.steps) == (path, (SolveStep(changed),))
         out = tmp_path / f"{number}-further.npz"
         assert main([*shlex.split(command_for(sequence, recipe, out))[1:], "--quiet"]) == 0

@@ -4,17 +4,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from core import (
-    CameraModel,
-    GroundTruth,
-    InputError,
-    Settings,
-    load_result,
-    read_sequence,
-    reconstruct,
-    reprojection_px,
-    save_result,
-)
+import core
 from core.foundation import DEPTHS, WNN
 from core.reconstruction.result import LOW_RANK, OPTIONAL, REFINED, SHAPES
 
@@ -31,15 +21,15 @@ def rewritten(path, **changes):
 @pytest.mark.parametrize("kind", ["small_result", "refined_result"])
 def test_a_result_survives_its_file_bit_for_bit(request, tmp_path, kind):
     result = request.getfixturevalue(kind)
-    path = save_result(result, tmp_path / "result.npz")
-    read = load_result(path)
+    path = core.save_result(result, tmp_path / "result.npz")
+    read = core.load_result(path)
     for entry in fields(result):
         before, after = getattr(result, entry.name), getattr(read, entry.name)
         if isinstance(before, np.ndarray):
             assert np.array_equal(before, after, equal_nan=entry.name == "best_losses"), entry.name
             assert before.dtype == after.dtype
             assert not after.flags.writeable
-        elif isinstance(before, GroundTruth):
+        elif isinstance(before, core.GroundTruth):
             assert np.array_equal(before.points, after.points, equal_nan=True)
             assert np.array_equal(before.frames, after.frames)
             assert before.reference == after.reference == 3
@@ -48,7 +38,7 @@ def test_a_result_survives_its_file_bit_for_bit(request, tmp_path, kind):
 
 
 def test_the_file_holds_plain_arrays_with_the_documented_names(small_result, tmp_path):
-    path = save_result(small_result, tmp_path / "result.npz")
+    path = core.save_result(small_result, tmp_path / "result.npz")
     with np.load(path, allow_pickle=False) as archive:
         assert set(archive.files) == set(SHAPES) - LOW_RANK - REFINED - {"std", "robust_weights"} | {"meta"}
         S = (archive["B"] @ archive["C"].T).reshape(5, 3, 7)
@@ -56,9 +46,9 @@ def test_the_file_holds_plain_arrays_with_the_documented_names(small_result, tmp
         meta = json.loads(str(archive["meta"]))
     assert (meta["format"], meta["version"], meta["camera"]) == ("nrsfm-result", 1, "perspective")
     bare = replace(small_result, truth=None, edges=None, faces=None, best_losses=None)
-    with np.load(save_result(bare, path)) as archive:
+    with np.load(core.save_result(bare, path)) as archive:
         assert not OPTIONAL & set(archive.files)
-    read = load_result(path)
+    read = core.load_result(path)
     assert read.truth is None and read.edges is None and read.faces is None and read.best_losses is None
 
 
@@ -71,15 +61,17 @@ def test_perspective_reprojection_of_an_exact_result_meets_the_tracks(small_resu
     homogeneous = small_result.intrinsics @ Y
     assert np.allclose(fitted[f, :, p], homogeneous[:2] / homogeneous[2], rtol=1e-13)
     K = np.array([[30.0, 0, 4.0], [0, 30.0, -5.0], [0, 0, 1]])  # an orthogonal one does not divide by depth
-    flat = replace(small_result, camera=CameraModel.ORTHOGONAL, intrinsics=K).reprojections()
+    flat = replace(small_result, camera=core.CameraModel.ORTHOGONAL, intrinsics=K).reprojections()
     assert np.allclose(flat[f, :, p], 30.0 * Y[:2] + [4.0, -5.0], rtol=1e-13)
 
 
 def test_the_affine_term_alone_reprojects_without_dividing_by_depth():
-    sequence = read_sequence("sample:balloon/circle")
-    result = reconstruct(sequence, Settings(rank=2, eta=1.0, rotations="truth", starts=1, objective="wnn"))
+    sequence = core.read_sequence("sample:balloon/circle")
+    result = core.reconstruct(
+        sequence, core.Settings(rank=2, eta=1.0, rotations="truth", starts=1, objective="wnn")
+    )
     assert np.abs(result.translations[:, 2]).max() < 1e-9  # nothing measures it
-    missed = reprojection_px(result.reprojections(), result.observations(), result.visible)
+    missed = core.reprojection_px(result.reprojections(), result.observations(), result.visible)
     assert 0 < missed.mean < 30
     # The affine term is the squared distance in calibrated units, so that pixels are K times it.
     calibrated = (result.camera_points[:, :2] - result.tracks).transpose(0, 2, 1)[result.visible]
@@ -116,7 +108,7 @@ def test_a_refined_result_keeps_the_solution_that_its_loss_is_of(small_result, r
     ],
 )
 def test_part_of_a_bilinear_solution_is_refused(refined_result, changes, sentence):
-    with pytest.raises(InputError, match=sentence):
+    with pytest.raises(core.InputError, match=sentence):
         replace(refined_result, **changes)
 
 
@@ -166,9 +158,9 @@ def meta_of(**entries):
     ],
 )
 def test_a_broken_file_is_refused_with_a_sentence(small_result, tmp_path, changes, sentence):
-    path = rewritten(save_result(small_result, tmp_path / "result.npz"), **changes)
-    with pytest.raises(InputError, match=rf"result\.npz.*{sentence}"):
-        load_result(path)
+    path = rewritten(core.save_result(small_result, tmp_path / "result.npz"), **changes)
+    with pytest.raises(core.InputError, match=rf"result\.npz.*{sentence}"):
+        core.load_result(path)
 
 
 @pytest.mark.parametrize(
@@ -184,14 +176,14 @@ def test_a_broken_file_is_refused_with_a_sentence(small_result, tmp_path, change
 def test_an_entry_of_meta_of_another_kind_is_refused(small_result, tmp_path, name, value):
     """Whoever uses it later would fail."""
     changes = meta_of(format="nrsfm-result", version=1, camera="perspective", **{name: value})
-    path = rewritten(save_result(small_result, tmp_path / "result.npz"), **changes)
-    with pytest.raises(InputError, match=rf"result\.npz: meta\.{name}.*(; accepted | lacks )"):
-        load_result(path)
+    path = rewritten(core.save_result(small_result, tmp_path / "result.npz"), **changes)
+    with pytest.raises(core.InputError, match=rf"result\.npz: meta\.{name}.*(; accepted | lacks )"):
+        core.load_result(path)
 
 
 def test_entries_of_meta_with_other_names_are_free(small_result, tmp_path):
     free = replace(small_result, meta={"lens": "long", "settings": {"of another version": 1}})
-    assert load_result(save_result(free, tmp_path / "result.npz")).meta == free.meta
+    assert core.load_result(core.save_result(free, tmp_path / "result.npz")).meta == free.meta
 
 
 def test_a_result_that_is_in_doubt_says_so(small_result):

@@ -47,7 +47,7 @@ def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, sol
     last = window.session.shown
     qtbot.waitUntil(lambda: last.settings == window.session.settings and not last.state.alive)
     assert window.session.runs == [run, live, warm, last] and last.warm_from == warm.number
-    assert len(last.last.provenance.flatten().steps) >= 3
+    assert len(last.last.provenance.steps) >= 3
     for loss in losses_of_copies(window, tmp_path, text_of):
         assert loss == pytest.approx(last.last.best.loss, rel=DIGITS, abs=0)
 
@@ -61,7 +61,7 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
         wanted = window.session.settings
         qtbot.waitUntil(lambda run=run, wanted=wanted: run.settings == wanted and not run.state.alive)
         window.session.set_moment(run.snapshots.indices[0])  # the next change goes on from there
-    assert len(run.last.provenance.flatten().steps) == 3
+    assert len(run.last.provenance.steps) == 3
     for moment in (window.session.moment, None):
         window.session.set_moment(moment)
         seen = window.session.seen

@@ -141,7 +141,7 @@ def test_a_run_is_restored_to_the_last_bit_and_continues_as_if_it_was_never_save
     assert np.array_equal(again.history.values, run.history.values)
     assert (again.title, again.note, again.pinned, again.number) == ("mine", "a\nb", True, 3)
     assert again.state is (RunState.FINISHED if run.last.status.finished else RunState.STOPPED)
-    assert again.last.provenance.flatten() == run.last.provenance.flatten()
+    assert again.last.provenance == run.last.provenance
     best = again.last.best
     assert best.problem.robust == run.last.best.problem.robust
     assert best.problem.loss(best.factors) == run.last.best.problem.loss(run.last.best.factors)
