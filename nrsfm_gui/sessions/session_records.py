@@ -46,15 +46,7 @@ from core.foundation import (
 )
 from core.penalties import ConcavePenalty
 from core.problem import Problem, RobustLoss
-from core.reconstruction import (
-    RECORDS,
-    Geometry,
-    Projective,
-    Provenance,
-    StartReport,
-    Verdict,
-    phases_of,
-)
+from core.reconstruction import RECORDS, Geometry, Projective, Provenance, StartReport, Verdict, phases_of
 from nrsfm_gui.model.history import History, Tick
 from nrsfm_gui.model.run import Run, StoredErrors
 from nrsfm_gui.sessions.archive import Array
