@@ -175,12 +175,14 @@ class Session(QObject):
         what = entry.description
         if isinstance(entry, UndoEntry):
             self.notifier.clear()  # one of the messages has a button that undoes the same
-        elif isinstance(entry.before, Settings):
-            ticks = [] if self.shown is None else self.shown.history.ticks
-            followed = any(tick.before == entry.before for tick in ticks)
-            curve = "; a triangle on the loss curve leads to the run as it was then" if followed else ""
-            what = f"back to {values_before(entry.before, entry.after)}{curve}"
-        entry.undo()
+            entry.undo()
+        else:
+            if isinstance(entry.before, Settings):
+                ticks = [] if self.shown is None else self.shown.history.ticks
+                followed = any(tick.before == entry.before for tick in ticks)
+                curve = "; a triangle on the loss curve leads to the run as it was then" if followed else ""
+                what = f"back to {values_before(entry.before, entry.after)}{curve}"
+            entry.apply(entry.before)
         self.notifier.show_status(f"Undone: {what}")
 
     def redo(self) -> None:
@@ -188,9 +190,12 @@ class Session(QObject):
         entry = self.undo_stack.redo()
         if entry is None:
             self.notifier.show_status("Nothing was undone")
-        else:
+            return
+        if isinstance(entry, UndoEntry):
             entry.redo()
-            self.notifier.show_status(f"Done again: {entry.description}")
+        else:
+            entry.apply(entry.after)
+        self.notifier.show_status(f"Done again: {entry.description}")
 
     def record_view_change(
         self, part: str, description: str, before: _T, after: _T, apply: Callable[[_T], object]

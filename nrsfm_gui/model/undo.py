@@ -27,14 +27,6 @@ class UndoChange:
         """What changed, from what to what."""
         return self.describe(self.before, self.after)
 
-    def undo(self) -> None:
-        """Set what was there before."""
-        self.apply(self.before)
-
-    def redo(self) -> None:
-        """Set what was there after."""
-        self.apply(self.after)
-
 
 def settings_change(before: Settings, after: Settings, apply: Callable[[Settings], object]) -> UndoChange:
     """Return a change of the parameters."""
