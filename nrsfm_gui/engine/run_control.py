@@ -294,7 +294,7 @@ class RunControl(QObject):
             running = run.state is RunState.RUNNING
             run.seconds_left = left.update(time.perf_counter(), run.last.fraction, running=running)
         if _whole(run.seconds_left) != before:
-            self._session.run_changed.emit(run)
+            self._session.report_run(run, stored=False)
 
     def _apply(self, run: Run, content: MailboxContent) -> None:
         first = len(run.history)

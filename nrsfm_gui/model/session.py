@@ -398,9 +398,9 @@ class Session(QObject):
             setattr(run, name, value)
         self.runs_changed.emit()
 
-    def report_run(self, run: Run) -> None:
-        """Signal that a run has new records, a new iterate, or another state."""
-        if run in self.all_runs:
+    def report_run(self, run: Run, *, stored: bool = True) -> None:
+        """Signal that a run has new records, a new iterate, or another state; `stored`: by a session file."""
+        if stored and run in self.all_runs:
             self.edits += 1  # one that was stopped by opening another session still ends
         self.run_changed.emit(run)
 
