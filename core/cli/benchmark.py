@@ -149,7 +149,9 @@ def _write(
         curves = results.benchmark_curves(runs)
         write_frame(files[1], curves)
         titles = {name: method.title for name, method in BENCHMARK_METHODS.items()}
-        figures.draw_curves(files[-1], results.excess_panels(curves), EXCESS_LABELS, titles=titles)
+        panels = results.excess_panels(curves)
+        if panels:
+            figures.draw_curves(files[-1], panels, EXCESS_LABELS, titles=titles)
     except InputError as error:
         line.clear()
         print(f"nrsfm benchmark: {error}", file=sys.stderr)

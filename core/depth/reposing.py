@@ -51,9 +51,11 @@ ROUNDS = 3  # of the three steps
 NEAREST = 0.2  # of the mean depth of a frame: below, a frame keeps its pose
 PULL = 1e-4  # toward the mean depth, of the mean diagonal of a system
 # Degrees, and times the median around it: above both, a turn is a jump. The first ones are of a turn that
-# differs from one beside it far more than others do: there the camera else moves evenly.
+# differs from both beside it, and from one of them far more than others do: else the camera moves evenly.
 LARGEST_TURN, JUMP_RATIO = (10.0, 30.0), (3.0, 6.0)
 EVEN_CHANGES = 12.0  # times the median of these differences
+LEAST_CHANGE = 5.0  # degrees
+SLOWEST = 0.5  # degrees: a median below, of a camera that stands, counts as this
 AROUND = 5  # frames on either side
 UNEVEN = 2.0  # times its part of the changes of the turn: what a run of frames has that is posed anew
 SMOOTH_EPS = 0.01
@@ -147,11 +149,12 @@ def rotation_jumps(R: Floats) -> Floats:
     ratios = np.zeros(len(turns))
     if not len(changes):
         return ratios
-    beside = np.concatenate(([0.0], changes, [0.0]))
+    beside = np.concatenate((changes[:1], changes, changes[-1:]))
     uneven = np.maximum(beside[1:], beside[:-1]) > EVEN_CHANGES * np.median(changes)
+    uneven &= np.minimum(beside[1:], beside[:-1]) > LEAST_CHANGE
     for index in np.flatnonzero(turns > np.where(uneven, *LARGEST_TURN)):
         near = np.delete(turns, index)[max(index - AROUND, 0) : index + AROUND]
-        ratio = turns[index] / max(float(np.median(near)), 1e-9)
+        ratio = turns[index] / max(float(np.median(near)), SLOWEST)
         ratios[index] = ratio if ratio > JUMP_RATIO[0 if uneven[index] else 1] else 0.0
     return ratios
 

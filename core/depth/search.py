@@ -80,7 +80,8 @@ FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass a
 FINEST_COST = 1.2  # of an iteration there, relative to one on the rays: observations leave them
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
 ROUNDS = 5  # of reflections of blocks of one end
-JUDGED_ROUNDS = 5  # of reflections at the finest levels
+JUDGED_ROUNDS = 5  # of reflections at the finest levels, and of smoother paths of the camera
+SMOOTHED = 4  # descents of these, about
 SWEEPS = 3  # over single frames of one end
 SAME, NEAR = 0.02, 0.06  # relative distance of shapes below which two ends are one, or agree
 MET = 2  # further starts that come near the lowest in the first level: then one that is HIGH does not go on
@@ -447,7 +448,8 @@ class _Search(OneLine):
         )
         posing = self._posing_work if close else 0.0
         self.planned += posing - self._posing_work + (len(followed) - 1) * _fine_work(full.shape)
-        self.done = max(self.done, self.planned - len(followed) * _fine_work(full.shape) - posing)
+        left = len(followed) * _fine_work(full.shape) + posing + self._smoothing_work
+        self.done = max(self.done, self.planned - left)
         found: list[_FineEnd] = []
         for _, end, point in followed:
             found.append((yield from self._pass_fine_levels(end.name, point)))
@@ -476,18 +478,19 @@ class _Search(OneLine):
         search = _Search(own, self.options, subset.restrict(self.best), count=subset.problem.shape[1])
         steps = Pausing(search._compete({name: subset.restrict(start) for name, start in starts.items()}))
         work, phase, shown = _fine_work(subset.problem.shape, FINE[-1:]), None, search.best
+        smoothing = self._smoothing_work
         for step in steps:
             if step.phase != phase and step.best is not shown:  # to extend one costs as much as a few steps
                 self.best, self.best_energy = subset.extend(step.best, self.best.rays), step.best_energy
                 shown = step.best
             phase = step.phase
-            self.planned, self.done = search.planned + work, search.done
+            self.planned, self.done = search.planned + work + smoothing, search.done
             yield self._step(step.energy, replace(phase, subset=phase.kind not in SEARCHING))
         found, coarse = steps.value
         differing = search._differing(found)
         limit = found[0].energy + TIE_RANKED * abs(found[0].energy)
         followed = [end for end in differing if end.energy <= limit]
-        self.planned, self.done = search.planned + len(followed) * work, search.planned
+        self.planned, self.done = search.planned + len(followed) * work + smoothing, search.planned
         ends: list[_FineEnd] = []
         for end in followed:
             point = subset.extend(
@@ -523,6 +526,13 @@ class _Search(OneLine):
         trials = (POSED[0] * COARSE_TRIALS + POSED[1] * FINE_TRIALS) / len(self.part.tracks)
         return trials * iteration_work(self.part.shape) + RETURNED * _fine_work(self.subset.problem.shape)
 
+    @property
+    def _smoothing_work(self) -> float:
+        """The work of making the camera's path smoother, about; 0 where it is not tried."""
+        if self.count is not None or not self._posed_anew:
+            return 0.0
+        return SMOOTHED * FINEST_COST * _iterations(NOISY) * iteration_work(self.subset.problem.shape)
+
     def _pass_coarse_levels(
         self, starts: Mapping[str, DepthPoint]
     ) -> Generator[DepthStep, None, list[_CoarseEnd]]:
@@ -536,7 +546,7 @@ class _Search(OneLine):
         searched = list(starts.items())[: (None if thorough else 1) if coarse else 0]
         ranked = 1 if thorough else len(ends) + len(searched)
         self.planned = planned_work(full.shape, len(searched) * (2 if thorough else 1), ranked)
-        self.planned += self._posing_work
+        self.planned += self._posing_work + self._smoothing_work
         begun: list[tuple[Phase, _CoarseEnd]] = []
         for number, (name, start) in enumerate(searched, start=1):
             phase = Phase(PhaseKind.DEPTH_START, number, len(searched), name)
@@ -646,13 +656,8 @@ class _Search(OneLine):
     def _judge(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
         """Mirror frames of an end, or pose some anew, while its energy at the finest level falls."""
         full, self.following = self.subset.problem, False
-        few = self.count is None and FEWEST_POSED <= full.shape[0] <= FEW_FRAMES
         for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
-            if few:
-                smoother = yield from self._first_lower(end, smoother_paths(full, end.point))
-                if smoother is not None:
-                    end = smoother
-                    continue
+            end = yield from self._smooth_paths(end)
             mirrored = yield from self._find_mirrored(end.point)
             better = [each for each in mirrored if each.excess < -LEAST_LOWER]
             starts = (*_mirrored_together(full, better), without_jumps(full, end.point))
@@ -662,13 +667,24 @@ class _Search(OneLine):
             end = lower
         return end
 
+    def _smooth_paths(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
+        """Pose runs of few frames so that the camera's path is smoother, while the energy falls."""
+        if self._smoothing_work:
+            for _ in range(JUDGED_ROUNDS):
+                starts = smoother_paths(self.subset.problem, end.point)
+                lower = yield from self._first_lower(end, starts, LEAST_GAIN)
+                if lower is None:
+                    break
+                end = lower
+        return end
+
     def _first_lower(
-        self, end: _FineEnd, starts: Iterable[DepthPoint]
+        self, end: _FineEnd, starts: Iterable[DepthPoint], least: float = 0.0
     ) -> Generator[DepthStep, None, _FineEnd | None]:
-        """Return the first end of the finest level of some starts that is lower; None where none is."""
+        """Return the first end of the finest level of some starts that is lower by more; None if none is."""
         for start in starts:
             point, energy, coarser = yield from self._finest(start)
-            if energy < end.energy:
+            if energy < end.energy - least:
                 if not self.loose:
                     exact = self.subset.problem.with_noise(0.0)
                     coarser, _ = relax(exact, point, FINE[-1:], self.options)

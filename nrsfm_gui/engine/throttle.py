@@ -131,6 +131,7 @@ class PanelUpdater(Throttle):
     def add(self, resolve: Callable[[], State], apply: Callable[[State], object]) -> None:
         """Update one more part of the panel, after those before, where the state of that part differs."""
         self._parts.append((resolve, apply))
+        self._shown = []
 
     def forget(self) -> None:
         """Drop the request, and show any state at the next update: the view was changed by other means."""

@@ -55,6 +55,8 @@ class Preferences:
             if isinstance(value, bool) or (isinstance(value, str) and not described.choices):
                 raise InputError(f"{name} is {value!r}; accepted is {described.accepted}")
             object.__setattr__(self, name, described.checked(value))
+        if self.size not in SIZES:
+            raise InputError(f"size is {self.size}; accepted are {', '.join(map(str, SIZES))}")
 
 
 def from_values(values: Mapping[str, Any]) -> tuple[Preferences, tuple[str, ...]]:

@@ -229,7 +229,7 @@ class SequenceOpening(QObject):
                 self._pending = entries
                 self.inspected.emit(found, how)
             elif isinstance(found, FileContents) and found.sequence is None:
-                self.failed.emit(found.problem, "")
+                fail(found.problem, "")
             else:
                 if entries:
                     self.list_entries(entries)
@@ -237,6 +237,7 @@ class SequenceOpening(QObject):
 
         def fail(sentence: str, details: str) -> None:
             if number == self._newest:
+                self._then = None
                 self.failed.emit(sentence, details)
 
         self._jobs.start(Job(read, done=finish, failed=fail))

@@ -62,7 +62,7 @@ from nrsfm_gui.sessions.session_records import SessionRecords
 
 SUFFIX = ".nrsfm"
 FORMAT = "nrsfm-session"
-VERSION = 1
+VERSION = 2
 ABOUT = ("format", "version", "versions", "saved")  # entries besides those of the session
 # Fields that a session and its view have in common.
 SEEN = ("frame", "point", "selection", "frame_range", "alignment", "appearance", "background")

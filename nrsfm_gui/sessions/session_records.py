@@ -147,6 +147,8 @@ class SessionRecords(Records):
         spectral = values.get("spectral")
         if spectral is not None and not isinstance(spectral, ConcavePenalty):
             raise refused(f"{where}.spectral", spectral, "a penalty that is not linear")
+        if kind is Provenance and not values["steps"]:
+            raise InputError(f"{where}.steps is empty; accepted is at least one run")
         if kind is Point:
             (rows, columns), factors = values["problem"].shape, values["factors"]
             if factors.B.shape != (rows, values["problem"].rank) or factors.C.shape[2] != columns:

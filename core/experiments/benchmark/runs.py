@@ -106,7 +106,7 @@ def run_benchmark(
                     start = bilinear_start(case.pose(), case.start)
             run = run_method(case, method, start, seconds, report)
             if store is not None and run.status != STOPPED:
-                facts: dict[str, Any] = {"status": run.status, "curve": [*map(astuple, run.curve)]}
+                facts: dict[str, Any] = {"ended": run.status, "curve": [*map(astuple, run.curve)]}
                 facts |= {"peak_mb": run.peak_mb, "process_mb": run.process_mb}
                 store.append({"key": key} | identity | facts)
         yield run
@@ -119,7 +119,7 @@ def _load_run(store: JobStore, key: str, case: BenchmarkCase) -> MethodRun | Non
     if facts is None:
         return None
     curve = tuple(CurvePoint(*point) for point in facts["curve"])
-    return MethodRun(facts["method"], curve, case, facts["status"], facts["peak_mb"], facts["process_mb"])
+    return MethodRun(facts["method"], curve, case, facts["ended"], facts["peak_mb"], facts["process_mb"])
 
 
 def measure_method(

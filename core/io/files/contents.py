@@ -265,7 +265,7 @@ def _what_is_wrong(lines: list[str], path: Path) -> str | None:
 MOST_MEMBERS = 100_000
 MOST_ARRAYS = 20_000  # each of which is opened when the file is
 _LISTED = b"PK\x01\x02"  # begins the entry of a part in the list of an archive
-_COUNTED = 8_000_000  # bytes at the end of an archive, in which its parts are counted
+_COUNTED = 8_000_000  # bytes of an archive, in which its parts are counted at once
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zlib alone unpacks no more than it is asked for
 _ENCRYPTED = 1  # in the flags of a part
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of an archive, and of an empty one
@@ -289,8 +289,7 @@ def opened_archive(
         stream = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
     with stream:
         # zipfile makes an object of each part that the list has, whatever the end of the file states.
-        stream.seek(max(stored - _COUNTED, 0))
-        count = stream.read().count(_LISTED)
+        count = sum(some.count(_LISTED) for some in iter(lambda: stream.read(_COUNTED), b""))
         if count > most:
             raise InputError(f"{path}: holds {count} parts; accepted are up to {most}")
         with zipfile.ZipFile(stream) as archive, naming(path):

@@ -86,7 +86,7 @@ def _load_mat(path: Path, content: bytes) -> LoadedFile:
     if isinstance(variables.get(FRAME), dict):
         return load_poses(path, content, table_of_frame(variables))
     if sleap.is_project(variables):
-        with refusing_damage(path, "Project of SLEAP"):
+        with refusing_damage(path, "a project of SLEAP"):
             variables = sleap.analysis_of(variables, len(content))
     individuals = sleap.individuals_of(variables) if sleap.is_analysis(variables) else ()
     return LoadedFile(path, content, variables, individuals)

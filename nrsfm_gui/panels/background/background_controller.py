@@ -95,7 +95,7 @@ class BackgroundController(QObject):
         self.bar.remove.clicked.connect(lambda _checked: self.remove())
         view.add_below(self.bar)
         session.background_changed.connect(self._on_background_changed)
-        session.frame_changed.connect(lambda _frame: self._update())
+        session.frame_changed.connect(lambda _frame: self._show_picture())
 
     @property
     def _images(self) -> ImageSource | None:
@@ -208,7 +208,11 @@ class BackgroundController(QObject):
         self.bar.set_values(f"{name}: {what}", background.opacity, background.offset)
         self.bar.show()
         self._view.show_axes(False)
-        if pictures is None:
+        self._show_picture()
+
+    def _show_picture(self) -> None:
+        background, reader, pictures = self._session.background, self._reader, self._images
+        if background is None or reader is None or pictures is None:
             return
         index = background.picture(self._session.frame, self._session.sequence)
         there, image = 0 <= index < pictures.count, pictures.kept(index)

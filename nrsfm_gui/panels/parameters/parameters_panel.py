@@ -281,7 +281,8 @@ class ParametersPanel(QScrollArea):
         key, method = self._form.objective.key, self._form.method.choice.key
         problem, objective = ("lowrank", WNN) if key == LOWRANK else ("nonrigid", key)
         changes: dict[str, Any] = {"problem": problem, "objective": objective, "method": method}
-        values, refusals = self._rows.read({name: partial(self._checked, name) for name in PLAIN})
+        checks = {name: partial(self._checked, name) for name in self._rows.editors if name in PLAIN}
+        values, refusals = self._rows.read(checks)  # in the order that they are seen in
         options, refused = self._form.method.read()
         changes |= values | {"options": options}
         refusals += refused

@@ -222,7 +222,7 @@ class SpectrumCanvas(Themed, PlainPlot):
             return self._click_hint(target.index + 1, more=target.kind == "more")
         if self.dragged_handle is None and self._is_of_others(target.index):
             return f"Of mode {target.index + 1} and all smaller ones."
-        return self._note or self._words.handle
+        return (self._note if self.dragged_handle is not None else "") or self._words.handle
 
     def _is_of_others(self, handle: int) -> bool:
         """Return whether a weight is of all smaller modes, too."""
@@ -474,14 +474,16 @@ class SpectrumCanvas(Themed, PlainPlot):
         assert event is not None
         if event.button() is not Qt.MouseButton.LeftButton:
             return
-        target = self.target_at(event.position())
+        target, reason = self.target_at(event.position()), ""
         if self.dragged_handle is not None:
             self.dragged_handle = self._base = None
-            self._said = ""
+            reason = self._said if self.barrier is not None else ""
             self._show()  # the scale may have to follow now
         elif target is not None and target.kind != "handle" and target == self.target:
             self.rank_requested.emit(target.index + 1)
         self._set_target(self.target_at(event.position()))
+        self._said = reason  # of a stop: it is shown for some time
+        self._show_hint()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
         """Request what the rule gives a handle; elsewhere, count as another press."""

@@ -112,6 +112,13 @@ def test_changes_that_come_fast_keep_the_longest_rest_between_them(threads, make
     assert (found[1].settings.rank, found[1].rest) == (6, 0.1)
 
 
+def test_a_change_after_the_end_is_refused_as_too_late(threads, make_stream):
+    thread = threads(make_stream(length=3))
+    thread.start()
+    assert has_ended(thread)
+    assert not thread.change(Settings(rank=3))
+
+
 def test_a_refusal_and_a_defect_end_as_values(threads):
     def refuse(sequence, settings, start):
         raise InputError("the tracks are not there")

@@ -1,5 +1,6 @@
 """Numbers that change faster than they can be read."""
 
+import itertools
 import time
 
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QTimer
@@ -67,6 +68,17 @@ def test_of_a_panel_the_parts_that_differ_are_drawn_in_order():
     updater.forget()
     updater.run()
     assert shown[3:] == [("imag", 2.0), ("real", 3.0)]
+
+
+def test_updates_of_a_panel_are_an_interval_apart(qtbot):
+    owner, at = QObject(), []
+    state = [0]
+    updater = PanelUpdater(lambda: state[0], lambda _: at.append(time.perf_counter()), owner, milliseconds=80)
+    for state[0] in range(1, 20):
+        updater.request()
+        qtbot.wait(10)
+    assert len(at) >= 2
+    assert min(late - early for early, late in itertools.pairwise(at)) > 0.07
 
 
 def test_a_call_waits_until_requests_rest(qtbot):

@@ -324,7 +324,7 @@ PROBLEM = (*POINT, "problem")
 OWN = ("sequences", 0, "sequence")
 BROKEN = {
     "format": (put("format", value="x"), "is not a session: its format is not 'nrsfm-session'"),
-    "version": (put("version", value=2), "is a session of version 2; this program reads version 1"),
+    "version": (put("version", value=1), "is a session of version 1; this program reads version 2"),
     "no settings": (put(*RUN, "settings", value=KeyError), r"runs\[0\] lacks 'settings'"),
     "settings": (put("sequences", 0, "settings", "rank", value=0), "settings: rank is 0; accepted"),
     "sequences": (put("sequences", value=[]), "there is no sequence"),
@@ -343,6 +343,7 @@ BROKEN = {
         "rotations is None; accepted is the name of an array",
     ),
     "lineage": (put(*RUN, "last", "provenance", "steps", value=[{}]), r"steps\[0\] lacks 'settings'"),
+    "no lineage": (put(*RUN, "last", "provenance", "steps", value=[]), "steps is empty; accepted is"),
     "reading": (put(*OWN, "reading", value={"odd": 1}), "reading is .* unexpected keyword argument 'odd'"),
     "tracks": (put(*OWN, "arrays", "tracks", value=KeyError), "tracks is absent"),
 }

@@ -11,6 +11,7 @@ from hands import button_of
 from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 from core import PRESETS, Alignment, InputError, Settings, TruncatedNuclearNorm, write_challenge, write_npz
+from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import RunState
@@ -177,6 +178,14 @@ def test_what_another_window_has_saved_is_not_replaced_without_a_question(
     path.unlink()
     saver.save()
     qtbot.waitUntil(path.exists)
+
+
+def test_what_follows_an_opening_is_dropped_where_that_fails(qtbot, make_session_window, sequence, tmp_path):
+    opening, called = make_session_window().sequence_opening, []
+    with qtbot.waitSignal(opening.failed):
+        opening.open(tmp_path / "gone.npz", then=lambda: called.append(1))
+    opening.open_imported(sequence, StoredImport({}))
+    assert not called
 
 
 def test_a_file_that_was_written_after_the_copy_that_is_recovered_is_not_replaced_without_a_question(

@@ -287,5 +287,5 @@ def _read_landmarks(file: LoadedFile, options: ReadingOptions) -> Parts:
     landmarks, visibility = file.variables["landmarks"], file.variables.get("visibility")
     _, parts = read_individual([""], [(landmarks, visibility)], options, "MediaPipe", "visibility", HALF)
     names, edges = SKELETONS_OF_MEDIAPIPE.get(landmarks.shape[1], (None, None))
-    roles = {"landmarks": "tracks", "visibility": "visibility"}
+    roles = {"landmarks": "tracks"} | ({} if visibility is None else {"visibility": "visibility"})
     return in_pixels(replace(parts, edges=edges, point_names=names, roles=roles), options)

@@ -105,7 +105,8 @@ def read(file: LoadedFile, table: Table, options: ReadingOptions) -> Parts:
     poses = [(arrays[_name(each, "coords")], arrays.get(_name(each, "likelihood"))) for each in names]
     index, parts = read_individual(names, poses, options, "DeepLabCut", "likelihood", CUTOFF)
     kinds = {"coords": "tracks", "bodyparts": "names", "likelihood": "scores"}
-    roles = {_name(names[index], kind): role for kind, role in kinds.items()}
+    named = {_name(names[index], kind): role for kind, role in kinds.items()}
+    roles = {name: role for name, role in named.items() if name in arrays}
     guesses: tuple[str, ...] = ()
     if table.rows and not table.texts(0)[0].isdigit():
         guesses = ("the rows are labelled pictures: they may be far apart in time, or of several videos",)

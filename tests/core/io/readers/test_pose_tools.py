@@ -115,6 +115,26 @@ def test_the_table_that_deeplabcut_writes_by_pandas_is_read(individuals, tmp_pat
         refuses(path, rf"DLC_resnet50\.h5: .*{sentence}")
 
 
+@pytest.mark.parametrize("kind", ["DeepLabCut", "MediaPipe"])
+def test_points_in_the_corner_are_hidden_where_a_tool_writes_no_scores(kind, tmp_path):
+    shown = np.where(VISIBLE[..., None], TRACKS, 0.0)
+    if kind == "DeepLabCut":
+        path, rows = tmp_path / "t.csv", [["scorer"], ["bodyparts"], ["coords"]]
+        for point in range(POINTS):
+            for axis in "xy":
+                for row, name in zip(rows, ("net", f"point{point}", axis), strict=True):
+                    row.append(name)
+        rows += [[number, *frame.ravel()] for number, frame in enumerate(shown)]
+        path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+        options = {}
+    else:
+        path, options = tmp_path / "t.json", {"size": "640x480"}
+        frames = [[{"x": x / 640, "y": y / 480} for x, y in frame.tolist()] for frame in shown]
+        path.write_text(json.dumps([{"landmarks": frame} for frame in frames]))
+    np.testing.assert_array_equal(read_sequence(path, **options).visible, VISIBLE)
+    assert "count as hidden" in " ".join(inspect_file(path, **options).guesses)
+
+
 def test_a_project_of_sleap_is_read_with_its_labels_before_its_predictions(tmp_path):
     path = project(tmp_path / "labels.v001.slp")
     refuses(path, r"2 individuals: first \(\d+% visible\), untracked \(100% visible\)")
@@ -125,7 +145,7 @@ def test_a_project_of_sleap_is_read_with_its_labels_before_its_predictions(tmp_p
     refuses(project(path, videos=2), "is a project of 2 videos")
     with h5py.File(path, "a") as file:
         del file["metadata"]
-    refuses(path, r"cannot be read as Project of SLEAP")
+    refuses(path, r"cannot be read as a project of SLEAP")
 
 
 def project(path, videos=1):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPointF, QRectF, QSize
+from PyQt6.QtCore import QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import QColor, QImage
 
 from core import InputError, simulate
@@ -237,6 +237,13 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, folder, session, backgro
     bar.offset.setValue(2)
     assert shown.opacity() == pytest.approx(0.3)
     assert session.background == Background(folder, 0.3, 2)
+    offset = bar.offset.lineEdit()
+    offset.selectAll()
+    qtbot.keyClicks(offset, "1")
+    session.set_frame(3)  # as in playback
+    qtbot.keyClicks(offset, "4")
+    qtbot.keyClick(offset, Qt.Key.Key_Return)
+    assert session.background.offset == 14
     bar.remove.click()
     assert not bar.isVisible() and not shown.isVisible() and session.background is None
     assert not with_background.holds(session)

@@ -126,7 +126,10 @@ def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
     move(plot, start)
     assert edits[-1] == pytest.approx(WEIGHTS, rel=1e-3)
     assert plot.canvas.barrier is None
-    release(qtbot, plot, start)
+    move(plot, start + QPointF(0, pixels))
+    reason = plot.hint
+    release(qtbot, plot, start + QPointF(0, pixels))
+    assert plot.hint == reason and "Shift moves both" in reason  # for a while
 
 
 @pytest.mark.parametrize("by_change", [True, False])
