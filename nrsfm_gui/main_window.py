@@ -6,13 +6,13 @@ from functools import cached_property, partial
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QCloseEvent
-from PyQt6.QtWidgets import QApplication, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from nrsfm_gui.engine.solver_thread import Work, real_work
 from nrsfm_gui.importing.import_dialog import ImportController
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.arguments import Arguments
-from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panel_window import PanelWindow
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE
 from nrsfm_gui.sessions.session_saver import SessionSaver
@@ -149,7 +149,7 @@ class MainWindow(PanelWindow):
         self.banners.add(self.state_cards.card, lambda: Urgency.STATE, central=True)
         self.banners.add(self.session_saver.recovery.bar, lambda: Urgency.QUESTION)
         self.banners.add(self.first_steps, lambda: Urgency.GUIDE)
-        self.session.theme_changed.connect(self._on_theme_changed)
+        self.session.theme_changed.connect(apply_theme)
         DropTarget(self).dropped.connect(self.sequence_opening.open)
         self.session_saver.session_shown.connect(lambda _path: self.dock_layout.adopt())
         self.session.background_changed.connect(self.dock_layout.place_tracks)
@@ -168,11 +168,6 @@ class MainWindow(PanelWindow):
             return live
         show_dock_of(self.parameters_panel)
         return self.parameters_panel
-
-    def _on_theme_changed(self, theme: Theme) -> None:
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        apply_theme(app, theme)
 
     # -- Qt's events ----------------------------------------------------------------------------------------
 

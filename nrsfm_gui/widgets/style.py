@@ -227,8 +227,10 @@ class Themed(_Widget):
         """Use the colors of a theme."""
 
 
-def apply_theme(app: QApplication, theme: Theme) -> None:
+def apply_theme(theme: Theme) -> None:
     """Apply a theme to the application."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
     # A sheet in the place of another is applied to a widget once for each of its ancestors, and behind a
     # sheet the style has no name: without this line a change of the theme takes four times as long.
     app.setStyleSheet("")

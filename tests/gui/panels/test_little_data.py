@@ -55,7 +55,7 @@ def test_the_timeline_survives_whatever_errors_it_is_given(qapp, show, series):
         timeline.strip.set_hidden(frozenset(range(0, points, 2)))
         for seed, part in enumerate((timeline.strip, timeline.slider, timeline.curve)):
             wiggle(part, seed)
-        apply_theme(qapp, LIGHT)
+        apply_theme(LIGHT)
         timeline.grab()
     assert all(0 <= frame < frames for frame in asked)
     for frame in np.flatnonzero(np.isfinite(series.per_frame)):
@@ -80,7 +80,7 @@ def test_panels_survive_sequences_with_almost_no_points(qapp, show, frames, poin
     panel.set_shapes(sequence, shapes)
     panel.set_selection(range(points), 0)
     panel.set_courses(shapes, range(points), "px")
-    apply_theme(qapp, DARK)
+    apply_theme(DARK)
     panel.grab()
     assert "press Run" in panel.curves._empty.text()
     assert panel.table.model().data(panel.table.model().index(0, 3)) == "–"

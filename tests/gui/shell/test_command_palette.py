@@ -219,7 +219,7 @@ def test_arrows_move_in_the_list_and_wrap(qtbot, window):
 
 def test_found_letters_are_painted_in_the_color_of_the_accent(qtbot, qapp, window, near):
     view = open_palette(qtbot, window)
-    apply_theme(qapp, LIGHT)
+    apply_theme(LIGHT)
     before = near(view.list.grab().toImage(), LIGHT.accent, tolerance=30).sum()
     view.field.setText("frame")
     qtbot.wait(10)

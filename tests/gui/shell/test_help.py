@@ -51,7 +51,7 @@ def test_the_lines_of_each_tracker_are_copied_by_their_link_and_have_a_ground_of
         assert QGuiApplication.clipboard().text() == block
         compile(block, "block", "exec")
     for theme in (DARK, LIGHT):
-        apply_theme(qapp, theme)
+        apply_theme(theme)
         found = page.browser.document().find("core.write_tracks(").block().blockFormat()
         assert found.background().color().name() == theme.window
 
@@ -66,7 +66,7 @@ def test_pages_that_are_not_installed_are_reported_in_their_windows(page_of, mon
 def test_the_page_has_its_pictures_in_both_themes(qapp, page_of):
     browser = page_of(METHOD).browser
     for theme in (DARK, LIGHT):
-        apply_theme(qapp, theme)
+        apply_theme(theme)
         assert theme.muted in browser.toHtml()
         assert "$" not in browser.toPlainText()
     names = re.findall(r"img src='([^']+)'", method_page(DARK))

@@ -8,7 +8,7 @@ import pytest
 from programs import run_python
 from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QScreen
-from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
+from PyQt6.QtWidgets import QMainWindow, QWidget
 
 from core import InputError
 from core.io.readers import memory_limit, set_memory_limit
@@ -39,7 +39,7 @@ def window(show):
 @pytest.fixture
 def preferences(session, store, window):
     made = PreferencesController(session, store, window, restart_first_steps=list)
-    session.theme_changed.connect(lambda theme: apply_theme(QApplication.instance(), theme))
+    session.theme_changed.connect(apply_theme)
     yield made
     if made.dialog is not None:
         made.dialog.close()

@@ -92,7 +92,7 @@ def test_a_note_is_a_low_strip_above_the_buttons_and_its_tip_has_all_of_it(over)
 @pytest.fixture
 def bar(qapp, qtbot):
     made = MessageBar()
-    apply_theme(qapp, DARK)
+    apply_theme(DARK)
     qtbot.addWidget(made)
     made.resize(800, 40)
     return made

@@ -35,7 +35,7 @@ def test_every_drawing_is_valid_and_square(qapp):
 def test_an_icon_is_drawn_in_the_colors_of_its_states(qapp):
     icons = [icon(name, disabled=QPalette.ColorRole.Mid) for name in NAMES if name != "application"]
     for theme in (DARK, LIGHT):
-        apply_theme(qapp, theme)  # after they were made
+        apply_theme(theme)  # after they were made
         for shown in icons:
             for mode, color in ((QIcon.Mode.Normal, theme.text), (QIcon.Mode.Disabled, theme.border)):
                 pixels = rgba(shown, 64, mode)

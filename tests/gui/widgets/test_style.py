@@ -21,24 +21,24 @@ class Painted(Themed, QWidget):
 
 
 def test_a_widget_applies_the_colors_of_a_theme_once_per_change(qtbot, qapp):
-    apply_theme(qapp, DARK)
+    apply_theme(DARK)
     outer = qtbot.addWidget(QWidget())
     inner = Painted()
     QVBoxLayout(outer).addWidget(inner)
-    apply_theme(qapp, LIGHT)  # what is in no window yet takes them when it is shown
+    apply_theme(LIGHT)  # what is in no window yet takes them when it is shown
     with qtbot.waitExposed(outer):
         outer.show()
     assert inner.taken == ["dark", "light"]
     for theme in (LIGHT, DARK, LIGHT):
-        apply_theme(qapp, theme)
+        apply_theme(theme)
         assert inner._theme is theme
     outer.hide()
-    apply_theme(qapp, DARK)
+    apply_theme(DARK)
     assert inner.taken == ["dark", "light", "dark", "light", "dark"]
 
 
 def test_a_property_that_the_sheet_uses_changes_the_color(qtbot, qapp, near):
-    apply_theme(qapp, DARK)
+    apply_theme(DARK)
     bar = qtbot.addWidget(QFrame())
     bar.setProperty("role", "banner")
     bar.setProperty("edge", "accent")
@@ -56,7 +56,7 @@ def test_a_change_of_the_theme_reaches_a_widget_as_often_however_deep_it_is(qapp
         def changeEvent(self, event):
             self.count += event.type() is QEvent.Type.StyleChange
 
-    apply_theme(qapp, LIGHT)
+    apply_theme(LIGHT)
     around = QWidget()
     nested = [Changes(around)]
     for _ in range(6):
@@ -64,5 +64,5 @@ def test_a_change_of_the_theme_reaches_a_widget_as_often_however_deep_it_is(qapp
     show(around, 100, 100)
     for each in nested:
         each.count = 0
-    apply_theme(qapp, DARK)
+    apply_theme(DARK)
     assert {each.count for each in nested} == {nested[0].count} and nested[0].count > 0

@@ -203,7 +203,7 @@ def test_the_panel_changes_everything(parts):
 def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
     panel = parts.appearance_panel
     for theme in (DARK, LIGHT):
-        apply_theme(qapp, theme)
+        apply_theme(theme)
         panel.toggle()
         for field in panel.findChildren((QCheckBox, QComboBox, QAbstractSpinBox, QPushButton)):
             assert field.toolTip(), field

@@ -34,7 +34,7 @@ SETTINGS = QUICK.with_changes(penalty=WeightedNuclearNorm(xi=0.5))
 @pytest.fixture
 def panel(qapp, show):
     panel = GuidancePanel()
-    apply_theme(qapp, DARK)
+    apply_theme(DARK)
     return show(panel, 420, 260)
 
 
@@ -129,7 +129,7 @@ def marked(panel):
 
 def test_the_curve_its_minimum_and_the_present_value_are_drawn(qapp, panel, near):
     theme = LIGHT
-    apply_theme(qapp, theme)
+    apply_theme(theme)
     drawn = curves(truth=np.array([3.0, 1.0, np.nan, 2.0]))
     panel.set_state(replace(READY, curves=drawn, present=1.0))
     QApplication.processEvents()

@@ -27,7 +27,7 @@ USUAL = {
 @pytest.fixture(scope="module", autouse=True)
 def theme(qapp):
     """Give the application the theme that it has: sizes depend on it."""
-    apply_theme(qapp, DARK)
+    apply_theme(DARK)
 
 
 @pytest.fixture

@@ -144,7 +144,7 @@ def test_the_curve_follows_the_errors_below_a_round_top_with_the_worst_frame_mar
 
 def test_frames_with_ground_truth_are_marked_and_that_of_the_intrinsics_otherwise(qapp, timeline, near):
     theme, slider = LIGHT, timeline.slider
-    apply_theme(qapp, theme)
+    apply_theme(theme)
     before = slider.grab().toImage()
     assert not near(before, theme.truth).any()
     slider.set_truth_frames((4, 20), 20)
