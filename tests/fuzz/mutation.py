@@ -1,11 +1,11 @@
 """Damaged copies of files: of the values that they hold, and of any of their bytes.
 
 A file is decoded into a tree: dicts of the parts of an archive, the variables of MATLAB and the items of
-HDF5, lists of lines and of their words, the values of JSON and of pickles, with arrays of NumPy in it. What
-is in one place of the tree becomes another value, goes, comes twice, or gets another name, and the tree is
-encoded again. What is damaged so is still read far enough to reach what comes after the first check. Bits
-that flip, numbers that become others, bytes that are cut off, doubled or from another file are for all
-formats, and for the parts of archives.
+HDF5, lists of lines and of their words, the values of JSON, the operations of pickles, none of which is
+executed, with arrays of NumPy in it. What is in one place of the tree becomes another value, goes, comes
+twice, or gets another name, and the tree is encoded again. What is damaged so is still read far enough to
+reach what comes after the first check. Bits that flip, numbers that become others, bytes that are cut off,
+doubled or from another file are for all formats, and for the parts of archives.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import pickletools
 import re
 import struct
 import warnings
@@ -160,6 +161,8 @@ def _other(value: Any, random: Random) -> Any:
     """Return another value in place of one."""
     if isinstance(value, Decoded):
         return mutated_bytes(value.encoded(), random)
+    if isinstance(value, bytes) and random.random() < 0.5:
+        return mutated_bytes(value, random)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
         return mutated_array(value, random)
     return deepcopy(random.choice(WORDS if isinstance(value, str) else VALUES))  # it is changed later
@@ -300,6 +303,19 @@ def _for_matlab(value: Any) -> Any:
     return cells
 
 
+def _operations_of(content: bytes) -> dict[int, bytes]:
+    """Return the operations of a pickle with their arguments, by their places; none is executed."""
+    places = [place for _, _, place in pickletools.genops(content) if place is not None]
+    ends = (*places[1:], len(content))
+    return {begin: content[begin:end] for begin, end in zip(places, ends, strict=True)}
+
+
+def _pickle_of(operations: Any, _content: bytes) -> bytes:
+    """Return the operations one after the other; another value is what puts it on the stack."""
+    each = (one if isinstance(one, bytes) else pickle.dumps(one, 2)[2:-1] for one in operations.values())
+    return b"".join(each)
+
+
 def _lines_of(content: bytes) -> list[Any]:
     return [SPLIT.split(line) for line in content.decode("utf-8", "surrogateescape").split("\n")]
 
@@ -326,8 +342,8 @@ FORMATS = (
     ),
     Format(
         lambda content: content[:1] == b"\x80" and content[1:2] in b"\2\3\4\5",
-        pickle.loads, lambda value, content: pickle.dumps(value, protocol=content[1]),
-    ),  # of seeds alone, which this program has made
+        _operations_of, _pickle_of,
+    ),
     Format(
         re.compile(rb"\s*[\[{]").match, json.loads, lambda value, content: json.dumps(value).encode(),
     ),
