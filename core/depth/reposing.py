@@ -58,7 +58,7 @@ LEAST_CHANGE = 5.0  # degrees
 SLOWEST = 0.5  # degrees: a median below, of a camera that stands, counts as this
 AROUND = 5  # frames on either side
 UNEVEN = 2.0  # times its part of the changes of the turn: what a run of frames has that is posed anew
-SMOOTH_EPS = 0.01
+SMOOTH_EPS = 0.01  # of the distribution of the trusted shapes, for such a run
 
 COARSE = (FIRST, COMPARED)
 SEED = 0  # of the random frames: a run repeats
