@@ -113,7 +113,7 @@ class ExportForm(Form):
             ("paper", "size (cm)", PairField("×", cm, integer=False),
              "Width and height on paper, in centimeters; text is in points."),
             ("dpi", "dots per inch", NumberField(integer=True),
-             "Of a PNG. SVG and PDF are drawings of any resolution."),
+             "Of a PNG. A PDF is a drawing of any resolution."),
             ("transparent", "background", QCheckBox("none: what is behind the picture shows through"),
              "Whether a picture of the 3-D view has none."),
             ("frames", "frames", Choice(WHICH_FRAMES, titles=WHICH_FRAMES),

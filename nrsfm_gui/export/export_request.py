@@ -88,7 +88,7 @@ KINDS: dict[str, ExportKind] = {
     "figure": ExportKind(
         "Figure for a paper",
         "A plot, or shapes side by side: black on white, in centimeters, without marks of the window",
-        {".pdf": "PDF drawing", ".svg": "SVG drawing", ".png": "PNG picture"},
+        {".pdf": "PDF drawing", ".png": "PNG picture"},
         ("figure", "shapes", "paper", "dpi"),
         needs_run=False,
     ),

@@ -20,7 +20,7 @@ from pyqtgraph.functions import ndarray_from_qimage
 from core import InputError
 from core.foundation import needs, replacing, replacing_many
 from core.io.writers import numbered
-from nrsfm_gui.widgets.plots.svg_generator import png_bytes
+from nrsfm_gui.widgets.plots.plot_export import png_bytes
 
 Writer = Callable[[Path, Iterator[QImage], float], list[Path]]
 

@@ -39,11 +39,11 @@ from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.text.run_numbers import numbers
-from nrsfm_gui.widgets.plots.plot_export import Figure, PlotFigure, figure_svg
-from nrsfm_gui.widgets.plots.svg_generator import png_bytes
+from nrsfm_gui.widgets.plots.plot_export import Figure, PlotFigure, figure_image, png_bytes
 
-PICTURE = (800, 410)  # pixels: small, so that its labels can be read on a page
+PICTURE = QSize(800, 410)  # pixels: small, so that its labels can be read on a page
 CHART = QSize(500, 260)  # likewise
+CHART_SCALE = 2.0  # pixels of a chart to each of the page, for fine screens and for paper
 LEFT_OUT = {"problem", "method", "penalty", "options"}  # settings that have rows of their own
 REMARK = "remark"
 IN_TILES = {"reprojection RMS", "alignment", "iterations", "computing time", REMARK}
@@ -60,7 +60,7 @@ def save_report(views: ViewSources, path: Path) -> None:
         raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for reports is .html")
     if run is None or session.seen is None:
         raise InputError(f"{path} is not written: there is no reconstruction yet")
-    options = MovieOptions(width=PICTURE[0], height=PICTURE[1])
+    options = MovieOptions(width=PICTURE.width(), height=PICTURE.height())
     with closing(ScenePainter(views, options, theme=PAPER)) as painter:
         painter.fit(session.frame)
         picture = png_bytes(painter.picture(session.frame, 0.0))
@@ -110,8 +110,8 @@ def report_page(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
         {name: html.escape(text) for name, text in texts.items()},
         tiles="".join(_tile(value, meaning) for value, meaning in tiles),
         remarks="".join(remarks),
-        picture=base64.b64encode(picture).decode("ascii"),
-        error_chart=_chart(PlotFigure(plot), "errors", plot),
+        picture=_picture(picture, PICTURE, "3-D view"),
+        error_chart=_chart(PlotFigure(plot), plot),
         loss_chart=_loss_chart(run),
         spectrum_chart=_spectrum_chart(seen),
         worst=_worst_table(shapes, sequence, series.per_frame),
@@ -151,7 +151,7 @@ def _loss_chart(run: Run) -> str:
     plot = LossPlot()
     attempts = attempts_of(run.history, run.last)
     plot.set_state(LossState({run.number: run.history}, run.number, attempts=attempts))
-    return _chart(plot.figure, "loss", plot)
+    return _chart(plot.figure, plot)
 
 
 def _spectrum_chart(seen: Iterate) -> str:
@@ -161,14 +161,21 @@ def _spectrum_chart(seen: Iterate) -> str:
     if seen.record.energy is not None:
         state = modes_state(values, seen.settings, mode_count(values, seen.settings))
     plot.set_state(state)
-    return _chart(plot.figure, "spectrum", plot)
+    return _chart(plot.figure, plot)
 
 
-def _chart(figure: Figure, name: str, widget: QWidget) -> str:
-    """Return a figure as SVG, and delete the widget that draws it."""
-    chart = figure_svg(figure, CHART, name=name)
+def _chart(figure: Figure, widget: QWidget) -> str:
+    """Return a figure as an element of the page, and delete the widget that draws it."""
+    picture = png_bytes(figure_image(figure, CHART, CHART_SCALE))
     widget.deleteLater()
-    return chart
+    return _picture(picture, CHART, figure.title)
+
+
+def _picture(content: bytes, size: QSize, title: str) -> str:
+    """Return a picture that is inside the page; `content`: PNG."""
+    inside = f"data:image/png;base64,{base64.b64encode(content).decode('ascii')}"
+    sides = f'width="{size.width()}" height="{size.height()}"'
+    return f'<img alt="{html.escape(title)}" {sides} src="{inside}" />'
 
 
 def _settings(settings: Settings) -> list[tuple[str, str]]:

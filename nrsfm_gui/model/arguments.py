@@ -80,8 +80,8 @@ def parse(argv: Collection[str]) -> Arguments:
     )
     parser.add_argument(
         "--export", type=Path, action="append", default=[], metavar="FILE", dest="exports",
-        help="save what is shown, by suffix: the reconstruction (see nrsfm export), a figure (.pdf, .svg, "
-        ".png; NAME.heat.pdf, NAME.loss.pdf, ... of a plot) or a movie (.mp4, .gif; NAME.2d.mp4 of 2-D); "
+        help="save what is shown, by suffix: the reconstruction (see nrsfm export), a figure (.pdf, .png; "
+        "NAME.heat.pdf, NAME.loss.pdf, ... of a plot) or a movie (.mp4, .gif; NAME.2d.mp4 of 2-D); "
         "several allowed",
     )  # fmt: skip
     parser.add_argument(

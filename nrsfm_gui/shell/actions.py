@@ -185,7 +185,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Save the rows as they are sorted and filtered as .csv", "sweep_controller.ask_for_table", (),
                with_sweep),
     ActionSpec("sweep_map", SWEEP, "Export the &heat map of the sweep…",
-               "Save the heat map as PDF, SVG or PNG", "sweep_controller.ask_for_figure", (), with_sweep),
+               "Save the heat map as PDF or PNG", "sweep_controller.ask_for_figure", (), with_sweep),
     # -- View -----------------------------------------------------------------------------------------------
     ActionSpec("fit", "&View", "&Fit", "Show the complete sequence in both views", "fit", ("F",),
                with_sequence, icon="fit"),
@@ -385,8 +385,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "background, onto the clipboard",
                "export_controller.copy_view", ("Ctrl+Alt+C",), with_sequence),
     ActionSpec("export_figure", "E&xport", "Fi&gure for a paper…",
-               "Any plot, the 2-D view, or shapes at several frames: black on white, in centimeters, as PDF, "
-               "SVG or PNG", "export_controller.ask", (), with_sequence, arguments=("figure",)),
+               "Any plot, the 2-D view, or shapes at several frames: black on white, in centimeters, as PDF "
+               "or PNG", "export_controller.ask", (), with_sequence, arguments=("figure",)),
     # -- Help -----------------------------------------------------------------------------------------------
     ActionSpec("palette", "&Help", "&Find anything…",
                "Type a few letters of an action, a parameter, a panel, a sequence or a run",

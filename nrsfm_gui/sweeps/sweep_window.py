@@ -147,7 +147,7 @@ class SweepWindow(QWidget):
             "Export",
             "Save the rows of the table, or the heat map",
             ("&Table…", "The rows as .csv", "Ctrl+S", self.table_export_requested.emit),
-            ("&Heat map…", "As PDF, SVG or PNG", "Ctrl+E", self.figure_export_requested.emit),
+            ("&Heat map…", "As PDF or PNG", "Ctrl+E", self.figure_export_requested.emit),
         )
         self._number = _choice("Number", "What the colors are of")
         self._across = _choice("Across", "Setting over the columns")

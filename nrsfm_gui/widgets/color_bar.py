@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import (
     QColor,
     QContextMenuEvent,
     QFont,
     QFontMetricsF,
-    QImage,
     QLinearGradient,
     QMouseEvent,
     QPainter,
@@ -28,7 +27,6 @@ from nrsfm_gui.widgets.labels import known
 from nrsfm_gui.widgets.style import Themed
 
 STOPS = 32
-BAR_STEPS = 256  # pixels of the picture of an upright bar
 WIDTH, HEIGHT = 230, 40  # of the widget, pixels
 BAR = 10.0  # height of the colors
 GRIP = 12.0  # pixels from an end within which the mouse drags it
@@ -108,16 +106,11 @@ def _stops(color_map: str) -> tuple[tuple[float, QColor], ...]:
 
 def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme) -> None:
     """Paint the scale of errors upright, 0 at the bottom, without text."""
-    gradient = QLinearGradient(QPointF(0, BAR_STEPS), QPointF(0, 0))
+    gradient = QLinearGradient(area.bottomLeft(), area.topLeft())
     for share, color in _stops(COLOR_MAPS[0]):
         gradient.setColorAt(share, color)
-    bar = QImage(BAR_STEPS // 8, BAR_STEPS, QImage.Format.Format_RGB32)  # brushes of an SVG have one color
-    inside = QPainter(bar)
-    inside.fillRect(bar.rect(), gradient)
-    inside.end()
-    painter.drawImage(area, bar)
     painter.setPen(QPen(qcolor(theme.border), 1.0))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setBrush(gradient)
     painter.drawRect(area)
 
 

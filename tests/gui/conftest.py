@@ -3,7 +3,6 @@
 import itertools
 import os
 import shutil
-import subprocess
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 from patience import PATIENCE
 from PyQt6 import sip
-from PyQt6.QtCore import QCoreApplication, QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
+from PyQt6.QtCore import QCoreApplication, QEvent, QMimeData, QObject, QPoint, QPointF, QSize, Qt, QUrl
 from PyQt6.QtGui import (
     QColor,
     QDragEnterEvent,
@@ -25,6 +24,7 @@ from PyQt6.QtGui import (
     QSurfaceFormat,
     QTextDocumentFragment,
 )
+from PyQt6.QtPdf import QPdfDocument
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -279,21 +279,14 @@ def legend_of(plot):
     return [name.strip() for name in text.replace("\xa0", " ").split("━")[1:]]
 
 
-@pytest.fixture
-def render_svg():
-    """Render an SVG file with librsvg; Qt's own renderer does not clip as other programs do."""
-    program = shutil.which("rsvg-convert")
-    if program is None:
-        pytest.skip("rsvg-convert is absent; it is in the Debian package librsvg2-bin")
-
-    def render(path, *, zoom=1):
-        picture = path.with_suffix(".rendered.png")
-        subprocess.run([program, "--zoom", str(zoom), "--output", str(picture), str(path)], check=True)
-        image = QImage(str(picture))
-        picture.unlink()
-        return image
-
-    return render
+@called_by_tests
+def read_pdf(path, size=(1000, 600)):
+    """Return what PDFium reads of a PDF with one page: its picture in a size, and its text without spaces."""
+    document = QPdfDocument(None)
+    assert document.load(str(path)) is QPdfDocument.Error.None_ and document.pageCount() == 1
+    image, words = document.render(0, QSize(*size)), document.getAllText(0).text().split()
+    document.close()
+    return image, "".join(words)
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ _WRITERS = (
 )  # fmt: skip
 WRITERS = {writer.suffix: writer for writer in _WRITERS}
 
-DRAWN = (".pdf", ".svg", ".png", ".mp4", ".gif")  # by the window: figures and movies
+DRAWN = (".pdf", ".png", ".mp4", ".gif")  # by the window: figures and movies
 
 
 def writer_for(path: str | Path) -> Writer:

@@ -96,7 +96,7 @@ class LossPlot(Themed, QWidget):
     """Shows histories; the current one in front. `header` is the line above it, placed by the window."""
 
     hold_out_requested = pyqtSignal()  # observations are to be held out
-    figure_requested = pyqtSignal()  # the plot is to be saved as PDF, SVG or PNG
+    figure_requested = pyqtSignal()  # the plot is to be saved as PDF or PNG
     scale_chosen = pyqtSignal(bool)  # whether losses are to be drawn by their logarithm
 
     GESTURES = (

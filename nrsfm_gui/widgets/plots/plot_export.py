@@ -1,4 +1,4 @@
-"""Export of figures for papers as PNG, SVG or PDF, and of images as PNG.
+"""Export of figures for papers as PNG or PDF, and of images as PNG.
 
 A figure is painted by the widget that shows it, in the colors of `PAPER` and at a size in centimeters, so
 that text keeps the size in points that it has on the screen.
@@ -15,6 +15,7 @@ from typing import Protocol
 import pyqtgraph as pg
 from PyQt6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
 from PyQt6.QtGui import (
+    QColor,
     QFontMetricsF,
     QGuiApplication,
     QImage,
@@ -23,6 +24,7 @@ from PyQt6.QtGui import (
     QPainter,
     QPalette,
     QPdfWriter,
+    QPen,
     QResizeEvent,
 )
 from PyQt6.QtWidgets import QGraphicsItem, QWidget
@@ -31,7 +33,6 @@ from core import InputError
 from core.foundation import replacing
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.svg_generator import SvgGenerator, png_bytes
 from nrsfm_gui.widgets.style import Themed, palette
 
 INTERACTIVE_ONLY = 1  # key of QGraphicsItem.data: whether an item serves the mouse and is left out of exports
@@ -48,7 +49,7 @@ class FigureSize:
 
     width: float = 16.0  # centimeters
     height: float = 9.0
-    dpi: int = 300  # dots per inch of a PNG; the other formats are drawings
+    dpi: int = 300  # dots per inch of a PNG; a PDF is a drawing
 
     def __post_init__(self) -> None:
         least, most = SIDES
@@ -180,16 +181,41 @@ def save_figure(figure: Figure, path: Path, size: FigureSize) -> None:
     writer, known = FIGURE_FORMATS.get(path.suffix.lower()), ", ".join(FIGURE_FORMATS)
     if writer is None:
         raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for figures are {known}")
-    with figure.layout(size.pixels):
-        content = writer(figure, size)
+    content = writer(figure, size)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 
 
-def figure_svg(figure: Figure, size: QSize, *, name: str) -> str:
-    """Return a figure as an `svg` element of a page; no two elements of a page share a `name`."""
+class _Painter(QPainter):
+    """Draws lines whose width is in pixels as wide as in a PDF: Qt counts the pixels of the device."""
+
+    def __init__(self, device: QPaintDevice, scale: float) -> None:
+        super().__init__(device)
+        self._scale = scale
+
+    def setPen(self, pen: QPen | QColor | Qt.GlobalColor | int | Qt.PenStyle) -> None:
+        """Use a pen; the items of pyqtgraph call this."""
+        wide = QPen(pen)
+        if wide.isCosmetic():
+            wide.setWidthF(max(wide.widthF(), 1.0) * self._scale)
+        super().setPen(wide)
+
+
+def figure_image(figure: Figure, size: QSize, scale: float) -> QImage:
+    """Return the picture of a figure in a size, with `scale` pixels to each pixel of the size."""
+    image = QImage(size * scale, QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(scale)  # symbols are as large as in a PDF
     with figure.layout(size):
-        return _svg_element(figure, size, name)
+        _paint(figure, image, QRectF(QPointF(0, 0), QSizeF(size)))
+    return image
+
+
+def png_bytes(image: QImage) -> bytes:
+    """Return the PNG file of a picture: Qt's writers report no full disk, so Python writes what they make."""
+    content = QBuffer()
+    content.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(content, "PNG")
+    return bytes(content.data().data())
 
 
 def save_image(image: QImage, path: Path) -> None:
@@ -203,27 +229,10 @@ def save_image(image: QImage, path: Path) -> None:
 
 
 def _png(figure: Figure, size: FigureSize) -> bytes:
-    scale, page = size.dpi / screen_dpi(), size.pixels
-    image = QImage(page * scale, QImage.Format.Format_ARGB32_Premultiplied)
-    image.setDevicePixelRatio(scale)  # symbols are as large as in the other formats
-    image.fill(qcolor(PAPER.panel))
-    _paint(figure, image, QRectF(QPointF(0, 0), QSizeF(page)))
+    image = figure_image(figure, size.pixels, size.dpi / screen_dpi())
     image.setDotsPerMeterX(round(100 * size.dpi / INCH))
     image.setDotsPerMeterY(round(100 * size.dpi / INCH))
     return png_bytes(image)
-
-
-def _svg(figure: Figure, size: FigureSize) -> bytes:
-    element = _svg_element(figure, size.pixels, "figure", centimeters=(size.width, size.height))
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + element.encode("utf-8")
-
-
-def _svg_element(
-    figure: Figure, size: QSize, name: str, *, centimeters: tuple[float, float] | None = None
-) -> str:
-    page = SvgGenerator(size, resolution=screen_dpi(), title=figure.title, name=name, centimeters=centimeters)
-    _paint(figure, page, QRectF(QPointF(0, 0), QSizeF(size)))
-    return page.svg
 
 
 def _pdf(figure: Figure, size: FigureSize) -> bytes:
@@ -235,7 +244,8 @@ def _pdf(figure: Figure, size: FigureSize) -> bytes:
     writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
     writer.setResolution(screen_dpi())
-    _paint(figure, writer, QRectF(0, 0, writer.width(), writer.height()))
+    with figure.layout(size.pixels):
+        _paint(figure, writer, QRectF(0, 0, writer.width(), writer.height()))
     return bytes(content.data().data())
 
 
@@ -245,7 +255,7 @@ def _paint(figure: Figure, device: QPaintDevice, page: QRectF) -> None:
     pyqtgraph records an axis once and plays it back, and Qt scales what it plays back by the ratio of the
     devices' resolutions: a page must have the resolution of the screen, or the axes part from the curves.
     """
-    painter = QPainter(device)
+    painter = _Painter(device, device.devicePixelRatioF())
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # pictures in a PDF are JPEG otherwise
     # Beyond the page: its centimeters are no whole units, and a line at the edge would stay transparent.
@@ -309,4 +319,4 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
         _resize(widget, before)
 
 
-FIGURE_FORMATS: dict[str, Callable[[Figure, FigureSize], bytes]] = {".png": _png, ".svg": _svg, ".pdf": _pdf}
+FIGURE_FORMATS: dict[str, Callable[[Figure, FigureSize], bytes]] = {".png": _png, ".pdf": _pdf}

@@ -28,7 +28,7 @@ WRITES = {
     "picture .png": lambda window, path: window.export_controller.save_view(path),
     "sized picture .png": lambda window, path: window.export_controller.save_sized_picture(path, MOVIE),
     "figure .pdf": lambda window, path: window.export_controller.save_figure("loss", path),
-    "figure .svg": lambda window, path: window.export_controller.save_figure("loss", path),
+    "figure .png": lambda window, path: window.export_controller.save_figure("loss", path),
     "report .html": lambda window, path: window.export_controller.save_report(path),
     "movie .gif": lambda window, path: window.export_controller.save_movie(path, MOVIE),
     "movie .mp4": lambda window, path: window.export_controller.save_movie(path, MOVIE),
@@ -175,7 +175,7 @@ def test_a_script_refuses_its_input_as_output_at_once(run_script, source, tmp_pa
 @pytest.mark.slow
 def test_a_script_draws_figures_and_movies_by_the_names_of_their_files(run_script, source, tmp_path, capsys):
     core.reconstruct(read_sequence(source), QUICK).save(tmp_path / "result.npz")
-    begins = {"errors.heat.svg": b"<?xml", "tracks.2d.gif": b"GIF89a"}
+    begins = {"errors.heat.pdf": b"%PDF-", "tracks.2d.gif": b"GIF89a"}
     exports = [word for name in begins for word in ("--export", str(tmp_path / name))]
     assert run_script(str(tmp_path / "result.npz"), *exports) == 0, capsys.readouterr().err
     for name, begin in begins.items():

@@ -371,7 +371,7 @@ def test_a_sweep_that_is_still_running_grows_also_after_its_files_could_not_be_r
     qtbot.waitUntil(lambda: len(window.rows) == 5)
 
 
-def test_the_table_is_copied_and_written_as_it_is_shown(qtbot, main, open_sweep, swept, tmp_path):
+def test_the_table_is_copied_and_written_as_it_is_shown(qtbot, main, open_sweep, swept, tmp_path, read_pdf):
     window = open_sweep(swept)
     window.filter.setText("rank=2")
     qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
@@ -394,8 +394,8 @@ def test_the_table_is_copied_and_written_as_it_is_shown(qtbot, main, open_sweep,
     main.sweep_controller.save_table(tmp_path / "table.csv")
     with (tmp_path / "table.csv").open() as file:
         assert [row["eta"] for row in csv.DictReader(file)] == ["0.2", "0.2", "0.05", "0.05"]
-    main.sweep_controller.save_figure(tmp_path / "map.svg")
-    assert "3-D error (mm)" in (tmp_path / "map.svg").read_text()
+    main.sweep_controller.save_figure(tmp_path / "map.pdf")
+    assert "3-Derror(mm)" in read_pdf(tmp_path / "map.pdf")[1]
     before = (swept / "runs.jsonl").read_bytes()
     main.sweep_controller.save_table(swept / "runs.jsonl")
     assert window.messages.warns and (swept / "runs.jsonl").read_bytes() == before
