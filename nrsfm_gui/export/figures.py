@@ -8,13 +8,12 @@ never shown. A row of shapes is the 3-D view at some frames, side by side.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt
-from PyQt6.QtGui import QFontMetricsF, QImage, QPainter, QPixmap, QTransform
+from PyQt6.QtGui import QFontMetricsF, QPainter, QPixmap, QTransform
 from PyQt6.QtWidgets import QGraphicsPixmapItem
 
 from core import InputError
@@ -25,7 +24,7 @@ from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.timeline.heat_strip import heat_image, top_of
 from nrsfm_gui.panels.view3d.parts import hollow_truth
 from nrsfm_gui.scene.ranking import worst_first
-from nrsfm_gui.scene.scene import ErrorSeries, error_series
+from nrsfm_gui.scene.scene import ErrorSeries, Scene, error_series
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.picture_labels import LegendEntry, paint_legend
@@ -89,7 +88,7 @@ class HeatFigure(PlotFigure):
 
     def __init__(self, series: ErrorSeries) -> None:
         widget, plot = _plot_of(series, f"{series.name} by frame and point")
-        super().__init__(widget)
+        super().__init__(widget, paint_over=self._paint_scale)
         values = series.per_point
         frames, points = values.shape
         self._top, self._label = top_of(values), f"{series.name} ({series.unit})"
@@ -106,13 +105,10 @@ class HeatFigure(PlotFigure):
         left, top, _right, bottom = MARGINS
         plot.setContentsMargins(left, top, BAR_ROOM, bottom)
 
-    def paint(self, painter: QPainter, page: QRectF) -> None:
-        """Paint the plot, and the scale of its colors to the right."""
-        super().paint(painter, page)
+    def _paint_scale(self, painter: QPainter) -> None:
+        """Paint the scale of the colors to the right of the plot."""
         inside = self._widget.getPlotItem().getViewBox().sceneBoundingRect()
-        bar = QRectF(
-            page.left() + inside.right() + 12.0, page.top() + inside.top(), BAR_WIDTH, inside.height()
-        )
+        bar = QRectF(inside.right() + 12.0, inside.top(), BAR_WIDTH, inside.height())
         paint_upright_bar(painter, bar, PAPER)
         painter.setFont(self._widget.font())
         metrics = QFontMetricsF(painter.font())
@@ -136,30 +132,13 @@ class TracksFigure:
 
     def __init__(self, views: ViewSources) -> None:
         self._views = views
-        self._painter: TracksPainter | None = None
 
-    @contextmanager
-    def layout(self, size: QSize) -> Iterator[None]:
-        """Make a view of a size."""
-        options = MovieOptions(view="2d", width=size.width(), height=size.height())
-        self._painter = TracksPainter(self._views, options, theme=PAPER, marks=False)
-        self._painter.show_frame(self._views.session.frame)
-        try:
-            with PlotFigure(self._painter.view.plot_widget).layout(size):
-                yield
-        finally:
-            self._painter.close()
-            self._painter = None
-
-    def paint(self, painter: QPainter, page: QRectF) -> None:
+    def paint(self, painter: QPainter, size: QSize) -> None:
         """Paint the plot, then the legend."""
-        assert self._painter is not None  # between the two halves of `layout`
-        view = self._painter.view
-        PlotFigure(view.plot_widget).paint(painter, page)
-        painter.save()
-        painter.translate(page.topLeft())
-        view.paint_labels(painter)
-        painter.restore()
+        options = MovieOptions(view="2d", width=size.width(), height=size.height())
+        with closing(TracksPainter(self._views, options, theme=PAPER, marks=False)) as made:
+            made.show_frame(self._views.session.frame)
+            PlotFigure(made.view.plot_widget, paint_over=made.view.paint_labels).paint(painter, size)
 
 
 class ShapesFigure:
@@ -168,56 +147,39 @@ class ShapesFigure:
     def __init__(self, views: ViewSources, frames: tuple[int, ...]) -> None:
         self._views, self._frames = views, frames
         self.title, self.missing = "shapes at frames " + ", ".join(str(frame + 1) for frame in frames), ""
-        self._tiles: list[tuple[QRectF, QImage]] = []
-        self._legend: list[LegendEntry] = []
-        self._row = 0.0  # height of a line of text, pixels
 
-    @contextmanager
-    def layout(self, size: QSize) -> Iterator[None]:
-        """Make the pictures for a size of the page."""
-        self._row = QFontMetricsF(self._views.window.font()).height() + LABEL_GAP
-        width, height = float(size.width()), float(size.height()) - self._row
-        columns = _columns(len(self._frames), width, height, self._row)
-        side, upright = width / columns, height / -(-len(self._frames) // columns) - self._row
-        scale = PICTURE_DPI / screen_dpi()
-        pixels = [min(max(round(scale * length), SIDES[0]), SIDES[1]) for length in (side, upright)]
-        options = MovieOptions(width=pixels[0], height=pixels[1])
-        painter = ScenePainter(self._views, options, theme=PAPER, marks=False)
-        painter.fit(*self._frames)
-        try:
-            for place, frame in enumerate(self._frames):
-                row, column = divmod(place, columns)
-                area = QRectF(column * side, self._row + row * (upright + self._row), side, upright)
-                self._tiles.append((area, painter.picture(frame, 0.0)))
-            self._legend = self._entries(painter)
-            yield
-        finally:
-            painter.close()
-            self._tiles = []
-
-    def paint(self, painter: QPainter, page: QRectF) -> None:
+    def paint(self, painter: QPainter, size: QSize) -> None:
         """Paint the legend, the shapes and the numbers of their frames."""
         painter.setFont(self._views.window.font())
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        paint_legend(
-            painter, self._legend, PAPER, page.left() + LABEL_GAP, page.top(), horizontal_to=page.right()
-        )
-        for frame, (area, image) in zip(self._frames, self._tiles, strict=True):
-            place = area.translated(page.topLeft())
-            painter.drawImage(place, image)
-            painter.setPen(qcolor(PAPER.text))
-            below = QRectF(place.left(), place.bottom(), place.width(), self._row)
-            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, f"frame {frame + 1}")
+        line = QFontMetricsF(painter.font()).height() + LABEL_GAP
+        width, height = float(size.width()), size.height() - line
+        columns = _columns(len(self._frames), width, height, line)
+        side, upright = width / columns, height / -(-len(self._frames) // columns) - line
+        scale = PICTURE_DPI / screen_dpi()
+        pixels = [min(max(round(scale * length), SIDES[0]), SIDES[1]) for length in (side, upright)]
+        options = MovieOptions(width=pixels[0], height=pixels[1])
+        with closing(ScenePainter(self._views, options, theme=PAPER, marks=False)) as made:
+            made.fit(*self._frames)
+            legend = _entries(made.scene(self._frames[0]))
+            paint_legend(painter, legend, PAPER, LABEL_GAP, 0.0, horizontal_to=width)
+            for place, frame in enumerate(self._frames):
+                row, column = divmod(place, columns)
+                area = QRectF(column * side, line + row * (upright + line), side, upright)
+                painter.drawImage(area, made.picture(frame, 0.0))
+                painter.setPen(qcolor(PAPER.text))
+                below = QRectF(area.left(), area.bottom(), side, line)
+                painter.drawText(below, Qt.AlignmentFlag.AlignCenter, f"frame {frame + 1}")
 
-    def _entries(self, painter: ScenePainter) -> list[LegendEntry]:
-        """Return what the colors mean, of those that are seen."""
-        scene = painter.scene(self._frames[0])
-        entries = []
-        if scene.estimate is not None and "estimate" in scene.layers and not scene.colored:
-            entries.append(LegendEntry("estimate", PAPER.estimate))
-        if scene.truth is not None and "truth" in scene.layers:
-            entries.append(LegendEntry(scene.truth_name, PAPER.truth_shape, hollow=hollow_truth(scene)))
-        return entries
+
+def _entries(scene: Scene) -> list[LegendEntry]:
+    """Return what the colors mean, of those that are seen."""
+    entries = []
+    if scene.estimate is not None and "estimate" in scene.layers and not scene.colored:
+        entries.append(LegendEntry("estimate", PAPER.estimate))
+    if scene.truth is not None and "truth" in scene.layers:
+        entries.append(LegendEntry(scene.truth_name, PAPER.truth_shape, hollow=hollow_truth(scene)))
+    return entries
 
 
 def _columns(count: int, width: float, height: float, below: float) -> int:

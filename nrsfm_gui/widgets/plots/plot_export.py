@@ -7,7 +7,7 @@ that text keeps the size in points that it has on the screen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -83,20 +83,25 @@ class Figure(Protocol):
     def missing(self) -> str:
         """Why there is nothing to paint, "" where there is something."""
 
-    def layout(self, size: QSize) -> AbstractContextManager[None]:
-        """Lay it out for a page of a size in pixels of the screen; `paint` works meanwhile."""
-
-    def paint(self, painter: QPainter, page: QRectF) -> None:
-        """Paint it onto an area of that size."""
+    def paint(self, painter: QPainter, size: QSize) -> None:
+        """Paint it onto a page of a size in pixels of the screen."""
 
 
 class PlotFigure:
-    """A plot of pyqtgraph as it is shown, without what only serves the mouse."""
+    """A plot of pyqtgraph as it is shown, without what only serves the mouse.
+
+    `paint_over` paints what is over it, or beside it.
+    """
 
     def __init__(
-        self, widget: pg.PlotWidget, themed: QWidget | None = None, find_missing: Callable[[], str] = str
+        self,
+        widget: pg.PlotWidget,
+        themed: QWidget | None = None,
+        find_missing: Callable[[], str] = str,
+        paint_over: Callable[[QPainter], None] | None = None,
     ) -> None:
         self._widget, self._themed, self._find_missing = widget, themed or widget, find_missing
+        self._paint_over = paint_over
 
     @property
     def title(self) -> str:
@@ -114,9 +119,12 @@ class PlotFigure:
         with _paper_colors(self._themed), _export_size(self._widget, size):
             yield
 
-    def paint(self, painter: QPainter, page: QRectF) -> None:
+    def paint(self, painter: QPainter, size: QSize) -> None:
         """Paint the plot onto a page."""
-        self._widget.render(painter, page, self._widget.viewport().rect())
+        with self.layout(size):
+            self._widget.render(painter, QRectF(QPointF(), QSizeF(size)), self._widget.viewport().rect())
+            if self._paint_over is not None:
+                self._paint_over(painter)
 
 
 class StackedFigure:
@@ -133,8 +141,7 @@ class StackedFigure:
         names: Callable[[], Sequence[tuple[str, str]]],
     ) -> None:
         self.title, self._themed, self._charts, self._names = title, themed, charts, names
-        self._heights: list[tuple[pg.PlotWidget, int]] = []
-        self._top = 0
+        self._top = round(QFontMetricsF(themed.font()).height()) + 6
 
     @property
     def missing(self) -> str:
@@ -142,38 +149,40 @@ class StackedFigure:
         return "" if self._charts() else "select points first"
 
     @contextmanager
-    def layout(self, size: QSize) -> Iterator[None]:
-        """Give the plots the colors of paper, and their shares of the height."""
+    def layout(self, size: QSize) -> Iterator[list[tuple[pg.PlotWidget, int]]]:
+        """Give the plots, which are yielded, the colors of paper, and their shares of the height."""
         charts = self._charts()
-        self._top = round(QFontMetricsF(self._themed.font()).height()) + 6
         room = size.height() - self._top - sum(more for _, more in charts)
         share = max(room // max(len(charts), 1), 1)
-        self._heights = [(chart, share + more) for chart, more in charts]
+        heights = [(chart, share + more) for chart, more in charts]
         with ExitStack() as stack:
             stack.enter_context(_paper_colors(self._themed))
-            for chart, height in self._heights:
+            for chart, height in heights:
                 stack.enter_context(_export_size(chart, QSize(size.width(), height)))
-            yield
+            yield heights
 
-    def paint(self, painter: QPainter, page: QRectF) -> None:
+    def paint(self, painter: QPainter, size: QSize) -> None:
         """Paint the names and the plots onto a page."""
+        with self.layout(size) as heights:
+            self._paint_names(painter, size.width() - 8.0)
+            top = self._top
+            for chart, height in heights:
+                chart.render(painter, QRectF(0, top, size.width(), height), chart.viewport().rect())
+                top += height
+
+    def _paint_names(self, painter: QPainter, width: float) -> None:
         painter.setFont(self._themed.font())
         metrics = QFontMetricsF(painter.font())
-        x, baseline = page.left() + 8.0, page.top() + 3.0 + metrics.ascent()
+        x, baseline = 8.0, 3.0 + metrics.ascent()
         names, beside = self._names(), KEY + 16.0
-        share = (page.width() - 8.0) / max(len(names), 1) - beside  # of each, where not all have room
-        fit = sum(metrics.horizontalAdvance(name) + beside for name, _color in names) <= page.width() - 8.0
+        share = width / max(len(names), 1) - beside  # of each, where not all have room
+        fit = sum(metrics.horizontalAdvance(name) + beside for name, _color in names) <= width
         for name, color in names:
             text = name if fit else metrics.elidedText(name, Qt.TextElideMode.ElideRight, share)
             painter.fillRect(QRectF(x, baseline - KEY, KEY, KEY), qcolor(color))
             painter.setPen(qcolor(PAPER.text))
             painter.drawText(QPointF(x + KEY + 4.0, baseline), text)
             x += beside + metrics.horizontalAdvance(text)
-        top = page.top() + self._top
-        for chart, height in self._heights:
-            area = QRectF(page.left(), top, page.width(), height)
-            chart.render(painter, area, chart.viewport().rect())
-            top += height
 
 
 def save_figure(figure: Figure, path: Path, size: FigureSize) -> None:
@@ -205,8 +214,7 @@ def figure_image(figure: Figure, size: QSize, scale: float) -> QImage:
     """Return the picture of a figure in a size, with `scale` pixels to each pixel of the size."""
     image = QImage(size * scale, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(scale)  # symbols are as large as in a PDF
-    with figure.layout(size):
-        _paint(figure, image, QRectF(QPointF(0, 0), QSizeF(size)))
+    _paint(figure, image, size)
     return image
 
 
@@ -244,13 +252,12 @@ def _pdf(figure: Figure, size: FigureSize) -> bytes:
     writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
     writer.setResolution(screen_dpi())
-    with figure.layout(size.pixels):
-        _paint(figure, writer, QRectF(0, 0, writer.width(), writer.height()))
+    _paint(figure, writer, size.pixels)
     return bytes(content.data().data())
 
 
-def _paint(figure: Figure, device: QPaintDevice, page: QRectF) -> None:
-    """Paint a figure that is laid out onto a page.
+def _paint(figure: Figure, device: QPaintDevice, size: QSize) -> None:
+    """Paint a figure onto a page.
 
     pyqtgraph records an axis once and plays it back, and Qt scales what it plays back by the ratio of the
     devices' resolutions: a page must have the resolution of the screen, or the axes part from the curves.
@@ -259,9 +266,11 @@ def _paint(figure: Figure, device: QPaintDevice, page: QRectF) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # pictures in a PDF are JPEG otherwise
     # Beyond the page: its centimeters are no whole units, and a line at the edge would stay transparent.
-    painter.fillRect(page.adjusted(-1.0, -1.0, 1.0, 1.0), qcolor(PAPER.panel))
-    figure.paint(painter, page)
-    painter.end()
+    painter.fillRect(QRectF(-1.0, -1.0, size.width() + 2.0, size.height() + 2.0), qcolor(PAPER.panel))
+    try:
+        figure.paint(painter, size)
+    finally:
+        painter.end()
 
 
 @contextmanager
@@ -306,9 +315,11 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
     for item in marked:
         item.setOpacity(0.0)  # a new size may show what is hidden
     try:
-        _paint(PlotFigure(widget), QImage(size, QImage.Format.Format_RGB32), QRectF(widget.rect()))
-        # The axes know how wide their labels are only once they have painted them.
-        widget.getPlotItem().layout.activate()
+        unseen = QImage(size, QImage.Format.Format_RGB32)
+        painter = QPainter(unseen)
+        widget.render(painter)
+        painter.end()
+        plot.layout.activate()  # the axes know how wide their labels are only once they have painted them
         yield
     finally:
         for item in items:
