@@ -3,7 +3,7 @@
 The file is a zip archive (`sessions.archive`): `session.json`, and every array once as `arrays/NAME.npy`. It
 is written completely or not at all, and read without pickle. `session.json` has
 
-    format, version       "nrsfm-session", 1
+    format, version       "nrsfm-session", 2
     saved, versions       when, ISO 8601; of the program and its parts
 
 and the fields of `SavedSession`. A class is an object with its fields, an array is the name of one, and what

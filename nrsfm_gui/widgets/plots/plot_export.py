@@ -13,7 +13,18 @@ from pathlib import Path
 from typing import Protocol
 
 import pyqtgraph as pg
-from PyQt6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
+from PyQt6.QtCore import (
+    QBuffer,
+    QCoreApplication,
+    QIODevice,
+    QMarginsF,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    QSizeF,
+    Qt,
+)
 from PyQt6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -141,7 +152,6 @@ class StackedFigure:
         names: Callable[[], Sequence[tuple[str, str]]],
     ) -> None:
         self.title, self._themed, self._charts, self._names = title, themed, charts, names
-        self._top = round(QFontMetricsF(themed.font()).height()) + 6
 
     @property
     def missing(self) -> str:
@@ -149,26 +159,28 @@ class StackedFigure:
         return "" if self._charts() else "select points first"
 
     @contextmanager
-    def layout(self, size: QSize) -> Iterator[list[tuple[pg.PlotWidget, int]]]:
-        """Give the plots, which are yielded, the colors of paper, and their shares of the height."""
+    def layout(self, size: QSize) -> Iterator[list[tuple[pg.PlotWidget, QRect]]]:
+        """Give the plots the colors of paper, and their shares of the height; yield them and their places."""
         charts = self._charts()
-        room = size.height() - self._top - sum(more for _, more in charts)
+        top = round(QFontMetricsF(self._themed.font()).height()) + 6
+        room = size.height() - top - sum(more for _, more in charts)
         share = max(room // max(len(charts), 1), 1)
-        heights = [(chart, share + more) for chart, more in charts]
+        places = []
         with ExitStack() as stack:
             stack.enter_context(_paper_colors(self._themed))
-            for chart, height in heights:
-                stack.enter_context(_export_size(chart, QSize(size.width(), height)))
-            yield heights
+            for chart, more in charts:
+                place = QRect(0, top, size.width(), share + more)
+                stack.enter_context(_export_size(chart, place.size()))
+                places.append((chart, place))
+                top += place.height()
+            yield places
 
     def paint(self, painter: QPainter, size: QSize) -> None:
         """Paint the names and the plots onto a page."""
-        with self.layout(size) as heights:
+        with self.layout(size) as places:
             self._paint_names(painter, size.width() - 8.0)
-            top = self._top
-            for chart, height in heights:
-                chart.render(painter, QRectF(0, top, size.width(), height), chart.viewport().rect())
-                top += height
+            for chart, place in places:
+                chart.render(painter, QRectF(place), chart.viewport().rect())
 
     def _paint_names(self, painter: QPainter, width: float) -> None:
         painter.setFont(self._themed.font())
@@ -195,7 +207,7 @@ def save_figure(figure: Figure, path: Path, size: FigureSize) -> None:
         temporary.write_bytes(content)
 
 
-class _Painter(QPainter):
+class _FigurePainter(QPainter):
     """Draws lines whose width is in pixels as wide as in a PDF: Qt counts the pixels of the device."""
 
     def __init__(self, device: QPaintDevice, scale: float) -> None:
@@ -262,7 +274,7 @@ def _paint(figure: Figure, device: QPaintDevice, size: QSize) -> None:
     pyqtgraph records an axis once and plays it back, and Qt scales what it plays back by the ratio of the
     devices' resolutions: a page must have the resolution of the screen, or the axes part from the curves.
     """
-    painter = _Painter(device, device.devicePixelRatioF())
+    painter = _FigurePainter(device, device.devicePixelRatioF())
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # pictures in a PDF are JPEG otherwise
     # Beyond the page: its centimeters are no whole units, and a line at the edge would stay transparent.
