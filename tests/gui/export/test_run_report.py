@@ -63,10 +63,10 @@ def test_a_page_is_self_contained_and_has_the_numbers_of_the_core_and_the_plots_
 
 def pictures(page):
     """Return the pictures of a page by their titles."""
-    found = {}
-    for each in ElementTree.fromstring(page).iter("img"):
-        found[each.get("alt")] = QImage.fromData(base64.b64decode(each.get("src").removeprefix(INSIDE)))
-    return found
+    return {
+        each.get("alt"): QImage.fromData(base64.b64decode(each.get("src").removeprefix(INSIDE)))
+        for each in ElementTree.fromstring(page).iter("img")
+    }
 
 
 def check_pictures(solved, page, near):

@@ -101,9 +101,8 @@ def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_p
     save(spectrum, tmp_path / "spectrum.pdf")
     image, words = read_pdf(tmp_path / "spectrum.pdf")
     with spectrum.figure.layout(SIZE.pixels):
-        place = frame.mapRectToScene(
-            frame.rect()
-        )  # for one more basis shape; two pixels to each of its units
+        place = frame.mapRectToScene(frame.rect())  # for one more basis shape
+    # Two pixels to each unit of the page; the lower half of the place is at the axis.
     area = QRectF(2 * place.left(), 2 * place.top(), 2 * place.width(), place.height()).adjusted(-2, -2, 2, 0)
     assert near(image.copy(area.toRect()), PAPER.panel).all() and "+" not in words
     assert frame.isVisible()
