@@ -1,4 +1,7 @@
-"""One table of actions: every line of it has a menu, a tip, a key of its own, and is found by typing."""
+"""One table of actions: every line of it has a menu, a tip, a key of its own, and is found by typing.
+
+So are panels, sequences, parameters, exports and runs.
+"""
 
 from collections import Counter
 
@@ -6,75 +9,30 @@ import pytest
 from hands import entries_of, open_palette
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtGui import QKeySequence
-from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStatusBar
+from PyQt6.QtWidgets import QApplication
 
-from core import simulate
-from nrsfm_gui.model.app_store import AppStore
-from nrsfm_gui.model.session import Session
+from core import Settings, bundled_samples
 from nrsfm_gui.model.theme import LIGHT
-from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
-from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
-from nrsfm_gui.panels.view3d.scene_view import SceneView
-from nrsfm_gui.scene.display import Display
-from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP, always
-from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
-from nrsfm_gui.shell.status_bar import StatusController
-from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
+from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU
 from nrsfm_gui.widgets.command_palette import PaletteEntry, match
 from nrsfm_gui.widgets.labels import WIDEST_TIP
 from nrsfm_gui.widgets.style import apply_theme
 
 
-class ActionWindow(QMainWindow):
-    """All actions in menus and a tool bar, a 3-D view and a timeline, and none of the other panels."""
-
-    def __init__(self, session, store):
-        super().__init__()
-        self.session, self.sequence_opening = session, SequenceOpening(session, store, self)
-        self.scene_view, timeline = SceneView(software=True), Timeline()
-        self.setCentralWidget(self.scene_view)
-        self.scene_view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        dock = QDockWidget("Timeline", self)
-        dock.setWidget(timeline)
-        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
-        self.display = Display(session, (self.scene_view,), parent=self)
-        self.timeline_controller = TimelineController(session, self.display, timeline)
-        self.toolbars = Toolbars(
-            self, session, store, self.sequence_opening, owner=self,
-            alignment=AlignmentController(session, self), last_session=lambda: None,
-            status=StatusController(session, self.display, QStatusBar(self), self),
-        )  # fmt: skip
-        self.command_palette_controller = CommandPaletteController(
-            self.toolbars,
-            session,
-            self.sequence_opening,
-            ParametersPanel(),
-            self,
-            show_panel=QDockWidget.raise_,
-            show_run=lambda _number: None,
-        )
-
-
 @pytest.fixture(scope="module")
-def shared(qapp, tmp_path_factory):
-    """Return a window of actions, for all tests of this file."""
-    store = AppStore(tmp_path_factory.mktemp("actions") / "settings.json")
-    made = ActionWindow(Session(), store)
-    made.session.set_sequence(simulate("paper", frames=8, points=20, noise=0.3, seed=2))
-    made.resize(1280, 800)
-    made.show()
-    yield made
-    made.display.shut_down()
-    made.close()
-    made.deleteLater()
-    made.session.deleteLater()
+def shared(make_shared_window, known):
+    return make_shared_window(known.sequence)
 
 
 @pytest.fixture
 def window(qtbot, shared):
-    """Return that window, active and without the palette."""
+    """Return the window of this file, active, without runs and without the palette."""
+    shared.session.set_live(False)
+    shared.runs_controller.forget_all()
+    shared.session.set_settings(Settings())
+    shared.parameters_panel.set_settings(Settings())
     shared.command_palette_controller.view.close()
     return qtbot.activate(shared)
 
@@ -173,7 +131,7 @@ def test_typing_and_return_does_it_and_gives_the_focus_back(qtbot, window):
     view = open_palette(qtbot, window)
     qtbot.keyClicks(view.field, "last frame")
     qtbot.keyClick(view.field, Qt.Key.Key_Return)
-    assert window.session.frame == 7
+    assert window.session.frame == 11
     assert not view.isVisible()
     assert QApplication.focusWidget() is window.scene_view
 
@@ -224,3 +182,96 @@ def test_found_letters_are_painted_in_the_color_of_the_accent(qtbot, qapp, windo
     view.field.setText("frame")
     qtbot.wait(10)
     assert near(view.list.grab().toImage(), LIGHT.accent, tolerance=30).sum() > before + 40
+
+
+def test_panels_sequences_exports_and_runs_are_found(qtbot, window, add_run, make_iterate, known, tmp_path):
+    (tmp_path / "mine.npz").touch()
+    window.store.add_recent(tmp_path / "mine.npz")
+    window.sequence_opening.entries = bundled_samples()
+    first, second = (
+        add_run(window.session, make_iterate(known, noise=noise), Settings(rank=rank))
+        for noise, rank in ((0.01, 2), (0.02, 3))
+    )
+    entries = window.command_palette_controller.entries()
+    kinds = Counter(entry.kind for entry in entries)
+    assert kinds["panel"] == len(docks(window)) and kinds["run"] == 2 and kinds["export"] > 8
+    titles = Counter(entry.title for entry in entries if entry.kind == "sequence")
+    assert set(titles.values()) == {1}
+    circles = {title for title in titles if title.startswith("balloon, circle")}
+    assert circles == {"balloon, circle", "balloon, circle (orthogonal)"}
+    kinds_of = {entry.title: entry.kind for entry in entries}
+    assert kinds_of["Forget these"] == "action"
+    assert [kind for title, kind in kinds_of.items() if title.endswith("mine.npz")] == ["sequence"]
+    palette = open_palette(qtbot, window)
+    for text, kind, title in (("loss", "panel", "Loss"), ("glTF", "export", "3-D scene…")):
+        palette.field.setText(text)
+        assert any((entry.kind, entry.title) == (kind, title) for entry in entries_of(palette)[:3]), text
+    palette.field.setText(f"run {first.number}")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.session.shown is first is not second
+    palette = open_palette(qtbot, window)
+    palette.field.setText("panel points")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.points_panel.isVisible()
+    assert window.points_panel.isAncestorOf(QApplication.focusWidget())
+
+
+def test_a_parameter_is_found_by_its_name_and_symbol_and_its_field_focused(qtbot, window):
+    dock = window.parameters_panel.parentWidget()
+    for text, key in (("xi", "xi"), ("ξ", "xi"), ("η", "eta"), ("K", "rank"), ("gamma", "gamma")):
+        dock.hide()
+        palette = open_palette(qtbot, window)
+        palette.field.setText(text)
+        assert (entries_of(palette)[0].kind, entries_of(palette)[0].symbols[0]) == ("parameter", key)
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        focused = QApplication.focusWidget()
+        assert dock.isVisible() and window.parameters_panel.isAncestorOf(focused)
+        assert focused.objectName() == key
+
+
+def test_the_weights_of_each_objective_are_found_and_get_the_focus(qtbot, window):
+    panel = window.parameters_panel
+    for objective, key in (("depths", "mode_weights"), ("wnn", "weights")):
+        settings = Settings(objective=objective)
+        window.session.set_settings(settings)
+        panel.set_settings(settings)
+        palette = open_palette(qtbot, window)
+        palette.field.setText("sigma")
+        wanted = {key, "noise"} if objective == "depths" else {key}
+        assert {row.symbols[0] for row in entries_of(palette)[: len(wanted)]} == wanted
+        palette.field.setText("weights")
+        assert entries_of(palette)[0].symbols[0] == key
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        focused = QApplication.focusWidget()
+        assert focused is (panel.spectrum_plot.canvas if key == "weights" else focused)
+        assert panel.isAncestorOf(focused) and focused.objectName() in (key, "")
+
+
+def test_every_parameter_of_every_problem_is_found_by_its_label(qtbot, window):
+    palette = open_palette(qtbot, window)
+    for settings in (Settings(), Settings(problem="lowrank", rank=4)):
+        window.session.set_settings(settings)
+        window.parameters_panel.set_settings(settings)
+        entries = list(window.parameters_panel.parameter_entries())
+        assert len(entries) > 8 and any(entry.reason for entry in entries)
+        window.command_palette_controller.open()
+        for entry in entries:
+            palette.field.setText(entry.title)
+            found = [row for row in entries_of(palette)[:4] if row.symbols == entry.symbols]
+            assert found and found[0].reason == entry.reason, entry.title
+
+
+def test_the_values_of_choices_are_found_and_chosen(qtbot, window):
+    def chosen():
+        return {each.title for each in window.parameters_panel.value_entries() if each.checked}
+
+    for text, title in (("admm", "Method: ADMM"), ("schatten", "Penalty: Schatten-p")):
+        palette = open_palette(qtbot, window)
+        palette.field.setText(text)
+        first = entries_of(palette)[0]
+        assert (first.kind, first.title, first.checked) == ("value", title, False)
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda title=title: title in chosen())
+        palette = open_palette(qtbot, window)
+        palette.field.setText(text)
+        assert entries_of(palette)[0].checked

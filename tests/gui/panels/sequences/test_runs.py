@@ -1,9 +1,11 @@
-"""The rows of runs: names, notes, pins, forgetting and taking back, losses that do not compare."""
+"""The rows of runs: names, notes, pins, forgetting and taking back, losses that do not compare.
+
+Also what other panels show of runs.
+"""
 
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hands import button_of, type_into
@@ -14,23 +16,13 @@ from core import CameraModel, SequenceEntry, Settings, simulate
 from nrsfm_gui.model.names import numbered_title, run_name, run_title, sentence_name
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.theme import LIGHT
+from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
-from nrsfm_gui.panels.sequences.sequences_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
-from nrsfm_gui.scene.display import Display
 from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, objective="wnn")
-
-
-@pytest.fixture
-def display(session):
-    """Return what draws the session in no view: the rows need what it knows of errors."""
-    made = Display(session, (SimpleNamespace(set_scene=lambda _scene: None, repaint=lambda: None),))
-    yield made
-    made.shut_down()
 
 
 @pytest.fixture
@@ -39,40 +31,36 @@ def panel(show):
 
 
 @pytest.fixture
-def parts(session, control, display, panel, messages, press_action, add_three_runs):
-    """Return the parts with three runs that are over, the last of another penalty; it is shown."""
-    controller = RunsController(session, control, display, panel)
-    add_three_runs(session)
-    display.refresh()
-    return SimpleNamespace(
-        session=session, run_control=control, display=display, runs_controller=controller,
-        sequences_panel=panel, message_bar=messages, press_action=press_action,
-    )  # fmt: skip
+def window(emptied, add_three_runs):
+    """Return a window with three runs that are over, the last of another penalty; it is shown."""
+    add_three_runs(emptied.session)
+    emptied.display.refresh()
+    return emptied
 
 
-def press(parts, name, *run):
+def press(window, name, *run):
     """Press an entry of the menu of a run, of that which is shown by default, by how it begins."""
-    panel = parts.sequences_panel
-    parts.display.refresh()
+    panel = window.sequences_panel
+    window.display.refresh()
     menu = panel.menu_at(panel.tree.item(*run or (panel.tree.shown,)))
     next(each for each in menu.actions() if each.text().replace("&", "").startswith(name)).trigger()
-    parts.display.refresh()
+    window.display.refresh()
 
 
-def line(parts, number):
-    return parts.sequences_panel.tree.item(number)
+def line(window, number):
+    return window.sequences_panel.tree.item(number)
 
 
-def numbers(parts):
-    return [run.number for run in parts.session.runs]
+def numbers(window):
+    return [run.number for run in window.session.runs]
 
 
-def write(qtbot, parts, text):
-    editor = parts.sequences_panel.tree.findChild(QLineEdit)
+def write(qtbot, window, text):
+    editor = window.sequences_panel.tree.findChild(QLineEdit)
     type_into(editor, text)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: parts.sequences_panel.tree.findChild(QLineEdit) is None)
-    parts.display.refresh()
+    qtbot.waitUntil(lambda: window.sequences_panel.tree.findChild(QLineEdit) is None)
+    window.display.refresh()
 
 
 def row(number, **changes):
@@ -104,16 +92,16 @@ def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, panel):
     assert written == [(sheet(), 20, "half a name")]
 
 
-def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, parts):
-    field = parts.sequences_panel._note
+def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, window):
+    field = window.sequences_panel._note
     field.setFocus()
     qtbot.keyClicks(field, "corner flips at 5")
-    parts.sequences_panel.run_requested.emit(1)  # another run is shown before Return was pressed
-    parts.display.refresh()
-    parts.display.refresh()  # now with the note
-    first, last = parts.session.runs[0], parts.session.runs[2]
+    window.sequences_panel.run_requested.emit(1)  # another run is shown before Return was pressed
+    window.display.refresh()
+    window.display.refresh()  # now with the note
+    first, last = window.session.runs[0], window.session.runs[2]
     assert (first.note, last.note) == ("", "corner flips at 5")
-    assert "Note: corner flips at 5" in line(parts, 3).toolTip(0)
+    assert "Note: corner flips at 5" in line(window, 3).toolTip(0)
     assert field.text() == ""
 
 
@@ -126,130 +114,132 @@ def test_a_note_that_is_shown_is_not_written_on_a_run_of_another_sequence(panel)
     assert noted == [] and panel._note.text() == ""
 
 
-def test_delete_forgets_without_a_question_and_undo_restores(qtbot, parts):
-    parts.session.set_shown(parts.session.runs[1])
-    parts.display.refresh()
-    tree = parts.sequences_panel.tree
+def test_delete_forgets_without_a_question_and_undo_restores(qtbot, window):
+    window.session.set_shown(window.session.runs[1])
+    window.display.refresh()
+    tree = window.sequences_panel.tree
     tree.setFocus()
-    name = sentence_name(parts.session.shown)
+    name = sentence_name(window.session.shown)
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
-    assert numbers(parts) == [1, 3] and parts.session.shown.number in (1, 3)
-    assert parts.message_bar.text == f"Run {name} is forgotten. Ctrl+Z restores it."
-    button_of(parts.message_bar, "Undo").click()
-    assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 2
-    parts.session.drop_run(parts.session.runs[0])
-    parts.press_action(parts, "undo")  # what the button restored is not restored again
-    assert numbers(parts) == [2, 3]
+    assert numbers(window) == [1, 3] and window.session.shown.number in (1, 3)
+    assert window.message_bar.text == f"Run {name} is forgotten. Ctrl+Z restores it."
+    button_of(window.message_bar, "Undo").click()
+    assert numbers(window) == [1, 2, 3] and window.session.shown.number == 2
+    window.session.drop_run(window.session.runs[0])
+    window.toolbars.actions["undo"].trigger()  # what the button restored is not restored again
+    assert numbers(window) == [2, 3]
 
 
-def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_others(parts):
-    press(parts, "Keep")
-    assert parts.session.runs[2].pinned
-    parts.session.set_shown(parts.session.runs[0])
-    parts.press_action(parts, "reset")
-    assert numbers(parts) == [3] and parts.session.shown is None
-    assert parts.message_bar.text == "2 runs are forgotten. 1 stays, pinned. Ctrl+Z restores them."
-    button_of(parts.message_bar, "Undo").click()
-    assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 1
+def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_others(window):
+    press(window, "Keep")
+    assert window.session.runs[2].pinned
+    window.session.set_shown(window.session.runs[0])
+    window.toolbars.actions["reset"].trigger()
+    assert numbers(window) == [3] and window.session.shown is None
+    assert window.message_bar.text == "2 runs are forgotten. 1 stays, pinned. Ctrl+Z restores them."
+    button_of(window.message_bar, "Undo").click()
+    assert numbers(window) == [1, 2, 3] and window.session.shown.number == 1
 
 
-def test_the_key_of_undo_brings_forgotten_runs_back_and_that_of_redo_forgets_them(parts):
-    settings = parts.session.settings
-    parts.session.set_settings(settings.with_changes(eta=0.3))
-    parts.press_action(parts, "reset")
-    assert numbers(parts) == []
-    parts.message_bar.hide()
-    parts.press_action(parts, "undo")
-    assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 3
-    assert parts.session.settings.eta == 0.3
-    parts.press_action(parts, "redo")
-    assert numbers(parts) == []
-    parts.press_action(parts, "undo")
-    parts.press_action(parts, "undo")
-    assert numbers(parts) == [1, 2, 3] and parts.session.settings == settings
+def test_the_key_of_undo_brings_forgotten_runs_back_and_that_of_redo_forgets_them(window):
+    settings = window.session.settings
+    window.session.set_settings(settings.with_changes(eta=0.3))
+    window.toolbars.actions["reset"].trigger()
+    assert numbers(window) == []
+    window.message_bar.hide()
+    window.toolbars.actions["undo"].trigger()
+    assert numbers(window) == [1, 2, 3] and window.session.shown.number == 3
+    assert window.session.settings.eta == 0.3
+    window.toolbars.actions["redo"].trigger()
+    assert numbers(window) == []
+    window.toolbars.actions["undo"].trigger()
+    window.toolbars.actions["undo"].trigger()
+    assert numbers(window) == [1, 2, 3] and window.session.settings == settings
 
 
-def test_a_pinned_run_is_forgotten_only_after_confirmation(parts):
-    press(parts, "Keep")
-    press(parts, "Delete")
-    assert numbers(parts) == [1, 2, 3] and "is pinned" in parts.message_bar.text
-    button_of(parts.message_bar, "Forget it all the same").click()
-    assert numbers(parts) == [1, 2]
-    for run in parts.session.runs:
-        parts.session.change_run(run, pinned=True)
-    parts.press_action(parts, "reset")
-    assert numbers(parts) == [1, 2] and "All runs are pinned" in parts.message_bar.text
+def test_a_pinned_run_is_forgotten_only_after_confirmation(window):
+    press(window, "Keep")
+    press(window, "Delete")
+    assert numbers(window) == [1, 2, 3] and "is pinned" in window.message_bar.text
+    button_of(window.message_bar, "Forget it all the same").click()
+    assert numbers(window) == [1, 2]
+    for run in window.session.runs:
+        window.session.change_run(run, pinned=True)
+    window.toolbars.actions["reset"].trigger()
+    assert numbers(window) == [1, 2] and "All runs are pinned" in window.message_bar.text
 
 
-def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_restored(qtbot, parts, make_known):
-    session, panel = parts.session, parts.sequences_panel
+def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_restored(
+    qtbot, window, make_known
+):
+    session, panel = window.session, window.sequences_panel
     left, runs = session.sequence, list(session.runs)
     session.set_sequence(make_known(frames=6).sequence)
     other = session.add_run(QUICK)
-    parts.runs_controller.updater.flush()
+    window.runs_controller.updater.flush()
 
     panel.tree.setFocus()
     panel.tree.setCurrentItem(panel.tree.item(2, left))
     qtbot.keyClick(panel.tree, Qt.Key.Key_F4)
-    write(qtbot, parts, "mine")
+    write(qtbot, window, "mine")
     assert runs[1].title == "mine" and panel.tree.item(2, left).text(0) == "mine"
-    press(parts, "Keep", 1, left)
+    press(window, "Keep", 1, left)
     assert runs[0].pinned
     panel.tree.setCurrentItem(panel.tree.item(3, left))
     qtbot.keyClick(panel.tree, Qt.Key.Key_Delete)
     assert session.runs_of(left) == runs[:2] and session.shown is other
     gone = f"{sentence_name(runs[2])} of {left.name}"
-    assert parts.message_bar.text == f"Run {gone} is forgotten. Ctrl+Z restores it."
-    button_of(parts.message_bar, "Undo").click()
+    assert window.message_bar.text == f"Run {gone} is forgotten. Ctrl+Z restores it."
+    button_of(window.message_bar, "Undo").click()
     assert session.runs_of(left) == runs and session.shown is other
-    press(parts, "Forget the runs", 2, left)
-    assert session.runs_of(left) == runs[:1] and "1 stays, pinned" in parts.message_bar.text
-    _text, undo = parts.message_bar.message.actions[0]
+    press(window, "Forget the runs", 2, left)
+    assert session.runs_of(left) == runs[:1] and "1 stays, pinned" in window.message_bar.text
+    _text, undo = window.message_bar.message.actions[0]
     session.set_sequence(left)
     undo()
     assert session.runs == runs and {run.sequence for run in runs} == {session.sequence}
 
 
-def test_runs_whose_sequence_is_gone_are_not_restored(parts, make_known):
-    press(parts, "Delete")
-    _text, undo = parts.message_bar.message.actions[0]
-    left = parts.session.sequence
-    parts.session.set_sequence(make_known(frames=6).sequence)
-    parts.session.remove_sequence(left)
+def test_runs_whose_sequence_is_gone_are_not_restored(window, make_known):
+    press(window, "Delete")
+    _text, undo = window.message_bar.message.actions[0]
+    left = window.session.sequence
+    window.session.set_sequence(make_known(frames=6).sequence)
+    window.session.remove_sequence(left)
     undo()
-    assert parts.session.runs == parts.session.runs_of(left) == []
+    assert window.session.runs == window.session.runs_of(left) == []
 
 
-def test_forgetting_the_run_under_way_stops_it(qtbot, parts):
-    run = parts.run_control.start(warm=False, paused=True)
-    parts.display.refresh()
-    press(parts, "Delete")
-    assert run not in parts.session.runs and parts.run_control.current is None
+def test_forgetting_the_run_under_way_stops_it(qtbot, window):
+    run = window.run_control.start(warm=False, paused=True)
+    window.display.refresh()
+    press(window, "Delete")
+    assert run not in window.session.runs and window.run_control.current is None
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
 
 
-def test_a_run_that_is_selected_is_shown_with_its_parameters_and_undo_shows_the_one_before_with_its(parts):
-    session = parts.session
+def test_a_run_that_is_selected_is_shown_with_its_parameters_and_undo_shows_the_one_before_with_its(window):
+    session = window.session
     before = session.shown, session.settings
     other = session.runs[1]
-    parts.sequences_panel.run_requested.emit(2)
+    window.sequences_panel.run_requested.emit(2)
     after = session.shown, session.settings
     assert after == (other, other.settings) and after[1] != before[1]
-    parts.press_action(parts, "undo")
+    window.toolbars.actions["undo"].trigger()
     assert (session.shown, session.settings) == before
-    parts.press_action(parts, "redo")
+    window.toolbars.actions["redo"].trigger()
     assert (session.shown, session.settings) == after
-    assert len(session.runs) == 3 and parts.run_control.current is None
+    assert len(session.runs) == 3 and window.run_control.current is None
 
 
-def test_losses_of_another_objective_are_marked_and_the_tip_shows_why(parts):
+def test_losses_of_another_objective_are_marked_and_the_tip_shows_why(window):
     def compare():
-        parts.display.refresh()
-        return [not line(parts, number).data(0, RUN).why_other_loss for number in (1, 2, 3)]
+        window.display.refresh()
+        return [not line(window, number).data(0, RUN).why_other_loss for number in (1, 2, 3)]
 
     assert compare() == [False, False, True]
-    assert "does not compare with that of run 3: another penalty" in line(parts, 1).toolTip(0)
-    parts.session.set_shown(parts.session.runs[0])  # rank 2 and 3 under one penalty
+    assert "does not compare with that of run 3: another penalty" in line(window, 1).toolTip(0)
+    window.session.set_shown(window.session.runs[0])  # rank 2 and 3 under one penalty
     assert compare() == [True, True, False]
 
 
@@ -297,12 +287,12 @@ def test_ctrl_and_a_click_compare_and_the_right_button_shows_no_other_run(qtbot,
     assert asked == [1] and tree.currentItem() is tree.item(2)
 
 
-def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, parts):
-    session, tree = parts.session, parts.sequences_panel.tree
+def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, window):
+    session, tree = window.session, window.sequences_panel.tree
     run = session.add_run(QUICK, warm_from=session.runs[0])
     run.state = RunState.STOPPED
     session.report_run(run)
-    parts.runs_controller.updater.flush()
+    window.runs_controller.updater.flush()
     item = tree.item(run.number)
     assert item.text(0) == f"{run_title(run)} ← 1, stopped"
     tree.rename(item)
@@ -313,24 +303,24 @@ def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, part
     assert run.title == ""
 
 
-def test_the_name_of_a_run_is_the_same_whatever_other_runs_there_are_and_follows_its_parameters(parts):
-    session, tree = parts.session, parts.sequences_panel.tree
+def test_the_name_of_a_run_is_the_same_whatever_other_runs_there_are_and_follows_its_parameters(window):
+    session, tree = window.session, window.sequences_panel.tree
     run = session.add_run(Settings(rank=3, eta=0.07))
-    parts.runs_controller.updater.flush()
+    window.runs_controller.updater.flush()
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07"
     assert tree.row(run.number).tip.startswith(f"{run.number} bilinear, rank 3, eta 0.07")
     session.add_run(Settings(rank=3))
     session.drop_run(session.runs[0])
-    parts.runs_controller.updater.flush()
+    window.runs_controller.updater.flush()
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07"
     assert tree.row(run.number + 1).name == "bilinear, rank 3"
     run.settings = run.settings.with_changes(starts=5)  # it is steered
     session.report_run(run)
-    parts.runs_controller.updater.flush()
+    window.runs_controller.updater.flush()
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07, starts 5"
     session.change_run(run, title="mine")
     assert numbered_title(run) == f"{run.number} mine"
-    parts.sequences_panel.title_changed.emit(run.sequence, run.number, run_name(run.settings))
+    window.sequences_panel.title_changed.emit(run.sequence, run.number, run_name(run.settings))
     assert run.title == ""  # what the parameters call a run is no title
 
 
@@ -348,3 +338,56 @@ def test_the_name_of_a_run_is_not_cut_in_a_panel_of_the_usual_width(panel, name,
         place = tree.visualItemRect(tree.item(1))
         pictures.append(tree.viewport().grab(QRect(0, place.top(), 158, place.height())).toImage())
     assert (pictures[0] == pictures[1]) == fits
+
+
+def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
+    runs, panel = window.session.runs, window.sequences_panel
+    gone = 1 + max(run.number for run in runs)
+    before = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
+    for signal, words in (
+        (panel.run_requested, (gone,)),
+        (panel.pin_requested, (window.session.sequence, gone, True)),
+        (panel.title_changed, (window.session.sequence, gone, "a name")),
+        (panel.note_changed, (gone, "a note")),
+        (panel.delete_requested, (window.session.sequence, gone)),
+        (panel.compare_requested, (gone,)),
+        (window.parameters_panel.run_parameters_requested, (gone,)),
+    ):
+        signal.emit(*words)
+    window.compare_panel.run_chosen.emit(f"{gone}|refined")
+    now = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
+    assert now == before and window.session.compared is None
+
+
+def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_press_away(qtbot, window):
+    line = window.parameters_panel.differs
+    assert line.use.isHidden()
+    window.session.set_shown(window.session.runs[1])
+    window.display.refresh()
+    assert line.use.isVisibleTo(window.parameters_panel)
+    assert line.text.full_text == "Not those of run 2: rank, penalty"
+    assert window.parameters_panel.viewportMargins().bottom() == line.height() > 0
+    line.use.click()
+    assert window.session.settings == window.session.runs[1].settings
+    qtbot.waitUntil(line.use.isHidden)
+
+
+def test_the_name_in_legend_and_list_follows_a_new_title_and_a_change_under_way(window, legend_of):
+    window.loss_plot.setPalette(palette(DARK))
+    run, panel, line = window.session.shown, window.sequences_panel, window.sequences_panel.tree.item(3)
+
+    def names():
+        window.display.refresh()
+        return legend_of(window.loss_plot)[0], line.text(0)
+
+    default = names()
+    panel.title_changed.emit(window.session.sequence, 3, "soft corners")
+    assert run.title == "soft corners" and names() == ("3 soft corners", "soft corners")
+    panel.title_changed.emit(window.session.sequence, 3, "")
+    assert run.title == "" and names() == default
+    before = run.settings
+    run.settings = before.with_changes(method="admm")
+    window.session.report_run(run)
+    assert all("ADMM" in name for name in names())
+    run.settings = before
+    window.session.report_run(run)
