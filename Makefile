@@ -18,7 +18,7 @@ SAMPLE ?= sample:balloon/circle
 # starts compiles NumPy, SciPy and this project anew, which takes longer than most tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all test-slow test-kernels fuzz fuzz-gaps fuzz-guided soak storms check lint format docs wheel wheel-check bundle clean
+.PHONY: help run test test-all test-slow test-kernels fuzz fuzz-gaps soak storms check lint format docs wheel wheel-check bundle clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -65,11 +65,6 @@ fuzz: $(INSTALLED)  ## Damage files of every kind, INPUTS of them, and read them
 fuzz-gaps: $(INSTALLED)  ## Reconstruct random sequences with gaps by all presets; what ends in no sentence is printed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz/gaps.py
 
-fuzz-guided: $(INSTALLED)  ## The same, by the code that the inputs reach: with atheris, where it can be installed
-	@.ci/system-packages
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt atheris
-	OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python tests/fuzz/fuzz.py --guided --inputs $(INPUTS)
-
 soak: $(INSTALLED)  ## Send random input to the window, ten times for a minute, then watch its memory for an hour
 	@.ci/system-packages
 	for seed in 1 2 3 4 5 6 7 8 9 10; do \
@@ -79,7 +74,7 @@ soak: $(INSTALLED)  ## Send random input to the window, ten times for a minute, 
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
 	    tests/benchmarks/playback.py --minutes 30 --runs 200
 
-storms: $(INSTALLED)  ## Kill and stop what writes, fill its disk, change its clock; print a table of what is lost or half-written
+storms: $(INSTALLED)  ## Kill and stop what writes, fill its disk; print a table of what is lost or half-written
 	@.ci/system-packages --optional
 	OPENBLAS_NUM_THREADS=1 nice $(BIN)/python tests/storms/storms.py
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from PyQt6.QtCore import QByteArray, QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QAbstractButton, QMainWindow, QMessageBox
@@ -25,7 +24,7 @@ from nrsfm_gui.model.session import OpenSequence, Session
 from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.display import Display
-from nrsfm_gui.scene.orbit_camera import Orbit
+from nrsfm_gui.scene.view_camera import ViewCamera
 from nrsfm_gui.sessions.autosave import LAST, Autosave, Mark, is_automatic, mark_of
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.recovery import Recovery
@@ -46,19 +45,6 @@ NOT_KEPT = "The session that was closed without being saved is not kept as the l
 FILTER = f"Sessions (*{SUFFIX})"
 
 
-class SessionView(Protocol):
-    """The camera of a 3-D view, whose viewpoint is saved with the session, and its saved views."""
-
-    saved_views: dict[str, Orbit]
-
-    @property
-    def orbit(self) -> Orbit:
-        """From where it is seen."""
-
-    def set_orbit(self, orbit: Orbit) -> None:
-        """See it from somewhere else."""
-
-
 class SessionSaver(QObject):
     """Saves and opens sessions, and names the open one in the title bar of the window."""
 
@@ -72,7 +58,7 @@ class SessionSaver(QObject):
         opening: SequenceOpening,
         display: Display,
         *,
-        view: SessionView,
+        view: ViewCamera,
         window: QMainWindow,
         logbook: Logbook,
         commit: Callable[[], object],

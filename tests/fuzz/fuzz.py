@@ -2,18 +2,15 @@
 
     python tests/fuzz/fuzz.py --inputs 10000
     python tests/fuzz/fuzz.py --seed 7 --reader session --input 12
-    python tests/fuzz/fuzz.py --guided --inputs 10000
 
-What an input is follows from the words of the second line alone. With --guided, atheris finds the inputs by
-the code that they reach. Exits with 1 where there are findings; they are in out/fuzz, one file for each
-cause, with a text that says what it is.
+What an input is follows from the words of the second line alone. Exits with 1 where there are findings; they
+are in out/fuzz, one file for each cause, with a text that says what it is.
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -21,7 +18,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 
@@ -37,7 +33,6 @@ from workers import Case, Outcome, Workers  # noqa: E402
 
 from core.foundation.processes import processor_count  # noqa: E402
 
-UNSEEN = (".h5", ".mat", ".pkl")  # suffixes of files that a process of its own reads
 Cases = Iterator[tuple[str, str, Case]]
 
 
@@ -129,34 +124,6 @@ def damaged_cases(seeds: dict[str, list[Seed]], seed: int, plan: Iterator[tuple[
         yield reader, name, make_case(seeds, seed, reader, number)
 
 
-def grown_cases(
-    seeds: dict[str, list[Seed]], seed: int, inputs: int, chosen: list[str], folder: Path
-) -> Cases:
-    """Yield the inputs that atheris keeps because they reach other code, and those that end its process.
-
-    Each kind of file is grown by a process of its own, of the seeds that are one file and need no options.
-    What a process of its own reads is left out, because its coverage is not seen.
-    """
-    kinds: dict[tuple[str, str], list[Seed]] = {}
-    for reader in chosen:
-        for known in seeds[reader]:
-            if known.path == known.changed and not known.options and known.path.suffix not in UNSEEN:
-                kinds.setdefault((reader, known.path.suffix), []).append(known)
-    shares = sum(READERS[reader].share for reader, _ in kinds)
-    for number, ((reader, suffix), own) in enumerate(kinds.items()):
-        corpus = folder / f"{number}{suffix}"
-        corpus.mkdir()
-        for place, known in enumerate(own):
-            (corpus / f"seed{place}").write_bytes(known.path.read_bytes())
-        runs = max(round(inputs * READERS[reader].share / shares), 1)
-        words = [reader, f"input{suffix}", str(corpus), str(runs), str(seed)]
-        command = [sys.executable, str(Path(__file__).with_name("grow_corpus.py")), *words]
-        subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for path in sorted(corpus.iterdir()):
-            place = own[0].path.with_name(f"input{suffix}")
-            yield reader, path.name, Case(READERS[reader].read, place, place, path.read_bytes())
-
-
 def run(cases: Cases, workers: Workers, count: int) -> Report:
     """Read all inputs, as many as `count` at a time, and return what became of them."""
     report, lock = Report(), threading.Lock()
@@ -191,18 +158,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "-o", "--output", type=Path, default=ROOT / "out" / "fuzz", help="folder for findings"
     )
-    parser.add_argument("--guided", action="store_true", help="let atheris find inputs that reach other code")
     args = parser.parse_args(arguments)
-    if args.guided and find_spec("atheris") is None:
-        parser.error("--guided needs atheris: pip install atheris")
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-seeds-") as folder, Workers() as workers:
         seeds = make_seeds(Path(folder) / "seeds")
         chosen = [args.reader] if args.reader else list(READERS)
         plan = planned(args.inputs, chosen) if args.input is None else iter([(chosen[0], args.input)])
         cases = damaged_cases(seeds, args.seed, plan)
-        if args.guided:
-            cases = grown_cases(seeds, args.seed, args.inputs, chosen, Path(folder))
         report = run(cases, workers, args.workers if args.input is None else 1)
         print(report.table())
         failed = sum(finding.count for finding in report.findings.values())

@@ -1,4 +1,4 @@
-"""The storms: kill -9, signals, a full disk and jumps of the clock, in the middle of what the program writes.
+"""The storms: kill -9, signals and a full disk, in the middle of what the program writes.
 
     python tests/storms/storms.py                           all of them, in some minutes
     python tests/storms/storms.py --storm kills --moments 30 --seed 4
@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from clocks import jump_while_writing, library
 from findings import StormRow, render_rows
 from full_disk import SmallDisk, fill_while_writing, in_namespace
 from kills import kill_while_writing
@@ -25,7 +24,6 @@ from stops import SIGNALS, kill_parents, stop_while_running, stopped
 from sweeping import Sweep, Sweeping
 from writings import written
 
-JUMPING = ("save of a session", "autosave", "export of numbered frames")  # while the clock jumps
 # Files that are renamed one after the other: of a process that is killed just then, some are new.
 SEVERAL = ("export of numbered frames", "export of a series of meshes")
 WORKERS_END = 2.0  # seconds after their parent
@@ -62,22 +60,11 @@ def workers(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
     yield kill_parents(Sweep(folder, seeds=500, jobs=2), moments, seed, folder, most=WORKERS_END)
 
 
-def clocks(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
-    if library() is None:
-        yield StormRow("clock jumps", notes=["left out: libfaketime is not there (apt-get install faketime)"])
-        return
-    writings = [each for each in written(folder) if each.name in JUMPING]
-    for writing in writings:
-        materials, place = folder / f"materials of {writing.name}", made(folder / writing.name)
-        yield jump_while_writing(writing, materials, max(1, moments // len(writings)), seed, place)
-
-
 STORMS: dict[str, tuple[Callable[[Path, int, int], Iterator[StormRow]], int]] = {
     "kills": (kills, 246),
     "full-disk": (full_disk, 200),
     "signals": (signals, 100),
     "workers": (workers, 30),
-    "clocks": (clocks, 90),
 }
 
 

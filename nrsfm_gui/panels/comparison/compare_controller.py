@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from PyQt6.QtCore import QObject, pyqtBoundSignal
+from PyQt6.QtCore import QObject
 from PyQt6.QtWidgets import QWidget
 
 from core.foundation import WNN
@@ -22,7 +22,6 @@ from nrsfm_gui.panels.comparison.compare_panel import ComparePanel, CompareRow, 
 from nrsfm_gui.scene.comparison import RunComparison, why_losses_differ
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.incumbent import Incumbent
-from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.scene.scene import Scene, build_scene
 from nrsfm_gui.scene.summaries import (
     OBJECTIVE_NAMES,
@@ -33,6 +32,7 @@ from nrsfm_gui.scene.summaries import (
     percent_of,
     seconds,
 )
+from nrsfm_gui.scene.view_camera import ViewCamera
 
 ALONE = "There is one run only: change a parameter, run again (Ctrl+R), and compare the two."
 SAME = 1e-3  # relative difference of errors below which neither is called the better one
@@ -44,24 +44,11 @@ RMS_TIP = "Root mean square over visible points."
 EFFORT_TIP = "Without those of the run that it went on from."
 
 
-class _SharedCamera(Protocol):
-    """What this needs of the camera of a 3-D view."""
-
-    orbit_changed: pyqtBoundSignal
-    locked_changed: pyqtBoundSignal
-
-    @property
-    def orbit(self) -> Orbit: ...
-    @property
-    def locked(self) -> bool: ...
-    def set_orbit(self, orbit: Orbit) -> None: ...
-
-
 class _CompareView(Protocol):
     """What this needs of a 3-D view, which is a QWidget."""
 
-    @property
-    def camera(self) -> _SharedCamera: ...
+    camera: ViewCamera
+
     def set_camera_locked(self, on: bool) -> None: ...
     def set_scene(self, scene: Scene) -> None: ...
     def setAccessibleName(self, name: str | None) -> None: ...

@@ -176,16 +176,14 @@ class NumbersController(QObject):
         self._jobs = Jobs(self, Order.NEWEST)
         self._rest = Debounce(self._on_rested, TYPING_MILLISECONDS, self)
         self._run = PanelUpdater(self._resolve_run, panel.set_numbers, self)
-        self._verdicts = PanelUpdater(lambda: verdicts_on(session.seen_run), panel.set_verdicts, self)
+        self._run.add(lambda: verdicts_on(session.seen_run), panel.set_verdicts)
         self._frame = PanelUpdater(self._resolve_frame, lambda block: panel.set_frame(*block), self)
         self._point = PanelUpdater(self._resolve_point, lambda block: panel.set_point(*block), self)
-        looked_at = (
+        self._run.follow(
             session.sequence_changed, session.settings_changed, session.shown_changed, session.runs_changed,
             session.run_changed, session.moment_changed,
         )  # fmt: skip
-        self._run.follow(*looked_at)
         display.errors.incumbent_changed.connect(self._run.run)
-        self._verdicts.follow(*looked_at, display.errors.incumbent_changed)
         self._frame.follow(display.scene_shown, session.run_changed)
         self._point.follow(display.scene_shown)
         display.refreshed.connect(self.flush)
@@ -193,7 +191,7 @@ class NumbersController(QObject):
 
     def flush(self) -> None:
         """Show at once what has changed."""
-        for updater in (self._run, self._verdicts, self._frame, self._point):
+        for updater in (self._run, self._frame, self._point):
             updater.flush()
 
     def shut_down(self) -> None:

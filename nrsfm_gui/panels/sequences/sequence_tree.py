@@ -394,7 +394,8 @@ class SequenceTree(Themed, QTreeWidget):
         item = self.currentItem()
         row = None if item is None else item.data(0, RUN)
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and item is not None:
-            self._open(item)
+            if self.state() is not self.State.EditingState:  # the field of a name passes Return on
+                self._open(item)
         elif event.key() == Qt.Key.Key_F4 and item is not None and row is not None:
             self.rename(item)
         elif event.key() == Qt.Key.Key_Delete and item is not None:

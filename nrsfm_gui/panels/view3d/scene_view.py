@@ -23,13 +23,13 @@ from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidge
 
 from core.foundation import Floats
 from nrsfm_gui.model.theme import Theme
-from nrsfm_gui.panels.view3d.camera import ViewCamera, Viewpoint
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.parts import RenderRequest
 from nrsfm_gui.panels.view3d.picture import SceneRenderer
 from nrsfm_gui.scene.framing import Framing
 from nrsfm_gui.scene.orbit_camera import Orbit, Projection, locked_projection
 from nrsfm_gui.scene.scene import NO_SEQUENCE, Scene
+from nrsfm_gui.scene.view_camera import ViewCamera, Viewpoint
 from nrsfm_gui.widgets.color_bar import ColorBar
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.fields import filled, tool_button

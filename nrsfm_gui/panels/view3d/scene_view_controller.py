@@ -15,9 +15,9 @@ from core.foundation import Floats
 from core.reconstruction import Orientation, UprightRule, parse_upright
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.session import Session
-from nrsfm_gui.panels.view3d.camera import Viewpoint
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.display import Display
+from nrsfm_gui.scene.view_camera import Viewpoint
 
 View = tuple[Appearance, Alignment, frozenset[int], Viewpoint]
 

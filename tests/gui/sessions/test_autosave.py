@@ -239,7 +239,9 @@ def test_the_last_session_of_another_window_is_not_replaced_and_nobody_else_can_
 
 
 def test_a_file_whose_lock_is_of_another_machine_is_not_offered(tmp_path):
-    (tmp_path / f"{PREFIX}2-2.lock").write_text("999999999\nnrsfm-gui\nelsewhere\n")
+    lock = tmp_path / f"{PREFIX}2-2.lock"
+    lock.write_text("999999999\nnrsfm-gui\nelsewhere\n")
+    os.utime(lock, (1e9, 1e9))  # it may have been held for long
     (tmp_path / f"{PREFIX}2-2.nrsfm").write_bytes(b"PK")
     assert lost_sessions(tmp_path) == []
 
