@@ -144,6 +144,7 @@ READERS = {reader.suffix: reader for reader in _READERS}
 @cache
 def installed_plugins() -> tuple[ReaderPlugin, ...]:
     """Return the readers that installed packages offer, which are in `READERS` from then on."""
+    _FAILED_CHECKS.clear()
     plugins: list[ReaderPlugin] = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module
@@ -220,7 +221,7 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
         )
     failed = "".join(
         f"; the reader {name} of another package failed to recognize it ({why})"
-        for name, why in _FAILED_CHECKS.items()
+        for name, why in sorted(_FAILED_CHECKS.items())
     )
     raise InputError(f"{path}: is none of the formats that can be read: {', '.join(READERS)}{failed}")
 

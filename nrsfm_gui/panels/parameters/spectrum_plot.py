@@ -109,12 +109,8 @@ class SpectrumCanvas(Themed, PlainPlot):
         self._line = pg.PlotCurveItem()
         self._handles = pg.ScatterPlotItem(symbol="d", size=HANDLE)
         self._number = pg.TextItem("", anchor=(0.5, 1.3))
-        for depth, item in enumerate(
-            (
-                self._bars, self._level, self._level_name, self._ghost, self._plus, self._line, self._handles,
-                self._number,
-            )
-        ):  # fmt: skip
+        below = self._bars, self._level, self._level_name, self._ghost, self._plus
+        for depth, item in enumerate((*below, self._line, self._handles, self._number)):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
         for item in (self._ghost, self._plus):
