@@ -42,8 +42,8 @@ Minimize the same simulated problems by several methods and print how fast each 
 that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point,
 the methods on the matrix itself at the closed form. Every method runs in a process of its own: its memory is
 how far that process rises above what it has with the problem posed. Tables are printed, and with -o also
-written into FOLDER, with all curves and a plot. What has ended is kept there in runs.jsonl: the same command
-measures only what is not in it.
+written into FOLDER at the end, with all curves and a plot. What has ended is kept there in runs.jsonl at
+once: the same command, also after it was killed, measures only what is not in it, and writes all tables.
 """
 
 

@@ -151,7 +151,7 @@ class HoldoutPlan(OneLine):
         offered = parameters_of(settings, sequence.camera)
         name = offered[0] if over is None else over
         if name not in offered:
-            raise InputError(f"over is {name!r}; accepted here are {', '.join(offered)}")
+            raise InputError(f"the parameter to vary is {name!r}; accepted here are {', '.join(offered)}")
         if values is None:
             series = suggest_values(sequence, settings, name)
         else:

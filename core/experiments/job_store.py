@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..foundation import InputError, check_writable, make_folder, replacing
-from ..io.readers import load_arrays, parse_json, read_bytes
+from ..io.readers import check_file, load_arrays, parse_json, read_bytes
 
 try:
     import fcntl
@@ -49,6 +49,7 @@ class StoredLine(NamedTuple):
 
 def read_lines(path: Path, start: int = 0) -> Iterator[StoredLine]:
     """Yield the lines of a file from a byte on. Raises InputError where it cannot be read."""
+    check_file(path)
     try:
         with path.open("rb", BUFFER) as stream:
             stream.seek(start)

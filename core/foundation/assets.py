@@ -19,6 +19,7 @@ def asset_folder(name: str) -> Path | None:
 def help_page(name: str) -> str:
     """Return the text of a file of `assets/help`."""
     folder = asset_folder("help")
-    if folder is None:
-        raise InputError("the page is not installed: the folder assets/help is missing")
+    if folder is None or not (folder / name).is_file():
+        missing = "the folder assets/help" if folder is None else folder / name
+        raise InputError(f"the page is not installed: {missing} is missing")
     return (folder / name).read_text(encoding="utf-8")

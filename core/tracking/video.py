@@ -7,6 +7,7 @@ it, so that nothing of it is left when they are killed.
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -43,7 +44,7 @@ class Video:
         self._process: WorkerProcess | None = None
         self._memory: SharedMemory | None = None
         self._deaths = 0
-        self._quiet = 0  # polls since the last sign of progress
+        self._quiet = 0.0  # polls since the last sign of progress
         self.count, self.size, self.frame_rate = self._open(stopped)
 
     def read(self, index: int) -> Pixels:
@@ -115,7 +116,7 @@ class Video:
     def _call(self, what: str, function: Callable[..., Any] | str, *arguments: Any, **options: Any) -> Any:
         """Return what `WorkerProcess.call` does; say what it was for where the process ends."""
         assert self._process is not None
-        self._quiet = 0
+        self._quiet = -math.inf if function is VideoServer else 0  # until a new process has its libraries
         try:
             return self._process.call(function, *arguments, **options)
         except InputError:

@@ -347,12 +347,19 @@ class ExportDialog(QDialog):
         for name, sentence in notes.items():
             self.form.set_message(name, sentence)
         self._export.setEnabled(not any(notes.values()))
-        replaced = "The file is there already, and is replaced. " if os.path.isfile(path) else ""
+        replaced = "The file is there already, and is replaced. " if os.path.isfile(self._target) else ""
         sentences = [KINDS[self.form.value("what")].tip, _purpose(suffix)]
         earlier = self._context.earlier and f"Of {self._context.earlier}, which is shown. "
         self._note.setText(replaced + earlier + " ".join(f"{each}." for each in sentences if each))
 
     # What is chosen
+
+    @property
+    def _target(self) -> Path:
+        """The file to write: one whose name tells no format of the kind gets the suffix of that chosen."""
+        path, formats = self.form.path.path, KINDS[self.form.value("what")].formats
+        ends = path.name.lower().endswith(tuple(formats))
+        return path if ends or not path.name else path.with_name(path.name + self.form.value("format"))
 
     def options(self) -> dict[str, Any]:
         """Return what is chosen; of what is refused, which is shown below its field, there is no option."""
@@ -416,6 +423,7 @@ class ExportDialog(QDialog):
     def _request(self) -> None:
         self._check()
         if self._export.isEnabled():
+            self.form.path.line.setText(str(self._target))
             self.requested.emit(self.form.value("what"), self.form.path.path, self.options())
             self.accept()
 

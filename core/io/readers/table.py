@@ -22,7 +22,7 @@ from typing import Any
 from ...data.sequence import VIDEO_SUFFIXES, Sequence
 from ...foundation.exceptions import InputError
 from ...foundation.representation import OneLine
-from ..files.contents import is_zip, parse_matrix, read_bytes, refusing_damage
+from ..files.contents import is_zip, parse_matrix, read_bytes, reason, refusing_damage
 from ..files.reading_options import ReadingOptions
 from ..files.variables import LoadedFile, Parts
 from .arrays.layouts import parts_of
@@ -144,6 +144,7 @@ READERS = {reader.suffix: reader for reader in _READERS}
 @cache
 def installed_plugins() -> tuple[ReaderPlugin, ...]:
     """Return the readers that installed packages offer, which are in `READERS` from then on."""
+    _FAILED_CHECKS.clear()
     plugins: list[ReaderPlugin] = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module
@@ -165,17 +166,22 @@ def _load_plugin(entry: EntryPoint) -> tuple[Reader | None, str]:
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
     if not isinstance(reader, Reader):
         return None, f"{entry.value} is {type(reader).__name__}; accepted is core.io.readers.Reader"
-    recognizes, folder = _denying(reader.recognizes), _denying(reader.folder)
+    recognizes, folder = (_denying(each, entry.name) for each in (reader.recognizes, reader.folder))
     return replace(reader, recognizes=recognizes, folder=folder, plugin=entry.name), ""
 
 
-def _denying(function: Callable[[Any], bool]) -> Callable[[Any], bool]:
+_FAILED_CHECKS: dict[str, str] = {}  # readers of other packages whose last check failed, and why
+
+
+def _denying(function: Callable[[Any], bool], name: str) -> Callable[[Any], bool]:
     """Return a check of a reader by which what it fails at is no file of it."""
 
     def check(given: Any) -> bool:
+        _FAILED_CHECKS.pop(name, None)
         try:
-            return bool(function(given))
-        except (Exception, SystemExit):
+            return bool(function(given))  # that of an array of several numbers fails
+        except (Exception, SystemExit) as error:
+            _FAILED_CHECKS[name] = reason(error)
             return False
 
     return check
@@ -213,7 +219,11 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
         raise InputError(
             f"{path}: is a video; `nrsfm track`, or File > Track a video..., follows points through it"
         )
-    raise InputError(f"{path}: is none of the formats that can be read: {', '.join(READERS)}")
+    failed = "".join(
+        f"; the reader {name} of another package failed to recognize it ({why})"
+        for name, why in sorted(_FAILED_CHECKS.items())
+    )
+    raise InputError(f"{path}: is none of the formats that can be read: {', '.join(READERS)}{failed}")
 
 
 def is_sequence_folder(path: Path) -> bool:

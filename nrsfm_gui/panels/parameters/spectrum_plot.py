@@ -55,7 +55,7 @@ WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at leas
 BAR_WIDTH = 0.56
 MARGIN = (1.0 - BAR_WIDTH) / 2  # at either side of a bar
 KEPT, DROPPED, POINTED = 150 / 255, 50 / 255, 225 / 255  # opacities of bars
-LABEL_PLACE = [(1, 1), (1, 1)]  # of what a line means: at its right end, above it
+NAME_TOP = 0.93  # of the name of the line, below handles at the top
 HANDLE, ACTIVE_HANDLE = 12, 17  # pixels across
 GHOST_HEIGHT, GHOST_WIDTH = 0.3, 30  # of the picture's height, and pixels of its column at least
 HEADROOM = 0.06  # above the top of the scales
@@ -102,15 +102,15 @@ class SpectrumCanvas(Themed, PlainPlot):
         self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
         self._bars = pg.BarGraphItem(x=[], height=[], width=BAR_WIDTH, pen=pg.mkPen(None))
-        self._level = pg.InfiniteLine(angle=0, label="", labelOpts={"position": 0.98, "anchors": LABEL_PLACE})
+        self._level = pg.InfiniteLine(angle=0)
+        self._level_name = pg.TextItem("dotted: smallest movement", anchor=(1, 0))
         self._ghost = QGraphicsRectItem()
         self._plus = pg.TextItem("+", anchor=(0.5, 0.5))
         self._line = pg.PlotCurveItem()
         self._handles = pg.ScatterPlotItem(symbol="d", size=HANDLE)
         self._number = pg.TextItem("", anchor=(0.5, 1.3))
-        for depth, item in enumerate(
-            (self._bars, self._level, self._ghost, self._plus, self._line, self._handles, self._number)
-        ):
+        below = self._bars, self._level, self._level_name, self._ghost, self._plus
+        for depth, item in enumerate((*below, self._line, self._handles, self._number)):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
         for item in (self._ghost, self._plus):
@@ -190,7 +190,7 @@ class SpectrumCanvas(Themed, PlainPlot):
         self._line.setPen(pg.mkPen(theme.residual, width=1))
         self._plus.setColor(theme.muted)
         self._level.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DotLine))
-        self._level.label.setColor(theme.muted)
+        self._level_name.setColor(theme.muted)
         self._number.setColor(theme.text)
         self._number.fill = pg.mkBrush(theme.raised)
         self._number.border = pg.mkPen(theme.border)
@@ -283,7 +283,17 @@ class SpectrumCanvas(Themed, PlainPlot):
         self._level.setVisible(values is not None and smallest is not None)
         if smallest is not None:
             self._level.setPos(float(self._left.shares(np.array([smallest]))[0]))
-            self._level.label.setFormat("smallest movement" if self.height() >= ROOMY else "")
+        self._name_level()
+
+    def _name_level(self) -> None:
+        """Name the line at the upper right, where the bars below reach no higher than the name."""
+        box, name = self._plot.getViewBox(), self._level_name.boundingRect()
+        (left, right), (low, high) = box.viewRange()
+        first = right - name.width() * (right - left) / max(box.width(), 1.0)
+        bottom = NAME_TOP - name.height() * (high - low) / max(box.height(), 1.0)
+        highest = float(self.heights[max(math.floor(first - BAR_WIDTH / 2), 0) :].max(initial=0.0))
+        self._level_name.setPos(right, NAME_TOP)
+        self._level_name.setVisible(self._level.isVisible() and highest < bottom)
 
     def mark(self, handle: int | None) -> None:
         """Mark a handle, which keys move then, or none."""

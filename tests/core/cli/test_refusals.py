@@ -87,7 +87,7 @@ REFUSED = {
     f"{SOLVE} --smallest-movement 0": "smallest_movement is 0; accepted is a number above 0 and at most 1",
     f"{SOLVE} --problem lowrank --objective depths": "the low-rank problem has no energy of depths",
     # what guidance varies
-    f"{GUIDE} --over mu": "over is 'mu'; accepted here are xi, rank, eta, objective",
+    f"{GUIDE} --over mu": "the parameter to vary is 'mu'; accepted here are xi, rank, eta, objective",
     f"{GUIDE} --values 1,a": "a value of xi is 'a'; accepted are numbers with commas between them",
     f"{GUIDE} --over neighbors --values 0 --objective depths": (
         "neighbors is 0; accepted is a whole number of at least 1 and at most 1000"

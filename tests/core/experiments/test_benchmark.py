@@ -198,7 +198,7 @@ def read(path):
 
 
 @pytest.mark.slow
-def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
+def test_the_command_writes_tables_and_a_plot_also_of_runs_that_ended_before(tmp_path, capsys, monkeypatch):
     arguments = ["--sizes", "8x15", "--methods", "bilinear", "admm", "--seconds", "0.3", "-o", str(tmp_path)]
     assert main(["benchmark", *arguments]) == 0
     out = capsys.readouterr().out
@@ -214,6 +214,13 @@ def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
     assert float(curves[-1]["loss"]) == float(rows[0]["loss"])
     assert (tmp_path / "benchmark.png").read_bytes().startswith(b"\x89PNG")
     assert sorted(os.listdir(tmp_path)) == ["benchmark.csv", "benchmark.png", "curves.csv", "runs.jsonl"]
+    tables = [tmp_path / name for name in ("benchmark.csv", "curves.csv")]
+    written = [path.read_bytes() for path in tables]
+    for path in tables:
+        path.unlink()
+    monkeypatch.setattr("core.experiments.benchmark.runs.run_method", None)  # nothing is measured
+    assert main(["benchmark", *arguments]) == 0
+    assert [path.read_bytes() for path in tables] == written
 
 
 def test_growth_finds_the_power_of_a_law():

@@ -218,6 +218,16 @@ def test_a_table_without_pandas_says_what_to_install(swept, monkeypatch, capsys)
     assert is_sweep_folder(swept)  # which is asked of every folder that is opened
 
 
+def test_runs_are_read_from_regular_files_only(tmp_path):
+    reader = SweepReader(tmp_path)
+    os.mkfifo(tmp_path / "runs.jsonl")
+    with pytest.raises(InputError, match=r"runs\.jsonl: is a pipe; accepted is a file"):
+        reader.read()
+    assert not is_sweep_folder(tmp_path)
+    with pytest.raises(InputError, match=r"runs\.jsonl is a pipe"):
+        JobStore(tmp_path)
+
+
 def test_two_commands_do_not_write_the_same_file(swept):
     with JobStore(swept), pytest.raises(InputError, match="is being written by another process"):
         JobStore(swept)

@@ -222,6 +222,19 @@ def test_a_decoder_that_hangs_is_ended_and_a_file_that_has_changed_is_refused(op
         source.read(0)
 
 
+def test_the_begin_of_a_process_may_take_long_on_a_machine_with_much_to_do(tmp_path, monkeypatch):
+    class SlowProcess(video.WorkerProcess):
+        def call(self, function, *arguments, **options):
+            for _ in range(100 if function is decoding.VideoServer else 0):
+                options["receive"](None)
+            return super().call(function, *arguments, **options)
+
+    monkeypatch.setattr(video, "WorkerProcess", SlowProcess)
+    source = Video(write(tmp_path / "x.mp4", "libx264", {}))
+    source.close()
+    assert source.count == COUNT
+
+
 def test_a_header_of_a_huge_picture_takes_no_memory(tmp_path):
     path = write(tmp_path / "m.avi", "mjpeg", {})
     size = struct.pack(">HH", HEIGHT, WIDTH)

@@ -131,6 +131,8 @@ def test_a_file_is_checked_before_it_is_written(dialog, tmp_path):
     (tmp_path / "b.npz").write_text("x")
     type_path(dialog, str(tmp_path / "b.npz"))
     assert "is replaced" in dialog._note.text() and dialog._export.isEnabled()
+    type_path(dialog, str(tmp_path / "b"))
+    assert "is replaced" in dialog._note.text()
     dialog.choose("table")
     type_path(dialog, str(tmp_path / "mine.trajectories.csv"))
     pick(dialog, "format", ".csv")
@@ -150,6 +152,25 @@ def test_what_is_not_there_is_grayed_out(dialog, context):
     assert dialog.form.value("what") == "movie" and dialog.form.value("align") == "none"
     assert possible(dialog, "what") == {"movie", "picture", "figure"}
     assert dialog.form.note("format") == missing[".mp4"] and not dialog._export.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix", "typed", "written"),
+    [
+        ("shapes", ".obj", "a", "a.obj"),
+        ("shapes", ".obj", "v1.2", "v1.2.obj"),
+        ("shapes", ".obj", "a.PLY", "a.PLY"),
+        ("movie", ".png", "a", "a.png"),
+    ],
+)
+def test_a_name_without_a_suffix_gets_that_of_the_format(dialog, tmp_path, kind, suffix, typed, written):
+    requested = []
+    dialog.requested.connect(lambda _kind, path, _options: requested.append(path))
+    dialog.choose(kind)
+    pick(dialog, "format", suffix)
+    type_path(dialog, str(tmp_path / typed))
+    dialog._export.click()
+    assert requested == [tmp_path / written]
 
 
 def test_shapes_are_laid_over_the_truth_as_in_the_views(parts):

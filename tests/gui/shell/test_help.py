@@ -6,7 +6,7 @@ import pytest
 from hands import button_of
 from PyQt6.QtCore import Qt, QUrl
 from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
-from PyQt6.QtWidgets import QApplication, QMainWindow, QToolButton, QWidget
+from PyQt6.QtWidgets import QApplication, QLabel, QMainWindow, QToolButton, QWidget
 
 from core.foundation import asset_folder, help_page
 from core.reconstruction import VERDICT_KINDS
@@ -61,6 +61,17 @@ def test_pages_that_are_not_installed_are_reported_in_their_windows(page_of, mon
     for file in PAGES:
         text = page_of(file).browser.toPlainText().strip()
         assert text == "the page is not installed: the folder assets/help is missing"
+
+
+def test_without_its_page_no_citations_are_copied(page_of, monkeypatch, tmp_path):
+    monkeypatch.setattr("core.foundation.assets.asset_folder", lambda name: tmp_path)
+    QGuiApplication.clipboard().setText("before")
+    page = page_of(METHOD)
+    assert page.browser.toPlainText() == f"the page is not installed: {tmp_path / METHOD} is missing"
+    button_of(page, "Copy BibTeX").click()
+    said = [label.text() for label in page.findChildren(QLabel)]
+    assert said == ["The page with the citations is not installed"]
+    assert QGuiApplication.clipboard().text() == "before"
 
 
 def test_the_page_has_its_pictures_in_both_themes(qapp, page_of):

@@ -126,3 +126,15 @@ def test_an_error_of_a_package_while_reading_is_a_sentence_and_of_its_files_alon
     (tmp_path / "t.csv").write_text("\n".join(lines))
     assert read_sequence(tmp_path / "t.csv").frame_count == 2
     assert isinstance(READERS[".vic"], Reader)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"), [("np.arange(3) > 1", "The truth value of an array"), ("1 / 0", "division by zero")]
+)
+def test_a_reader_that_fails_to_recognize_a_file_is_named_where_no_other_does(answer, why, install, tmp_path):
+    install(GOOD.replace('content.startswith(b"VIC ")', answer), vic="READER")
+    sequence = vic_file(tmp_path / "walk.vic")
+    np.testing.assert_array_equal(read_sequence(tmp_path / "walk.vic").tracks, sequence.tracks)
+    vic_file(tmp_path / "walk.dat")
+    with pytest.raises(InputError, match=rf"; the reader vic .* failed to recognize it \({why}.*\)$"):
+        read_sequence(tmp_path / "walk.dat")

@@ -106,6 +106,9 @@ def test_the_headings_name_what_differs_from_the_preset(closed):
     preset = closed.findChild(QComboBox, "preset")
     assert preset.currentText() == "paper, changed"
     assert "rotation rank 2 → several" in preset.toolTip()
+    closed.set_settings(PRESETS["bilinear"].with_changes(method="admm"))
+    assert preset.currentText() == "bilinear, changed" and "Changed: method bilinear" in preset.toolTip()
+    assert "objective" not in preset.toolTip()
 
 
 def test_nothing_moves_where_what_is_changed_is_named(closed):

@@ -321,6 +321,23 @@ def test_the_modes_have_their_own_axes_and_the_line_of_the_smallest_movement(mod
     assert not level.isVisible() and modes.canvas.getPlotItem().getAxis("right").labelText == "weight a"
 
 
+@pytest.mark.parametrize("values", [MODES.singular_values, (20.0, 18.0, 16.0, 14.0)])
+def test_the_name_of_the_line_covers_no_bar(modes, values):
+    modes.set_state(replace(MODES, singular_values=values))
+    canvas = modes.canvas
+    (name,) = (
+        item for item in canvas.getPlotItem().items if "smallest" in getattr(item, "toPlainText", str)()
+    )
+    edges = name.mapRectToScene(name.boundingRect())
+    tops = [
+        canvas.mapToScene(canvas.pixel(k + 1.28, share).toPoint()) for k, share in enumerate(canvas.heights)
+    ]
+    covered = any(top.x() > edges.left() and top.y() < edges.bottom() for top in tops)
+    assert name.isVisible() == (values is MODES.singular_values) == (not covered)
+    modes.set_state(SHOWN)
+    assert not name.isVisible()
+
+
 def test_modes_that_are_not_known_yet_are_announced_unless_their_weights_are_asked_for(modes):
     for settings, known in ((Settings(), False), (Settings(mode_weights=(1.0, 2.0)), True)):
         modes.set_state(modes_state(None, settings, 3))
