@@ -31,7 +31,6 @@ from pytestqt.qtbot import QtBot
 from sharing import called_by_tests
 
 from core import (
-    Alignment,
     CameraModel,
     Factors,
     GroundTruth,
@@ -710,24 +709,6 @@ def make_shared_window(qapp, request, work, tmp_path_factory):
 def shared(make_shared_window):
     """Return such a window; files that need more in it have their own."""
     return make_shared_window()
-
-
-@pytest.fixture
-def emptied(qtbot, shared):
-    """Return such a window with nothing open, active, and as it looks at first."""
-    from nrsfm_gui.model.appearance import Appearance
-
-    session = shared.session
-    shared.run_control.cancel()
-    shared.compare_controller.stop()
-    session.set_live(False)
-    session.replace_everything(())
-    session.set_appearance(Appearance(), undoable=False)
-    session.set_alignment(Alignment(), undoable=False)
-    session.set_compare_mode("overlay")
-    session.undo_stack.clear()
-    shared.message_bar.hide()
-    return qtbot.activate(shared)
 
 
 @pytest.fixture

@@ -1,14 +1,13 @@
-"""One selection in all views, what of it is not drawn or hidden from the solver, the loop range, the keys."""
+"""One selection in all views, the loop range, the worst frame, and the keys: in the whole window."""
 
 import numpy as np
 import pytest
-from hands import drag, type_into
-from PyQt6.QtCore import QPoint, QPointF, Qt
+from hands import type_into
+from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import QApplication, QDialog
 
-from core import Settings, simulate
+from core import Settings
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.points.selection_controller import SELECT_FIRST
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import NumberField
 
@@ -16,13 +15,24 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"
 LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 
 
+@pytest.fixture(scope="module")
+def shared(make_shared_window, add_solved_run, sequence):
+    """A window whose run has ended, with its errors on the timeline."""
+    window = make_shared_window()
+    window.session.set_live(False)
+    add_solved_run(window.session, sequence, QUICK)
+    return window
+
+
 @pytest.fixture
-def window(emptied, add_solved_run, sequence):
-    """Return a window whose run has ended, with its errors on the timeline."""
-    add_solved_run(emptied.session, sequence, QUICK)
-    emptied.session.set_frame(0)
-    emptied.display.refresh()
-    return emptied
+def window(qtbot, shared):
+    session = shared.session
+    session.set_selection(())
+    session.set_frame_range(None)
+    session.set_frame(0)
+    qtbot.activate(shared)
+    shared.display.refresh()
+    return shared
 
 
 def trigger(window, *names):
@@ -30,10 +40,6 @@ def trigger(window, *names):
         action = window.toolbars.actions[name]
         assert action.isEnabled(), name
         action.trigger()
-
-
-def status(window):
-    return window.status_controller.line.full_text
 
 
 def show_points(qtbot, window):
@@ -172,110 +178,3 @@ def test_the_arrows_stay_with_a_table_and_keys_act_after_a_dialog_and_once_a_fie
     assert window.session.frame == 7
     qtbot.keyClick(window, Qt.Key.Key_L)
     assert window.session.frame == 8
-
-
-def test_points_are_hidden_isolated_and_shown_again(window):
-    session = window.session
-    trigger(window, "hide_points")
-    assert "Select points first" in status(window)
-    session.set_selection((2, 5, 6))
-    trigger(window, "hide_points")
-    assert (session.hidden, session.selection) == ({2, 5, 6}, ())
-    window.display.refresh()
-    assert window.tracks_view._dots.measured.positions.shape[0] <= 27
-    trigger(window, "select_all")
-    assert session.selection == tuple(p for p in range(30) if p not in (2, 5, 6))
-    trigger(window, "show_points")
-    session.set_selection((1, 8))
-    trigger(window, "isolate_points")
-    assert (session.hidden, session.selection) == (set(range(30)) - {1, 8}, (1, 8))
-    trigger(window, "show_points", "invert_selection")
-    assert set(session.selection) == set(range(30)) - {1, 8}
-    trigger(window, "hide_points")
-    window.display.refresh()
-    drawn = window.display.scene.drawn
-    assert np.flatnonzero(drawn).tolist() == [1, 8]
-    assert window.scene_view.point_at(QPoint(-500, -500)) == -1
-
-
-def test_a_lasso_in_the_3d_view_selects_what_is_drawn_inside(window):
-    session, view = window.session, window.scene_view
-    session.set_hidden((4, 5))
-    window.display.refresh()
-    pixels = view._projection().pixels(view._scene.estimate)[0]
-    right = pixels[:, 0] > np.median(pixels[:, 0])
-    left, edge, floor = int(np.median(pixels[:, 0])), view.width() - 2, view.height() - 2
-    corners = (left, 2), (edge, 2), (edge, floor), (left, floor)
-    before = view._projection().clip_matrix()
-    drag(view, *(QPointF(*corner) for corner in corners), keys=CONTROL)
-    chosen = set(session.selection)
-    assert set(np.flatnonzero(right).tolist()) - {4, 5} <= chosen
-    assert not chosen & {4, 5} and len(chosen) < 28
-    np.testing.assert_array_equal(view._projection().clip_matrix(), before)  # the camera stays
-
-
-@pytest.mark.parametrize(
-    ("name", "entries"),
-    [
-        ("hide_observation", "3:6;8:6"),
-        ("hide_onwards", "3:6-;8:6-"),
-        ("hide_range", "3:2-5;8:2-5"),
-        ("hide_point", "3:*;8:*"),
-    ],
-)
-def test_each_action_hides_the_selected_points_in_its_frames(window, name, entries):
-    session = window.session
-    session.set_frame(5)
-    session.set_frame_range((1, 4))
-    session.set_selection((2, 7))
-    trigger(window, name)
-    assert session.settings.hide == entries
-    assert "hidden from the solver: press Run" in status(window)
-    trigger(window, "show_again")
-    assert session.settings.hide is None
-    assert "used again" in status(window)
-
-
-def test_hiding_adds_up_and_is_undone_step_by_step(window):
-    session = window.session
-    session.set_selection((2,))
-    trigger(window, "hide_observation")
-    session.undo_stack._at -= 10.0  # another gesture
-    session.set_frame(3)
-    session.set_selection((2, 5))
-    trigger(window, "hide_observation")
-    assert session.settings.hide == "3:1,4;6:4"
-    session.undo()
-    assert session.settings.hide == "3:1"
-    session.redo()
-    assert session.excluded.sum() == 3
-    session.set_selection((2,))
-    trigger(window, "show_again")
-    assert session.settings.hide == "6:4"
-    trigger(window, "show_all_again")
-    assert session.settings.hide is None
-
-
-def test_what_cannot_be_hidden_is_named(window):
-    session = window.session
-    trigger(window, "hide_observation")
-    assert status(window) == SELECT_FIRST
-    trigger(window, "show_all_again")
-    assert "No observation is hidden" in status(window)
-    session.set_selection((2,))
-    trigger(window, "hide_range")
-    assert "Choose frames first" in status(window)
-    session.set_selection(range(30))
-    trigger(window, "hide_point")
-    assert session.settings.hide is None
-    assert window.message_bar.text == "Nothing is hidden: frame 1 would be left without any point."
-
-
-def test_hidden_observations_are_no_settings_of_another_sequence(window, sequence):
-    session = window.session
-    session.set_selection((2,))
-    trigger(window, "hide_observation")
-    assert session.transferable_settings.hide is None
-    assert session.excluded.any()
-    session.set_sequence(simulate("paper", frames=12, points=20))
-    assert session.settings.hide is None and session.excluded is None

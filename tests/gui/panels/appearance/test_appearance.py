@@ -1,6 +1,7 @@
 """Colors, trails, mesh, camera path and turntable; the color bar and the panel."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from PyQt6.QtWidgets import QAbstractSpinBox, QApplication, QCheckBox, QComboBox
 from core.data import connect
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
+from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.widgets.color_bar import INSET, ColorBar, number
 from nrsfm_gui.widgets.colors import color_table
@@ -18,23 +21,38 @@ from nrsfm_gui.widgets.style import apply_theme
 
 
 @pytest.fixture
-def window(emptied, known):
-    """Return a window with the ground truth of a sheet, before any run."""
-    show_sequence(emptied, known.sequence)
-    return emptied
+def parts(session, display, scene_view, tracks_view, messages, press_action, known):
+    """Return the parts with the ground truth of a sheet, before any run."""
+    cameras = SceneViewController(session, display, scene_view, session)
+    panel = AppearancePanel(
+        session,
+        display,
+        scene_view,
+        button=scene_view.buttons.look,
+        drawn_by=lambda: scene_view.renderer.sentence,
+        show_cameras=cameras.show_cameras,
+    )
+    made = SimpleNamespace(
+        session=session,
+        display=display,
+        scene_view=scene_view,
+        tracks_view=tracks_view,
+        appearance_panel=panel,
+        message_bar=messages,
+    )
 
+    def open_sequence(sequence):
+        session.set_sequence(sequence)
+        display.refresh()
 
-def show_sequence(window, sequence):
-    window.session.set_sequence(sequence)
-    window.display.refresh()
+    def press(name):
+        action = press_action(made, name)
+        display.refresh()
+        return action
 
-
-def press(window, name):
-    """Trigger an action, show what it has changed, and return it."""
-    action = window.toolbars.actions[name]
-    action.trigger()
-    window.display.refresh()
-    return action
+    made.open, made.press = open_sequence, press
+    made.open(known.sequence)
+    return made
 
 
 @pytest.fixture
@@ -116,36 +134,36 @@ def test_ends_have_enough_digits_to_differ():
 # The panel
 
 
-def test_every_coloring_reaches_both_views_and_is_named(window):
+def test_every_coloring_reaches_both_views_and_is_named(parts):
     for key in COLORINGS:
-        window.session.change_appearance(color_by=key)
-        window.display.refresh()
-        scene = window.scene_view._scene
+        parts.session.change_appearance(color_by=key)
+        parts.display.refresh()
+        scene = parts.scene_view._scene
         assert scene.appearance.color_by == key
-        assert window.tracks_view._scene is scene
-        assert window.appearance_panel.choices["color_by"].currentData() == key
-        assert window.scene_view.color_bar.isVisible() == scene.colored
-    action = press(window, "color_by_error")
+        assert parts.tracks_view._scene is scene
+        assert parts.appearance_panel.choices["color_by"].currentData() == key
+        assert parts.scene_view.color_bar.isVisible() == scene.colored
+    action = parts.press("color_by_error")
     assert action.isChecked() is True  # it was not before
-    assert window.session.appearance.color_by == "error"
+    assert parts.session.appearance.color_by == "error"
 
 
-def test_the_color_bar_of_the_view_changes_the_limits(window):
-    window.session.change_appearance(color_by="depth")
-    window.display.refresh()
-    bar = window.scene_view.color_bar
+def test_the_color_bar_of_the_view_changes_the_limits(parts):
+    parts.session.change_appearance(color_by="depth")
+    parts.display.refresh()
+    bar = parts.scene_view.color_bar
     low, high = bar.limits
     mouse(bar, QEvent.Type.MouseButtonPress, INSET)
     mouse(bar, QEvent.Type.MouseMove, bar.width() / 2)
     mouse(bar, QEvent.Type.MouseButtonRelease, bar.width() / 2)
-    window.display.refresh()
+    parts.display.refresh()
     assert bar.limits == pytest.approx(((low + high) / 2, high), rel=1e-2)
-    assert window.appearance_panel.low.value() == pytest.approx(bar.limits[0], rel=1e-3)
-    assert not window.appearance_panel.automatic.isChecked()
+    assert parts.appearance_panel.low.value() == pytest.approx(bar.limits[0], rel=1e-3)
+    assert not parts.appearance_panel.automatic.isChecked()
 
 
-def test_the_panel_changes_everything(window):
-    panel, display = window.appearance_panel, window.display
+def test_the_panel_changes_everything(parts):
+    panel, display = parts.appearance_panel, parts.display
 
     def choose(field, key):
         box = panel.choices[field]
@@ -164,7 +182,7 @@ def test_the_panel_changes_everything(window):
     choose("mesh_source", "tracks")
     choose("labels", "all")
     panel.layers["grid"].click()
-    appearance = window.session.appearance
+    appearance = parts.session.appearance
     assert appearance == Appearance(
         (frozenset(LAYERS) | {"trails"}) - {"path", "edges", "grid", "halos"},
         "index", "cividis", (1.0, 7.0), 5, "tracks", 2.0, "all",
@@ -182,8 +200,8 @@ def test_the_panel_changes_everything(window):
 
 
 @popups
-def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, window):
-    panel = window.appearance_panel
+def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
+    panel = parts.appearance_panel
     for theme in (DARK, LIGHT):
         apply_theme(theme)
         panel.toggle()
@@ -199,65 +217,65 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, window):
         panel.hide()
 
 
-def test_keys_of_trails_mesh_and_path(window, known):
-    press(window, "trails")
-    assert "trails" in window.session.appearance.layers
-    assert window.display.scene.trail is None or len(window.display.scene.trail) == 1
-    window.session.set_frame(9)
-    window.display.refresh()
-    assert len(window.display.scene.trail) == 10
-    seen = [window.session.appearance.mesh_mode]
+def test_keys_of_trails_mesh_and_path(parts, known):
+    parts.press("trails")
+    assert "trails" in parts.session.appearance.layers
+    assert parts.display.scene.trail is None or len(parts.display.scene.trail) == 1
+    parts.session.set_frame(9)
+    parts.display.refresh()
+    assert len(parts.display.scene.trail) == 10
+    seen = [parts.session.appearance.mesh_mode]
     for _ in range(4):
-        press(window, "mesh")
-        seen.append(window.session.appearance.mesh_mode)
+        parts.press("mesh")
+        seen.append(parts.session.appearance.mesh_mode)
     assert seen == ["both", "off", "wire", "shaded", "both"]
-    press(window, "path")
-    view = window.scene_view
-    pixels, _ = view._projection().pixels(window.display.scene.path)
-    assert window.display.scene.path.shape == (known.sequence.frame_count, 3)
+    parts.press("path")
+    view = parts.scene_view
+    pixels, _ = view._projection().pixels(parts.display.scene.path)
+    assert parts.display.scene.path.shape == (known.sequence.frame_count, 3)
     assert ((pixels > 0) & (pixels < (view.width(), view.height()))).all()  # it is fitted in
     assert len(view.renderer.parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
 
 
-def test_a_sequence_without_a_mesh_gets_the_one_that_its_shapes_show(window, known, qtbot):
+def test_a_sequence_without_a_mesh_gets_the_one_that_its_shapes_show(parts, known, qtbot):
     bare = replace(known.sequence, edges=None, faces=None)
-    show_sequence(window, bare)
-    qtbot.waitUntil(lambda: len(window.display.scene.edges) > 0)
+    parts.open(bare)
+    qtbot.waitUntil(lambda: len(parts.display.scene.edges) > 0)
     found = connect(bare.truth.points)
-    assert np.array_equal(window.display.scene.edges, found.edges)
-    press(window, "mesh")
-    assert window.session.appearance.mesh_mode == "off"
+    assert np.array_equal(parts.display.scene.edges, found.edges)
+    parts.press("mesh")
+    assert parts.session.appearance.mesh_mode == "off"
 
 
-def test_what_there_is_not_is_a_sentence(window, known, make_known):
+def test_what_there_is_not_is_a_sentence(parts, known, make_known):
     bare = replace(known.sequence, edges=None, faces=None, truth=None)
     for sequence, key, words in (
         (bare, "mesh", "run the solver"),
         (make_known(affine=True).sequence, "path", "parallel rays have no place"),
     ):
-        show_sequence(window, sequence)
-        press(window, key)
-        assert words in window.message_bar.text
-        assert key != "mesh" or not len(window.display.scene.edges)
+        parts.open(sequence)
+        parts.press(key)
+        assert words in parts.message_bar.text
+        assert key != "mesh" or not len(parts.display.scene.edges)
 
 
-def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(window, tmp_path):
+def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(parts, tmp_path):
     np.savez(tmp_path / "mesh.npz", faces=np.array([[0, 5, 6], [5, 6, 7]]))
-    window.appearance_panel.load_triangulation(tmp_path / "mesh.npz")
-    window.display.refresh()
-    assert np.sort(window.display.scene.faces, axis=1).tolist() == [[0, 5, 6], [5, 6, 7]]
-    assert window.appearance_panel.choices["mesh_source"].currentText() == "mesh.npz"
+    parts.appearance_panel.load_triangulation(tmp_path / "mesh.npz")
+    parts.display.refresh()
+    assert np.sort(parts.display.scene.faces, axis=1).tolist() == [[0, 5, 6], [5, 6, 7]]
+    assert parts.appearance_panel.choices["mesh_source"].currentText() == "mesh.npz"
     (tmp_path / "bad.txt").write_text("0 1 99\n")
-    window.appearance_panel.load_triangulation(tmp_path / "bad.txt")
-    assert "names point 99" in window.message_bar.text
-    assert window.session.appearance.triangulation.name == "mesh.npz"
+    parts.appearance_panel.load_triangulation(tmp_path / "bad.txt")
+    assert "names point 99" in parts.message_bar.text
+    assert parts.session.appearance.triangulation.name == "mesh.npz"
 
 
-def test_the_turntable_turns_until_the_mouse_stops_it(window, qtbot):
-    view, moved = window.scene_view, []
+def test_the_turntable_turns_until_the_mouse_stops_it(parts, qtbot):
+    view, moved = parts.scene_view, []
     before = view.camera.orbit.azimuth
     view.camera.orbit_changed.connect(moved.append)
-    press(window, "turntable")
+    parts.press("turntable")
     assert view.camera.turning
     qtbot.waitUntil(lambda: bool(moved) and moved[-1].azimuth != before)
     qtbot.mousePress(view, Qt.MouseButton.LeftButton)
