@@ -144,7 +144,6 @@ READERS = {reader.suffix: reader for reader in _READERS}
 @cache
 def installed_plugins() -> tuple[ReaderPlugin, ...]:
     """Return the readers that installed packages offer, which are in `READERS` from then on."""
-    _FAILED_CHECKS.clear()
     plugins: list[ReaderPlugin] = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module
@@ -166,25 +165,19 @@ def _load_plugin(entry: EntryPoint) -> tuple[Reader | None, str]:
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
     if not isinstance(reader, Reader):
         return None, f"{entry.value} is {type(reader).__name__}; accepted is core.io.readers.Reader"
-    recognizes, folder = (_denying(each, entry.name) for each in (reader.recognizes, reader.folder))
-    return replace(reader, recognizes=recognizes, folder=folder, plugin=entry.name), ""
+    return replace(reader, plugin=entry.name), ""
 
 
-_FAILED_CHECKS: dict[str, str] = {}  # readers of other packages whose last check failed, and why
-
-
-def _denying(function: Callable[[Any], bool], name: str) -> Callable[[Any], bool]:
-    """Return a check of a reader by which what it fails at is no file of it."""
-
-    def check(given: Any) -> bool:
-        _FAILED_CHECKS.pop(name, None)
-        try:
-            return bool(function(given))  # that of an array of several numbers fails
-        except (Exception, SystemExit) as error:
-            _FAILED_CHECKS[name] = reason(error)
-            return False
-
-    return check
+def _claims(reader: Reader, check: Callable[[Any], bool], given: Any, failed: list[str]) -> bool:
+    """Return what a check of a reader says; that of another package may fail, which `failed` then tells."""
+    try:
+        return bool(check(given))  # that of an array of several numbers fails
+    except (Exception, SystemExit) as error:
+        if not reader.plugin:
+            raise
+        name = f"the reader {reader.plugin} of another package"
+        failed.append(f"{name} failed to recognize it ({reason(error)})")
+        return False
 
 
 def installed_readers() -> Mapping[str, Reader]:
@@ -203,8 +196,10 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
     """
     is_folder = path.is_dir()
     content, suffix = b"" if is_folder else read_bytes(path), path.suffix.lower()
+    failed: list[str] = []
     for reader in installed_readers().values():
-        if reader.folder(path) if is_folder else reader.recognizes(content) or suffix == reader.suffix:
+        check, given = (reader.folder, path) if is_folder else (reader.recognizes, content)
+        if _claims(reader, check, given, failed) or (not is_folder and suffix == reader.suffix):
             with refusing_damage(path, reader.reads):
                 file = reader.load(path, content)
                 longest = max(map(len, (*file.variables, *file.individuals, *file.columns)), default=0)
@@ -219,16 +214,13 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
         raise InputError(
             f"{path}: is a video; `nrsfm track`, or File > Track a video..., follows points through it"
         )
-    failed = "".join(
-        f"; the reader {name} of another package failed to recognize it ({why})"
-        for name, why in sorted(_FAILED_CHECKS.items())
-    )
-    raise InputError(f"{path}: is none of the formats that can be read: {', '.join(READERS)}{failed}")
+    known = f"{path}: is none of the formats that can be read: {', '.join(READERS)}"
+    raise InputError("; ".join((known, *failed)))
 
 
 def is_sequence_folder(path: Path) -> bool:
     """Return whether a folder is one sequence, as a folder of OpenPose is."""
-    return any(reader.folder(path) for reader in installed_readers().values())
+    return any(_claims(reader, reader.folder, path, []) for reader in installed_readers().values())
 
 
 def listed_suffixes() -> list[str]:
@@ -251,5 +243,6 @@ def is_self_contained(content: bytes) -> bool:
     The others may have visibility, truth, a companion or a camera in files next to them.
     """
     return any(
-        reader.self_contained and reader.recognizes(content) for reader in installed_readers().values()
+        reader.self_contained and _claims(reader, reader.recognizes, content, [])
+        for reader in installed_readers().values()
     )
