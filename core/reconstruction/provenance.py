@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sized
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -80,11 +80,15 @@ class Provenance(OneLine):
         return replace(self, steps=(*self.steps[:-1], SolveStep(settings, iterates, end)))
 
 
-def nearest_preset(settings: Settings) -> str:
-    """Return the preset of the problem that the fewest settings differ from; its default where equal."""
+def nearest_preset(settings: Settings, differing: Callable[[Settings, Settings], Sized] | None = None) -> str:
+    """Return the preset of the problem that the fewest settings differ from; its default where equal.
+
+    `differing`: what differs between a preset and settings; None: the options that a command needs.
+    """
+    differing = differing or _changes
     own = [name for name, preset in PRESETS.items() if preset.problem == settings.problem]
     names = sorted(own, key=lambda name: name != DEFAULT_PRESETS[settings.problem])
-    return min(names, key=lambda name: len(_changes(settings, PRESETS[name])))
+    return min(names, key=lambda name: len(differing(PRESETS[name], settings)))
 
 
 def preset_name(settings: Settings) -> str | None:
@@ -159,7 +163,7 @@ def options_for(settings: Settings) -> list[str]:
     The preset is named where it is not the default one, or where the options alone choose another objective.
     """
     preset, default = nearest_preset(settings), Settings()
-    changes = _changes(settings, PRESETS[preset])
+    changes = _changes(PRESETS[preset], settings)
     words = ["--problem", settings.problem] if settings.problem != default.problem else []
     if preset != DEFAULT_PRESETS[settings.problem] or _chooses_another(settings, changes):
         words = ["--preset", preset]
@@ -248,7 +252,7 @@ def _steps_lines(provenance: Provenance) -> list[str]:
 def _settings_literal(settings: Settings) -> tuple[str, set[str]]:
     """Return the Python expression of some settings, and the names that it uses."""
     preset = nearest_preset(settings)
-    changes = {name: _literal(value) for name, value in _changes(settings, PRESETS[preset]).items()}
+    changes = {name: _literal(value) for name, value in _changes(PRESETS[preset], settings).items()}
     arguments = ", ".join(f"{name}={value}" for name, value in changes.items())
     names = {type(settings.penalty).__name__} if "penalty" in changes else set()
     if PRESETS[preset] == Settings() and not _chooses_another(settings, changes):
@@ -321,7 +325,7 @@ def as_provenance(how: Settings | Provenance) -> Provenance:
     return how if isinstance(how, Provenance) else Provenance((SolveStep(how),))
 
 
-def _changes(settings: Settings, base: Settings) -> dict[str, Any]:
+def _changes(base: Settings, settings: Settings) -> dict[str, Any]:
     """Return what differs from a preset, without the objective that problem and method bring."""
     brought = base.with_changes(problem=settings.problem, method=settings.method)
     references = {entry.name: base for entry in fields(settings)} | {"objective": brought}

@@ -23,6 +23,7 @@ from core.reconstruction import (
     OBJECTIVES,
     ROTATION_SOURCES,
     SETTINGS,
+    nearest_preset,
 )
 from core.solvers import PROBLEMS
 from nrsfm_gui.model.changes import Difference, differences
@@ -106,19 +107,13 @@ SYMBOLS = {
 WEIGHTS_TIP = "The weight of each singular value, dragged in the plot of the singular values."
 
 
-def panel_preset(settings: Settings) -> str:
-    """Return the preset of the problem that the least of the panel differs from, the objective included."""
-    own = [name for name, preset in PRESETS.items() if preset.problem == settings.problem]
-    return min(own, key=lambda name: len(differences(PRESETS[name], settings)))
-
-
 def changes_of(settings: Settings) -> tuple[Difference, ...]:
     """Return what differs from the nearest preset.
 
     The numbers of a penalty that is not that of the preset are compared with those that it has at first. The
     unit and what is up are of no preset.
     """
-    preset, penalty = PRESETS[panel_preset(settings)], settings.penalty
+    preset, penalty = PRESETS[nearest_preset(settings, differences)], settings.penalty
     settings = settings.shown_as(preset)
     if type(penalty) is type(preset.penalty) or isinstance(penalty, ExplicitWeights):
         return differences(preset, settings)
@@ -207,13 +202,13 @@ class ParameterForm(QWidget):
             self.preset.add(name, name, PRESET_TIPS[name])
         for name, settings in presets.items():
             changed = ", ".join(each.name for each in changes_of(settings))
-            self.preset.add(name, name, f"your own: {panel_preset(settings)}, other {changed}")
+            self.preset.add(name, name, f"your own: {nearest_preset(settings, differences)}, other {changed}")
         self.preset.add(SAVE, "Save as preset…", "gives these parameters a name")
         self.preset.add(REMOVE, "Remove preset", "forgets the name of these parameters")
 
     def set_preset(self, settings: Settings) -> None:
         """Show which preset settings are, or from which they differ, and what of them is folded."""
-        base = panel_preset(settings)
+        base = nearest_preset(settings, differences)
         changed = differences(PRESETS[base], settings)
         own = next((name for name, each in self.own_presets.items() if each == settings), None)
         self.preset.set_key(own or (CUSTOM if changed else base))
