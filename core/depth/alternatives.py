@@ -13,11 +13,6 @@ likelihood ratio.  Where it is far above 0 the tracks exclude the alternative.
 Mirrored frames whose excess is small there are judged at finer levels. Where the first of these does not
 exclude them, and they do not come back to the solution, they are judged on all points: what costs nearly
 nothing at a coarse level may be excluded by far, or be lower by far.
-
-The excess e of the two scales measures the curvature along the elongation: with t the log of the scale,
-E(t) = E(0) + F e (t / log SCALE)^2, so that the tracks leave t the variance
-
-    log(SCALE)^2 / (2 F e),       e the mean of the two, at least LEAST_EXCESS.
 """
 
 from __future__ import annotations
@@ -55,7 +50,6 @@ MOST_BLOCKS = 8  # the most suspicious
 LEVEL = DepthLevel(0.05, 0.07, tolerance=1e-6)
 OWN = (replace(LEVEL, iterations=40),)
 SCALED = (replace(LEVEL, iterations=60),)
-LEAST_EXCESS = 0.01
 MOST_JUDGED = 6  # of blocks that are judged at finer levels
 NEAR, NEAR_WHOLE = 0.25, 1.0  # energy per frame below which they are; of all frames
 EXCLUDED = 0.15  # energy per frame above which a block is no alternative at the first of these levels
@@ -180,12 +174,6 @@ def _suspicious_blocks(
         yield FrameBlock(0, len(point.depths))
     blocks = candidate_blocks(suspicions(problem, point, mirrored))[:MOST_BLOCKS]
     yield from dict.fromkeys((*blocks, *suspicious_frames(problem, point, mirrored)))
-
-
-def elongation_variance(alternatives: Sequence[Alternative], frames: int) -> float:
-    """Return the variance of the log of the scale of all depths."""
-    excess = float(np.mean([each.excess for each in alternatives if each.kind in ("flatter", "deeper")]))
-    return float(np.log(SCALE) ** 2 / (2.0 * frames * max(excess, LEAST_EXCESS)))
 
 
 def scale_depths(point: DepthPoint, scale: float) -> DepthPoint:

@@ -4,7 +4,7 @@ The energy is a negative log likelihood of a model that real objects meet roughl
 stay.  The errors are mostly those of the minimum, about which its curvature says little.  The variance of a
 point is the sum of what is known of how it may be wrong,
 
-    v = MOVED l + z^2 R(CURVATURE c + ELONGATION e, CURVATURE h) + TIED d + tilt,
+    v = MOVED l + z^2 R(CURVATURE c + ELONGATION e, CURVATURE h) + d + tilt,
 
 of the points Y = z (m, 1) of a frame, each term by coordinate:
 
@@ -16,19 +16,21 @@ of the points Y = z (m, 1) of a frame, each term by coordinate:
          Gauss-Newton block of its depths in all frames (`energy`), at scales between the two (MODEL);
     h    the same of each coordinate of a free ray: hidden, or an observation with noise.  R moves the point
          along its ray and across: R(c, h) = (m_x^2 c + h, m_y^2 c + h, c);
-    e    the elongation.  The squared log depth, less the mean of its frame, times the variance of the log
-         of the scale of all depths (`alternatives`), which is large where the camera moves little;
-    d    other ends.  With p_i = exp(-e_i / TIE) of an end whose energy is higher than the lowest by e_i |E|,
+    e    the elongation.  The squared log depth, less the mean of its frame, times log(SCALE)^2 exp(-u / TIE):
+         the depths of `alternatives` differ by SCALE, and u, at least -MOST_LOWER, is the smaller excess of
+         the flatter and the deeper ones.  It is near 0 or negative where the camera moves little;
+    d    other ends.  With p_i = exp(-u_i / TIE_END) of an end whose excess is u_i,
          sum_i p_i (Y^i - Y)^2 / (1 + sum_i p_i);
     tilt of the lateral coordinates: TILT^2 times the mean over the frame of the other terms along z.  Shapes
          are compared after a rotation in each frame, which carries errors along the rays across them.
 
-Distances are after the rotation of each frame, and then the size, that makes them least.  Where the camera is
-orthogonal, z = 1, m = 0 and depths take the place of log depths.
+An excess is an energy per frame above that of the solution, a log likelihood ratio.  Distances are after the
+rotation of each frame, and then the size, that makes them least.  Where the camera is orthogonal, z = 1,
+m = 0 and depths take the place of log depths.
 
-The shares were fitted to the logs of the errors of 162 sequences: nine objects on six paths, whole, 20 frames
-of each, and the first 15.  Fitted to five objects, they were tried on the other four, in 14 ways.  Errors at
-points that were hidden from the run, over their curvature, do not help to predict those of the shapes.
+The shares were chosen on 162 sequences: nine objects on six paths, whole, 20 frames of each, and the first
+15.  Errors at points that were hidden from the run, over their curvature, do not help to predict those of the
+shapes.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation
 from ..foundation.types import Floats
-from .alternatives import Alternative, elongation_variance
+from .alternatives import SCALE, Alternative
 from .energy import DepthLevel
 from .problem import DepthPoint, DepthProblem
 from .reflections import MIRROR
@@ -49,9 +51,10 @@ from .search import DepthEnd, DepthStep
 from .subset import DepthSubset
 
 MODEL = (0.01, 0.015)  # scales of deviations and of lengths, in units of s and of the edges' references
-MOVED, CURVATURE, ELONGATION, TIED = 2.0, 0.1, 0.3, 0.6
+MOVED, CURVATURE, ELONGATION = 2.0, 0.8, 0.05
 LOCAL = 0.25
-TIE = 2e-3  # of the energy
+TIE, TIE_END = 0.05, 0.3  # energy per frame
+MOST_LOWER = 0.1  # energy per frame
 TILT = 0.15
 NEAREST = 8  # points of a refined part that the uncertainty of another one is the mean of
 
@@ -71,7 +74,7 @@ def standard_deviations(
     relief = point.depths if point.affine else np.log(point.depths)
     relief = relief - relief.mean(axis=1, keepdims=True)
     along *= CURVATURE
-    along += ELONGATION * elongation_variance(alternatives, len(along)) * np.square(relief)
+    along += ELONGATION * _elongation_variance(alternatives) * np.square(relief)
     across *= CURVATURE
     if point.affine:
         lateral = np.stack((across, across), axis=1)
@@ -82,7 +85,7 @@ def standard_deviations(
     variance = np.concatenate((lateral, along[:, None]), axis=1)
     moved = MOVED * _squared_distances(point, coarser)
     variance += LOCAL * moved + (1 - LOCAL) * moved.mean(axis=2, keepdims=True)
-    variance += TIED * _spread(point, step.ends)
+    variance += _spread(point, step.ends)
     variance[:, :2] += TILT**2 * variance[:, 2].mean(axis=1)[:, None, None]
     std: Floats = np.sqrt(variance)
     return std
@@ -121,6 +124,12 @@ def _conditional_variances(
     return energy.conditional_variances(energy.start(point))
 
 
+def _elongation_variance(alternatives: Sequence[Alternative]) -> float:
+    """Return the variance of the log of the scale of all depths, before its share."""
+    excess = min(each.excess for each in alternatives if each.kind in ("flatter", "deeper"))
+    return float(np.log(SCALE) ** 2 * np.exp(-max(excess, -MOST_LOWER) / TIE))
+
+
 def _squared_distances(point: DepthPoint, other: DepthPoint) -> Floats:
     """Return the squared distances of the points from another solution, (F, 3, P), each frame being aligned.
 
@@ -141,7 +150,8 @@ def _spread(point: DepthPoint, ends: Sequence[DepthEnd]) -> Floats:
     """Return d (F, 3, P), the mean squared distance of the other ends that count."""
     total, weights = np.zeros((len(point.depths), 3, point.depths.shape[1])), 1.0
     for end in ends[1:]:
-        weight = float(np.exp(-max(end.excess, 0.0) / (TIE * abs(end.lowest))))
+        excess = max(end.excess, 0.0) * point.depths.shape[1]
+        weight = float(np.exp(-excess / TIE_END))
         total += weight * _squared_distances(point, end.point)
         weights += weight
     return total / weights

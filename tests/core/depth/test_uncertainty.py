@@ -16,7 +16,6 @@ from core.depth import (
     LevelEnergy,
     Pausing,
     carried_deviations,
-    elongation_variance,
     find_alternatives,
     find_mirrored,
     mirror_in_depth,
@@ -29,11 +28,11 @@ from core.depth.uncertainty import CURVATURE, ELONGATION, LOCAL, MODEL, MOVED, T
 OPTIONS = DepthOptions()
 
 
-def deviations(problem, point, coarser=None, ends=(), alternatives=None):
+def deviations(problem, point, coarser=None, ends=(), alternatives=None, excess=0.01):
     """Return the standard deviations where a search came straight to the point."""
     step = DepthStep(point, -2.0, -2.0, "", 1.0, finished=True, ends=ends, coarser=coarser or point)
     if alternatives is None:
-        alternatives = [Alternative(kind, 1.0, 0.1, 24) for kind in ("flatter", "deeper")]
+        alternatives = [Alternative("flatter", 1.0, 0.1, 24), Alternative("deeper", excess, 0.1, 24)]
     return standard_deviations(problem, step, OPTIONS, alternatives)
 
 
@@ -56,7 +55,7 @@ def test_a_depth_varies_by_its_gauss_newton_block_and_the_elongation(object_in_v
             assert along[f, j] == pytest.approx(expected, rel=1e-5)
     std = deviations(problem, point)
     z = point.depths if affine else np.log(point.depths)
-    scale = np.log(1.25) ** 2 / (2 * frames)
+    scale = np.log(1.25) ** 2 * np.exp(-0.01 / 0.05)
     variance = CURVATURE * along + ELONGATION * scale * (z - z.mean(axis=1, keepdims=True)) ** 2
     variance *= 1.0 if affine else point.depths**2
     np.testing.assert_allclose(std[:, 2] ** 2, variance, rtol=1e-9)
@@ -96,7 +95,9 @@ def test_another_end_of_the_same_energy_adds_its_distance(object_in_view):
 
     alone, tied = deviations(problem, point), with_end(other, -2.0)
     assert (tied >= alone).all() and np.median(tied[:, 2] / alone[:, 2]) > 1.3
-    np.testing.assert_allclose(with_end(other, -1.9), alone, rtol=1e-3)
+    likely = np.exp(-0.01 * point.depths.shape[1] / 0.3)  # an energy per point and frame
+    added = (with_end(other, -1.99)[:, 2] ** 2 - alone[:, 2] ** 2) / (tied[:, 2] ** 2 - alone[:, 2] ** 2)
+    assert np.median(added) == pytest.approx(2 * likely / (1 + likely), rel=0.02)
     sized = replace(point, depths=1.5 * point.depths)  # another size is the same shape
     np.testing.assert_allclose(with_end(sized, -2.0), alone, rtol=1e-9)
     problem, point = object_in_view(affine=True)  # whose mirror image is no other shape
@@ -138,11 +139,14 @@ def test_orthogonal_tracks_have_no_mirrored_alternative(object_in_view):
 
 
 def test_views_from_all_sides_measure_the_elongation_better_than_views_from_one(object_in_view):
-    few, many = (
-        elongation_variance(find_alternatives(*object_in_view(frames=20, turn=turn), OPTIONS), 20)
-        for turn in (0.02, 1.0)
-    )
-    assert few > 3 * many
+    def variance(turn):
+        problem, point = object_in_view(frames=20, turn=turn)
+        found = list(find_alternatives(problem, point, OPTIONS))
+        excluded = [replace(each, excess=10.0) for each in found]
+        std, rest = (deviations(problem, point, alternatives=each) for each in (found, excluded))
+        return np.median((std[:, 2] ** 2 - rest[:, 2] ** 2) / point.depths**2)
+
+    assert variance(0.02) > 3 * variance(1.0)
 
 
 @pytest.mark.parametrize("affine", [False, True])
