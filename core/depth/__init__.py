@@ -1,6 +1,6 @@
 """Depth refinement: the depths along the observed rays, and the rotations, as the unknowns."""
 
-from .alternatives import Alternative, Pausing, find_alternatives, find_mirrored, relax
+from .alternatives import Alternative, OwnEnd, Pausing, find_alternatives, find_mirrored, relax
 from .edges import frame_sizes, has_parts, inflation, neighbor_edges, rigid_edges
 from .energy import DepthLevel, LevelEnergy, check_mode_weights
 from .focal_profile import FocalProfile, profile_focal

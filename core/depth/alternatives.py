@@ -81,11 +81,26 @@ class Alternative(OneLine):
     point: DepthPoint | None = None  # where it ended; None where it is of some of the points
 
 
-def find_alternatives(
-    problem: DepthProblem, point: DepthPoint, options: DepthOptions
-) -> Iterator[Alternative]:
+@dataclass(frozen=True, eq=False)
+class OwnEnd(OneLine):
+    """Where a solution itself ends, on some of the points, at the level where alternatives compete first."""
+
+    problem: DepthProblem  # of these points
+    point: DepthPoint
+    energy: float
+
+    @classmethod
+    def of_solution(cls, problem: DepthProblem, point: DepthPoint, options: DepthOptions) -> OwnEnd:
+        """Return that of a solution; it takes tens of iterations."""
+        subset = point_subset(problem, problem.shapes(point), COMPARED_POINTS)
+        own = subset.restrict(point)
+        part = subset.part.anchored(own)
+        return cls(part, *relax(part, own, OWN, options))
+
+
+def find_alternatives(solution: OwnEnd, options: DepthOptions) -> Iterator[Alternative]:
     """Yield the flatter and the deeper shape, each of which takes tens of iterations."""
-    problem, own, lowest = _own_end(problem, point, options)
+    problem, own, lowest = solution.problem, solution.point, solution.energy
 
     def compare(kind: str, problem: DepthProblem, start: DepthPoint, levels: Levels) -> Alternative:
         other, energy = relax(problem, start, levels, options)
@@ -98,13 +113,13 @@ def find_alternatives(
 
 
 def find_mirrored(
-    problem: DepthProblem, point: DepthPoint, options: DepthOptions, *, loose: bool
+    problem: DepthProblem, point: DepthPoint, solution: OwnEnd, options: DepthOptions, *, loose: bool
 ) -> Generator[None, None, tuple[Alternative, ...]]:
     """Return the mirrored frames that the coarse levels do not exclude, the lowest first; it pauses often.
 
-    `loose`: whether the finest level leaves lengths loose.
+    `solution`: the end of the point; `loose`: whether the finest level leaves lengths loose.
     """
-    part, own, lowest = _own_end(problem, point, options)
+    part, own, lowest = solution.problem, solution.point, solution.energy
     mirrored, frames = mirror_in_depth(own), len(own.depths)
     near: list[tuple[float, FrameBlock, DepthPoint]] = []
     for block in _suspicious_blocks(part, own, mirrored):
@@ -154,16 +169,6 @@ def find_mirrored(
 def _differs(problem: DepthProblem, start: DepthPoint, own: DepthPoint) -> bool:
     """Return whether a mirrored block did not come back to the solution."""
     return shape_distance(problem.shapes(start), problem.shapes(own)) > SAME
-
-
-def _own_end(
-    problem: DepthProblem, point: DepthPoint, options: DepthOptions
-) -> tuple[DepthProblem, DepthPoint, float]:
-    """Return some of the points as a problem, where a solution ends on them, and the energy there."""
-    subset = point_subset(problem, problem.shapes(point), COMPARED_POINTS)
-    own = subset.restrict(point)
-    part = subset.part.anchored(own)
-    return part, *relax(part, own, OWN, options)
 
 
 def _suspicious_blocks(

@@ -36,7 +36,7 @@ import numpy as np
 from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
-from .alternatives import Alternative, Pausing, find_mirrored, relax
+from .alternatives import Alternative, OwnEnd, Pausing, find_mirrored, relax
 from .edges import has_parts
 from .energy import DepthLevel, LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
@@ -136,6 +136,7 @@ class DepthStep(OneLine):
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
     mirrored: tuple[Alternative, ...] | None = None  # of the last step of the part, see `find_mirrored`
+    own: OwnEnd | None = None  # of `best`, where it is known
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
     known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
 
@@ -321,7 +322,7 @@ def refine_part(
     shown, carried = anchor, False
     for step in refine_depths(subset.part, starts, options):
         if subset.complete:
-            yield step, replace(step, followed=_followed(subset, step, step.best), mirrored=None)
+            yield step, replace(step, followed=_followed(subset, step, step.best), mirrored=None, own=None)
             continue
         if step.finished:
             shown = subset.extend(
@@ -331,7 +332,10 @@ def refine_part(
             shown, carried = carried_along(subset, anchor, subset.restrict(anchor), step.best), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
         followed = _followed(subset, step, shown)
-        yield step, replace(step, best=shown, ends=ends, coarser=None, followed=followed, mirrored=None)
+        yield (
+            step,
+            replace(step, best=shown, ends=ends, coarser=None, followed=followed, mirrored=None, own=None),
+        )
 
 
 def _followed(subset: DepthSubset, step: DepthStep, shown: DepthPoint) -> Followed | None:
@@ -365,6 +369,7 @@ class _CoarseEnd(OneLine):
     rays: np.ndarray  # (F, 2, P) of its start, for the points that are not searched
     agreeing: int = 0  # further starts that came near it
     ranked: float | None = None  # its energy at the level `RANKED`, None where it was not followed there
+    known: list[Preconditioner] | None = None  # of the trials that begin here, None before the first one
 
     @property
     def score(self) -> float:
@@ -381,6 +386,7 @@ class _FineEnd(OneLine):
     coarser: DepthPoint  # see `DepthStep`
     objective: LevelEnergy  # whose value the energy is
     mirrored: tuple[Alternative, ...] | None = None  # that are not lower, see `find_mirrored`; None before
+    own: OwnEnd | None = None  # of the point, where it is known
 
 
 @dataclass(eq=False)
@@ -427,6 +433,7 @@ class _Search(OneLine):
             coarser=best.coarser,
             objective=best.objective,
             mirrored=best.mirrored,
+            own=best.own,
         )
 
     def _compete(
@@ -588,8 +595,9 @@ class _Search(OneLine):
         swept: list[_CoarseEnd] = []
         for end in kept:
             if all(self._distance(end, other) >= SAME for other in swept):
-                swept.append(replace(end))
+                swept.append(replace(end, known=None))
                 yield from self._mirror_frames(end)
+                end.known = None  # they are large
                 swept.append(end)
         return self._distinct(sorted(kept, key=lambda end: end.score))
 
@@ -619,7 +627,7 @@ class _Search(OneLine):
         phase = self._finest_phase(len(NOISY))
         point, energy = yield from self._levels(full, end.point, self.rigid, phase, cost=FINEST_COST)
         assert self.current is not None  # of the last level
-        return replace(end, point=point, energy=energy, objective=self.current)
+        return replace(end, point=point, energy=energy, objective=self.current, own=None)
 
     def _finest_phase(self, part: int = 0) -> Phase:
         """Return the phase of one of the finest levels, or before them."""
@@ -658,12 +666,13 @@ class _Search(OneLine):
         full, self.following = self.subset.problem, False
         for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
             end = yield from self._smooth_paths(end)
-            mirrored = yield from self._find_mirrored(end.point)
+            own = OwnEnd.of_solution(full, end.point, self.options)
+            mirrored = yield from self._find_mirrored(end.point, own)
             better = [each for each in mirrored if each.excess < -LEAST_LOWER]
             starts = (*_mirrored_together(full, better), without_jumps(full, end.point))
             lower = yield from self._first_lower(end, filter(None, starts))
             if lower is None:
-                return replace(end, mirrored=tuple(each for each in mirrored if each not in better))
+                return replace(end, mirrored=tuple(each for each in mirrored if each not in better), own=own)
             end = lower
         return end
 
@@ -702,9 +711,11 @@ class _Search(OneLine):
         point, energy = yield from self._levels(full, first, finest[1:], self._finest_phase(1), cost=cost)
         return point, energy, first
 
-    def _find_mirrored(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[Alternative, ...]]:
+    def _find_mirrored(
+        self, point: DepthPoint, own: OwnEnd
+    ) -> Generator[DepthStep, None, tuple[Alternative, ...]]:
         """Return the frames of the end at the finest level that might be mirrored."""
-        found = Pausing(find_mirrored(self.subset.problem, point, self.options, loose=bool(self.loose)))
+        found = Pausing(find_mirrored(self.subset.problem, point, own, self.options, loose=bool(self.loose)))
         for _ in found:
             yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
         return found.value
@@ -851,8 +862,10 @@ class _Search(OneLine):
 
     def _preconditioners(self, end: _CoarseEnd) -> list[Preconditioner]:
         """Return those of the levels of a trial at an end: of the end with a few frames mirrored they do."""
-        energies = [self.options.energy(self.part, level, end.point) for level in TRIAL]
-        return [energy.preconditioner(energy.start(end.point)) for energy in energies]
+        if end.known is None:
+            energies = [self.options.energy(self.part, level, end.point) for level in TRIAL]
+            end.known = [energy.preconditioner(energy.start(end.point)) for energy in energies]
+        return end.known
 
     def _try_mirrored(
         self,
@@ -876,7 +889,7 @@ class _Search(OneLine):
         point, energy = yield from self._levels(self.part, point, (level,), phase)
         if energy > end.energy - LEAST_GAIN:
             return False
-        end.point, end.energy = point, energy
+        end.point, end.energy, end.known = point, energy, None
         if energy < self.best_energy:
             self.best, self.best_energy = self.subset.extend(point, end.rays), energy
         return True

@@ -32,6 +32,7 @@ from ..depth import (
     DepthSubset,
     Followed,
     FrameBlock,
+    OwnEnd,
     Pausing,
     carried_deviations,
     estimate_noise,
@@ -335,10 +336,11 @@ def _alternatives(
     problem: DepthProblem, end: DepthStep, options: DepthOptions
 ) -> Iterator[Alternative | None]:
     """Yield the alternatives of the last step of a refinement, None where one takes longer."""
-    yield from find_alternatives(problem, end.best, options)
+    own = end.own or OwnEnd.of_solution(problem, end.best, options)
+    yield from find_alternatives(own, options)
     mirrored = end.mirrored
     if mirrored is None:
-        found = Pausing(find_mirrored(problem, end.best, options, loose=end.loose))
+        found = Pausing(find_mirrored(problem, end.best, own, options, loose=end.loose))
         yield from found
         mirrored = found.value
     yield from mirrored

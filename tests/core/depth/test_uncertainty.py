@@ -14,6 +14,7 @@ from core.depth import (
     DepthStep,
     FrameBlock,
     LevelEnergy,
+    OwnEnd,
     Pausing,
     carried_deviations,
     find_alternatives,
@@ -114,7 +115,8 @@ def test_a_stopped_refinement_has_no_standard_deviations(object_in_view):
 
 def mirrored_of(problem, point):
     """Return the frames of a point that might be mirrored."""
-    found = Pausing(find_mirrored(problem, point, OPTIONS, loose=False))
+    own = OwnEnd.of_solution(problem, point, OPTIONS)
+    found = Pausing(find_mirrored(problem, point, own, OPTIONS, loose=False))
     assert sum(1 for _ in found) > 10
     return found.value
 
@@ -123,7 +125,10 @@ def mirrored_of(problem, point):
 def test_the_right_shape_excludes_its_alternatives_and_a_mirrored_one_does_not(object_in_view):
     problem, point = object_in_view(frames=20, points=24)
     problem = problem.anchored(point)
-    own = {each.kind: each.excess for each in find_alternatives(problem, point, OPTIONS)}
+    own = {
+        each.kind: each.excess
+        for each in find_alternatives(OwnEnd.of_solution(problem, point, OPTIONS), OPTIONS)
+    }
     assert own.keys() == {"flatter", "deeper"} and min(own.values()) > 0.2
     assert mirrored_of(problem, point) == ()
     wrong = mirror_in_depth(point)
@@ -141,7 +146,7 @@ def test_orthogonal_tracks_have_no_mirrored_alternative(object_in_view):
 def test_views_from_all_sides_measure_the_elongation_better_than_views_from_one(object_in_view):
     def variance(turn):
         problem, point = object_in_view(frames=20, turn=turn)
-        found = list(find_alternatives(problem, point, OPTIONS))
+        found = list(find_alternatives(OwnEnd.of_solution(problem, point, OPTIONS), OPTIONS))
         excluded = [replace(each, excess=10.0) for each in found]
         std, rest = (deviations(problem, point, alternatives=each) for each in (found, excluded))
         return np.median((std[:, 2] ** 2 - rest[:, 2] ** 2) / point.depths**2)

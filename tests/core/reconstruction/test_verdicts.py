@@ -13,6 +13,7 @@ from core.depth import (
     DepthOptions,
     DepthPoint,
     FrameBlock,
+    OwnEnd,
     Pausing,
     find_alternatives,
     find_mirrored,
@@ -49,10 +50,11 @@ def verdicts_on(problem, point, *, ends=(), std=0.01, compared=False):
     """Return the verdicts by kind, the standard deviations being a constant, without alternatives or with."""
     problem, options, alternatives = problem.anchored(point), DepthOptions(), ()
     if compared:
-        judged = Pausing(find_mirrored(problem, point, options, loose=False))
+        own = OwnEnd.of_solution(problem, point, options)
+        judged = Pausing(find_mirrored(problem, point, own, options, loose=False))
         for _ in judged:
             continue
-        alternatives = (*find_alternatives(problem, point, options), *judged.value)
+        alternatives = (*find_alternatives(own, options), *judged.value)
     known = np.broadcast_to(std, (len(point.depths), 3, point.depths.shape[1]))
     found = find_verdicts(problem, point, alternatives, ends, known)
     return {verdict.kind: verdict for verdict in found}
