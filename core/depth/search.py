@@ -14,8 +14,9 @@
                 frames are few, changes least evenly (`reposing`)
     posed       where frames are few and another end is nearly as low, random frames are posed anew
                 (`reposing`), and what is lower at the finest level is kept
-    rigid       where parts move against each other, the lowest end goes on, and each point keeps fewer of its
-                edges from level to level; energies of different edges do not compare
+    closing     the lowest end goes on to levels with another weight of the lengths, and where parts move
+                against each other with fewer edges of each point (`schedule`); energies there do not compare
+                with those before
 
 Where frames are few and points many, all of these are of the searched points, and the lowest ends pass the
 last fine level and the finest ones once more, with all points.
@@ -37,7 +38,6 @@ from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
 from .alternatives import Alternative, OwnEnd, Pausing, find_mirrored, relax
-from .edges import has_parts
 from .energy import DepthLevel, LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
 from .problem import DepthPoint, DepthProblem
@@ -136,7 +136,7 @@ class DepthStep(OneLine):
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
     mirrored: tuple[Alternative, ...] | None = None  # of the last step of the part, see `find_mirrored`
-    own: OwnEnd | None = None  # of `best`, where it is known
+    own: OwnEnd | None = None  # of `best`, or of that before the closing levels, where it is known
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
     known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
 
@@ -238,8 +238,7 @@ class Followed(OneLine):
         """Return a shape that is known without its search, of a file, as the end of one."""
         point = subset.restrict(shown)
         loose = is_loose(subset.part, point)
-        rigid = not loose and has_parts(subset.part.shapes(point), options.neighbors)
-        level = (options.rigid() if rigid else options.finest(loose=loose))[-1]
+        level = (options.finest(loose=True) if loose else options.closing(subset.part, point))[-1]
         return cls(subset, point, options.energy(subset.part, level, point), point, shown)
 
     def at(self, shown: DepthPoint) -> Followed:
@@ -405,7 +404,7 @@ class _Search(OneLine):
     current: LevelEnergy | None = None  # of the level that is passed
     lowest: float = np.inf  # energy of an end of the finest level
     loose: bool | None = None  # whether the finest levels leave lengths loose; None before they begin
-    rigid: tuple[DepthLevel, ...] = ()  # that the lowest end passes after them
+    closing: tuple[DepthLevel, ...] = ()  # that the lowest end passes after them
     # Number of all points, where the problem has some of them and its end is a start for all of them.
     count: int | None = None
 
@@ -419,14 +418,14 @@ class _Search(OneLine):
         on_part = self._posed_anew and self.subset.problem.shape[1] > MOST_COMPARED
         found, others = yield from (self._compete_on_part if on_part else self._compete)(starts)
         lowest, *higher = self._differing(found)
-        best = (yield from self._pass_rigid_levels(lowest)) if self.rigid else lowest
+        best = (yield from self._pass_closing_levels(lowest)) if self.closing else lowest
         ends = [DepthEnd(best.name, best.point, lowest.energy, lowest.energy)]
         ends += [DepthEnd(each.name, each.point, each.energy, lowest.energy) for each in higher]
         yield DepthStep(
             best.point,
             best.energy,
             best.energy,
-            self._finest_phase(len(NOISY) + len(self.rigid)),
+            self._finest_phase(len(NOISY) + len(self.closing)),
             1.0,
             finished=True,
             ends=(*ends, *others),
@@ -595,10 +594,11 @@ class _Search(OneLine):
         swept: list[_CoarseEnd] = []
         for end in kept:
             if all(self._distance(end, other) >= SAME for other in swept):
-                swept.append(replace(end, known=None))
+                swept.append(replace(end))
                 yield from self._mirror_frames(end)
-                end.known = None  # they are large
                 swept.append(end)
+        for end in kept:
+            end.known = None  # they are large
         return self._distinct(sorted(kept, key=lambda end: end.score))
 
     def _pass_fine_levels(
@@ -610,10 +610,9 @@ class _Search(OneLine):
         coarser, _ = yield from self._levels(full.with_noise(0.0), point, fine, Phase(PhaseKind.FINE))
         if self.loose is None:  # of all ends, so that energies compare
             self.loose = is_loose(full, coarser, self.count)
-            moving = has_parts(full.shapes(coarser), self.options.neighbors)
-            if moving and not self.loose and self.count is None:
-                self.rigid = self.options.rigid()
-                self.planned += FINEST_COST * _iterations(self.rigid) * iteration_work(full.shape)
+            if not self.loose and self.count is None:
+                self.closing = self.options.closing(full, coarser)
+                self.planned += FINEST_COST * _iterations(self.closing) * iteration_work(full.shape)
         point, energy, first = yield from self._finest(coarser)
         assert self.current is not None  # of the finest level
         end = _FineEnd(name, point, energy, first if self.loose else coarser, self.current)
@@ -621,17 +620,17 @@ class _Search(OneLine):
             self._show(end)
         return end
 
-    def _pass_rigid_levels(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
-        """Return where the levels lead that keep the most rigid edges."""
+    def _pass_closing_levels(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
+        """Return where the closing levels lead."""
         full, self.following = self.subset.problem, True
         phase = self._finest_phase(len(NOISY))
-        point, energy = yield from self._levels(full, end.point, self.rigid, phase, cost=FINEST_COST)
+        point, energy = yield from self._levels(full, end.point, self.closing, phase, cost=FINEST_COST)
         assert self.current is not None  # of the last level
-        return replace(end, point=point, energy=energy, objective=self.current, own=None)
+        return replace(end, point=point, energy=energy, objective=self.current)
 
     def _finest_phase(self, part: int = 0) -> Phase:
         """Return the phase of one of the finest levels, or before them."""
-        return Phase(PhaseKind.FINEST, part=part, parts=len(NOISY) + len(self.rigid))
+        return Phase(PhaseKind.FINEST, part=part, parts=len(NOISY) + len(self.closing))
 
     def _show(self, end: _FineEnd) -> None:
         """Show an end of the finest level."""

@@ -33,6 +33,8 @@ def test_the_last_step_has_the_objective_that_it_is_a_minimum_of(refined):
     problem, step = refined
     objective = step.objective
     assert objective.level.eps == DepthOptions().eps
+    assert objective.level.isometry == 0.5 * DepthOptions().isometry  # no parts move against each other
+    assert DepthOptions(isometry=1.0).objective(objective, 0.0, step.best).level.isometry == 0.5
     value, _ = objective.value_and_gradient(objective.start(step.best))
     assert value / problem.visible.size == pytest.approx(step.best_energy, rel=1e-12)
 
