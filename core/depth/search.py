@@ -667,7 +667,10 @@ class _Search(OneLine):
         for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
             end = yield from self._smooth_paths(end)
             own = OwnEnd.of_solution(full, end.point, self.options)
-            mirrored = yield from self._find_mirrored(end.point, own)
+            found = Pausing(find_mirrored(full, end.point, own, self.options, loose=bool(self.loose)))
+            for _ in found:
+                yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
+            mirrored = found.value
             better = [each for each in mirrored if each.excess < -LEAST_LOWER]
             starts = (*_mirrored_together(full, better), without_jumps(full, end.point))
             lower = yield from self._first_lower(end, filter(None, starts))
@@ -710,15 +713,6 @@ class _Search(OneLine):
         first, _ = yield from self._levels(full, point, finest[:1], self._finest_phase(), cost=cost)
         point, energy = yield from self._levels(full, first, finest[1:], self._finest_phase(1), cost=cost)
         return point, energy, first
-
-    def _find_mirrored(
-        self, point: DepthPoint, own: OwnEnd
-    ) -> Generator[DepthStep, None, tuple[Alternative, ...]]:
-        """Return the frames of the end at the finest level that might be mirrored."""
-        found = Pausing(find_mirrored(self.subset.problem, point, own, self.options, loose=bool(self.loose)))
-        for _ in found:
-            yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
-        return found.value
 
     def _rank(
         self, kept: list[_CoarseEnd], tie: float
