@@ -626,8 +626,7 @@ class _Search(OneLine):
         phase = self._finest_phase(len(NOISY))
         point, energy = yield from self._levels(full, end.point, self.closing, phase, cost=FINEST_COST)
         assert self.current is not None  # of the last level
-        own = None if self.current.level.rigid else end.own  # other edges lead farther away
-        return replace(end, point=point, energy=energy, objective=self.current, own=own)
+        return replace(end, point=point, energy=energy, objective=self.current)
 
     def _finest_phase(self, part: int = 0) -> Phase:
         """Return the phase of one of the finest levels, or before them."""
