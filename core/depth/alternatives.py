@@ -100,16 +100,13 @@ class OwnEnd(OneLine):
 
 def find_alternatives(solution: OwnEnd, options: DepthOptions) -> Iterator[Alternative]:
     """Yield the flatter and the deeper shape, each of which takes tens of iterations."""
-    problem, own, lowest = solution.problem, solution.point, solution.energy
-
-    def compare(kind: str, problem: DepthProblem, start: DepthPoint, levels: Levels) -> Alternative:
-        other, energy = relax(problem, start, levels, options)
-        distance = shape_distance(problem.shapes(other), problem.shapes(own))
-        return Alternative(kind, (energy - lowest) / len(own.depths), distance, problem.shape[1])
-
+    problem, own = solution.problem, solution.point
+    X = problem.shapes(own)
     for kind, scale in (("flatter", 1.0 / SCALE), ("deeper", SCALE)):
         scaled = replace(problem, extent=scale * problem.extent)
-        yield compare(kind, scaled, scale_depths(own, scale), SCALED)
+        other, energy = relax(scaled, scale_depths(own, scale), SCALED, options)
+        distance = shape_distance(scaled.shapes(other), X)
+        yield Alternative(kind, (energy - solution.energy) / len(X), distance, problem.shape[1])
 
 
 def find_mirrored(
