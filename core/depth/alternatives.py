@@ -91,7 +91,7 @@ class OwnEnd(OneLine):
 
     @classmethod
     def of_solution(cls, problem: DepthProblem, point: DepthPoint, options: DepthOptions) -> OwnEnd:
-        """Return that of a solution; it takes tens of iterations."""
+        """Return the end of a solution; it takes tens of iterations."""
         subset = point_subset(problem, problem.shapes(point), COMPARED_POINTS)
         own = subset.restrict(point)
         part = subset.part.anchored(own)
@@ -114,7 +114,7 @@ def find_mirrored(
 ) -> Generator[None, None, tuple[Alternative, ...]]:
     """Return the mirrored frames that the coarse levels do not exclude, the lowest first; it pauses often.
 
-    `solution`: the end of the point; `loose`: whether the finest level leaves lengths loose.
+    `solution`: where the point ends at the coarse level; `loose`: whether the finest level leaves lengths so.
     """
     part, own, lowest = solution.problem, solution.point, solution.energy
     mirrored, frames = mirror_in_depth(own), len(own.depths)

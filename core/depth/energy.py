@@ -158,7 +158,7 @@ class DepthLevel:
     eps: float  # deviations well below it cost nothing, in units of s
     edge_eps: float  # standard deviations of lengths below it cost nothing, in units of s or of the reference
     isometry: float = 0.3  # weight of the edges
-    share: float = 1.0  # of the isometry that is asked for, which `isometry` is
+    share: float = 1.0  # `isometry` over the weight that is asked for, see `DepthOptions.energy`
     relative: bool = False  # whether variances of lengths are divided by the reference of the edge
     iterations: int = 200  # the most iterations
     tolerance: float = 1e-9  # relative decrease of the energy in an iteration below which the level ends

@@ -45,7 +45,7 @@ NOISY = (  # where an observation may leave its ray: above, deviations of the si
     DepthLevel(0.005, 0.0075, relative=True, iterations=80, tolerance=5e-7),
     DepthLevel(FINEST_EPS, 0.00375, relative=True, iterations=150, tolerance=3e-7),
 )
-STAYING = (replace(NOISY[-1], share=0.5),)  # where lengths nearly stay
+STAYING = (replace(NOISY[-1], share=0.5),)  # where no parts move against each other
 # Where parts move against each other. The last keep about three edges a point: shapes of fewer bend without a
 # change of lengths.
 RIGID = (

@@ -14,9 +14,9 @@
                 frames are few, changes least evenly (`reposing`)
     posed       where frames are few and another end is nearly as low, random frames are posed anew
                 (`reposing`), and what is lower at the finest level is kept
-    closing     the lowest end goes on to levels with another weight of the lengths, and where parts move
-                against each other with fewer edges of each point (`schedule`); energies there do not compare
-                with those before
+    closing     the lowest end goes on, unless lengths are loose, to levels with another weight of these, and
+                where parts move against each other with fewer edges of each point (`schedule`); energies
+                there do not compare with those before
 
 Where frames are few and points many, all of these are of the searched points, and the lowest ends pass the
 last fine level and the finest ones once more, with all points.
@@ -235,7 +235,10 @@ class Followed(OneLine):
 
     @classmethod
     def from_shape(cls, subset: DepthSubset, shown: DepthPoint, options: DepthOptions) -> Followed:
-        """Return a shape that is known without its search, of a file, as the end of one."""
+        """Return a shape that is known without its search, of a file, as the end of one.
+
+        Whether parts move is seen in this shape; its search saw it before the finest levels.
+        """
         point = subset.restrict(shown)
         loose = is_loose(subset.part, point)
         level = (options.finest(loose=True) if loose else options.closing(subset.part, point))[-1]
@@ -594,7 +597,7 @@ class _Search(OneLine):
         swept: list[_CoarseEnd] = []
         for end in kept:
             if all(self._distance(end, other) >= SAME for other in swept):
-                swept.append(replace(end))
+                swept.append(replace(end, known=None))
                 yield from self._mirror_frames(end)
                 swept.append(end)
         for end in kept:

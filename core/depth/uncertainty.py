@@ -24,9 +24,10 @@ of the points Y = z (m, 1) of a frame, each term by coordinate:
     tilt of the lateral coordinates: TILT^2 times the mean over the frame of the other terms along z.  Shapes
          are compared after a rotation in each frame, which carries errors along the rays across them.
 
-An excess is an energy per frame above that of the solution, a log likelihood ratio.  Distances are after the
-rotation of each frame, and then the size, that makes them least.  Where the camera is orthogonal, z = 1,
-m = 0 and depths take the place of log depths.
+An excess is an energy per frame above that of the solution, a log likelihood ratio. Those of other ends, at
+least 0, are of the level where ends are ranked, before the closing ones: the mean over the points that they
+were ranked on, times all points. Distances are after the rotation of each frame, and then the size, that
+makes them least. Where the camera is orthogonal, z = 1, m = 0 and depths take the place of log depths.
 
 The shares were chosen on 162 sequences: nine objects on six paths, whole, 20 frames of each, and the first
 15.  Errors at points that were hidden from the run, over their curvature, do not help to predict those of the

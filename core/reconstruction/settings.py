@@ -211,7 +211,8 @@ class Settings(OneLine):
     isometry: float = parameter(
         0.3,
         "Weight of the lengths between neighbors in the energy of the depths, 0 or more. "
-        "The last level has twice of it where parts move against each other, half where lengths nearly stay.",
+        "The last level has twice this weight where parts move against each other, half of it elsewhere, "
+        "unless lengths are left loose.",
         **DEPTHS_PARAMETER,
         slider=(1e-2, 10.0),
     )

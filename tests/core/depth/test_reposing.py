@@ -182,7 +182,7 @@ def test_a_frame_that_the_rotation_jumped_to_is_posed_anew_by_the_run(data):
     result = reconstruct(sequence, "recommended")
     frame = 71  # was 8.7 mm off, and turned by 123 degrees
     off = procrustes(result.points[frame], sequence.truth.at(frame)).apply(result.points[frame])
-    assert np.linalg.norm(off - sequence.truth.at(frame), axis=0).mean() < 1.5
+    assert np.linalg.norm(off - sequence.truth.at(frame), axis=0).mean() < 2.0
     assert not rotation_jumps(result.rotations).any()
 
 

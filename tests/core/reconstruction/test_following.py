@@ -19,7 +19,7 @@ REFINED = Settings(objective=DEPTHS, rank=2, starts=1, rotations="truth")
 FEW = 8  # points that pass all levels, where there are too many
 MOVED = {
     "isometry": {"isometry": 1.5},
-    "mode weights": {"mode_weights": (0.9, 1.0, 1.2)},  # heavier ones lead into one of several basins
+    "mode weights": {"mode_weights": (0.95, 1.0, 1.1)},  # heavier ones lead into one of several basins
     "smallest movement": {"smallest_movement": 0.02},
     "noise": {"noise": 2.0},
     "neighbors": {"neighbors": 4},
@@ -113,7 +113,8 @@ def test_what_is_followed_ends_in_a_minimum_of_the_changed_parameters(sequence, 
     assert apart(again, end) < 2e-3
     objective = end.depth.objective
     level = objective.level
-    assert (level.isometry, level.eps) == (end.settings.isometry, end.settings.smallest_movement)
+    assert level.share == 0.5 and level.isometry == 0.5 * end.settings.isometry  # no parts move
+    assert level.eps == end.settings.smallest_movement
     assert level.weights == end.settings.mode_weights and objective.neighbors == end.settings.neighbors
     value, gradient = objective.value_and_gradient(objective.start(end.depth.followed.point))
     assert value / objective.problem.visible.size == pytest.approx(end.record.energy, rel=1e-9)
@@ -129,7 +130,7 @@ def test_a_parameter_that_is_put_back_leads_back(sequence, settled, away, name):
     assert apart(early, settled) < 1e-3
 
 
-@pytest.mark.parametrize("changes", [{"mode_weights": (0.9, 1.0, 1.2)}, {"isometry": 0.36}])
+@pytest.mark.parametrize("changes", [{"mode_weights": (0.95, 1.0, 1.1)}, {"isometry": 0.36}])
 def test_a_run_that_continues_from_a_file_follows_the_shape_in_it(sequence, settled, loaded, changes):
     moved = REFINED.with_changes(**changes)  # by little: where edges are others, far minima may be others
     iterates, live = (
