@@ -29,11 +29,11 @@ from core.depth.uncertainty import CURVATURE, ELONGATION, LOCAL, MODEL, MOVED, T
 OPTIONS = DepthOptions()
 
 
-def deviations(problem, point, coarser=None, ends=(), alternatives=None, excess=0.01):
+def deviations(problem, point, coarser=None, ends=(), alternatives=None):
     """Return the standard deviations where a search came straight to the point."""
     step = DepthStep(point, -2.0, -2.0, "", 1.0, finished=True, ends=ends, coarser=coarser or point)
     if alternatives is None:
-        alternatives = [Alternative("flatter", 1.0, 0.1, 24), Alternative("deeper", excess, 0.1, 24)]
+        alternatives = [Alternative("flatter", 1.0, 0.1, 24), Alternative("deeper", 0.01, 0.1, 24)]
     return standard_deviations(problem, step, OPTIONS, alternatives)
 
 
@@ -96,6 +96,7 @@ def test_another_end_of_the_same_energy_adds_its_distance(object_in_view):
 
     alone, tied = deviations(problem, point), with_end(other, -2.0)
     assert (tied >= alone).all() and np.median(tied[:, 2] / alone[:, 2]) > 1.3
+    np.testing.assert_allclose(with_end(other, -1.0), alone, rtol=1e-3)
     likely = np.exp(-0.01 * point.depths.shape[1] / 0.3)  # an energy per point and frame
     added = (with_end(other, -1.99)[:, 2] ** 2 - alone[:, 2] ** 2) / (tied[:, 2] ** 2 - alone[:, 2] ** 2)
     assert np.median(added) == pytest.approx(2 * likely / (1 + likely), rel=0.02)
@@ -113,6 +114,11 @@ def test_a_stopped_refinement_has_no_standard_deviations(object_in_view):
         standard_deviations(problem, first, OPTIONS, ())
 
 
+def scaled_of(problem, point):
+    """Return the flatter and the deeper shape of a point."""
+    return list(find_alternatives(OwnEnd.of_solution(problem, point, OPTIONS), OPTIONS))
+
+
 def mirrored_of(problem, point):
     """Return the frames of a point that might be mirrored."""
     own = OwnEnd.of_solution(problem, point, OPTIONS)
@@ -125,10 +131,7 @@ def mirrored_of(problem, point):
 def test_the_right_shape_excludes_its_alternatives_and_a_mirrored_one_does_not(object_in_view):
     problem, point = object_in_view(frames=20, points=24)
     problem = problem.anchored(point)
-    own = {
-        each.kind: each.excess
-        for each in find_alternatives(OwnEnd.of_solution(problem, point, OPTIONS), OPTIONS)
-    }
+    own = {each.kind: each.excess for each in scaled_of(problem, point)}
     assert own.keys() == {"flatter", "deeper"} and min(own.values()) > 0.2
     assert mirrored_of(problem, point) == ()
     wrong = mirror_in_depth(point)
@@ -146,7 +149,7 @@ def test_orthogonal_tracks_have_no_mirrored_alternative(object_in_view):
 def test_views_from_all_sides_measure_the_elongation_better_than_views_from_one(object_in_view):
     def variance(turn):
         problem, point = object_in_view(frames=20, turn=turn)
-        found = list(find_alternatives(OwnEnd.of_solution(problem, point, OPTIONS), OPTIONS))
+        found = scaled_of(problem, point)
         excluded = [replace(each, excess=10.0) for each in found]
         std, rest = (deviations(problem, point, alternatives=each) for each in (found, excluded))
         return np.median((std[:, 2] ** 2 - rest[:, 2] ** 2) / point.depths**2)
