@@ -88,6 +88,7 @@ class OwnEnd(OneLine):
     problem: DepthProblem  # of these points
     point: DepthPoint
     energy: float
+    mirrored: tuple[Alternative, ...] | None = None  # see `find_mirrored`; None before they are looked for
 
     @classmethod
     def of_solution(cls, problem: DepthProblem, point: DepthPoint, options: DepthOptions) -> OwnEnd:

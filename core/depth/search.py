@@ -135,8 +135,7 @@ class DepthStep(OneLine):
     # Of the last step: where a coarser level ended, see `uncertainty`; None where only some points passed it.
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
-    mirrored: tuple[Alternative, ...] | None = None  # of the last step of the part, see `find_mirrored`
-    own: OwnEnd | None = None  # of `best`, or of that before the closing levels, where it is known
+    own: OwnEnd | None = None  # of the last step of the part, before the closing levels; None if not known
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
     known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
 
@@ -324,7 +323,7 @@ def refine_part(
     shown, carried = anchor, False
     for step in refine_depths(subset.part, starts, options):
         if subset.complete:
-            yield step, replace(step, followed=_followed(subset, step, step.best), mirrored=None, own=None)
+            yield step, replace(step, followed=_followed(subset, step, step.best), own=None)
             continue
         if step.finished:
             shown = subset.extend(
@@ -334,10 +333,7 @@ def refine_part(
             shown, carried = carried_along(subset, anchor, subset.restrict(anchor), step.best), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
         followed = _followed(subset, step, shown)
-        yield (
-            step,
-            replace(step, best=shown, ends=ends, coarser=None, followed=followed, mirrored=None, own=None),
-        )
+        yield step, replace(step, best=shown, ends=ends, coarser=None, followed=followed, own=None)
 
 
 def _followed(subset: DepthSubset, step: DepthStep, shown: DepthPoint) -> Followed | None:
@@ -387,8 +383,7 @@ class _FineEnd(OneLine):
     energy: float  # per point and frame
     coarser: DepthPoint  # see `DepthStep`
     objective: LevelEnergy  # whose value the energy is
-    mirrored: tuple[Alternative, ...] | None = None  # that are not lower, see `find_mirrored`; None before
-    own: OwnEnd | None = None  # of the point, where it is known
+    own: OwnEnd | None = None  # with what is mirrored and not lower; None before
 
 
 @dataclass(eq=False)
@@ -434,7 +429,6 @@ class _Search(OneLine):
             ends=(*ends, *others),
             coarser=best.coarser,
             objective=best.objective,
-            mirrored=best.mirrored,
             own=best.own,
         )
 
@@ -467,7 +461,7 @@ class _Search(OneLine):
         if posing:
             found += yield from self._pose_frames(found[0])
             found.sort(key=lambda each: each.energy)
-            if found[0].mirrored is None:
+            if found[0].own is None:
                 found[0] = yield from self._judge(found[0])
         lowest, others = ranked[0][1], []
         for end in kept[: None if thorough else 0]:
@@ -672,12 +666,12 @@ class _Search(OneLine):
             found = Pausing(find_mirrored(full, end.point, own, self.options, loose=bool(self.loose)))
             for _ in found:
                 yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
-            mirrored = found.value
-            better = [each for each in mirrored if each.excess < -LEAST_LOWER]
+            better = [each for each in found.value if each.excess < -LEAST_LOWER]
             starts = (*_mirrored_together(full, better), without_jumps(full, end.point))
             lower = yield from self._first_lower(end, filter(None, starts))
             if lower is None:
-                return replace(end, mirrored=tuple(each for each in mirrored if each not in better), own=own)
+                higher = tuple(each for each in found.value if each not in better)
+                return replace(end, own=replace(own, mirrored=higher))
             end = lower
         return end
 

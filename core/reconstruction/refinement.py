@@ -338,7 +338,7 @@ def _alternatives(
     """Yield the alternatives of the last step of a refinement, None where one takes longer."""
     own = end.own or OwnEnd.of_solution(problem, end.best, options)
     yield from find_alternatives(own, options)
-    mirrored = end.mirrored
+    mirrored = own.mirrored
     if mirrored is None:
         found = Pausing(find_mirrored(problem, end.best, own, options, loose=end.loose))
         yield from found

@@ -77,7 +77,7 @@ NAMES = {
 LEFT_OUT = {
     Run: ("snapshots", "seconds_left"),
     Iterate: ("log",),
-    DepthStep: ("objective", "mirrored", "own", "followed", "known"),
+    DepthStep: ("objective", "own", "followed", "known"),
 }
 # Letters are sizes that must agree: F frames and P points are those of the sequence.
 Shapes = dict[str, tuple[str | int, ...]]
