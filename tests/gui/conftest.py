@@ -7,6 +7,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partialmethod
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -481,6 +482,16 @@ def tracks_view(show):
     from nrsfm_gui.panels.view2d.tracks_view import TracksView
 
     return show(TracksView(), 640, 480)
+
+
+@pytest.fixture
+def undrawn_display(session):
+    """Return what draws the session in no view: some panels need the scene, and what it knows of errors."""
+    from nrsfm_gui.scene.display import Display
+
+    made = Display(session, (SimpleNamespace(set_scene=lambda _scene: None, repaint=lambda: None),))
+    yield made
+    made.shut_down()
 
 
 @pytest.fixture

@@ -18,19 +18,10 @@ from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
 from nrsfm_gui.panels.sequences.sequences_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
-from nrsfm_gui.scene.display import Display
 from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, objective="wnn")
-
-
-@pytest.fixture
-def display(session):
-    """Return what draws the session in no view: the rows need what it knows of errors."""
-    made = Display(session, (SimpleNamespace(set_scene=lambda _scene: None, repaint=lambda: None),))
-    yield made
-    made.shut_down()
 
 
 @pytest.fixture
@@ -39,13 +30,13 @@ def panel(show):
 
 
 @pytest.fixture
-def parts(session, control, display, panel, messages, press_action, add_three_runs):
+def parts(session, control, undrawn_display, panel, messages, press_action, add_three_runs):
     """Return the parts with three runs that are over, the last of another penalty; it is shown."""
-    controller = RunsController(session, control, display, panel)
+    controller = RunsController(session, control, undrawn_display, panel)
     add_three_runs(session)
-    display.refresh()
+    undrawn_display.refresh()
     return SimpleNamespace(
-        session=session, run_control=control, display=display, runs_controller=controller,
+        session=session, run_control=control, display=undrawn_display, runs_controller=controller,
         sequences_panel=panel, message_bar=messages, press_action=press_action,
     )  # fmt: skip
 
