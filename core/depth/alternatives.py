@@ -32,6 +32,7 @@ from .reflections import (
     FrameBlock,
     candidate_blocks,
     mirror_in_depth,
+    mirrored_parts,
     reflect_block,
     shape_distance,
     suspicions,
@@ -54,6 +55,7 @@ MOST_JUDGED = 6  # of blocks that are judged at finer levels
 NEAR, NEAR_WHOLE = 0.25, 1.0  # energy per frame below which they are; of all frames
 EXCLUDED = 0.15  # energy per frame above which a block is no alternative at the first of these levels
 SAME = 0.02  # distance below which a block came back to the solution
+EXCLUDED_PARTS = 3.0  # the same of parts: what is lower at the finest level may be higher before
 
 
 class Pausing(Generic[Pause, Value]):
@@ -164,6 +166,37 @@ def find_mirrored(
     return tuple(sorted((each for each in found if each.distance > SAME), key=lambda each: each.excess))
 
 
+def mirrored_together(problem: DepthProblem, lower: Sequence[Alternative]) -> Iterator[DepthPoint]:
+    """Yield the first of mirrored frames with all others that do not overlap, then the first alone."""
+    points = [each.point for each in lower if each.point is not None]  # all mirrored frames have one
+    taken = np.zeros(len(problem.visible), dtype=bool)
+    together = points[:1]
+    for block in (each.block for each in lower if each.block is not None):
+        inside = slice(block.first, block.last)
+        if taken.any() and not taken[inside].any():
+            other = mirror_in_depth(together[-1])
+            together.append(reflect_block(problem, together[-1], other, block))
+        taken[inside] = True
+    yield from dict.fromkeys((*together[-1:], *points[:1]))
+
+
+def find_mirrored_parts(
+    problem: DepthProblem, point: DepthPoint, options: DepthOptions, *, loose: bool
+) -> Generator[None, None, list[DepthPoint]]:
+    """Return shapes with parts mirrored that may be lower at the finest level, the lowest first.
+
+    It pauses often. `problem`: with exact rays; `loose`: whether the finest level leaves lengths so.
+    """
+    begin, _ = options.judging(loose=loose)
+    own, lowest = yield from relaxing(problem, point, begin, options)
+    ends: list[tuple[float, DepthPoint]] = []
+    for start in mirrored_parts(problem, point, options.neighbors):
+        start, energy = yield from relaxing(problem, start, (*TRIAL, *begin), options)
+        if energy < lowest + EXCLUDED_PARTS * len(point.depths) and _differs(problem, start, own):
+            ends.append((energy, start))
+    return [start for _, start in sorted(ends, key=lambda end: end[0])]
+
+
 def _differs(problem: DepthProblem, start: DepthPoint, own: DepthPoint) -> bool:
     """Return whether a mirrored block did not come back to the solution."""
     return shape_distance(problem.shapes(start), problem.shapes(own)) > SAME
@@ -181,10 +214,9 @@ def _suspicious_blocks(
 
 def scale_depths(point: DepthPoint, scale: float) -> DepthPoint:
     """Return a point whose depths about the mean of each frame are scaled: log depths if perspective."""
-    depths = point.depths if point.affine else np.log(point.depths)
-    mean = depths.mean(axis=1, keepdims=True)
-    scaled = mean + scale * (depths - mean)
-    return replace(point, depths=scaled if point.affine else np.exp(scaled))
+    relief = point.relief
+    mean = relief.mean(axis=1, keepdims=True)
+    return point.with_relief(mean + scale * (relief - mean))
 
 
 def relax(

@@ -56,6 +56,16 @@ class DepthPoint(OneLine):
         lateral = self.rays if self.affine else depths * self.rays
         return np.concatenate((lateral, depths), axis=1)
 
+    @property
+    def relief(self) -> Floats:
+        """The depths, or the logs of those of a perspective camera: what a mirror image negates, (F, P)."""
+        relief: Floats = self.depths if self.affine else np.log(self.depths)
+        return relief
+
+    def with_relief(self, relief: Floats) -> Self:
+        """Return the point with another relief on the same rays, (F, P)."""
+        return replace(self, depths=relief if self.affine else np.exp(relief - relief.mean()))
+
     @classmethod
     def from_camera_points(cls, problem: DepthProblem, Y: Floats, R: Floats) -> DepthPoint:
         """Return the point with the depths of given points, on the problem's rays.

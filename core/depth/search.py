@@ -10,8 +10,9 @@
                 last ones an observation may leave its ray.  Where the starts differ, all that are nearly as
                 low do: energies tell more the finer the level is
     judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
-                (`alternatives`), and so are frames that are posed anew where the rotation jumps or, where
-                frames are few, changes least evenly (`reposing`)
+                (`alternatives`), and so are parts where some move against the others, and frames that
+                are posed anew where the rotation jumps or, where they are few, changes least evenly
+                (`reposing`)
     posed       where frames are few and another end is nearly as low, random frames are posed anew
                 (`reposing`), and what is lower at the finest level is kept
     closing     the lowest end goes on, unless lengths are loose, to levels with another weight of these, and
@@ -37,7 +38,8 @@ import numpy as np
 from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
-from .alternatives import Alternative, OwnEnd, Pausing, find_mirrored, relax
+from .alternatives import OwnEnd, Pausing, find_mirrored, find_mirrored_parts, mirrored_together, relax
+from .edges import has_parts
 from .energy import DepthLevel, LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
 from .problem import DepthPoint, DepthProblem
@@ -99,6 +101,7 @@ CLOSE_ENDS = 0.03  # of the ranked energy: where the next end is higher by less,
 POSED = 50, 80  # iterations, about, of a trial of either stage
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
 LEAST_LOWER = 0.05  # energy per frame by which a mirrored block has to be lower at the finest level
+LEAST_LOWER_PARTS = 0.25  # the same of mirrored parts: below, errors rise as often as they fall
 CLOSE = 2e-3  # per point and frame: a single frame whose trial ends higher by more is not settled
 
 
@@ -341,20 +344,6 @@ def _followed(subset: DepthSubset, step: DepthStep, shown: DepthPoint) -> Follow
     if not step.finished or step.objective is None:
         return None
     return Followed(subset, step.best, step.objective, step.best, shown, step.coarser)
-
-
-def _mirrored_together(problem: DepthProblem, lower: Sequence[Alternative]) -> Iterator[DepthPoint]:
-    """Yield the first of mirrored frames with all others that do not overlap, then the first alone."""
-    points = [each.point for each in lower if each.point is not None]  # all mirrored frames have one
-    taken = np.zeros(len(problem.visible), dtype=bool)
-    together = points[:1]
-    for block in (each.block for each in lower if each.block is not None):
-        inside = slice(block.first, block.last)
-        if taken.any() and not taken[inside].any():
-            other = mirror_in_depth(together[-1])
-            together.append(reflect_block(problem, together[-1], other, block))
-        taken[inside] = True
-    yield from dict.fromkeys((*together[-1:], *points[:1]))
 
 
 @dataclass(eq=False)
@@ -667,13 +656,27 @@ class _Search(OneLine):
             for _ in found:
                 yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
             better = [each for each in found.value if each.excess < -LEAST_LOWER]
-            starts = (*_mirrored_together(full, better), without_jumps(full, end.point))
+            starts = (*mirrored_together(full, better), without_jumps(full, end.point))
             lower = yield from self._first_lower(end, filter(None, starts))
+            if lower is None:
+                lower = yield from self._mirror_parts(end)
             if lower is None:
                 higher = tuple(each for each in found.value if each not in better)
                 return replace(end, own=replace(own, mirrored=higher))
             end = lower
         return end
+
+    def _mirror_parts(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd | None]:
+        """Return an end with parts mirrored that is lower; None where no parts move, or none is."""
+        part, own = self.part, self.subset.restrict(end.point)
+        if not has_parts(part.shapes(own), self.options.neighbors):
+            return None
+        found = Pausing(find_mirrored_parts(part, own, self.options, loose=bool(self.loose)))
+        for _ in found:
+            yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
+        starts = (self.subset.extend(start, end.point.rays) for start in found.value)
+        least = LEAST_LOWER_PARTS / self.subset.problem.shape[1]
+        return (yield from self._first_lower(end, starts, least))
 
     def _smooth_paths(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
         """Pose runs of few frames so that the camera's path is smoother, while the energy falls."""

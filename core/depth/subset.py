@@ -205,8 +205,7 @@ def carried_along(
     distance, near = (np.reshape(each, (len(mean), count)) for each in found)
     share = 1.0 / (distance + SHORTEST)
     share /= share.sum(axis=1, keepdims=True)
-    old, new = (point.depths if point.affine else np.log(point.depths) for point in (before, after))
-    moved = np.einsum("fpn,pn->fp", (new - old)[:, near], share)
+    moved = np.einsum("fpn,pn->fp", (after.relief - before.relief)[:, near], share)
     rays = np.array(shown.rays)
     rays[:, :, subset.points] = after.rays
     if shown.affine:

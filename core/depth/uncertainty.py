@@ -72,8 +72,7 @@ def standard_deviations(
     if coarser is None:
         raise InputError("the refinement has not ended; accepted is its last step")
     along, across = _conditional_variances(problem, point, options)
-    relief = point.depths if point.affine else np.log(point.depths)
-    relief = relief - relief.mean(axis=1, keepdims=True)
+    relief = point.relief - point.relief.mean(axis=1, keepdims=True)
     along *= CURVATURE
     along += ELONGATION * _elongation_variance(alternatives) * np.square(relief)
     across *= CURVATURE

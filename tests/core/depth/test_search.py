@@ -21,9 +21,11 @@ from core.depth import (
     refine_depths,
     refine_part,
     reflect_block,
+    rigid_edges,
     search,
     suspicions,
 )
+from core.depth.reflections import ATTACHED, mirrored_parts
 from core.depth.schedule import FIRST
 from core.depth.subset import EDGE_EPS, _PathSystem
 from core.foundation import PhaseKind
@@ -381,3 +383,77 @@ def test_rigid_edges_bring_two_parts_that_turn_against_each_other_nearer_to_the_
     *_, all_edges = refine_depths(problem, start, options)
     assert all_edges.objective.level.rigid is None and all_edges.phase.parts == 4
     assert error(problem, rigid.best, truth) < 0.85 * error(problem, all_edges.best, truth)
+
+
+@pytest.fixture(scope="module")
+def body():
+    """Return a problem of a trunk and two arms of six points that rise together, and its true point."""
+    rng, frames = np.random.default_rng(10), 26
+    trunk = rng.uniform(-1.0, 1.0, size=(3, 20)) * np.array([[0.5], [1.0], [0.3]])
+    time, along = np.linspace(0.0, 1.0, frames), np.linspace(0.15, 0.8, 3)
+    rise = np.where((time > 0.3) & (time < 0.75), np.sin(np.pi * (time - 0.3) / 0.45) ** 2, 0.0)
+    shapes = [np.broadcast_to(trunk, (frames, 3, 20))]
+    for side in (-1.0, 1.0):
+        angle, end = 1.9 * rise + 0.05 * np.sin(9.0 * time + side), np.array([[0.6 * side], [0.8], [0.0]])
+        for bend, wide, deep in ((1.0, 0.45, 0.9), (1.2, 0.25, 1.0)):
+            turned = np.full(frames, wide * side), -np.cos(bend * angle), -deep * np.sin(bend * angle)
+            direction = np.stack(turned, axis=1)
+            direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+            shapes.append(end + direction[:, :, None] * along)
+            end = shapes[-1][:, :, -1:]
+    X = np.concatenate(shapes, axis=2) + 0.01 * rng.normal(size=(1, 3, 32))
+    turns = Rotation.from_rotvec(np.linspace([0.0, -0.2, 0.0], [0.1, 0.2, 0.0], frames)).as_matrix()
+    Y = turns @ X + np.array([[0.0], [0.0], [8.0]])
+    exact = DepthProblem(Y[:, :2] / Y[:, 2:], np.ones((frames, 32), dtype=bool), False)
+    truth = DepthPoint.from_camera_points(exact, Y, turns)
+    tracks = exact.tracks + 3e-4 * rng.normal(size=exact.tracks.shape)
+    return replace(exact, tracks=tracks, noise=3e-4).anchored(truth), replace(truth, rays=tracks), rise > 0.05
+
+
+def connected(inside, edges):
+    """Return the connected parts of some points, each with the points outside that it has edges to."""
+    links = {tuple(edge) for edge in (*edges.T.tolist(), *edges[::-1].T.tolist())}
+    left, parts = set(inside), []
+    while left:
+        part, new = set(), {min(left)}
+        while new:
+            part |= new
+            near = {other for one, other in links if one in part} - part
+            new = near & left
+        parts.append((sorted(part), sorted(near)))
+        left -= part
+    return parts
+
+
+def test_parts_are_mirrored_about_what_they_are_attached_to(body):
+    problem, truth, _ = body
+    X, before = problem.shapes(truth), truth.relief
+    order = np.argsort(np.square(X - X.mean(axis=0)).sum(axis=(0, 1)))
+    edges, mirrored = rigid_edges(X, 8, ATTACHED), list(mirrored_parts(problem, truth, 8))
+    for starts, count in ((mirrored[:2], 16), (mirrored[2:], 7)):  # the half and the fifth that move most
+        outside, inside = order[:-count], order[-count:]
+        sides = []
+        for start in starts:
+            change = start.relief - before
+            change -= change[:, outside].mean()
+            sides.append(np.abs(change).max(axis=1) > 1e-9)
+            assert np.abs(change[:, outside]).max() < 1e-12
+            for part, near in connected(inside.tolist(), edges):
+                middle = before[:, near or part].mean(axis=1, keepdims=True)
+                expected = np.where(sides[-1][:, None], 2.0 * (middle - before[:, part]), 0.0)
+                np.testing.assert_allclose(change[:, part], expected, atol=1e-12)
+        assert (sides[0] ^ sides[1]).all() and 5 < sides[0].sum() < 21
+
+
+def test_arms_that_were_mirrored_together_are_found(body, error, monkeypatch):
+    problem, truth, raised = body
+    edges, relief = rigid_edges(problem.shapes(truth), 8, ATTACHED), np.array(truth.relief)
+    for part, near in connected(range(20, 32), edges):
+        middle = truth.relief[:, near or part].mean(axis=1, keepdims=True)
+        relief[:, part] = 2.0 * middle - truth.relief[:, part]
+    start = {"mirrored": truth.with_relief(np.where(raised[:, None], relief, truth.relief))}
+    *_, found = refine_depths(problem, start, DepthOptions())
+    monkeypatch.setattr("core.depth.search.has_parts", lambda *_: False)
+    *_, before = refine_depths(problem, start, DepthOptions())
+    assert error(problem, found.best, truth) < 0.1 < 0.3 < error(problem, before.best, truth)
+    assert found.ends[0].energy < before.ends[0].energy
