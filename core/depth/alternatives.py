@@ -32,7 +32,6 @@ from .reflections import (
     FrameBlock,
     candidate_blocks,
     mirror_in_depth,
-    mirrored_parts,
     reflect_block,
     shape_distance,
     suspicions,
@@ -55,7 +54,7 @@ MOST_JUDGED = 6  # of blocks that are judged at finer levels
 NEAR, NEAR_WHOLE = 0.25, 1.0  # energy per frame below which they are; of all frames
 EXCLUDED = 0.15  # energy per frame above which a block is no alternative at the first of these levels
 SAME = 0.02  # distance below which a block came back to the solution
-EXCLUDED_PARTS = 3.0  # the same of parts: what is lower at the finest level may be higher before
+FAR = 3.0  # the same of what passes the finest level: what is lower there may be higher before
 
 
 class Pausing(Generic[Pause, Value]):
@@ -180,21 +179,26 @@ def mirrored_together(problem: DepthProblem, lower: Sequence[Alternative]) -> It
     yield from dict.fromkeys((*together[-1:], *points[:1]))
 
 
-def find_mirrored_parts(
-    problem: DepthProblem, point: DepthPoint, options: DepthOptions, *, loose: bool
+def find_near(
+    problem: DepthProblem,
+    point: DepthPoint,
+    starts: Sequence[DepthPoint],
+    options: DepthOptions,
+    *,
+    loose: bool,
 ) -> Generator[None, None, list[DepthPoint]]:
-    """Return shapes with parts mirrored that may be lower at the finest level, the lowest first.
+    """Return where starts end that may be lower at the finest level, the lowest first; it pauses often.
 
-    It pauses often. `problem`: with exact rays; `loose`: whether the finest level leaves lengths so.
+    `loose`: whether the finest level leaves lengths so.
     """
     begin, _ = options.judging(loose=loose)
     own, lowest = yield from relaxing(problem, point, begin, options)
     ends: list[tuple[float, DepthPoint]] = []
-    for start in mirrored_parts(problem, point, options.neighbors):
-        start, energy = yield from relaxing(problem, start, (*TRIAL, *begin), options)
-        if energy < lowest + EXCLUDED_PARTS * len(point.depths) and _differs(problem, start, own):
-            ends.append((energy, start))
-    return [start for _, start in sorted(ends, key=lambda end: end[0])]
+    for start in starts:
+        end, energy = yield from relaxing(problem, start, (*TRIAL, *begin), options)
+        if energy < lowest + FAR * len(end.depths) and _differs(problem, end, own):
+            ends.append((energy, end))
+    return [end for _, end in sorted(ends, key=lambda each: each[0])]
 
 
 def _differs(problem: DepthProblem, start: DepthPoint, own: DepthPoint) -> bool:

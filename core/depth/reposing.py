@@ -40,7 +40,15 @@ from ..foundation.types import Bools, Floats, Ints
 from .alternatives import Pausing, relaxing
 from .energy import DepthLevel
 from .problem import DepthPoint, DepthProblem
-from .reflections import MIRROR, shape_distance, shape_distances
+from .reflections import (
+    MIRROR,
+    candidate_blocks,
+    mirror_in_depth,
+    reflect_block,
+    shape_distance,
+    shape_distances,
+    suspicions,
+)
 from .schedule import COMPARED, FIRST, JUDGED, TRIAL, DepthOptions
 
 Ends = list[tuple[float, DepthPoint]]  # energies, per point and frame, and where they are reached
@@ -65,6 +73,7 @@ SEED = 0  # of the random frames: a run repeats
 TRUSTED = 1 / 3, 2 / 3  # of the frames, at least and at most
 FEWEST_TRUSTED = 3
 COARSE_TRIALS, FINE_TRIALS = 400, 200  # that descend, times the frames
+ITERATIONS = 50 * COARSE_TRIALS + 80 * FINE_TRIALS  # of all of them, about, times the frames
 MOST_RETURNED = 20  # poses one after the other that come back to where they began: then a stage ends
 MOVED = 0.06, 0.03  # largest relative distance of a frame below which poses come back to an end
 COARSE_EPS, FINE_EPS = 0.1, 0.03  # of the distribution of the trusted shapes
@@ -165,6 +174,16 @@ def without_jumps(problem: DepthProblem, point: DepthPoint) -> DepthPoint | None
     if not beyond.any():
         return None
     return repose_frames(problem, point, beyond == (beyond.mean() > 0.5), COARSE_EPS, between=True)
+
+
+def mirrored_at_jumps(problem: DepthProblem, point: DepthPoint) -> Iterator[DepthPoint]:
+    """Yield points with a run of frames mirrored that begins or ends where the rotation jumps."""
+    jumps = set((np.flatnonzero(rotation_jumps(point.rotations)) + 1).tolist())
+    if jumps:
+        mirrored = mirror_in_depth(point)
+        for block in candidate_blocks(suspicions(problem, point, mirrored)):
+            if jumps & {block.first, block.last} and block.last - block.first <= len(point.depths) / 3:
+                yield reflect_block(problem, point, mirrored, block)
 
 
 def smoother_paths(problem: DepthProblem, point: DepthPoint) -> Iterator[DepthPoint]:

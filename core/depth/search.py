@@ -10,9 +10,9 @@
                 last ones an observation may leave its ray.  Where the starts differ, all that are nearly as
                 low do: energies tell more the finer the level is
     judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
-                (`alternatives`), and so are parts where some move against the others, and frames that
-                are posed anew where the rotation jumps or, where they are few, changes least evenly
-                (`reposing`)
+                (`alternatives`), and so are, once, parts where some move against the others, and frames
+                beside a jump of the rotation; frames are posed anew where the rotation jumps or, where they
+                are few, changes least evenly (`reposing`)
     posed       where frames are few and another end is nearly as low, random frames are posed anew
                 (`reposing`), and what is lower at the finest level is kept
     closing     the lowest end goes on, unless lengths are loose, to levels with another weight of these, and
@@ -38,7 +38,7 @@ import numpy as np
 from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
-from .alternatives import OwnEnd, Pausing, find_mirrored, find_mirrored_parts, mirrored_together, relax
+from .alternatives import OwnEnd, Pausing, find_mirrored, find_near, mirrored_together, relax
 from .edges import has_parts
 from .energy import DepthLevel, LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
@@ -47,12 +47,13 @@ from .reflections import (
     FrameBlock,
     candidate_blocks,
     mirror_in_depth,
+    mirrored_parts,
     reflect_block,
     shape_distance,
     suspicions,
     suspicious_frames,
 )
-from .reposing import COARSE_TRIALS, FINE_TRIALS, RETURNED, search_poses, smoother_paths, without_jumps
+from .reposing import ITERATIONS, RETURNED, mirrored_at_jumps, search_poses, smoother_paths, without_jumps
 from .schedule import (
     COMPARED,
     EXTENDED,
@@ -98,7 +99,6 @@ TIE_RANKED = 2e-3  # of the ranked energy: ends of starts that differ pass the f
 FEWEST_POSED, FEW_FRAMES = 6, 25  # between which frames are posed anew
 AGREED = 3  # further starts that agree with the lowest: then it alone passes the finest levels
 CLOSE_ENDS = 0.03  # of the ranked energy: where the next end is higher by less, frames are posed anew
-POSED = 50, 80  # iterations, about, of a trial of either stage
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
 LEAST_LOWER = 0.05  # energy per frame by which a mirrored block has to be lower at the finest level
 LEAST_LOWER_PARTS = 0.25  # the same of mirrored parts: below, errors rise as often as they fall
@@ -515,8 +515,8 @@ class _Search(OneLine):
         """The work of posing frames anew, if all trials descend."""
         if not self._posed_anew:
             return 0.0
-        trials = (POSED[0] * COARSE_TRIALS + POSED[1] * FINE_TRIALS) / len(self.part.tracks)
-        return trials * iteration_work(self.part.shape) + RETURNED * _fine_work(self.subset.problem.shape)
+        iterations = ITERATIONS / len(self.part.tracks)
+        return iterations * iteration_work(self.part.shape) + RETURNED * _fine_work(self.subset.problem.shape)
 
     @property
     def _smoothing_work(self) -> float:
@@ -648,7 +648,7 @@ class _Search(OneLine):
 
     def _judge(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
         """Mirror frames of an end, or pose some anew, while its energy at the finest level falls."""
-        full, self.following = self.subset.problem, False
+        full, self.following, further = self.subset.problem, False, True
         for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
             end = yield from self._smooth_paths(end)
             own = OwnEnd.of_solution(full, end.point, self.options)
@@ -658,25 +658,30 @@ class _Search(OneLine):
             better = [each for each in found.value if each.excess < -LEAST_LOWER]
             starts = (*mirrored_together(full, better), without_jumps(full, end.point))
             lower = yield from self._first_lower(end, filter(None, starts))
-            if lower is None:
-                lower = yield from self._mirror_parts(end)
+            if lower is None and further:  # once: it costs as much as all before, and seldom leads on
+                lower, further = (yield from self._mirror_further(end)), False
             if lower is None:
                 higher = tuple(each for each in found.value if each not in better)
                 return replace(end, own=replace(own, mirrored=higher))
             end = lower
         return end
 
-    def _mirror_parts(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd | None]:
-        """Return an end with parts mirrored that is lower; None where no parts move, or none is."""
-        part, own = self.part, self.subset.restrict(end.point)
-        if not has_parts(part.shapes(own), self.options.neighbors):
-            return None
-        found = Pausing(find_mirrored_parts(part, own, self.options, loose=bool(self.loose)))
-        for _ in found:
-            yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
-        starts = (self.subset.extend(start, end.point.rays) for start in found.value)
-        least = LEAST_LOWER_PARTS / self.subset.problem.shape[1]
-        return (yield from self._first_lower(end, starts, least))
+    def _mirror_further(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd | None]:
+        """Return a lower end with frames mirrored at a jump of the rotation, or parts; None if none is."""
+        full, neighbors = self.subset.problem, self.options.neighbors
+        parts = has_parts(full.shapes(end.point), neighbors)
+        for starts, least in (
+            (mirrored_at_jumps(full, end.point), LEAST_LOWER),
+            (mirrored_parts(full, end.point, neighbors) if parts else (), LEAST_LOWER_PARTS),
+        ):
+            if some := list(starts):
+                found = Pausing(find_near(full, end.point, some, self.options, loose=bool(self.loose)))
+                for _ in found:
+                    yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
+                lower = yield from self._first_lower(end, found.value, least / full.shape[1])
+                if lower is not None:
+                    return lower
+        return None
 
     def _smooth_paths(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
         """Pose runs of few frames so that the camera's path is smoother, while the energy falls."""

@@ -52,7 +52,7 @@ from .search import DepthEnd, DepthStep
 from .subset import DepthSubset
 
 MODEL = (0.01, 0.015)  # scales of deviations and of lengths, in units of s and of the edges' references
-MOVED, CURVATURE, ELONGATION = 1.5, 1.2, 0.05
+MOVED, CURVATURE, ELONGATION = 1.5, 1.2, 0.03
 LOCAL = 0.25
 TIE, TIE_END = 0.05, 0.3  # energy per frame
 MOST_LOWER = 0.1  # energy per frame

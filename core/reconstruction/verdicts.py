@@ -57,7 +57,7 @@ VERDICT_ACTIONS = {
     "mirror": "mirror the frames in depth and refine again",
 }
 
-MIRROR, FLAT = 0.15, 0.1  # energy per frame
+MIRROR, FLAT = 0.15, 0.05  # energy per frame
 TIE = 5e-4  # of the energy
 APART = 0.1  # distance of shapes over their size
 LEAST_TURN = 5.0  # degrees, standard deviation of the viewing directions

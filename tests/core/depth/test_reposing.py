@@ -8,12 +8,22 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from core import GroundTruth, Sequence, procrustes_mm, read_sequence, reconstruct
-from core.depth import DepthOptions, Pausing, mirror_in_depth, refine_depths, relax, reposing
+from core.depth import (
+    DepthOptions,
+    FrameBlock,
+    Pausing,
+    mirror_in_depth,
+    refine_depths,
+    reflect_block,
+    relax,
+    reposing,
+)
 from core.depth.problem import DepthPoint
 from core.depth.reposing import (
     ShapeModel,
     _fitted_rotations,
     _FrameRays,
+    mirrored_at_jumps,
     repose_frames,
     rotation_jumps,
     search_poses,
@@ -140,6 +150,17 @@ def test_frames_beyond_jumps_of_the_rotation_are_posed_between_the_others(simula
     assert error(problem, posed, truth) < 0.01
 
 
+@pytest.mark.parametrize("affine", [False, True])
+def test_a_run_of_frames_is_mirrored_that_begins_or_ends_where_the_rotation_jumps(simulated, error, affine):
+    problem, truth = simulated(affine=affine, points=30)
+    assert not list(mirrored_at_jumps(problem, truth))
+    wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(9, 15))
+    assert set(np.flatnonzero(rotation_jumps(wrong.rotations))) <= {8, 14}
+    mirrored = list(mirrored_at_jumps(problem, wrong))
+    assert mirrored and all((each.depths == wrong.depths).all(axis=1).sum() >= 16 for each in mirrored)
+    assert min(error(problem, each, truth) for each in mirrored) < 0.3 * error(problem, wrong, truth)
+
+
 def test_a_turn_is_a_jump_at_fewer_degrees_where_the_camera_else_moves_evenly():
     def jumps(degrees):
         rotations = Rotation.from_rotvec(degrees[:, None] * [0.0, 1.0, 0.0], degrees=True)
@@ -183,6 +204,15 @@ def test_a_frame_that_the_rotation_jumped_to_is_posed_anew_by_the_run(data):
     frame = 71  # was 8.7 mm off, and turned by 123 degrees
     off = procrustes(result.points[frame], sequence.truth.at(frame)).apply(result.points[frame])
     assert np.linalg.norm(off - sequence.truth.at(frame), axis=0).mean() < 2.0
+    assert not rotation_jumps(result.rotations).any()
+
+
+@pytest.mark.slow
+def test_a_run_of_frames_that_the_rotation_jumped_to_is_mirrored_by_the_run(data):
+    file = data / "challenge_more" / "mat" / "sequence" / "perspective" / "circle.txt"
+    sequence = replace(read_sequence(file), companion=None)
+    result = reconstruct(sequence, "recommended")  # eight frames were 3 to 12 mm off
+    assert procrustes_mm(result.points, sequence.truth).mean < 1.5
     assert not rotation_jumps(result.rotations).any()
 
 
