@@ -191,9 +191,10 @@ def find_near(
 
     `loose`: whether the finest level leaves lengths so.
     """
-    begin, _ = options.judging(loose=loose)
-    own, lowest = yield from relaxing(problem, point, begin, options)
     ends: list[tuple[float, DepthPoint]] = []
+    begin, _ = options.judging(loose=loose)
+    if starts:
+        own, lowest = yield from relaxing(problem, point, begin, options)
     for start in starts:
         end, energy = yield from relaxing(problem, start, (*TRIAL, *begin), options)
         if energy < lowest + FAR * len(end.depths) and _differs(problem, end, own):

@@ -10,11 +10,11 @@
                 last ones an observation may leave its ray.  Where the starts differ, all that are nearly as
                 low do: energies tell more the finer the level is
     judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
-                (`alternatives`), and so are, once, parts where some move against the others, and frames
-                beside a jump of the rotation; frames are posed anew where the rotation jumps or, where they
-                are few, changes least evenly (`reposing`)
+                (`alternatives`), and so are frames that are posed anew where the rotation jumps or, where
+                frames are few, changes least evenly (`reposing`)
     posed       where frames are few and another end is nearly as low, random frames are posed anew
-                (`reposing`), and what is lower at the finest level is kept
+                (`reposing`), and what is lower at the finest level is kept; at last frames beside a jump of
+                the rotation are mirrored once, or parts where some move against the others
     closing     the lowest end goes on, unless lengths are loose, to levels with another weight of these, and
                 where parts move against each other with fewer edges of each point (`schedule`); energies
                 there do not compare with those before
@@ -452,6 +452,8 @@ class _Search(OneLine):
             found.sort(key=lambda each: each.energy)
             if found[0].own is None:
                 found[0] = yield from self._judge(found[0])
+        if thorough and self.options.coarse:
+            found[0] = yield from self._mirror_further(found[0])
         lowest, others = ranked[0][1], []
         for end in kept[: None if thorough else 0]:
             if all(end is not other for _, other, _ in followed):
@@ -648,7 +650,7 @@ class _Search(OneLine):
 
     def _judge(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
         """Mirror frames of an end, or pose some anew, while its energy at the finest level falls."""
-        full, self.following, further = self.subset.problem, False, True
+        full, self.following = self.subset.problem, False
         for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
             end = yield from self._smooth_paths(end)
             own = OwnEnd.of_solution(full, end.point, self.options)
@@ -658,30 +660,27 @@ class _Search(OneLine):
             better = [each for each in found.value if each.excess < -LEAST_LOWER]
             starts = (*mirrored_together(full, better), without_jumps(full, end.point))
             lower = yield from self._first_lower(end, filter(None, starts))
-            if lower is None and further:  # once: it costs as much as all before, and seldom leads on
-                lower, further = (yield from self._mirror_further(end)), False
             if lower is None:
                 higher = tuple(each for each in found.value if each not in better)
                 return replace(end, own=replace(own, mirrored=higher))
             end = lower
         return end
 
-    def _mirror_further(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd | None]:
-        """Return a lower end with frames mirrored at a jump of the rotation, or parts; None if none is."""
+    def _mirror_further(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
+        """Mirror frames beside a jump of the rotation, or parts, once; what is lower is judged again."""
         full, neighbors = self.subset.problem, self.options.neighbors
         parts = has_parts(full.shapes(end.point), neighbors)
         for starts, least in (
-            (mirrored_at_jumps(full, end.point), LEAST_LOWER),
-            (mirrored_parts(full, end.point, neighbors) if parts else (), LEAST_LOWER_PARTS),
+            ([*mirrored_at_jumps(full, end.point)], LEAST_LOWER),
+            ([*mirrored_parts(full, end.point, neighbors)] if parts else [], LEAST_LOWER_PARTS),
         ):
-            if some := list(starts):
-                found = Pausing(find_near(full, end.point, some, self.options, loose=bool(self.loose)))
-                for _ in found:
-                    yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
-                lower = yield from self._first_lower(end, found.value, least / full.shape[1])
-                if lower is not None:
-                    return lower
-        return None
+            found = Pausing(find_near(full, end.point, starts, self.options, loose=bool(self.loose)))
+            for _ in found:
+                yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
+            lower = yield from self._first_lower(end, found.value, least / full.shape[1])
+            if lower is not None:
+                return (yield from self._judge(lower))
+        return end
 
     def _smooth_paths(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
         """Pose runs of few frames so that the camera's path is smoother, while the energy falls."""
