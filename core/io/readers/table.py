@@ -128,7 +128,6 @@ _READERS = (  # in the order in which first bytes are tried
     ),
     Reader(".slp", "Project of SLEAP", _interpret_mat, _load_mat, options=("threshold", "individual")),
     Reader(".c3d", "Motion capture", markers.interpret_markers, markers.load_c3d, markers.is_c3d),
-    Reader(".trc", "Motion capture as text", markers.interpret_markers, markers.load_trc, markers.is_trc),
     Reader(
         ".out", "Model of Bundler or COLMAP", scenes.read_scene, scenes.load_scene, scenes.is_bundle,
         folder=scenes.is_colmap_folder, listed=False,

@@ -1,4 +1,4 @@
-"""3-D points that move: the truth, and views of it that are the tracks. C3D and TRC of motion capture.
+"""3-D points that move: the truth, and views of it that are the tracks. C3D of motion capture.
 
 The camera is orthogonal and turns once about the z axis, which points up in most laboratories. In frame f of
 F, with a = 2 pi f / F, its rows are right, down and forward:
@@ -21,15 +21,12 @@ import numpy as np
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
 from ....foundation.types import Floats
-from ...files.allowance import Allowance
-from ...files.contents import check_text
 from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts
 
 _BLOCK = 512  # bytes
 _KEY = 0x50  # second byte of each C3D
 _INTEL = 84
-_TRC_HEADER = 5  # lines
 
 
 def turning_views(shapes: Floats, units: str) -> Parts:
@@ -131,52 +128,12 @@ def _texts(content: bytes, place: int) -> list[str]:
     return [line.decode("latin-1").strip() for line in lines]
 
 
-# -- TRC -----------------------------------------------------------------------------------------------------
-
-
-def is_trc(content: bytes) -> bool:
-    """Return whether bytes begin as a TRC does."""
-    return content.startswith(b"PathFileType")
-
-
-def load_trc(path: Path, content: bytes) -> LoadedFile:
-    """Return the markers of a TRC as `load_c3d` does those of a C3D.
-
-    Five lines come first, with tabs or commas between their fields: the file, the names and the values of
-    what it states (Units among it), the names of the markers, those of their coordinates. A line of a frame
-    has its number and time, then x, y and z of each marker, empty where it is missing.
-    """
-    check_text(content)
-    lines = content.decode("utf-8", "replace").splitlines()
-    if len(lines) < _TRC_HEADER:
-        raise InputError(f"ends after {len(lines)} lines; a TRC has {_TRC_HEADER} before its frames")
-    separator = max("\t,", key=lines[3].count)
-    stated = dict(zip(lines[1].split(separator), lines[2].split(separator), strict=False))
-    labels = [label.strip() for label in lines[3].split(separator)[2::3] if label.strip()]
-    frames = [line for line in lines[_TRC_HEADER:] if line.replace(separator, "").strip()]
-    Allowance(len(content)).use_array((len(frames), len(labels), 3), 8)
-    values = np.full((len(frames), 3 * len(labels)), np.nan)
-    for row, line in enumerate(frames):
-        fields = line.split(separator)[2 : 2 + values.shape[1]]
-        try:
-            values[row, : len(fields)] = [float(field) if field.strip() else np.nan for field in fields]
-        except ValueError as error:
-            raise InputError(f"frame {row + 1} of {len(frames)}: {error}; accepted are numbers") from None
-    variables = {"POINTS": values.reshape(len(frames), -1, 3), "LABELS": np.array(labels)}
-    variables["UNITS"] = np.array([stated.get("Units", "mm").strip()])
-    if stated.get("NumFrames", "").strip() not in ("", str(len(frames))):
-        variables["STATED"] = np.array([stated["NumFrames"].strip()])
-    return LoadedFile(path, content, variables)
-
-
 def interpret_markers(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return views of the markers, and the markers as their truth."""
-    names, stated = file.variables.get("LABELS"), file.variables.get("STATED")
-    there = len(file.variables["POINTS"])
+    names = file.variables.get("LABELS")
     return replace(
         turning_views(file.variables["POINTS"].transpose(0, 2, 1), str(file.variables["UNITS"][0]) or "mm"),
         point_names=None if names is None else tuple(names.tolist()),
-        producer="TRC" if is_trc(file.content) else "C3D",
-        left_out=() if stated is None else (f"its head states {stated[0]} frames, {there} are there",),
-        roles={"POINTS": "truth", "LABELS": "names", "UNITS": "unit", "STATED": "frames"},
+        producer="C3D",
+        roles={"POINTS": "truth", "LABELS": "names", "UNITS": "unit"},
     )

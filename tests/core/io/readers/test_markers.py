@@ -1,4 +1,4 @@
-"""C3D files of motion capture, written by ezc3d, and TRC: views of the markers, which are the truth."""
+"""C3D files of motion capture, written by ezc3d: views of the markers, which are the truth."""
 
 import struct
 
@@ -40,35 +40,6 @@ def test_markers_are_the_truth_of_orthogonal_views_around_them(tmp_path):
     contents = inspect_file(path)
     assert contents.clear and contents.producer == "C3D"
     assert {entry.name: entry.role for entry in contents.arrays}["POINTS"] == "truth"
-
-
-@pytest.mark.parametrize("separator", ["\t", ","])
-def test_a_trc_gives_the_same_as_a_c3d(separator, tmp_path):
-    shapes = SHAPES.copy()
-    shapes[3, :, 2] = np.nan
-    stated = [("DataRate", "NumFrames", "NumMarkers", "Units"), ("100", str(FRAMES), str(POINTS), "m")]
-    names = ["Frame#", "Time", *(each for name in NAMES for each in (name, "", ""))]
-    axes = ["", "", *(f"{axis}{point}" for point in range(1, POINTS + 1) for axis in "XYZ")]
-    frames = [
-        [str(number), str(number / 100), *("" if x != x else repr(x) for x in shape.T.ravel().tolist())]
-        for number, shape in enumerate(shapes, 1)
-    ]
-    lines = [("PathFileType", "4", "(X/Y/Z)", "walk.trc"), *stated, names, axes, [""], *frames]
-    path = tmp_path / "walk.trc"
-    path.write_text("\n".join(separator.join(line) for line in lines) + "\n")
-    read = read_sequence(path)
-    assert (read.truth_units, read.point_names) == ("m", tuple(NAMES))
-    np.testing.assert_array_equal(read.truth.points, shapes)
-    assert not inspect_file(path).left_out
-    cut = path.with_name("cut.trc")
-    cut.write_text("\n".join(path.read_text().splitlines()[:-2]))
-    assert inspect_file(cut).left_out == (f"its head states {FRAMES} frames, {FRAMES - 2} are there",)
-    for text, sentence in (
-        (path.read_text().replace(frames[2][4], "x"), "frame 3 of 8: could not conv"),
-        ("PathFileType\n" * 3, "ends after 3 lines; a TRC has 5 before its frames"),
-    ):
-        path.write_text(text)
-        refuses(path, sentence)
 
 
 def header(points=5, frames=4, scale=-1.0, processor=84):
