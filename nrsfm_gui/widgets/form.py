@@ -15,7 +15,7 @@ from core.foundation import Parameter
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider, scale_of
 from nrsfm_gui.widgets.fields import NumberField, filled, grid_layout, tool_button
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import set_property
 
 LABEL_WIDTH = 100  # of the labels at least
@@ -122,12 +122,12 @@ class Form(QWidget):
         )
         for part in row.parts:
             part.setWhatsThis(explanation)
-        row.editor.setToolTip(tip)
+        row.editor.setToolTip(plain_tip(tip))
         if row.slider is not None:
             words = "automatic" if default is None else format_number(default)
             tip += f"\n{DRAG_TIP}\nA double click on the label: {words}."
-            row.slider.setToolTip(tip)
-        row.caption.setToolTip(tip)
+            row.slider.setToolTip(plain_tip(tip))
+        row.caption.setToolTip(plain_tip(tip))
 
     def set_automatic(self, name: str, text: str, number: float | None) -> None:
         """Show what stands for the number of a row that is empty, from which its slider then begins."""
