@@ -13,6 +13,8 @@ likelihood ratio.  Where it is far above 0 the tracks exclude the alternative.
 Mirrored frames whose excess is small there are judged at finer levels. Where the first of these does not
 exclude them, and they do not come back to the solution, they are judged on all points: what costs nearly
 nothing at a coarse level may be excluded by far, or be lower by far.
+
+What may only be lower at the finest level passes the levels before on all points (`find_near`).
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ MOST_JUDGED = 6  # of blocks that are judged at finer levels
 NEAR, NEAR_WHOLE = 0.25, 1.0  # energy per frame below which they are; of all frames
 EXCLUDED = 0.15  # energy per frame above which a block is no alternative at the first of these levels
 SAME = 0.02  # distance below which a block came back to the solution
-FAR = 3.0  # the same of what passes the finest level: what is lower there may be higher before
+FAR = 3.0  # energy per frame above which an end does not pass the finest level, where it may be lower
 
 
 class Pausing(Generic[Pause, Value]):
@@ -189,6 +191,7 @@ def find_near(
 ) -> Generator[None, None, list[DepthPoint]]:
     """Return where starts end that may be lower at the finest level, the lowest first; it pauses often.
 
+    Rays may be left at these levels, too: what ends higher then was lower at the finest level more often.
     `loose`: whether the finest level leaves lengths so.
     """
     ends: list[tuple[float, DepthPoint]] = []
@@ -197,9 +200,13 @@ def find_near(
         own, lowest = yield from relaxing(problem, point, begin, options)
     for start in starts:
         end, energy = yield from relaxing(problem, start, (*TRIAL, *begin), options)
-        if energy < lowest + FAR * len(end.depths) and _differs(problem, end, own):
+        if energy < lowest + FAR * len(end.depths):
             ends.append((energy, end))
-    return [end for _, end in sorted(ends, key=lambda each: each[0])]
+    kept: list[DepthPoint] = []
+    for _, end in sorted(ends, key=lambda each: each[0]):
+        if all(_differs(problem, end, other) for other in (own, *kept)):
+            kept.append(end)
+    return kept
 
 
 def _differs(problem: DepthProblem, start: DepthPoint, own: DepthPoint) -> bool:

@@ -63,7 +63,7 @@ class DepthPoint(OneLine):
         return relief
 
     def with_relief(self, relief: Floats) -> Self:
-        """Return the point with another relief on the same rays, (F, P)."""
+        """Return the point with another relief (F, P), of geometric mean depth 1 if perspective."""
         return replace(self, depths=relief if self.affine else np.exp(relief - relief.mean()))
 
     @classmethod

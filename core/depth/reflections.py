@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
@@ -46,7 +47,7 @@ LEAST_SUSPICION = -2.0  # of a link, below which it is not a cut
 LARGEST_BLOCK = 0.6  # of the frames
 FEW_FRAMES = 22  # of which all may be wrong one by one
 MOST_FRAMES = 6  # of more: only so many, and of these those that fit the mean better when mirrored
-MOVING = 0.5, 0.8  # of the points move less than those that are mirrored as parts
+MOVING = 0.5, 0.2  # of the points, those that move most, are mirrored as parts
 ATTACHED = 0.5  # of the edges of a point, see `rigid_edges`: those that a part is connected by
 FLOOR = 1e-4  # added to squared distances, in units of s
 MIRROR = np.diag([1.0, 1.0, -1.0])
@@ -161,10 +162,11 @@ def mirrored_parts(problem: DepthProblem, point: DepthPoint, neighbors: int) -> 
     """
     X = problem.shapes(point)
     D = X - X.mean(axis=0)
-    moving, relief = np.square(D).sum(axis=1).mean(axis=0), point.relief
+    order, relief = np.argsort(np.square(D).sum(axis=(0, 1)), kind="stable"), point.relief
     edges = rigid_edges(X, neighbors, ATTACHED)
     for share in MOVING:
-        inside = moving > np.quantile(moving, share)
+        inside = np.zeros(len(order), dtype=bool)
+        inside[order[-max(1, ceil(share * (len(order) - 1))) :]] = True
         along = np.linalg.svd(D[:, :, inside].reshape(len(D), -1), full_matrices=False)[0][:, :1]
         mirrored = _mirrored_where_attached(relief, inside, edges)
         for frames in (along > 0, along <= 0):

@@ -177,7 +177,10 @@ def without_jumps(problem: DepthProblem, point: DepthPoint) -> DepthPoint | None
 
 
 def mirrored_at_jumps(problem: DepthProblem, point: DepthPoint) -> Iterator[DepthPoint]:
-    """Yield points with a run of frames mirrored that begins or ends where the rotation jumps."""
+    """Yield points with a run of frames mirrored that begins or ends where the rotation jumps.
+
+    Of the runs between suspicious links, see `reflections`, those of at most a third of the frames.
+    """
     jumps = set((np.flatnonzero(rotation_jumps(point.rotations)) + 1).tolist())
     if jumps:
         mirrored = mirror_in_depth(point)

@@ -13,8 +13,8 @@
                 (`alternatives`), and so are frames that are posed anew where the rotation jumps or, where
                 frames are few, changes least evenly (`reposing`)
     posed       where frames are few and another end is nearly as low, random frames are posed anew
-                (`reposing`), and what is lower at the finest level is kept; at last frames beside a jump of
-                the rotation are mirrored once, or parts where some move against the others
+                (`reposing`), and what is lower at the finest level is kept
+    further     frames beside a jump of the rotation are mirrored once, else parts; what is lower is judged
     closing     the lowest end goes on, unless lengths are loose, to levels with another weight of these, and
                 where parts move against each other with fewer edges of each point (`schedule`); energies
                 there do not compare with those before
@@ -677,6 +677,7 @@ class _Search(OneLine):
             found = Pausing(find_near(full, end.point, starts, self.options, loose=bool(self.loose)))
             for _ in found:
                 yield self._step(self.best_energy, self._finest_phase(len(NOISY)))
+            self.planned += len(found.value) * _fine_work(full.shape, ())
             lower = yield from self._first_lower(end, found.value, least / full.shape[1])
             if lower is not None:
                 return (yield from self._judge(lower))

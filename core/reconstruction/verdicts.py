@@ -11,7 +11,7 @@ shapes:
     ambiguous   another end of the search whose energy is within TIE and whose shapes differ by APART
     rigid       one rigid shape, placed in each frame, is within the noise of the tracks
     jump        a rotation between two frames is far above those around it (`rotation_jumps`), and stays so
-                where the frames beyond it are posed anew
+                where the frames beyond it are posed anew, or some beside it are mirrored
     uncertain   standard deviations above UNCERTAIN of the size of the shapes
 
 A verdict on the tracks of any run by least squares:

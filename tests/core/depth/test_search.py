@@ -445,6 +445,14 @@ def test_parts_are_mirrored_about_what_they_are_attached_to(body):
         assert (sides[0] ^ sides[1]).all() and 5 < sides[0].sum() < 21
 
 
+def test_of_points_with_the_same_track_some_are_mirrored(body):
+    problem, truth, _ = body
+    points = [0, 1, 2, 3, 4, 5, 6, 7, 31, 31, 31, 31]
+    copies = DepthProblem(problem.tracks[:, :, points], problem.visible[:, points], False)
+    point = replace(truth, depths=truth.depths[:, points], rays=truth.rays[:, :, points])
+    assert len(list(mirrored_parts(copies, point, 8))) == 4
+
+
 def test_arms_that_were_mirrored_together_are_found(body, error, monkeypatch):
     problem, truth, raised = body
     edges, relief = rigid_edges(problem.shapes(truth), 8, ATTACHED), np.array(truth.relief)
