@@ -191,26 +191,27 @@ def find_near(
 ) -> Generator[None, None, list[DepthPoint]]:
     """Return where starts end that may be lower at the finest level, the lowest first; it pauses often.
 
-    Rays may be left at these levels, too: what ends higher then was lower at the finest level more often.
-    `loose`: whether the finest level leaves lengths so.
+    An observation may leave its ray here, too: ends on exact rays were higher at the finest level. `loose`:
+    whether that leaves lengths so.
     """
-    ends: list[tuple[float, DepthPoint]] = []
+    if not starts:
+        return []
     begin, _ = options.judging(loose=loose)
-    if starts:
-        own, lowest = yield from relaxing(problem, point, begin, options)
+    own, lowest = yield from relaxing(problem, point, begin, options)
+    ends: list[tuple[float, DepthPoint]] = []
     for start in starts:
         end, energy = yield from relaxing(problem, start, (*TRIAL, *begin), options)
         if energy < lowest + FAR * len(end.depths):
             ends.append((energy, end))
-    kept: list[DepthPoint] = []
+    kept = [own]
     for _, end in sorted(ends, key=lambda each: each[0]):
-        if all(_differs(problem, end, other) for other in (own, *kept)):
+        if all(_differs(problem, end, other) for other in kept):
             kept.append(end)
-    return kept
+    return kept[1:]
 
 
 def _differs(problem: DepthProblem, start: DepthPoint, own: DepthPoint) -> bool:
-    """Return whether a mirrored block did not come back to the solution."""
+    """Return whether the shapes of two points differ: what was mirrored did not come back to the solution."""
     return shape_distance(problem.shapes(start), problem.shapes(own)) > SAME
 
 

@@ -75,10 +75,6 @@ class AppStore:
         """Remember place and size of the window of a sweep."""
         self._set("sweep_geometry", _base64(geometry))
 
-    def forget_layout(self) -> None:
-        """Drop geometry and dock state."""
-        self.forget(LAYOUT)
-
     def recent(self, key: str = RECENT) -> list[Path]:
         """Return the files (or reports) opened last, newest first, without those that are gone."""
         found = self._names(key)
@@ -91,10 +87,6 @@ class AppStore:
         path = path.absolute()
         others = [other for other in self.recent(key) if other != path]
         self._set(key, [str(other) for other in [path, *others][:RECENT_FILES]])
-
-    def clear_recent(self) -> None:
-        """Forget the recent files."""
-        self.forget([RECENT])
 
     def imported(self, path: Path) -> StoredImport | None:
         """Return how a file was imported the last time, None where it was not."""
@@ -161,7 +153,7 @@ class AppStore:
         return (*file, *from_values(values)[1], *others)
 
     def forget(self, names: Iterable[str]) -> None:
-        """Remove what `refused` has named."""
+        """Remove entries, as what `refused` has named."""
         self._file.change(dict.fromkeys(names))
 
     def set_preferences(self, preferences: Preferences) -> None:

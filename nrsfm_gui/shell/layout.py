@@ -11,7 +11,7 @@ from PyQt6.QtGui import QContextMenuEvent
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QToolBar, QWidget
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
-from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.app_store import LAYOUT, AppStore
 from nrsfm_gui.model.arguments import DEFAULT_SIZE, SMALLEST_SIZE
 from nrsfm_gui.text.help_pages import TIMELINE, panel_help
 from nrsfm_gui.widgets.dialogs import resize_within_screen
@@ -139,7 +139,7 @@ class DockLayout(QObject):
 
     def reset(self) -> None:
         """Put everything where it was at first, for the window as large as it is now."""
-        self._store.forget_layout()
+        self._store.forget(LAYOUT)
         self._own, self._wide_state, self._joined = {}, None, (False, False)
         self._window.restoreState(self._first_state)
         self._arrange_first()

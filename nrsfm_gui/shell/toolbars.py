@@ -10,7 +10,7 @@ from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QMainWindow, QMenu, QMenuBar, QToolBar, QToolButton, QWidget
 
 from core.foundation import printable
-from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.app_store import RECENT, AppStore
 from nrsfm_gui.model.appearance import LAYERS
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
@@ -219,7 +219,7 @@ class Toolbars(QObject):
             _add_disabled(menu, "Nothing was opened yet")
             return
         menu.addSeparator()
-        menu.addAction("Forget these", self._store.clear_recent)
+        menu.addAction("Forget these", lambda: self._store.forget([RECENT]))
 
     def _fill_samples(self) -> None:
         menu = self._samples

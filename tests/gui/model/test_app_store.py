@@ -9,9 +9,11 @@ from PyQt6.QtCore import QByteArray, QSettings
 
 from core import ExplicitWeights, Settings
 from nrsfm_gui.model.app_store import (
+    LAYOUT,
     LAYOUT_VERSION,
     MOST_BYTES,
     MOST_REMEMBERED,
+    RECENT,
     RECENT_FILES,
     REPORTS,
     AppStore,
@@ -46,7 +48,7 @@ def test_what_was_set_comes_back(file, tmp_path):
     assert again.layout() == (QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})
     assert (again.theme(), again.writing_folder()) == ("light", tmp_path)
     again.set_writing_folder(tmp_path / "gone")
-    again.forget_layout()
+    again.forget(LAYOUT)
     assert AppStore(file).layout() is None
     assert AppStore(file).writing_folder().is_dir()
 
@@ -89,7 +91,7 @@ def test_recent_files_are_newest_first_without_doubles_and_without_the_ones_that
     assert store.recent() == [paths[5], *[p for p in reversed(paths[3:]) if p != paths[5]]][:RECENT_FILES]
     paths[5].unlink()
     assert paths[5] not in AppStore(file).recent()
-    store.clear_recent()
+    store.forget([RECENT])
     assert store.recent() == []
 
 
