@@ -55,7 +55,7 @@ SCALED = (replace(LEVEL, iterations=60),)
 MOST_JUDGED = 6  # of blocks that are judged at finer levels
 NEAR, NEAR_WHOLE = 0.25, 1.0  # energy per frame below which they are; of all frames
 EXCLUDED = 0.15  # energy per frame above which a block is no alternative at the first of these levels
-SAME = 0.02  # distance below which a block came back to the solution
+SAME = 0.02  # relative distance of shapes below which two ends are one
 FAR = 3.0  # energy per frame above which an end does not pass the finest level, where it may be lower
 
 
@@ -132,11 +132,12 @@ def find_mirrored(
     begin, finest = options.judging(loose=loose)
     if near:
         own, lowest = yield from relaxing(part, own, begin, options)
-    left = []
+    left, distinct = [], [own]
     for _, block, start in sorted(near, key=lambda each: each[0])[:MOST_JUDGED]:
         start, energy = yield from relaxing(part, start, begin, options)
-        if energy < lowest + EXCLUDED * frames and _differs(part, start, own):
+        if energy < lowest + EXCLUDED * frames and differs(part, start, distinct):
             left.append(block)
+            distinct.append(start)
     if not left:
         return ()
     mirrored, exact = mirror_in_depth(point), problem.with_noise(0.0)
@@ -146,7 +147,7 @@ def find_mirrored(
     for block in left:
         start = reflect_block(problem, point, mirrored, block)
         start, energy = yield from relaxing(exact, start, (*TRIAL, *begin), options)
-        if energy < lowest + limit and _differs(problem, start, own):
+        if energy < lowest + limit and differs(problem, start, [own]):
             ends.append((block, start, energy))
     if ends and min(energy for _, _, energy in ends) > lowest - limit:  # none is lower by far
         _, lowest = yield from relaxing(problem, own, finest, options)
@@ -205,14 +206,15 @@ def find_near(
             ends.append((energy, end))
     kept = [own]
     for _, end in sorted(ends, key=lambda each: each[0]):
-        if all(_differs(problem, end, other) for other in kept):
+        if differs(problem, end, kept):
             kept.append(end)
     return kept[1:]
 
 
-def _differs(problem: DepthProblem, start: DepthPoint, own: DepthPoint) -> bool:
-    """Return whether the shapes of two points differ: what was mirrored did not come back to the solution."""
-    return shape_distance(problem.shapes(start), problem.shapes(own)) > SAME
+def differs(problem: DepthProblem, start: DepthPoint, others: Sequence[DepthPoint]) -> bool:
+    """Return whether no other point has the shapes of one."""
+    X = problem.shapes(start)
+    return all(shape_distance(X, problem.shapes(other)) > SAME for other in others)
 
 
 def _suspicious_blocks(

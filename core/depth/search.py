@@ -32,13 +32,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
-from .alternatives import OwnEnd, Pausing, find_mirrored, find_near, mirrored_together, relax
+from .alternatives import OwnEnd, Pausing, differs, find_mirrored, find_near, mirrored_together, relax
 from .edges import has_parts
 from .energy import DepthLevel, LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
@@ -86,14 +87,13 @@ ROUNDS = 5  # of reflections of blocks of one end
 JUDGED_ROUNDS = 5  # of reflections at the finest levels, and of smoother paths of the camera
 SMOOTHED = 4  # descents of these, about
 SWEEPS = 3  # over single frames of one end
-SAME, NEAR = 0.02, 0.06  # relative distance of shapes below which two ends are one, or agree
+NEAR = 0.06  # relative distance of shapes below which two ends agree
 MET = 2  # further starts that come near the lowest in the first level: then one that is HIGH does not go on
 HIGH = 0.05  # per point and frame, above the lowest there
 TIE = 5e-3  # of the energy: ends that are higher by less are ranked on all points
 AGREEMENT = 3e-4  # of the energy: what each further start that agrees counts
 HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first level is dropped
 FAR = 0.01  # of the energy: a reflection that is higher by more is not tried again
-FAR_FRAME = 0.01  # the same of a single frame, which changes the energy by less
 GOOD = 0.005  # of the energy: a reflection that is lower by more is taken without trying the others
 TIE_RANKED = 2e-3  # of the ranked energy: ends of starts that differ pass the finest levels
 FEWEST_POSED, FEW_FRAMES = 6, 25  # between which frames are posed anew
@@ -102,6 +102,9 @@ CLOSE_ENDS = 0.03  # of the ranked energy: where the next end is higher by less,
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
 LEAST_LOWER = 0.05  # energy per frame by which a mirrored block has to be lower at the finest level
 LEAST_LOWER_PARTS = 0.25  # the same of mirrored parts: below, errors rise as often as they fall
+# After one of the finest levels: energy per frame above an end, and distance from it, at which a start will
+# not become lower. Those that did were .3 above it or less, and .02 away from it or more.
+FAR_ABOVE, RETURNED_TO_END = 1.5, 0.005
 CLOSE = 2e-3  # per point and frame: a single frame whose trial ends higher by more is not settled
 
 
@@ -273,9 +276,7 @@ def follow_part(
     for step in steps if back is None else (back,):
         followed = followed.moved(step)
         if step.finished and not subset.complete:
-            shown = subset.extend(
-                step.best, followed.shown.rays, isometry=options.isometry, neighbors=options.neighbors
-            )
+            shown = subset.extend(step.best, followed.shown.rays, options)
             followed = replace(followed, shown=shown)
         yield step, replace(step, best=followed.shown, followed=followed)
 
@@ -329,9 +330,7 @@ def refine_part(
             yield step, replace(step, followed=_followed(subset, step, step.best), own=None)
             continue
         if step.finished:
-            shown = subset.extend(
-                step.best, anchor.rays, isometry=options.isometry, neighbors=options.neighbors
-            )
+            shown = subset.extend(step.best, anchor.rays, options)
         elif not carried and step.phase.kind is PhaseKind.FINEST and not step.phase.subset:
             shown, carried = carried_along(subset, anchor, subset.restrict(anchor), step.best), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
@@ -356,7 +355,9 @@ class _CoarseEnd(OneLine):
     rays: np.ndarray  # (F, 2, P) of its start, for the points that are not searched
     agreeing: int = 0  # further starts that came near it
     ranked: float | None = None  # its energy at the level `RANKED`, None where it was not followed there
-    known: list[Preconditioner] | None = None  # of the trials that begin here, None before the first one
+    # Of the trials that begin here: the energy after the first level above which one is dropped, and the
+    # preconditioners; None before the first trial.
+    trial: tuple[float, list[Preconditioner]] | None = None
 
     @property
     def score(self) -> float:
@@ -372,7 +373,22 @@ class _FineEnd(OneLine):
     energy: float  # per point and frame
     coarser: DepthPoint  # see `DepthStep`
     objective: LevelEnergy  # whose value the energy is
+    passed: tuple[
+        tuple[DepthPoint, float], ...
+    ]  # where each of the finest levels ended, and the energy there
     own: OwnEnd | None = None  # with what is mirrored and not lower; None before
+
+
+End = TypeVar("End", _CoarseEnd, _FineEnd)
+
+
+def _distinct(problem: DepthProblem, ends: Sequence[End]) -> list[End]:
+    """Return the ends that differ from all that are kept before them."""
+    kept: list[End] = []
+    for end in ends:
+        if differs(problem, end.point, [other.point for other in kept]):
+            kept.append(end)
+    return kept
 
 
 @dataclass(eq=False)
@@ -404,7 +420,7 @@ class _Search(OneLine):
         """Yield all phases."""
         on_part = self._posed_anew and self.subset.problem.shape[1] > MOST_COMPARED
         found, others = yield from (self._compete_on_part if on_part else self._compete)(starts)
-        lowest, *higher = self._differing(found)
+        lowest, *higher = _distinct(self.subset.problem, found)
         best = (yield from self._pass_closing_levels(lowest)) if self.closing else lowest
         ends = [DepthEnd(best.name, best.point, lowest.energy, lowest.energy)]
         ends += [DepthEnd(each.name, each.point, each.energy, lowest.energy) for each in higher]
@@ -481,18 +497,13 @@ class _Search(OneLine):
             self.planned, self.done = search.planned + work + smoothing, search.done
             yield self._step(step.energy, replace(phase, subset=phase.kind not in SEARCHING))
         found, coarse = steps.value
-        differing = search._differing(found)
+        differing = _distinct(part, found)
         limit = found[0].energy + TIE_RANKED * abs(found[0].energy)
         followed = [end for end in differing if end.energy <= limit]
         self.planned, self.done = search.planned + len(followed) * work + smoothing, search.planned
         ends: list[_FineEnd] = []
         for end in followed:
-            point = subset.extend(
-                end.point,
-                starts[end.name].rays,
-                isometry=self.options.isometry,
-                neighbors=self.options.neighbors,
-            )
+            point = subset.extend(end.point, starts[end.name].rays, self.options)
             ends.append((yield from self._pass_fine_levels(end.name, point, FINE[-1:])))
         ends.sort(key=lambda each: each.energy)
         ends[0] = yield from self._judge(ends[0])
@@ -581,13 +592,13 @@ class _Search(OneLine):
             yield from self._mirror_blocks(end, kept[:number])
         swept: list[_CoarseEnd] = []
         for end in kept:
-            if all(self._distance(end, other) >= SAME for other in swept):
-                swept.append(replace(end, known=None))
+            if differs(self.part, end.point, [other.point for other in swept]):
+                swept.append(replace(end, trial=None))
                 yield from self._mirror_frames(end)
                 swept.append(end)
         for end in kept:
-            end.known = None  # they are large
-        return self._distinct(sorted(kept, key=lambda end: end.score))
+            end.trial = None  # it is large
+        return _distinct(self.part, sorted(kept, key=lambda end: end.score))
 
     def _pass_fine_levels(
         self, name: str, point: DepthPoint, fine: tuple[DepthLevel, ...] = FINE
@@ -601,10 +612,10 @@ class _Search(OneLine):
             if not self.loose and self.count is None:
                 self.closing = self.options.closing(full, coarser)
                 self.planned += FINEST_COST * _iterations(self.closing) * iteration_work(full.shape)
-        point, energy, first = yield from self._finest(coarser)
-        assert self.current is not None  # of the finest level
-        end = _FineEnd(name, point, energy, first if self.loose else coarser, self.current)
-        if energy < self.lowest:
+        end = yield from self._finest(name, coarser)
+        if not self.loose:
+            end = replace(end, coarser=coarser)
+        if end.energy < self.lowest:
             self._show(end)
         return end
 
@@ -638,15 +649,6 @@ class _Search(OneLine):
             point = self.subset.extend(start, found.point.rays)
             ends.append((yield from self._pass_fine_levels(found.name, point)))
         return ends
-
-    def _differing(self, ends: list[_FineEnd]) -> list[_FineEnd]:
-        """Return the ends that differ from all before them."""
-        shapes = [self.subset.problem.shapes(end.point) for end in ends]
-        return [
-            end
-            for index, end in enumerate(ends)
-            if all(shape_distance(shapes[index], X) >= SAME for X in shapes[:index])
-        ]
 
     def _judge(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
         """Mirror frames of an end, or pose some anew, while its energy at the finest level falls."""
@@ -699,24 +701,39 @@ class _Search(OneLine):
     ) -> Generator[DepthStep, None, _FineEnd | None]:
         """Return the first end of the finest level of some starts that is lower by more; None if none is."""
         for start in starts:
-            point, energy, coarser = yield from self._finest(start)
-            if energy < end.energy - least:
+            lower = yield from self._finest(end.name, start, end)
+            if lower.energy < end.energy - least:
                 if not self.loose:
                     exact = self.subset.problem.with_noise(0.0)
-                    coarser, _ = relax(exact, point, FINE[-1:], self.options)
-                assert self.current is not None  # of the finest level
-                lower = _FineEnd(end.name, point, energy, coarser, self.current)
+                    coarser, _ = relax(exact, lower.point, FINE[-1:], self.options)
+                    lower = replace(lower, coarser=coarser)
                 self._show(lower)
                 return lower
         return None
 
-    def _finest(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[DepthPoint, float, DepthPoint]]:
-        """Pass the finest levels; return where they end, the energy there, and where the first one ended."""
+    def _finest(
+        self, name: str, point: DepthPoint, other: _FineEnd | None = None
+    ) -> Generator[DepthStep, None, _FineEnd]:
+        """Pass the finest levels; return where they end, with the end of the first one as the coarser point.
+
+        Where one ends far above another end of it, or near that, the others are left out, and the energy is
+        infinite.
+        """
         full, finest = self.subset.problem, self.options.finest(loose=bool(self.loose))
         cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
-        first, _ = yield from self._levels(full, point, finest[:1], self._finest_phase(), cost=cost)
-        point, energy = yield from self._levels(full, first, finest[1:], self._finest_phase(1), cost=cost)
-        return point, energy, first
+        passed: list[tuple[DepthPoint, float]] = []
+        for number, level in enumerate(finest):
+            phase = self._finest_phase(number)
+            point, energy = yield from self._levels(full, point, (level,), phase, cost=cost)
+            passed.append((point, energy))
+            if other is not None:
+                near, lowest = other.passed[number]
+                far = energy > lowest + FAR_ABOVE / full.shape[1]
+                if far or shape_distance(full.shapes(point), full.shapes(near)) < RETURNED_TO_END:
+                    energy = np.inf
+                    break
+        assert self.current is not None  # of the last level
+        return _FineEnd(name, point, energy, passed[0][0], self.current, tuple(passed))
 
     def _rank(
         self, kept: list[_CoarseEnd], tie: float
@@ -784,7 +801,7 @@ class _Search(OneLine):
 
     def _lowest(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
         """Return the lowest ends that differ, and count those that agree with each."""
-        kept = self._distinct(sorted(ends, key=lambda end: end.energy))[:REFLECTED]
+        kept = _distinct(self.part, sorted(ends, key=lambda end: end.energy))[:REFLECTED]
         if self.options.thorough:
             for end in kept:
                 end.agreeing = self._agreeing(end, ends)
@@ -793,14 +810,6 @@ class _Search(OneLine):
     def _agreeing(self, end: _CoarseEnd, ends: list[_CoarseEnd]) -> int:
         """Return how many of the other ends are near one of them."""
         return sum(self._distance(end, other) < NEAR for other in ends) - 1
-
-    def _distinct(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
-        """Return the ends that differ from all before them."""
-        kept: list[_CoarseEnd] = []
-        for end in ends:
-            if all(self._distance(end, other) >= SAME for other in kept):
-                kept.append(end)
-        return kept
 
     def _distance(self, end: _CoarseEnd, other: _CoarseEnd) -> float:
         """Return the distance of the shapes of two ends after rotation, relative to their size."""
@@ -813,12 +822,11 @@ class _Search(OneLine):
         for _ in range(ROUNDS):
             mirrored = mirror_in_depth(end.point)
             blocks = candidate_blocks(suspicions(problem, end.point, mirrored))
-            limit, known = self._trial_limit(end), self._preconditioners(end)
             lowest: tuple[float, DepthPoint, FrameBlock] | None = None
             for block in blocks:
                 if block in refused:
                     continue
-                point, energy = yield from self._try_mirrored(end, mirrored, block, limit, known)
+                point, energy = yield from self._try_mirrored(end, mirrored, block)
                 if lowest is None or energy < lowest[0]:
                     lowest = energy, point, block
                 if energy > end.energy + FAR * abs(end.energy):
@@ -829,7 +837,7 @@ class _Search(OneLine):
                 return
             _, point, block = lowest
             settled = yield from self._settle(end, point, block, SETTLED)
-            if not settled or any(self._distance(end, other) < SAME for other in others):
+            if not (settled and differs(problem, end.point, [other.point for other in others])):
                 return
 
     def _mirror_frames(self, end: _CoarseEnd) -> Iterator[DepthStep]:
@@ -837,47 +845,37 @@ class _Search(OneLine):
         problem = self.part
         refused: set[FrameBlock] = set()
         for _ in range(SWEEPS):
-            mirrored = mirror_in_depth(end.point)
-            limit, known, lowered = self._trial_limit(end), self._preconditioners(end), False
+            mirrored, lowered = mirror_in_depth(end.point), False
             for block in suspicious_frames(problem, end.point, mirrored):
                 if block in refused:
                     continue
-                point, energy = yield from self._try_mirrored(end, mirrored, block, limit, known)
-                if energy > end.energy + FAR_FRAME * abs(end.energy):
+                point, energy = yield from self._try_mirrored(end, mirrored, block)
+                if energy > end.energy + FAR * abs(end.energy):
                     refused.add(block)
                 if energy < end.energy + CLOSE and (
                     yield from self._settle(end, point, block, SETTLED_FRAME)
                 ):
-                    mirrored, limit, lowered = mirror_in_depth(end.point), self._trial_limit(end), True
-                    known = self._preconditioners(end)
+                    mirrored, lowered = mirror_in_depth(end.point), True
             if not lowered:
                 return
 
-    def _trial_limit(self, end: _CoarseEnd) -> float:
-        """Return the energy after the first level of a trial above which it is dropped."""
-        energy = self._energy(end.point, TRIAL[0])
-        return energy + HOPELESS * abs(energy)
-
-    def _preconditioners(self, end: _CoarseEnd) -> list[Preconditioner]:
-        """Return those of the levels of a trial at an end: of the end with a few frames mirrored they do."""
-        if end.known is None:
-            energies = [self.options.energy(self.part, level, end.point) for level in TRIAL]
-            end.known = [energy.preconditioner(energy.start(end.point)) for energy in energies]
-        return end.known
-
     def _try_mirrored(
-        self,
-        end: _CoarseEnd,
-        mirrored: DepthPoint,
-        block: FrameBlock,
-        limit: float,
-        known: Sequence[Preconditioner],
+        self, end: _CoarseEnd, mirrored: DepthPoint, block: FrameBlock
     ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
-        """Yield the steps of a short descent from an end with a block mirrored; return where it ends."""
-        point = reflect_block(self.part, end.point, mirrored, block)
+        """Yield the steps of a short descent from an end with a block mirrored; return where it ends.
+
+        Its preconditioners are those of the end, which do for it with a few frames mirrored.
+        """
+        problem = self.part
+        if end.trial is None:
+            energies = [self.options.energy(problem, level, end.point) for level in TRIAL]
+            known = [energy.preconditioner(energy.start(end.point)) for energy in energies]
+            lowest = self._energy(end.point, TRIAL[0])
+            end.trial = lowest + HOPELESS * abs(lowest), known
+        limit, known = end.trial
+        point = reflect_block(problem, end.point, mirrored, block)
         phase = Phase(PhaseKind.MIRROR, name=f"{end.name}, {block}")
-        part = self.part
-        return (yield from self._levels(part, point, TRIAL, phase, first_limit=limit, known=known))
+        return (yield from self._levels(problem, point, TRIAL, phase, first_limit=limit, known=known))
 
     def _settle(
         self, end: _CoarseEnd, point: DepthPoint, block: FrameBlock, level: DepthLevel
@@ -887,7 +885,7 @@ class _Search(OneLine):
         point, energy = yield from self._levels(self.part, point, (level,), phase)
         if energy > end.energy - LEAST_GAIN:
             return False
-        end.point, end.energy, end.known = point, energy, None
+        end.point, end.energy, end.trial = point, energy, None
         if energy < self.best_energy:
             self.best, self.best_energy = self.subset.extend(point, end.rays), energy
         return True

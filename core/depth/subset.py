@@ -35,6 +35,7 @@ import numpy as np
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats, Ints
 from .problem import DepthPoint, DepthProblem
+from .schedule import DepthOptions
 
 LEAST_SEEN_WEIGHT = 0.3  # of a point that is never seen, where points are chosen; 1 of one always seen
 CARRIED_EPS = 0.05  # deviations well below it cost nothing, in units of s
@@ -70,12 +71,11 @@ class DepthSubset(OneLine):
             depths = depths / np.exp(np.log(depths).mean())
         return DepthPoint(point.rotations, depths, point.rays[:, :, self.points], point.affine)
 
-    def extend(
-        self, point: DepthPoint, rays: Floats, *, isometry: float = 0.0, neighbors: int = 0
-    ) -> DepthPoint:
+    def extend(self, point: DepthPoint, rays: Floats, options: DepthOptions | None = None) -> DepthPoint:
         """Return a value of all unknowns from one of the part: other depths are solved for.
 
-        `rays`: (F, 2, P) of the complete problem; those of visible points are its tracks.
+        `rays`: (F, 2, P) of the complete problem; those of visible points are its tracks. `options`: of the
+        lengths, None without.
         """
         if self.complete:
             return point
@@ -93,10 +93,12 @@ class DepthSubset(OneLine):
                 paths = system.paths(rays[run][:, :, chunk])
                 H, right = system.charges(paths)
                 z = system.depths(H, right)
-                if isometry > 0 and neighbors > 0:
-                    ends = system.nearest(paths, z, neighbors)
+                if options is not None and options.isometry > 0:
+                    ends = system.nearest(paths, z, options.neighbors)
                     for _ in range(ROUNDS):
-                        of_lengths = system.lengths(paths, z, ends, 2.0 * isometry / neighbors)
+                        of_lengths = system.lengths(
+                            paths, z, ends, 2.0 * options.isometry / options.neighbors
+                        )
                         z = system.depths(H + of_lengths[0], right + of_lengths[1])
                 Y[run][:, :, chunk] = paths.fixed + paths.moving * z[:, None]
         return DepthPoint.from_camera_points(self.problem, Y, point.rotations)

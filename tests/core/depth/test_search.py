@@ -102,8 +102,7 @@ def test_depths_that_keep_their_distances_to_a_subset_are_nearer_to_the_truth(si
     problem, truth = simulated(affine=affine, points=120, occlusion=0.1)
     subset = point_subset(problem, problem.shapes(truth), 40)
     free, kept = (
-        subset.extend(subset.restrict(truth), truth.rays, isometry=isometry, neighbors=8)
-        for isometry in (0.0, 0.3)
+        subset.extend(subset.restrict(truth), truth.rays, DepthOptions(isometry)) for isometry in (0.0, 0.3)
     )
     assert error(problem, kept, truth) < 0.6 * error(problem, free, truth)
     alone = subset.extend(subset.restrict(truth), truth.rays)
@@ -116,7 +115,7 @@ def test_systems_of_every_nth_frame_are_as_good_as_one_of_all(simulated, error, 
     errors = []
     for most in (48, 20):
         monkeypatch.setattr("core.depth.subset.LARGEST_SYSTEM", most)
-        extended = subset.extend(subset.restrict(truth), truth.rays, isometry=0.3, neighbors=8)
+        extended = subset.extend(subset.restrict(truth), truth.rays, DepthOptions())
         errors.append(error(problem, extended, truth))
     assert errors[1] < 1.05 * errors[0]
 
