@@ -4,6 +4,15 @@ from .alternatives import Alternative, OwnEnd, Pausing, find_alternatives, find_
 from .edges import frame_sizes, has_parts, inflation, neighbor_edges, rigid_edges
 from .energy import DepthLevel, LevelEnergy, check_mode_weights
 from .focal_profile import FocalProfile, profile_focal
+from .following import (
+    DepthEnd,
+    DepthStep,
+    Followed,
+    follow_depths,
+    follow_part,
+    followed_part,
+    followed_points,
+)
 from .lbfgs import LBFGS
 from .noise import estimate_noise
 from .problem import DepthPoint, DepthProblem
@@ -18,17 +27,6 @@ from .reflections import (
 )
 from .reposing import rotation_jumps
 from .schedule import FINE, FINEST_EPS, DepthOptions
-from .search import (
-    DepthEnd,
-    DepthStep,
-    Followed,
-    follow_depths,
-    follow_part,
-    followed_part,
-    followed_points,
-    planned_work,
-    refine_depths,
-    refine_part,
-)
+from .search import planned_work, refine_depths, refine_part
 from .subset import DepthSubset, anchored_subset, carried_along, point_subset
 from .uncertainty import carried_deviations, standard_deviations

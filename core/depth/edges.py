@@ -81,7 +81,7 @@ def frame_sizes(shapes: Floats, edges: Ints) -> Floats:
     `shapes`: (F, 3, P) the shapes; `edges`: (2, E) indices of points. Returns (F,) of geometric mean 1: the
     median over the edges of the length over the edge's geometric mean.
     """
-    sizes = np.median(_log_lengths(shapes, edges), axis=1)
+    sizes = np.median(log_lengths(shapes, edges), axis=1)
     scaled: Floats = np.exp(sizes - sizes.mean())
     return scaled
 
@@ -91,7 +91,7 @@ def inflation(shapes: Floats, edges: Ints) -> float:
 
     `shapes`: (F, 3, P) the shapes; `edges`: (2, E) indices of points.
     """
-    logs = _log_lengths(shapes, edges)
+    logs = log_lengths(shapes, edges)
     rest = logs - np.median(logs, axis=1)[:, None]
     before, after = (np.maximum(each.std(axis=0), STILL) for each in (logs, rest))
     return float(np.log(before / after).mean())
@@ -110,7 +110,7 @@ def _length_statistics(shapes: Floats, edges: Ints) -> tuple[Floats, Floats]:
     return length.mean(axis=0), length.std(axis=0)
 
 
-def _log_lengths(shapes: Floats, edges: Ints) -> Floats:
+def log_lengths(shapes: Floats, edges: Ints) -> Floats:
     """Return the logs of lengths less their means over the frames, (F, E)."""
     logs = np.log(_lengths(shapes, edges))
     logs -= logs.mean(axis=0)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..foundation.representation import OneLine
+from ..foundation.types import Floats
 from .edges import NEIGHBORS, has_parts
 from .energy import DepthLevel, LevelEnergy
 from .problem import DepthPoint, DepthProblem
@@ -54,6 +55,7 @@ RIGID = (
 )
 # Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
 FEW_MODES = 10.2
+LIGHTER = 1 / 6  # share of the weight of lengths that do not stay
 LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 # Where the last one ends there: the energy is flat along shapes whose errors differ by a quarter, so that one
 # which ended as the others do would be decided by the last digits of sums.
@@ -88,8 +90,12 @@ class DepthOptions(OneLine):
 
     def energy(self, problem: DepthProblem, level: DepthLevel, point: DepthPoint) -> LevelEnergy:
         """Return the energy of a level about a point, with the isometry and the neighbors asked for."""
-        level = replace(level, isometry=self.isometry * level.share)
+        level = replace(level, isometry=self._weight(problem, level))
         return LevelEnergy.about(problem, level, point, self.neighbors)
+
+    def _weight(self, problem: DepthProblem, level: DepthLevel) -> float:
+        """Return the weight of the lengths at a level."""
+        return self.isometry * level.share * (LIGHTER if problem.stretches else 1.0)
 
     def finest(self, *, loose: bool) -> tuple[DepthLevel, ...]:
         """Return the levels that a refinement ends with; `loose` is whether lengths may vary."""
@@ -104,7 +110,9 @@ class DepthOptions(OneLine):
         return tuple(replace(level, weights=self.weights) for level in levels)
 
     def closing(self, problem: DepthProblem, point: DepthPoint) -> tuple[DepthLevel, ...]:
-        """Return the levels that an end goes on to whose lengths are not loose."""
+        """Return the levels that an end whose lengths are not loose goes on to; none where they stretch."""
+        if problem.stretches:
+            return ()
         levels = RIGID if has_parts(problem.shapes(point), self.neighbors) else STAYING
         return tuple(replace(level, eps=self.eps, weights=self.weights) for level in levels)
 
@@ -119,7 +127,7 @@ class DepthOptions(OneLine):
         Its edges are the same, unless the number of neighbors is another one: then they are of a point, which
         is the end of the search. `noise`: of a coordinate of the tracks in calibrated units.
         """
-        isometry = self.isometry * before.level.share
+        isometry = self._weight(before.problem, before.level)
         level = replace(before.level, weights=self.weights, eps=self.eps, isometry=isometry)
         problem = before.problem if noise == before.problem.noise else before.problem.with_noise(noise)
         if self.neighbors != before.neighbors:
@@ -128,17 +136,18 @@ class DepthOptions(OneLine):
 
 
 def is_loose(problem: DepthProblem, point: DepthPoint, count: int | None = None) -> bool:
-    """Return whether the finest levels leave lengths loose. `count`: as in `deforming_modes`."""
-    return problem.inflates or deforming_modes(problem, point, count) < FEW_MODES
-
-
-def deforming_modes(problem: DepthProblem, point: DepthPoint, count: int | None = None) -> float:
-    """Return half of log det(D D' / (F eps^2) + I), in nats per frame: how much the shapes deform.
+    """Return whether the finest levels leave lengths loose.
 
     `count`: of the points that those of the problem stand for, where they are a part.
     """
     X = problem.shapes(point)
     D = (X - X.mean(axis=0)).reshape(len(X), -1)
+    if count is not None:
+        D *= np.sqrt(count / X.shape[2])
+    return problem.inflates or mode_nats(D, RANKED.eps) < FEW_MODES
+
+
+def mode_nats(D: Floats, eps: float) -> float:
+    """Return half of log det(D D' / (F eps^2) + I) of deviations (F, n), in nats per frame."""
     sigma = np.linalg.svd(D, compute_uv=False)
-    share = 1.0 if count is None else count / X.shape[2]
-    return float(0.5 * np.log1p(share * np.square(sigma / RANKED.eps) / len(X)).sum())
+    return float(0.5 * np.log1p(np.square(sigma / eps) / len(D)).sum())

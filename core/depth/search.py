@@ -19,6 +19,9 @@
                 where parts move against each other with fewer edges of each point (`schedule`); energies
                 there do not compare with those before
 
+Where lengths do not stay (`alternatives.is_stretching`) all of these, but for the closing levels, pass once
+more with lengths that count less.  What then has fewer modes in sum of shapes and of lengths is kept.
+
 Where frames are few and points many, all of these are of the searched points, and the lowest ends pass the
 last fine level and the finest ones once more, with all points.
 
@@ -39,9 +42,20 @@ import numpy as np
 from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
-from .alternatives import OwnEnd, Pausing, differs, find_mirrored, find_near, mirrored_together, relax
-from .edges import has_parts
+from .alternatives import (
+    OwnEnd,
+    Pausing,
+    differs,
+    find_mirrored,
+    find_near,
+    is_stretching,
+    mirrored_together,
+    modes,
+    relax,
+)
+from .edges import has_parts, neighbor_edges
 from .energy import DepthLevel, LevelEnergy, Preconditioner
+from .following import DepthEnd, DepthStep, Followed
 from .lbfgs import LBFGS
 from .problem import DepthPoint, DepthProblem
 from .reflections import (
@@ -60,7 +74,6 @@ from .schedule import (
     EXTENDED,
     FINE,
     FIRST,
-    LOOSE_EDGES,
     NOISY,
     RANKED,
     SETTLED,
@@ -73,14 +86,10 @@ from .schedule import (
 )
 from .subset import DepthSubset, anchored_subset, carried_along
 
-# Where a shape that is shown follows its parameters: a movement and its reverse end in the same place.
-FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 4000
-ANSWER_ITERATIONS = 3  # of the first step after a movement
-
+LIGHT, FIRST_END = "lighter lengths", "first end"  # of starts where lengths do not stay
 SEARCHED = 50  # points that starts are compared on
 MOST_COMPARED = 100  # points on all of which the ends of few frames compete at the finest level
 SEARCHING = (PhaseKind.DEPTH_START, PhaseKind.MIRROR)  # on some of the points anyway
-FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
 FINEST_COST = 1.2  # of an iteration there, relative to one on the rays: observations leave them
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
 ROUNDS = 5  # of reflections of blocks of one end
@@ -106,49 +115,6 @@ LEAST_LOWER_PARTS = 0.25  # the same of mirrored parts: below, errors rise as of
 # not become lower. Those that did were .3 above it or less, and .02 away from it or more.
 FAR_ABOVE, RETURNED_TO_END = 1.5, 0.005
 CLOSE = 2e-3  # per point and frame: a single frame whose trial ends higher by more is not settled
-
-
-@dataclass(frozen=True, eq=False)
-class DepthEnd(OneLine):
-    """Where a start ended: its name, its point, and the energy by which it was ranked.
-
-    Those that passed the finest level are ranked there, ends that are nearly equal on all points, the others
-    on those that starts are compared on. Its energy and the lowest one are always of the same points.
-    """
-
-    name: str
-    point: DepthPoint
-    energy: float  # per point and frame
-    lowest: float  # that of the end that is shown, at the same level and on the same points
-
-    @property
-    def excess(self) -> float:
-        """By how much its energy is above that of the end that is shown."""
-        return self.energy - self.lowest
-
-
-@dataclass(frozen=True, eq=False)
-class DepthStep(OneLine):
-    """One iteration of a depth refinement."""
-
-    best: DepthPoint  # what is shown, and what a stopped run keeps
-    best_energy: float  # of `best`, at the level where it was kept
-    energy: float  # of the current level, per point and frame
-    phase: Phase
-    fraction: float  # of the refinement that is done
-    finished: bool = False
-    ends: tuple[DepthEnd, ...] = ()  # of the last step, the lowest first
-    # Of the last step: where a coarser level ended, see `uncertainty`; None where only some points passed it.
-    coarser: DepthPoint | None = None
-    objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
-    own: OwnEnd | None = None  # of the last step of the part, before the closing levels; None if not known
-    followed: Followed | None = None  # from where changes of the parameters are followed; None before
-    known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
-
-    @property
-    def loose(self) -> bool:
-        """Whether the finest level that it passed left lengths loose."""
-        return self.objective is not None and self.objective.level.edge_eps == LOOSE_EDGES
 
 
 def planned_work(shape: tuple[int, int], starts: int, ranked: int = 1) -> float:
@@ -177,143 +143,22 @@ def refine_depths(
     """Yield the steps of a refinement; it pauses while none is asked for."""
     anchor = next(iter(starts.values()))
     most = SEARCHED if options.thorough else problem.shape[1]
-    return _Search(anchored_subset(problem.anchored(anchor), anchor, most), options, anchor).run(starts)
-
-
-def follow_depths(
-    objective: LevelEnergy,
-    point: DepthPoint,
-    *,
-    end: DepthPoint | None = None,
-    coarser: DepthPoint | None = None,
-    known: tuple[Preconditioner, int] | None = None,
-) -> Iterator[DepthStep]:
-    """Yield the steps from a point to a minimum of an objective at the finest level.
-
-    A path through other objectives may lead into a higher basin than it came from. So the `end` of the search
-    is followed as well, where its energy is below that of the minimum, and the lower of both minima is kept.
-    The first step is of a few iterations: it answers a movement of a parameter, after which another one
-    may follow at once. `coarser` is that of the last step, see `DepthStep`; `known` that of `LBFGS`.
-    """
-    phase = Phase(PhaseKind.FINEST)
-    algorithm = LBFGS(FOLLOW_ITERATIONS, FOLLOW_TOLERANCE, known=known)
-    count = objective.problem.visible.size
-    best, lowest, done, share, largest = point, np.inf, False, 0.0, np.inf
-    for start in (point,) if end is None or end is point else (point, end):
-        if objective.value_and_gradient(objective.start(start))[0] / count >= lowest:
-            continue
-        for snapshot in iterate(objective, algorithm, start):
-            energy = snapshot.progress.loss / count
-            if energy < lowest:
-                best, lowest = objective.point(snapshot.state.x), energy
-            iteration, state = snapshot.progress.iteration, snapshot.state
-            decrease = algorithm.decrease(state)
-            largest = decrease if np.isinf(largest) else max(largest, decrease)
-            share = max(share, _converged_share(decrease, largest))
-            known = None  # the later ones would fill the memory of what keeps the steps
-            if state.preconditioner is not None and iteration <= algorithm.refresh:
-                known = state.preconditioner, state.age
-            if done or iteration >= ANSWER_ITERATIONS:
-                yield DepthStep(best, lowest, energy, phase, share, objective=objective, known=known)
-        done = True
-    yield DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
-
-
-def _converged_share(decrease: float, largest: float) -> float:
-    """Return about which part of the iterations is done: the decrease falls by about a factor in each."""
-    if not FOLLOW_TOLERANCE < decrease <= largest < np.inf:
-        return float(decrease <= FOLLOW_TOLERANCE)
-    return float(np.log(largest / decrease) / np.log(largest / FOLLOW_TOLERANCE))
-
-
-@dataclass(frozen=True, eq=False)
-class Followed(OneLine):
-    """A point at the finest level, from which changes of the parameters are followed."""
-
-    subset: DepthSubset  # the points that pass all levels; the others are carried along
-    point: DepthPoint  # of the part
-    objective: LevelEnergy  # of the search, on the part; each movement changes it anew
-    end: DepthPoint  # of the search, on the part: a movement and its reverse end there
-    shown: DepthPoint  # `point`, with the points that are carried along
-    coarser: DepthPoint | None = None  # see `DepthStep`
-    known: tuple[Preconditioner, int] | None = None  # see `DepthStep`
-
-    @classmethod
-    def from_shape(cls, subset: DepthSubset, shown: DepthPoint, options: DepthOptions) -> Followed:
-        """Return a shape that is known without its search, of a file, as the end of one.
-
-        Whether parts move is seen in this shape; its search saw it before the finest levels.
-        """
-        point = subset.restrict(shown)
-        loose = is_loose(subset.part, point)
-        level = (options.finest(loose=True) if loose else options.closing(subset.part, point))[-1]
-        return cls(subset, point, options.energy(subset.part, level, point), point, shown)
-
-    def at(self, shown: DepthPoint) -> Followed:
-        """Return the same from another end of the search."""
-        point = self.subset.restrict(shown)
-        return replace(self, point=point, end=point, shown=shown, coarser=None, known=None)
-
-    def moved(self, step: DepthStep) -> Followed:
-        """Return where a step of the part leads, the other points carried along."""
-        shown = carried_along(self.subset, self.shown, self.point, step.best)
-        return replace(self, point=step.best, shown=shown, known=step.known)
-
-
-def follow_part(
-    followed: Followed, options: DepthOptions, noise: float
-) -> Iterator[tuple[DepthStep, DepthStep]]:
-    """Yield the steps to the minimum under other parameters: of the part, and of all points.
-
-    `noise`: of a coordinate of the tracks in calibrated units.
-    """
-    subset = followed.subset
-    objective = options.objective(followed.objective, noise, followed.end)
-    steps = follow_depths(
-        objective, followed.point, end=followed.end, coarser=followed.coarser, known=followed.known
-    )
-    back = _way_back(followed, objective)
-    for step in steps if back is None else (back,):
-        followed = followed.moved(step)
-        if step.finished and not subset.complete:
-            shown = subset.extend(step.best, followed.shown.rays, options)
-            followed = replace(followed, shown=shown)
-        yield step, replace(step, best=followed.shown, followed=followed)
-
-
-def _way_back(followed: Followed, objective: LevelEnergy) -> DepthStep | None:
-    """Return the end of the search where its parameters are put back; None where another shape is lower.
-
-    Energies that are nearly equal are of shapes which may differ much: the one that was found first is kept.
-    """
-    found, end = followed.objective, followed.end
-    if (objective.level, objective.problem.noise, objective.neighbors) != (
-        *(found.level, found.problem.noise, found.neighbors),
-    ):
-        return None
-    known, here = (
-        found.value_and_gradient(found.start(point))[0] / found.problem.visible.size
-        for point in (end, followed.point)
-    )
-    if here < known - AGREEMENT * abs(known):
-        return None
-    phase = Phase(PhaseKind.FINEST)
-    return DepthStep(end, known, known, phase, 1.0, finished=True, coarser=followed.coarser, objective=found)
-
-
-def followed_points(shape: tuple[int, int]) -> int:
-    """Return how many points of a problem of so many frames and points pass all levels. `shape`: (F, P)."""
-    frames, points = shape
-    most = max(FEWEST_FOLLOWED, FOLLOWED // frames)
-    return points if points <= 2 * most else most
-
-
-def followed_part(problem: DepthProblem, anchor: DepthPoint) -> DepthSubset:
-    """Return the points that pass all levels: all of them, or some where there are very many."""
-    most = followed_points(problem.shape)
-    if most == problem.shape[1]:
-        problem = problem.anchored(anchor)
-    return anchored_subset(problem, anchor, most)
+    search = _Search(anchored_subset(problem.anchored(anchor), anchor, most), options, anchor)
+    found, others = yield from search.find_ends(starts)
+    end, full = found[0], search.subset.problem
+    if is_stretching(end.own or OwnEnd.of_solution(full, end.point, options), options):
+        lighter = replace(search, subset=search.subset.stretching(), lowest=np.inf, loose=None, closing=())
+        lighter.done = lighter.planned
+        again = {f"{name}, {LIGHT}": start for name, start in {**starts, FIRST_END: end.point}.items()}
+        steps = Pausing(lighter.find_ends(again))
+        for step in steps:  # energies do not compare: what is known is shown
+            yield replace(step, best=end.point, best_energy=end.energy, objective=None)
+        edges = neighbor_edges(full.shapes(end.point), options.neighbors)
+        ends = end.point, steps.value[0][0].point
+        kept, less = (sum(modes(full, point, edges, options.eps)) for point in ends)
+        if less < kept:
+            search, (found, others) = lighter, steps.value
+    yield from search.finish(found, others)
 
 
 def refine_part(
@@ -399,7 +244,7 @@ class _Search(OneLine):
     options: DepthOptions
     best: DepthPoint  # on all points
     best_energy: float = np.inf
-    planned: float = 1.0  # see `planned_work`
+    planned: float = 0.0  # see `planned_work`
     done: float = 0.0
     share: float = 0.0  # of the work, which never falls although more is planned
     following: bool = field(default=False)  # whether `best` follows the current point
@@ -416,10 +261,15 @@ class _Search(OneLine):
         """The points that are searched, with exact rays: that of a hidden point alone is unknown."""
         return self.subset.part.with_noise(0.0)
 
-    def run(self, starts: Mapping[str, DepthPoint]) -> Iterator[DepthStep]:
-        """Yield all phases."""
+    def find_ends(
+        self, starts: Mapping[str, DepthPoint]
+    ) -> Generator[DepthStep, None, tuple[list[_FineEnd], list[DepthEnd]]]:
+        """Return the ends of the finest level, the lowest first, and those that did not pass it."""
         on_part = self._posed_anew and self.subset.problem.shape[1] > MOST_COMPARED
-        found, others = yield from (self._compete_on_part if on_part else self._compete)(starts)
+        return (yield from (self._compete_on_part if on_part else self._compete)(starts))
+
+    def finish(self, found: list[_FineEnd], others: list[DepthEnd]) -> Iterator[DepthStep]:
+        """Yield the closing levels of the lowest end, and the last step."""
         lowest, *higher = _distinct(self.subset.problem, found)
         best = (yield from self._pass_closing_levels(lowest)) if self.closing else lowest
         ends = [DepthEnd(best.name, best.point, lowest.energy, lowest.energy)]
@@ -440,7 +290,7 @@ class _Search(OneLine):
     def _compete(
         self, starts: Mapping[str, DepthPoint]
     ) -> Generator[DepthStep, None, tuple[list[_FineEnd], list[DepthEnd]]]:
-        """Return the ends of the finest level, the lowest first, and those that did not pass it."""
+        """Return the ends of `find_ends`, of all starts."""
         full, thorough = self.subset.problem, self.options.thorough
         ends = yield from self._pass_coarse_levels(starts)
         kept = self._lowest(ends)
@@ -485,7 +335,8 @@ class _Search(OneLine):
         """Return the same; what competes is of the searched points, and the lowest ends pass on to all."""
         subset, part = self.subset, self.subset.part
         own = DepthSubset(part, part, np.arange(part.shape[1]))
-        search = _Search(own, self.options, subset.restrict(self.best), count=subset.problem.shape[1])
+        shown, count = subset.restrict(self.best), subset.problem.shape[1]
+        search = _Search(own, self.options, shown, planned=self.planned, done=self.done, count=count)
         steps = Pausing(search._compete({name: subset.restrict(start) for name, start in starts.items()}))
         work, phase, shown = _fine_work(subset.problem.shape, FINE[-1:]), None, search.best
         smoothing = self._smoothing_work
@@ -550,7 +401,7 @@ class _Search(OneLine):
                 ends.append(_CoarseEnd(name, point, self._energy(point, COMPARED), start.rays))
         searched = list(starts.items())[: (None if thorough else 1) if coarse else 0]
         ranked = 1 if thorough else len(ends) + len(searched)
-        self.planned = planned_work(full.shape, len(searched) * (2 if thorough else 1), ranked)
+        self.planned += planned_work(full.shape, len(searched) * (2 if thorough else 1), ranked)
         self.planned += self._posing_work + self._smoothing_work
         begun: list[tuple[Phase, _CoarseEnd]] = []
         for number, (name, start) in enumerate(searched, start=1):

@@ -62,6 +62,12 @@ class DepthSubset(OneLine):
         """Whether it has all points."""
         return self.part is self.problem
 
+    def stretching(self) -> DepthSubset:
+        """Return the same of the problem whose lengths do not stay."""
+        problem = replace(self.problem, stretches=True)
+        part = problem if self.complete else replace(self.part, stretches=True)
+        return replace(self, problem=problem, part=part)
+
     def restrict(self, point: DepthPoint) -> DepthPoint:
         """Return the value of the part's unknowns, of geometric mean depth 1 if perspective."""
         if self.complete:

@@ -45,10 +45,10 @@ from ..foundation.linalg import nearest_rotation
 from ..foundation.types import Floats
 from .alternatives import SCALE, Alternative
 from .energy import DepthLevel
+from .following import DepthEnd, DepthStep
 from .problem import DepthPoint, DepthProblem
 from .reflections import MIRROR
 from .schedule import DepthOptions
-from .search import DepthEnd, DepthStep
 from .subset import DepthSubset
 
 MODEL = (0.01, 0.015)  # scales of deviations and of lengths, in units of s and of the edges' references
