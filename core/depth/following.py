@@ -18,7 +18,7 @@ from .alternatives import OwnEnd, is_stretching
 from .energy import LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
 from .problem import DepthPoint, DepthProblem
-from .schedule import LOOSE_EDGES, DepthOptions, is_loose
+from .schedule import LIGHTER, LOOSE_EDGES, DepthOptions, is_loose
 from .subset import DepthSubset, anchored_subset, carried_along
 
 # Where a shape that is shown follows its parameters: a movement and its reverse end in the same place.
@@ -138,7 +138,7 @@ class Followed(OneLine):
         """
         point = subset.restrict(shown)
         if is_stretching(OwnEnd.of_solution(subset.part, point, options), options):
-            subset = subset.stretching()
+            subset = subset.with_length_share(LIGHTER)
         part, loose = subset.part, is_loose(subset.part, point)
         level = (*options.finest(loose=loose), *(() if loose else options.closing(part, point)))[-1]
         return cls(subset, point, options.energy(part, level, point), point, shown)

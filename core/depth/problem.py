@@ -116,8 +116,7 @@ class DepthProblem(OneLine):
     # Whether the size of an object before an orthogonal camera changes from frame to frame; set by
     # `anchored`.
     inflates: bool = False
-    # Whether lengths do not stay, and count less (`DepthOptions.energy`): so it is seen once it is solved.
-    stretches: bool = False
+    length_share: float = 1.0  # of the weight of lengths that is asked for: less where they do not stay
 
     def __post_init__(self) -> None:
         tracks, visible = checked_tracks(self.tracks, self.visible)

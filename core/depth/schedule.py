@@ -95,7 +95,7 @@ class DepthOptions(OneLine):
 
     def _weight(self, problem: DepthProblem, level: DepthLevel) -> float:
         """Return the weight of the lengths at a level."""
-        return self.isometry * level.share * (LIGHTER if problem.stretches else 1.0)
+        return self.isometry * level.share * problem.length_share
 
     def finest(self, *, loose: bool) -> tuple[DepthLevel, ...]:
         """Return the levels that a refinement ends with; `loose` is whether lengths may vary."""
@@ -111,7 +111,7 @@ class DepthOptions(OneLine):
 
     def closing(self, problem: DepthProblem, point: DepthPoint) -> tuple[DepthLevel, ...]:
         """Return the levels that an end whose lengths are not loose goes on to; none where they stretch."""
-        if problem.stretches:
+        if problem.length_share < 1.0:
             return ()
         levels = RIGID if has_parts(problem.shapes(point), self.neighbors) else STAYING
         return tuple(replace(level, eps=self.eps, weights=self.weights) for level in levels)

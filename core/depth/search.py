@@ -74,6 +74,7 @@ from .schedule import (
     EXTENDED,
     FINE,
     FIRST,
+    LIGHTER,
     NOISY,
     RANKED,
     SETTLED,
@@ -87,6 +88,7 @@ from .schedule import (
 from .subset import DepthSubset, anchored_subset, carried_along
 
 LIGHT, FIRST_END = "lighter lengths", "first end"  # of starts where lengths do not stay
+SEARCHED_SHARE = 1 / 3  # of the weight of lengths, with which starts compete again where many ends differ
 SEARCHED = 50  # points that starts are compared on
 MOST_COMPARED = 100  # points on all of which the ends of few frames compete at the finest level
 SEARCHING = (PhaseKind.DEPTH_START, PhaseKind.MIRROR)  # on some of the points anyway
@@ -147,12 +149,13 @@ def refine_depths(
     found, others = yield from search.find_ends(starts)
     end, full = found[0], search.subset.problem
     if is_stretching(end.own or OwnEnd.of_solution(full, end.point, options), options):
-        lighter = replace(search, subset=search.subset.stretching(), lowest=np.inf, loose=None, closing=())
-        lighter.done = lighter.planned
+        subset = search.subset.with_length_share(LIGHTER)
+        lighter = replace(search, subset=subset, lowest=np.inf, loose=None, closing=(), done=search.planned)
         again = {f"{name}, {LIGHT}": start for name, start in {**starts, FIRST_END: end.point}.items()}
         steps = Pausing(lighter.find_ends(again))
         for step in steps:  # energies do not compare: what is known is shown
             yield replace(step, best=end.point, best_energy=end.energy, objective=None)
+        search.share = lighter.share
         edges = neighbor_edges(full.shapes(end.point), options.neighbors)
         ends = end.point, steps.value[0][0].point
         kept, less = (sum(modes(full, point, edges, options.eps)) for point in ends)
@@ -297,6 +300,8 @@ class _Search(OneLine):
         if thorough:
             kept = yield from self._mirror(kept)
         differ = thorough and self._agreeing(kept[0], ends) < min(AGREED, len(starts) - 1)
+        if differ and len(kept) == REFLECTED and full.length_share == 1.0:
+            kept = yield from self._add_lighter(kept, starts)
         ranked = yield from self._rank(kept, TIE if thorough and not differ else np.inf)
         limit = ranked[0][0] + (TIE_RANKED if differ else 0.0) * abs(ranked[0][0])
         followed = [ranked[0], *(each for each in ranked[1:] if each[0] <= limit)]
@@ -328,6 +333,20 @@ class _Search(OneLine):
                     pair = end.ranked, lowest.ranked
                 others.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), *pair))
         return found, others
+
+    def _add_lighter(
+        self, kept: list[_CoarseEnd], starts: Mapping[str, DepthPoint]
+    ) -> Generator[DepthStep, None, list[_CoarseEnd]]:
+        """Add the ends that starts have where lengths count less, which hold some of them where they are."""
+        lighter = replace(self, subset=self.subset.with_length_share(SEARCHED_SHARE), best_energy=np.inf)
+        ends = yield from lighter._pass_coarse_levels(starts)
+        found, added = (yield from lighter._mirror(lighter._lowest(ends))), list(kept)
+        self.share = lighter.share
+        for end in found:
+            phase = Phase(PhaseKind.DEPTH_START, name=end.name)
+            point, energy = yield from self._levels(self.part, end.point, (SETTLED,), phase)
+            added.append(replace(end, point=point, energy=energy))
+        return _distinct(self.part, sorted(added, key=lambda end: end.score))
 
     def _compete_on_part(
         self, starts: Mapping[str, DepthPoint]

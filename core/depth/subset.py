@@ -62,10 +62,10 @@ class DepthSubset(OneLine):
         """Whether it has all points."""
         return self.part is self.problem
 
-    def stretching(self) -> DepthSubset:
-        """Return the same of the problem whose lengths do not stay."""
-        problem = replace(self.problem, stretches=True)
-        part = problem if self.complete else replace(self.part, stretches=True)
+    def with_length_share(self, share: float) -> DepthSubset:
+        """Return the same of the problem whose lengths have a share of the weight that is asked for."""
+        problem = replace(self.problem, length_share=share)
+        part = problem if self.complete else replace(self.part, length_share=share)
         return replace(self, problem=problem, part=part)
 
     def restrict(self, point: DepthPoint) -> DepthPoint:
