@@ -174,21 +174,22 @@ def find_mirrored(
     return tuple(sorted((each for each in found if each.distance > SAME), key=lambda each: each.excess))
 
 
-def is_stretching(solution: OwnEnd, options: DepthOptions) -> bool:
+def is_stretching(
+    problem: DepthProblem, point: DepthPoint, options: DepthOptions, solution: OwnEnd | None = None
+) -> bool:
     """Return whether the lengths of a solution do not stay.
 
     The shapes have fewer modes wherever lengths count less. The lengths of paper, mats, backs and bodies then
     have more, those of balloons and of sheets that stretch have fewer, or hardly more. Where parts move
-    against each other lengths stay within these.
+    against each other lengths stay within these. `solution`: its own end, where that is known.
     """
-    problem, point = solution.problem, solution.point
-    X = problem.shapes(point)
-    if not options.isometry or has_parts(X, options.neighbors):
+    if not options.isometry or has_parts(problem.shapes(point), options.neighbors):
         return False
-    edges = neighbor_edges(X, options.neighbors)
+    own = solution or OwnEnd.of_solution(problem, point, options)
+    edges = neighbor_edges(own.problem.shapes(own.point), options.neighbors)
     kept, lighter = (
-        modes(problem, relax(each, point, NOISY[:1], options)[0], edges, NOISY[0].eps)
-        for each in (problem, replace(problem, length_share=LIGHTER))
+        modes(own.problem, relax(each, own.point, NOISY[:1], options)[0], edges, NOISY[0].eps)
+        for each in (own.problem, replace(own.problem, length_share=LIGHTER))
     )
     return lighter[1] - kept[1] < STRETCHED * (kept[0] - lighter[0])
 

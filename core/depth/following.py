@@ -137,7 +137,7 @@ class Followed(OneLine):
         Whether parts move is seen in this shape; its search saw it before the finest levels.
         """
         point = subset.restrict(shown)
-        if is_stretching(OwnEnd.of_solution(subset.part, point, options), options):
+        if is_stretching(subset.part, point, options):
             subset = subset.with_length_share(LIGHTER)
         part, loose = subset.part, is_loose(subset.part, point)
         level = (*options.finest(loose=loose), *(() if loose else options.closing(part, point)))[-1]

@@ -148,7 +148,7 @@ def refine_depths(
     search = _Search(anchored_subset(problem.anchored(anchor), anchor, most), options, anchor)
     found, others = yield from search.find_ends(starts)
     end, full = found[0], search.subset.problem
-    if is_stretching(end.own or OwnEnd.of_solution(full, end.point, options), options):
+    if is_stretching(full, end.point, options, end.own):
         subset = search.subset.with_length_share(LIGHTER)
         lighter = replace(search, subset=subset, lowest=np.inf, loose=None, closing=(), done=search.planned)
         again = {f"{name}, {LIGHT}": start for name, start in {**starts, FIRST_END: end.point}.items()}
