@@ -138,12 +138,11 @@ def find_mirrored(
     begin, finest = options.judging(loose=loose)
     if near:
         own, lowest = yield from relaxing(part, own, begin, options)
-    left, distinct = [], [own]
+    left = []
     for _, block, start in sorted(near, key=lambda each: each[0])[:MOST_JUDGED]:
         start, energy = yield from relaxing(part, start, begin, options)
-        if energy < lowest + EXCLUDED * frames and differs(part, start, distinct):
+        if energy < lowest + EXCLUDED * frames and differs(part, start, [own]):
             left.append(block)
-            distinct.append(start)
     if not left:
         return ()
     mirrored, exact = mirror_in_depth(point), problem.with_noise(0.0)

@@ -325,8 +325,8 @@ def test_without_a_search_the_lowest_of_the_starts_and_of_the_end_of_the_first_i
 
 @pytest.mark.slow
 def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(simulated, monkeypatch, error):
-    monkeypatch.setattr("core.depth.search.FOLLOWED", 600)
-    monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 25)
+    monkeypatch.setattr("core.depth.following.FOLLOWED", 600)
+    monkeypatch.setattr("core.depth.following.FEWEST_FOLLOWED", 25)
     problem, truth = simulated(points=120)
     noise = np.random.default_rng(0).normal(size=(24, 120))
     disturbed = replace(truth, depths=truth.depths * np.exp(0.01 * noise))

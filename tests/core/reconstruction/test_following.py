@@ -11,7 +11,7 @@ from core.depth import DepthOptions, carried_along, followed_points
 from core.foundation import DEPTHS, WNN, PhaseKind
 from core.reconstruction import BILINEAR_START, Provenance, Verdict
 from core.reconstruction.geometry import mean_and_modes
-from core.reconstruction.refinement import can_follow
+from core.reconstruction.refinement import can_follow, depth_options
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("brief_search")]
 
@@ -177,8 +177,8 @@ def test_steps_that_were_followed_are_repeated_bit_for_bit(sequence, refined, tm
 
 def follow_few(patch):
     """Have eight points of a sequence stand for all."""
-    patch.setattr("core.depth.search.FOLLOWED", 0)
-    patch.setattr("core.depth.search.FEWEST_FOLLOWED", FEW)
+    patch.setattr("core.depth.following.FOLLOWED", 0)
+    patch.setattr("core.depth.following.FEWEST_FOLLOWED", FEW)
 
 
 @pytest.fixture(scope="module")
@@ -203,8 +203,8 @@ def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path, 
         change = np.abs(moved[0].depth.best.depths - few.depth.best.depths)
         assert (change[:, others].max(axis=0) > 1e-7).all() and change[:, subset.points].max() > 1e-7
         followed = last.depth.followed
-        options = {"isometry": double.isometry, "neighbors": double.neighbors}
-        expected = followed.subset.extend(followed.point, start.geometry.depth_point.rays, **options)
+        options = depth_options(double, thorough=True)
+        expected = followed.subset.extend(followed.point, start.geometry.depth_point.rays, options)
         np.testing.assert_allclose(last.depth.best.depths, expected.depths, rtol=0.02)
         missed = np.linalg.norm(last.result().reprojections() - sequence.tracks, axis=1)
         assert missed[sequence.visible].max() < 10
