@@ -182,7 +182,8 @@ def is_stretching(
     have more, those of balloons and of sheets that stretch have fewer, or hardly more. Where parts move
     against each other lengths stay within these. `solution`: its own end, where that is known.
     """
-    if not options.isometry or has_parts(problem.shapes(point), options.neighbors):
+    sized = problem.inflates  # then lengths are relative to the size of the object in each frame
+    if sized or not options.isometry or has_parts(problem.shapes(point), options.neighbors):
         return False
     own = solution or OwnEnd.of_solution(problem, point, options)
     edges = neighbor_edges(own.problem.shapes(own.point), options.neighbors)
