@@ -389,8 +389,8 @@ class _Search(OneLine):
 
     @property
     def _posed_anew(self) -> bool:
-        """Whether frames are posed anew where two ends are close."""
-        few = FEWEST_POSED <= len(self.part.tracks) <= FEW_FRAMES
+        """Whether frames are posed anew where two ends are close: in the first search."""
+        few = FEWEST_POSED <= len(self.part.tracks) <= FEW_FRAMES and self.part.length_share == 1.0
         return few and self.options.thorough and self.options.coarse
 
     @property
