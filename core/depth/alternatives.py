@@ -173,18 +173,21 @@ def find_mirrored(
     return tuple(sorted((each for each in found if each.distance > SAME), key=lambda each: each.excess))
 
 
+def may_stretch(problem: DepthProblem, point: DepthPoint, options: DepthOptions) -> bool:
+    """Return whether lengths may not stay: within parts they do, and some are relative to the size anyway."""
+    parts = has_parts(problem.shapes(point), options.neighbors)
+    return not (parts or problem.inflates) and options.isometry > 0
+
+
 def is_stretching(
     problem: DepthProblem, point: DepthPoint, options: DepthOptions, solution: OwnEnd | None = None
 ) -> bool:
     """Return whether the lengths of a solution do not stay.
 
     The shapes have fewer modes wherever lengths count less. The lengths of paper, mats, backs and bodies then
-    have more, those of balloons and of sheets that stretch have fewer, or hardly more. Where parts move
-    against each other lengths stay within these. `solution`: its own end, where that is known.
+    have more, those of balloons and of sheets that stretch have fewer, or hardly more. `solution`: its own
+    end, where that is known.
     """
-    sized = problem.inflates  # then lengths are relative to the size of the object in each frame
-    if sized or not options.isometry or has_parts(problem.shapes(point), options.neighbors):
-        return False
     own = solution or OwnEnd.of_solution(problem, point, options)
     edges = neighbor_edges(own.problem.shapes(own.point), options.neighbors)
     kept, lighter = (

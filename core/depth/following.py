@@ -14,7 +14,7 @@ import numpy as np
 from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
-from .alternatives import OwnEnd, is_stretching
+from .alternatives import OwnEnd, is_stretching, may_stretch
 from .energy import LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
 from .problem import DepthPoint, DepthProblem
@@ -137,7 +137,8 @@ class Followed(OneLine):
         Whether parts move is seen in this shape; its search saw it before the finest levels.
         """
         point = subset.restrict(shown)
-        if is_stretching(subset.part, point, options):
+        part = subset.part
+        if may_stretch(part, point, options) and is_stretching(part, point, options):
             subset = subset.with_length_share(LIGHTER)
         part, loose = subset.part, is_loose(subset.part, point)
         level = (*options.finest(loose=loose), *(() if loose else options.closing(part, point)))[-1]

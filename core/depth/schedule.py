@@ -12,6 +12,9 @@ search needs the weight that is asked for.  Half was chosen on paper, where erro
 fall by 3 %, of a back by 17 %.  Twice was chosen on two motions of persons, where errors fall by 2 %; those
 of two others fall by 8 and 4 %.
 
+Where lengths do not stay at all (`alternatives.is_stretching`), as those of a balloon, they have a sixth of
+the weight at all levels.
+
 Energies of the levels where starts compete hardly tell a shape from one with a frame mirrored, those of finer
 ones do.  So what may be mirrored is judged there, in fewer iterations (`DepthOptions.judging`).
 """

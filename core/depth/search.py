@@ -19,11 +19,10 @@
                 where parts move against each other with fewer edges of each point (`schedule`); energies
                 there do not compare with those before
 
-Where lengths do not stay (`alternatives.is_stretching`) all of these, but for the closing levels, pass once
-more with lengths that count less.  What then has fewer modes in sum of shapes and of lengths is kept.
-
-Where frames are few and points many, all of these are of the searched points, and the lowest ends pass the
-last fine level and the finest ones once more, with all points.
+Where lengths do not stay (`alternatives.is_stretching`), or may not and starts lead to many ends, all of
+these but for the closing levels pass once more with lengths that count less.  What then has fewer modes, those
+of shapes and of lengths in sum, is kept.  Where starts lead to many ends, the coarse levels pass with lengths
+that count a third, too: an end that these held where it was comes down to the others.
 
 Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins
 where the one before ended, with the edges of the shapes there.  Energies are compared at one level and on the
@@ -49,6 +48,7 @@ from .alternatives import (
     find_mirrored,
     find_near,
     is_stretching,
+    may_stretch,
     mirrored_together,
     modes,
     relax,
@@ -148,7 +148,9 @@ def refine_depths(
     search = _Search(anchored_subset(problem.anchored(anchor), anchor, most), options, anchor)
     found, others = yield from search.find_ends(starts)
     end, full = found[0], search.subset.problem
-    if is_stretching(full, end.point, options, end.own):
+    if may_stretch(full, end.point, options) and (
+        search.undecided or is_stretching(full, end.point, options, end.own)
+    ):
         subset = search.subset.with_length_share(LIGHTER)
         lighter = replace(search, subset=subset, lowest=np.inf, loose=None, closing=(), done=search.planned)
         again = {f"{name}, {LIGHT}": start for name, start in {**starts, FIRST_END: end.point}.items()}
@@ -256,6 +258,7 @@ class _Search(OneLine):
     lowest: float = np.inf  # energy of an end of the finest level
     loose: bool | None = None  # whether the finest levels leave lengths loose; None before they begin
     closing: tuple[DepthLevel, ...] = ()  # that the lowest end passes after them
+    undecided: bool = False  # whether starts led to many ends that differ
     # Number of all points, where the problem has some of them and its end is a start for all of them.
     count: int | None = None
 
@@ -300,7 +303,8 @@ class _Search(OneLine):
         if thorough:
             kept = yield from self._mirror(kept)
         differ = thorough and self._agreeing(kept[0], ends) < min(AGREED, len(starts) - 1)
-        if differ and len(kept) == REFLECTED and full.length_share == 1.0:
+        self.undecided = differ and len(kept) == REFLECTED
+        if self.undecided and full.length_share == 1.0:
             kept = yield from self._add_lighter(kept, starts)
         ranked = yield from self._rank(kept, TIE if thorough and not differ else np.inf)
         limit = ranked[0][0] + (TIE_RANKED if differ else 0.0) * abs(ranked[0][0])

@@ -212,7 +212,7 @@ class Settings(OneLine):
         0.3,
         "Weight of the lengths between neighbors in the energy of the depths, 0 or more. "
         "The last level has twice this weight where parts move against each other, half of it elsewhere, "
-        "unless lengths are left loose.",
+        "unless lengths are left loose; all levels have a sixth of it where lengths do not stay.",
         **DEPTHS_PARAMETER,
         slider=(1e-2, 10.0),
     )

@@ -7,7 +7,7 @@ import pytest
 
 from core import PRESETS, iterate, procrustes_mm, simulate
 from core.depth import DepthOptions, DepthPoint, DepthProblem, Followed, followed_part, refine_depths
-from core.depth.alternatives import is_stretching, modes
+from core.depth.alternatives import is_stretching, may_stretch, modes
 from core.depth.edges import neighbor_edges
 from core.depth.schedule import LIGHTER, NOISY, mode_nats
 
@@ -46,7 +46,9 @@ def test_an_object_that_inflates_varies_its_lengths_by_one_mode(simulated):
 def test_balloons_and_elastic_sheets_stretch_and_paper_does_not(near, kind, expected):
     problem, truth, _ = near(kind)
     assert is_stretching(problem, truth, DepthOptions()) is expected
-    assert not is_stretching(problem, truth, DepthOptions(isometry=0.0))
+    assert may_stretch(problem, truth, DepthOptions())
+    assert not may_stretch(problem, truth, DepthOptions(isometry=0.0))
+    assert not may_stretch(replace(problem, inflates=True), truth, DepthOptions())
 
 
 def test_lengths_that_do_not_stay_count_a_sixth_and_follow_what_is_asked_for(near):
