@@ -204,9 +204,11 @@ def refinement_lines(figures: Mapping[str, Any], units: str) -> list[str]:
     """Return the lines of the energy of the depths: its value, its parameters, and how its starts ended."""
     noise = f"noise {figures['noise_px']:.3g} {units}, " if figures["noise_px"] is not None else ""
     weights = ", ".join(f"{weight:g}" for weight in figures["mode_weights"])
+    share = figures["length_share"]
+    lighter = f" times {share:.2g}, since lengths do not stay" if share < 1 else ""
     lines = [
         f"energy of the depths {figures['energy']:.8g} per point and frame, {noise}isometry "
-        f"{figures['isometry']:g}, smallest movement {figures['smallest_movement']:g}, "
+        f"{figures['isometry']:g}{lighter}, smallest movement {figures['smallest_movement']:g}, "
         f"{figures['neighbors']} neighbors, mode weights {weights}"
     ]
     ends = figures["ends"] if len(figures["ends"]) > 1 else []

@@ -20,8 +20,8 @@
                 there do not compare with those before
 
 Where lengths do not stay (`alternatives.is_stretching`), or may not and starts lead to many ends, all of
-these but for the closing levels pass once more with lengths that count less.  What then has fewer modes, those
-of shapes and of lengths in sum, is kept.  Where starts lead to many ends, the coarse levels pass with lengths
+these but for the closing levels pass once more with lengths that count less.  What then has fewer modes, of
+shapes and of lengths in sum, is kept.  Where starts lead to many ends, the coarse levels pass with lengths
 that count a third, too: an end that these held where it was comes down to the others.
 
 Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins

@@ -56,13 +56,13 @@ def test_evaluate_measures_the_minimum_of_a_refined_result_where_the_refinement_
 def test_the_summary_of_a_refined_result_names_its_energies_and_what_may_be_wrong(refined_result):
     ends = [{"name": "lowest", "excess": 0.0, "distance": 0.0}, {"name": "2", "excess": 0.5, "distance": 0.1}]
     figures = {"energy": -12.5, "noise_px": 0.3, "isometry": 0.3, "neighbors": 8, "ends": ends}
-    figures |= {"smallest_movement": 0.0025, "mode_weights": [0.0, 1.5]}
+    figures |= {"smallest_movement": 0.0025, "mode_weights": [0.0, 1.5], "length_share": 1 / 6}
     result = replace(refined_result, meta=refined_result.meta | {"refinement": figures})
     lines = as_lines(summary_of(result) | {"output": []})
     assert lines[0] == "answer: the rotation jumps between two frames"
     assert lines[1] == (
-        "energy of the depths -12.5 per point and frame, noise 0.3 px, isometry 0.3, smallest movement "
-        "0.0025, 8 neighbors, mode weights 0, 1.5"
+        "energy of the depths -12.5 per point and frame, noise 0.3 px, isometry 0.3 times 0.17, since "
+        "lengths do not stay, smallest movement 0.0025, 8 neighbors, mode weights 0, 1.5"
     )
     assert "end of lowest: the lowest energy" in lines
     assert "end of 2: energy 0.5 higher, 10 % of the object apart" in lines

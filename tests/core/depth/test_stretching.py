@@ -97,3 +97,4 @@ def test_bundled_objects_are_found_where_one_weight_of_the_lengths_led_elsewhere
     scene = replace(simulate(kind, path=path, noise=0.3), companion=None)
     *_, last = iterate(scene, PRESETS["recommended"])
     assert procrustes_mm(last.geometry.points, scene.truth).mean < most
+    assert last.geometry.refinement["length_share"] == (1.0 if kind == "paper" else LIGHTER)
