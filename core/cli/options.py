@@ -129,7 +129,7 @@ def chosen_sequence(args: argparse.Namespace) -> tuple[Sequence, list[Path]]:
     if path.is_dir() and not readers.is_sequence_folder(path):
         path = _only_one(path, CameraModel(reading["camera"]) if "camera" in reading else None, args)
     with readers.recording_files() as files:
-        sequence = readers.read_sequence(path, **reading)
+        sequence = readers.read_sequence(path, path_name=args.path, **reading)
     return sequence, files if sequence.video is None else [*files, sequence.video]
 
 

@@ -306,7 +306,7 @@ class SequenceOpening(QObject):
 def _read(what: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
     """Return what a path holds and its first readable sequence; for a sample, all samples."""
     if str(what).startswith(SAMPLE):
-        return bundled_samples(), read_sequence(what)
+        return bundled_samples(), read_sequence(what, **reading)
     path = Path(what)
     folder = _sweep_folder(path)
     if folder is not None:

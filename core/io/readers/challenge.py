@@ -195,9 +195,13 @@ def sample_name(path: Path) -> str | None:
 
 
 def resolve(path: Path) -> Path:
-    """Return the file of "sample:NAME", and any other path as it is."""
+    """Return the file of "sample:NAME", the folder of "sample:OBJECT", and any other path as it is."""
     name = path.as_posix()
-    return sample_path(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else path
+    if not name.startswith(PREFIX):
+        return path
+    folders = {item.root.name: item.root for item in bundled_files()}
+    name = name.removeprefix(PREFIX)
+    return folders.get(name) or sample_path(name)
 
 
 def bundled_files() -> tuple[ChallengeFile, ...]:

@@ -96,7 +96,7 @@ def read_sequence(
     ----------
     path
         a file of a format in `READERS`, the folder of one NRSfM Challenge object, or "sample:NAME" with a
-        name that `sample_path` accepts.
+        name that `sample_path` accepts, of which that of an object stands for its folder.
     camera
         which of an object's cameras to read (the default: perspective where it is there). For a file that
         does not state its camera model: the model to assume (`provenance` records the default).
@@ -257,10 +257,15 @@ def _challenge_item(
 
     A file in the Challenge's folders that is read by other options is read without what lies around it there.
     """
-    if not path.is_dir():
-        plain = not options.given().keys() - {"camera", "frame_base"}
-        return challenge_file(path) if plain else None
-    return None if is_sequence_folder(path) else _chosen(path, options.camera_model, path_name)
+    if path.is_dir() and not is_sequence_folder(path):
+        return _chosen(path, options.camera_model, path_name)
+    plain = not path.is_dir() and not options.given().keys() - {"camera", "frame_base"}
+    item = challenge_file(path) if plain else None
+    if path_name not in (None, None if item is None else item.path_name):
+        raise InputError(
+            f"{path}: is one sequence; a path ({path_name}) chooses among those of an object's folder"
+        )
+    return item
 
 
 def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> ChallengeFile:

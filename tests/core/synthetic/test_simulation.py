@@ -206,5 +206,7 @@ def test_samples_have_names():
     assert read_sequence("sample:balloon/circle").source == sample_path("balloon/circle")
     assert read_sequence("sample:paper/tricky/orthogonal").camera is ORTHOGONAL
     assert list_sequences("sample:") == bundled_samples()
-    assert list_sequences("sample:tearing")[0].object_name == "tearing"
+    assert list_sequences("sample:tearing") == list_sequences(sample_path("tearing").parents[2])
+    chosen = read_sequence("sample:balloon", camera="orthogonal", path_name="tricky")
+    assert chosen.source == sample_path("balloon/tricky/orthogonal")
     assert sample_path("") == bundled_samples()[0].file

@@ -126,6 +126,12 @@ def test_a_clear_file_is_shown_by_import_as_and_read_again_as_it_was_changed(qtb
     assert opened(qtbot, window, clear).visible.all()
 
 
+def test_the_options_of_reading_choose_among_the_bundled_sequences_of_an_object(qtbot, window):
+    window.sequence_opening.open("sample:paper", {"camera": "orthogonal"})
+    qtbot.waitUntil(lambda: window.session.sequence.camera is CameraModel.ORTHOGONAL)
+    assert window.session.sequence.name == "paper circle"
+
+
 def test_a_script_is_not_asked(qtbot, window, asked):
     window.sequence_opening.asks = False
     window.sequence_opening.open(asked)

@@ -48,6 +48,10 @@ def test_a_folder_gives_perspective_and_its_first_path(written):
     read = read_sequence(written / "balloon")
     assert (read.camera, read.name) == (CameraModel.PERSPECTIVE, "balloon circle")
     assert read_sequence(written / "balloon", path_name="flyby").name == "balloon flyby"
+    file = written / "balloon" / "sequence" / "perspective" / "flyby.txt"
+    assert read_sequence(file, path_name="flyby").source == file
+    with pytest.raises(InputError, match=r"flyby\.txt: is one sequence; a path \(circle\) chooses among"):
+        read_sequence(file, path_name="circle")
     for below, count in (("sequence", 4), ("sequence/perspective", 2)):
         assert len(list_sequences(written / "balloon" / below)) == count
 
