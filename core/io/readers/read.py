@@ -201,6 +201,7 @@ def inspect_file(path: str | os.PathLike[str], **reading: Any) -> FileContents:
         sequence, parts = _interpreted(reader, file, options)
         if parts is None:
             return _of_sequence(found, OWN, sequence)
+        reading = {name: str(value) for name, value in sequence.reading.items()} | dict(parts.reading)
         camera = {"camera": sequence.camera.value} if parts.camera_assumed else {}
         return replace(
             found,
@@ -208,7 +209,7 @@ def inspect_file(path: str | os.PathLike[str], **reading: Any) -> FileContents:
             arrays=_entries(file.variables, parts.roles),
             guesses=parts.guesses,
             left_out=parts.left_out,
-            reading={**parts.reading, **camera},
+            reading=reading | camera,
             sequence=sequence,
         )
     except InputError as error:

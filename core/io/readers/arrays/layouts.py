@@ -113,10 +113,13 @@ def parts_of(file: LoadedFile, options: ReadingOptions) -> Parts:
             visible = NO_MASK  # the layout has read it
         parts = with_visibility(variables, parts, visible, options.threshold)
         parts = _with_size(parts, variables, options)
-    order = "ntxy" if SHAPES[parts.shape].points_first else "tnxy"
-    reading = {"tracks": parts.tracks_name, "order": order, "xy": options.xy or "xy"}
-    if parts.shape in ("interleaved", "blocked") and options.order is None:
-        reading.pop("order")
+    layout, shape = options.layout or parts.reading.get("layout"), SHAPES[parts.shape]
+    reading = {"tracks": parts.tracks_name, "xy": options.xy or "xy"} | ({"layout": layout} if layout else {})
+    if layout in (None, *TRACKERS):
+        if options.order or shape.dimensions == 3:
+            reading["order"] = "ntxy" if shape.points_first else "tnxy"
+    elif options.order:
+        raise InputError(f"order is {options.order!r}; layout {layout} has only one and accepts none")
     left_out = tuple(
         f"{shortened(name)} is {size_of(value)}"
         for name, value in variables.items()
@@ -192,11 +195,8 @@ def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
     if len(fitting) == 1:
         parts = LAYOUTS[fitting[0]].read(variables, file.path, options)
         if options.tracks in (None, parts.tracks_name):
-            if options.order and fitting[0] not in TRACKERS:
-                raise InputError(
-                    f"order is {options.order!r}; layout {fitting[0]} has only one and accepts none"
-                )
-            return parts
+            known = {} if fitting[0] in TRACKERS else {"layout": fitting[0]}
+            return replace(parts, reading={**parts.reading, **known})
     ways = {name: name for name in fitting}
     if len(fitting) <= 1:
         pairs = _fitting_shapes(variables, options)

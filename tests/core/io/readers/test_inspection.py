@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core import InputError, Settings, inspect_file, read_sequence, simulate, write_csv, write_npz
-from core.cli import parser, reading_from
+from core.cli import main, parser, reading_from
 from core.reconstruction import command_for, python_for
 
 F, P = 6, 9
@@ -93,6 +93,41 @@ def test_the_command_and_the_program_of_a_result_read_the_file_the_same_way(tmp_
     program = python_for(sequence, Settings())
     for name, value in reading.items():
         assert f"{name}={value!r}" in program or f"{name}=CameraModel({value!r})" in program
+
+
+BLOCKED = TRACKS.transpose(1, 0, 2).reshape(2 * F, P)
+BY_POINT = TRACKS.transpose(1, 2, 0)
+SHAPES_OF_BACK = np.random.default_rng(1).normal(size=(3, P, F))
+WRITTEN = {
+    "blocked.txt": (lambda file: np.savetxt(file, BLOCKED), {"layout": "blocked"}),
+    "blocked.npy": (lambda file: np.save(file, BLOCKED), {"layout": "blocked"}),
+    "points.txt": (lambda f: np.savetxt(f, BY_POINT.reshape(2 * P, F)), {"layout": "points-blocked"}),
+    "back.npz": (lambda f: save(f, L_tracks=BY_POINT, track3D=SHAPES_OF_BACK), {}),
+    "tap.npz": (
+        lambda file: save(file, points=XY.swapaxes(0, 1) / 900, occluded=~SEEN.T), {"size": "900x900"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_options_that_info_prints_read_the_file_the_same_way(tmp_path, capsys, name):
+    write, given = WRITTEN[name]
+    write(tmp_path / name)
+    words = [word for option, value in given.items() for word in (f"--{option}", value)]
+    assert main(["info", str(tmp_path / name), *words]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "same by options" in line]
+    _, _, printed = line.partition(": ")
+    args = parser().parse_args(["info", str(tmp_path / name), *shlex.split(printed)])
+    same = read_sequence(tmp_path / name, **reading_from(args))
+    np.testing.assert_array_equal(same.tracks, read_sequence(tmp_path / name, **given).tracks)
+    assert not name.startswith("blocked") or "--layout blocked" in printed
+
+
+def test_an_order_is_refused_where_the_layout_has_only_one(tmp_path):
+    np.savetxt(tmp_path / "a.txt", BLOCKED)
+    for given in ({}, {"layout": "blocked"}):
+        with pytest.raises(InputError, match=r"layout (interleaved|blocked) has only one and accepts none"):
+            read_sequence(tmp_path / "a.txt", order="ntxy", **given)
 
 
 def test_sentences_stay_short_however_many_arrays_a_file_has(tmp_path, sentences):
