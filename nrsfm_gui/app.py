@@ -49,9 +49,9 @@ def main(argv: Collection[str] | None = None) -> int:
     window.logbook.listen()
     window.defect_reporter.install()
     window.begin(arguments)
-    if arguments.size is not None:
+    if arguments.window_size is not None:
         window.setWindowState(Qt.WindowState.WindowNoState)  # it may have been maximized the last time
-        window.resize(*arguments.size)
+        window.resize(*arguments.window_size)
     window.show()
     if arguments.scripted or arguments.path:
         signals.received.connect(start_script(window, arguments).stop)

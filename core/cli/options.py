@@ -91,20 +91,14 @@ READING_HELP = {
 }
 
 
-def add_reading_options(
-    parser: argparse.ArgumentParser,
-    *,
-    renamed: Mapping[str, str] | None = None,
-    without: Collection[str] = (),
-) -> None:
+def add_reading_options(parser: argparse.ArgumentParser, *, without: Collection[str] = ()) -> None:
     """Add an option for every reading option of `read_sequence`."""
     models = [model.value for model in CameraModel]
     choices = {"camera": models, "order": readers.ORDERS, "xy": readers.COORDINATES}
     group = parser.add_argument_group("how the file is read (nrsfm info FILE shows how it is understood)")
     for name in [name for name in READING_HELP if name not in without]:
-        flag = (renamed or {}).get(name, f"--{name}")
         kind = {"dest": f"reading_{name}", "choices": choices.get(name)}
-        declare(group, flag + READING_HELP[name], **{flag.strip("-").replace("-", "_"): kind})
+        declare(group, f"--{name}{READING_HELP[name]}", **{name: kind})
 
 
 def reading_from(args: argparse.Namespace) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def add_arguments(parser: CheckedParser) -> None:
         --jobs N: processes at a time (default: one per processor)
         --timeout SECONDS: end a run that takes longer
         --retry: run again what failed, died or was ended by --timeout
-        --order: {explained(ORDERS)} (default %(default)s)
+        --run-order: {explained(ORDERS)} (default %(default)s)
         --no-results: keep the numbers of the runs only
         --backend: default %(default)s
         --scheduler ADDRESS: of Dask: HOST:PORT, or its JSON file
@@ -96,13 +96,13 @@ def add_arguments(parser: CheckedParser) -> None:
         jobs=int,
         timeout=float,
         retry=["failed"],
-        order={"choices": list(ORDERS), "default": "longest-first"},
+        run_order={"choices": list(ORDERS), "default": "longest-first"},
         backend={"choices": BACKENDS, "default": "processes"},
     )
     forms = tables.add_mutually_exclusive_group()
     declare(forms, "--markdown: as Markdown (the default)\n--latex: as LaTeX")
     options.add_frame_base(parser)
-    options.add_reading_options(parser, renamed={"order": "--axes"}, without=("camera",))
+    options.add_reading_options(parser, without=("camera",))
     options.add_settings_options(parser)
 
 
@@ -171,7 +171,7 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     with JobStore(args.output) as store, ExitStack() as at_end:
         cluster = at_end.enter_context(jobs.connect_to_dask(args.scheduler)) if args.scheduler else None
         processes, ahead = args.jobs or processor_count(), 0
-        if cluster is not None and args.order != "best-first":  # whose choices wait for what is known by then
+        if cluster is not None and args.run_order != "best-first":  # which waits for what is known by then
             ahead = max(jobs.IN_FLIGHT, 2 * cluster.threads)
         write_plan(args.output, len({job.key for job in plan.jobs} | store.keys), plan.swept)
         for text in _plan_lines(plan, store, args, cluster or processes):
@@ -190,7 +190,7 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
                     cluster=cluster,
                     timeout=args.timeout,
                     retry=args.retry is not None,
-                    queue=lambda waiting: _queue(waiting, plan, store, args.order),
+                    queue=lambda waiting: _queue(waiting, plan, store, args.run_order),
                     ahead=ahead,
                     progress=show,
                 )

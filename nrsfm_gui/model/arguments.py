@@ -28,7 +28,7 @@ class Arguments:
     exports: tuple[Path, ...] = ()
     exit: bool = False
     theme: str = ""  # empty for the one used last
-    size: tuple[int, int] | None = None
+    window_size: tuple[int, int] | None = None
     renderer: str = "auto"  # of the 3-D view
     first_steps: bool = False  # shown in a script, too
     desktop: str = ""  # "install" or "remove": the entry in the menu, and no window
@@ -62,7 +62,7 @@ def parse(argv: Collection[str]) -> Arguments:
     parser = CheckedParser(
         prog="nrsfm-gui", description="Non-rigid structure from motion: watch it converge."
     )
-    own = ("path", "run", "screenshot", "exports", "exit", "theme", "size", "desktop", "version")
+    own = ("path", "run", "screenshot", "exports", "exit", "theme", "window_size", "desktop", "version")
     parser.shorten_help("[PATH]", (*FREQUENT, *own))
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH",
@@ -90,7 +90,7 @@ def parse(argv: Collection[str]) -> Arguments:
         help="leave when all that was asked for is done; 2 where something failed",
     )
     parser.add_argument("--theme", choices=THEMES, default="", help="colors, for this time")
-    parser.add_argument("--size", type=_size, metavar="WxH", help="size of the window, for this time")
+    parser.add_argument("--window-size", type=_size, metavar="WxH", help="size of the window, for this time")
     parser.add_argument(
         "--renderer", choices=RENDERERS, default="auto",
         help="how the 3-D view is painted; auto uses OpenGL where it works",
@@ -109,7 +109,7 @@ def parse(argv: Collection[str]) -> Arguments:
         "--remove-desktop", dest="desktop", action="store_const", const="remove", default="",
         help="remove that entry, and leave",
     )  # fmt: skip
-    add_reading_options(parser, renamed={"size": "--image-size"})
+    add_reading_options(parser)
     add_settings_options(parser)
     parser.add_argument(
         "--version", action="store_true", help="show the version, and where it is loaded from"

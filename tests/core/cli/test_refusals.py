@@ -106,6 +106,7 @@ REFUSED = {
     f"{SWEEP} --set xi=log:1:9:101 --seeds 0:100000": "combinations; accepted are",
     f"{SWEEP} --seeds 5:0": "--seeds is '5:0'",
     f"{SWEEP} --camera fisheye": "--camera",
+    f"{SWEEP} --order best-first": "argument --order: invalid choice: 'best-first'",
     f"{SWEEP} --path nowhere": "--path is 'nowhere'",
     "sweep sample:balloon -o a --path line": "which the data does not have; it has circle, tricky",
     f"{SWEEP} --set rank=2 --rank 3": "--rank is given together with --set rank",

@@ -395,7 +395,7 @@ def test_the_folder_of_the_data_is_refused_as_the_output(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_best_first_tries_every_value_and_then_follows_the_least_errors(folder, tmp_path):
-    words = ["sweep", str(folder), "--camera", "perspective", *QUICK, "--jobs", "1", "--order", "best-first"]
+    words = ["sweep", str(folder), "--camera=perspective", *QUICK, "--jobs=1", "--run-order=best-first"]
     assert main([*words, "--set", "rank=1,3", "xi=0.1,0.5,100", "-o", str(tmp_path)]) == 0
     rows = [(row["settings"]["rank"], row["settings"]["penalty"]["xi"]) for row in lines(tmp_path)]
     errors = {}

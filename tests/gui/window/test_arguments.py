@@ -31,7 +31,7 @@ from nrsfm_gui.sessions.session_file import SavedSession, write_session
 def test_every_option_is_understood():
     given = parse(
         "data/face --run --screenshot a.png --export a.npz --export a.ply --exit --theme light "
-        "--size 1280x800 --preset paper --eta 0.1 --rho 2 --weights 1,2".split()
+        "--window-size 1280x800 --preset paper --eta 0.1 --rho 2 --weights 1,2".split()
     )
     assert given == Arguments(
         path="data/face",
@@ -40,7 +40,7 @@ def test_every_option_is_understood():
         exports=(Path("a.npz"), Path("a.ply")),
         exit=True,
         theme="light",
-        size=(1280, 800),
+        window_size=(1280, 800),
         settings=PRESETS["paper"].with_changes(
             eta=0.1, options=(("rho", 2.0),), penalty=ExplicitWeights((1.0, 2.0))
         ),
@@ -65,7 +65,7 @@ def test_the_options_of_the_application_are_those_of_the_command_line():
 
 
 def test_the_options_of_reading_are_kept_apart_and_a_script_or_a_given_camera_is_not_asked():
-    arguments = parse(["a.npz", "--visible", "~seen", "--image-size", "640x480"])
+    arguments = parse(["a.npz", "--visible", "~seen", "--size", "640x480"])
     assert arguments.reading == {"visible": "~seen", "size": "640x480"}
     assert arguments.settings is None and arguments.asks
     assert not parse(["a.npz", "--exit"]).asks
@@ -75,9 +75,9 @@ def test_the_options_of_reading_are_kept_apart_and_a_script_or_a_given_camera_is
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("--image-size wide", "wide"),
-        ("--size 12", "WIDTHxHEIGHT"),
-        ("--size 10x10", "below 800x560"),
+        ("--size wide", "wide"),
+        ("--window-size 12", "WIDTHxHEIGHT"),
+        ("--window-size 10x10", "below 800x560"),
         ("--theme pink", "invalid choice"),
         ("--preset best", "invalid choice"),
         ("--method admm --tau 0.1", "--tau does not belong to the method 'admm'"),
@@ -135,7 +135,7 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
     done = run_application(
         small, "--rank", "2", "--starts", "1", "--objective", "wnn", "--run",
         "--screenshot", picture, "--export", table, "--export", result,
-        "--exit", "--size", "1000x700", folder=tmp_path,
+        "--exit", "--window-size", "1000x700", folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
@@ -195,7 +195,7 @@ def test_all_is_as_large_as_preferred(tmp_path):
     kept.parent.mkdir(parents=True)
     kept.write_text('{"size": 150}')
     picture = tmp_path / "window.png"
-    words = ("--screenshot", str(picture), "--exit", "--size", "1000x700")
+    words = ("--screenshot", str(picture), "--exit", "--window-size", "1000x700")
     done = run_application("sample:stretch/circle", *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert QImage(str(picture)).width() == 1500
@@ -216,7 +216,7 @@ def test_the_sample_is_painted_by_opengl(tmp_path):
     picture = tmp_path / "window.png"
     done = run_application(
         "sample:stretch/circle", "--screenshot", str(picture), "--exit", "--renderer", "opengl",
-        "--theme", "dark", "--size", "1200x800", folder=tmp_path,
+        "--theme", "dark", "--window-size", "1200x800", folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     image = QImage(str(picture))
