@@ -147,9 +147,11 @@ def as_lines(summary: Mapping[str, Any]) -> list[str]:
     loss = f"log10 loss {summary['log10_loss']:.6f} (loss {summary['loss']:.10g}), rank {summary['rank']}"
     lines = [f"{summary['status']} after {summary['iterations']} iterations, {summary['seconds']:.2f} s"]
     if summary["refinement"]:
-        worth = worth_of([verdict["kind"] for verdict in summary["verdicts"]])
         energy = refinement_lines(summary["refinement"], summary["units"])
-        lines = [f"answer: {worth}", *energy, *lines, f"its start: {loss}"]
+        lines = [*energy, *lines, f"its start: {loss}"]
+        if summary["status"] != "stopped":  # what an answer is worth is found at the end
+            worth = worth_of([verdict["kind"] for verdict in summary["verdicts"]])
+            lines.insert(0, f"answer: {worth}")
     else:
         lines.insert(0, loss)
     if summary["rotations"]:

@@ -20,8 +20,9 @@ from PyQt6.QtCore import QSize
 from PyQt6.QtWidgets import QWidget
 
 from core import METHODS, InputError, Iterate, Sequence, Settings, command_for, python_for
-from core.foundation import PROGRAM, Floats, replacing, versions
+from core.foundation import DEPTHS, PROGRAM, Floats, replacing, versions
 from core.io.readers import sample_name
+from core.reconstruction import worth_of
 from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.export.figures import error_plot, worst_frames
 from nrsfm_gui.export.movie import ScenePainter, ViewSources
@@ -93,7 +94,9 @@ def report_page(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
         (summaries.seconds(found), f"computing time, {summaries.iterations(found)} iterations"),
     )
     others = [(label, value) for label, value in labeled if label not in {*IN_TILES, f"mean {error}"}]
-    remarks = (f'<p class="remark">{html.escape(value)}</p>' for label, value in labeled if label == REMARK)
+    remarks = [f'<p class="remark">{html.escape(value)}</p>' for label, value in labeled if label == REMARK]
+    if found.objective == DEPTHS and seen.status.finished:
+        remarks.insert(0, f"<p>Answer: {worth_of([verdict.kind for verdict in seen.verdicts])}.</p>")
     aligned = f", {known.alignment}" if series.name.startswith("3-D") else ""
     texts = {
         "title": f"{summaries.sequence_title(sequence)} · run {numbered_title(run)}",

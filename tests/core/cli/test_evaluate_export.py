@@ -69,6 +69,8 @@ def test_the_summary_of_a_refined_result_names_its_energies_and_what_may_be_wron
     (start,) = [line for line in lines if line.startswith("its start: log10 loss")]
     assert start.endswith(f"rank {refined_result.rank}")
     assert "note: It jumps at frame 2." in lines
+    stopped = replace(result, meta=result.meta | {"status": "stopped"})
+    assert as_lines(summary_of(stopped) | {"output": []})[0] == lines[1]  # its worth is not known
 
 
 def test_export_colors_by_standard_deviation_where_there_is_one(

@@ -9,7 +9,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QTabBar, QToolButton
 from sharing import called_by_tests
 
-from core import Settings, iterate, simulate
+from core import Settings, Status, iterate, simulate
 from core.depth import DepthEnd, mirror_in_depth
 from core.reconstruction import BILINEAR_START, Verdict
 from nrsfm_gui.model.names import numbered_title, sentence_name
@@ -62,6 +62,21 @@ def tab_of(window):
     places = [(bar, tab) for bar in bars for tab in range(bar.count()) if bar.tabText(tab) == "Numbers"]
     (bar, tab), *_others = places
     return not bar.tabIcon(tab).isNull(), bar.tabToolTip(tab)
+
+
+def test_a_report_says_what_the_answer_is_worth_once_the_run_has_ended(qtbot, show_run, tmp_path):
+    for verdicts, worth in (((), "the tracks determine the shape"), ((JUMP, RIGID), "the rotation jumps")):
+        window = show_run(*verdicts)
+        with qtbot.waitSignal(window.export_controller.saved):
+            window.export_controller.save_report(tmp_path / "r.html")
+        page = (tmp_path / "r.html").read_text(encoding="utf-8")
+        assert f"<p>Answer: {worth}" in page and all(each.sentence in page for each in verdicts)
+        run = window.session.shown
+        run.last = replace(run.last, status=Status.RUNNING)
+        window.session.report_run(run)
+        with qtbot.waitSignal(window.export_controller.saved):
+            window.export_controller.save_report(tmp_path / "r.html")
+        assert "Answer:" not in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_remarks_are_gone_once_dismissed_or_without_their_run(qtbot, show_run, tab_of):
