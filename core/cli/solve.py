@@ -47,9 +47,9 @@ def add_arguments(parser: CheckedParser) -> None:
     declare(
         group,
         """
-        --then OPTIONS: continue under other settings, whose options are one argument, such as
-            --then='--eta 0.1'; may be repeated; where rotations are not chosen yet, or cameras are changed,
-            it starts again
+        --then OPTIONS: continue under other settings, those of a preset that the options of this one argument
+            override, not those before, such as --then='--isometry 0.1'; may be repeated; where rotations are
+            not chosen yet, or cameras are changed, it starts again
         --outliers: hide: leave out gross outliers of tracks, solve, hide what does not fit and solve again,
             in at most three rounds; the result holds what is hidden as --hide (default keep)
         --start RESULT: an .npz file of solve to continue from

@@ -67,9 +67,8 @@ def parse(argv: Collection[str]) -> Arguments:
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH",
         help=f"a sequence ({', '.join(READERS)}), a session (.nrsfm), a result (.npz), a folder of the "
-        "NRSfM Challenge or of a sweep, a video or a folder of pictures to follow points through, or "
-        "sample:NAME; "
-        "without it, the first bundled sample is shown",
+        "NRSfM Challenge or of a sweep, sample:NAME, or, not in a script, a video or a folder of pictures to "
+        "follow points through; without it, the first bundled sample is shown",
     )  # fmt: skip
     parser.add_argument("--run", action="store_true", help="start the solver at once")
     parser.add_argument(
