@@ -192,7 +192,7 @@ class Settings(OneLine):
     )
     tolerance: float = parameter(
         1e-18,
-        "Second-order methods stop at a predicted relative decrease below this; 0 to 1.",
+        "Second-order methods stop at a predicted relative decrease below this: at least 0, and below 1.",
         section="Search",
         most=1.0,
         open_above=True,

@@ -94,7 +94,7 @@ class AGD(MatrixMethod[AGDState]):
     Raises
     ------
     InputError
-        where acceptance, restart or step is not one of the names that it accepts.
+        where acceptance, restart or step_size is not one of the names that it accepts.
 
     Examples
     --------

@@ -52,11 +52,11 @@ def shapes_figure(result: Result, frames: int | Collection[int] = 5) -> Any:
 
     count, meshed = result.frame_count, result.with_mesh()
     if isinstance(frames, int):
-        chosen: list[int] = np.linspace(0, count - 1, min(max(frames, 1), count)).round().astype(int).tolist()
+        chosen: list[int] = np.linspace(0, count - 1, min(max(frames, 0), count)).round().astype(int).tolist()
     else:
         chosen = list(frames)
     if not chosen or not all(0 <= frame < count for frame in chosen):
-        raise InputError(f"frames are {chosen}; accepted are a number, or some of 0 to {count - 1}")
+        raise InputError(f"frames are {frames}; accepted are 1 or more, or some of 0 to {count - 1}")
     # Matplotlib's z is up: a turn about x.
     upright = aligned_shapes(meshed, ExportOptions())[chosen]
     drawn = [np.stack([x - x.mean(), z.mean() - z, y - y.mean()]) for x, y, z in upright]

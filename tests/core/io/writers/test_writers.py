@@ -333,7 +333,7 @@ def test_a_figure_has_the_shape_upright_in_one_scale_at_the_frames_that_are_aske
         centered = shape - shape.mean(axis=1, keepdims=True)
         np.testing.assert_allclose([x, z, -np.asarray(y)], centered, atol=1e-12)
         assert axes.get_xlim() == figure.axes[0].get_xlim()
-    with pytest.raises(InputError, match=r"frames are \[99\]; accepted are a number, or some of 0 to"):
-        small_result.figure(frames=[99])
-    with pytest.raises(InputError, match=r"frames are \[\]; accepted"):
-        small_result.figure(frames=[])
+    for refused in ([99], [], 0, -3):
+        with pytest.raises(InputError, match="accepted are 1 or more, or some of 0 to") as refusal:
+            small_result.figure(frames=refused)
+        assert f"frames are {refused};" in str(refusal.value)
