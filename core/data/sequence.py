@@ -27,7 +27,7 @@ FRAME_RATES = 1e-6, 1e9  # frames per second, from one in eleven days on
 
 
 class CameraModel(Enum):
-    """How a point in the camera frame becomes an observation."""
+    """How a point in the camera frame becomes an observation: divided by its depth, or without it."""
 
     PERSPECTIVE = "perspective"
     ORTHOGONAL = "orthogonal"
@@ -44,13 +44,10 @@ def check_frame_rate(rate: float, name: str) -> None:
 class Observations:
     """2-D tracks and which of them are visible.
 
-    `tracks` is (F, 2, P); a hidden entry keeps the value that the file gives, or is NaN where it gives none.
-    `visible` is (F, P).
-
     Parameters
     ----------
     tracks
-        (F, 2, P).
+        (F, 2, P); a hidden entry keeps the value that the file gives, or is NaN where it gives none.
     visible
         (F, P) whether a point is seen in a frame.
 
@@ -132,9 +129,9 @@ class GroundTruth:
     GroundTruth(1 frames, 20 points)
     """
 
-    frames: Ints  # (G,) 0-based frame indices, increasing
-    points: Floats  # (G, 3, P); NaN where a point's truth is missing
-    reference: int  # 0-based index of the frame that the intrinsics are estimated from
+    frames: Ints  # (G,)
+    points: Floats  # (G, 3, P)
+    reference: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frames", read_only(self.frames, np.int64))
@@ -195,6 +192,22 @@ class Sequence:
     intrinsics
         (3, 3) K of a perspective camera in the units of the tracks; the identity where they are calibrated,
         None where K is unknown.
+    truth, truth_units, truth_name
+        the true shapes, their unit, and what they are: the program whose reconstruction, where they are one.
+    rotations, translations
+        (F, 3, 3), (F, 3) the true cameras, from the world to the camera, in the unit of the truth.
+    companion
+        the same points under an orthogonal camera, as the NRSfM Challenge has them.
+    edges, faces
+        (E, 2), (T, 3) 0-based indices of points: a skeleton or the edges of a mesh, and its triangles.
+    units, image_size, frame_rate
+        of the tracks, such as "px"; width and height of the picture in pixels; and frames per second.
+    video, video_frames
+        the file whose frames the tracks are of, and (F,) which, from 0; None where they are 0, 1, 2, ...
+    point_names, provenance
+        of the P points, such as those of a skeleton; and how the tracks were made, where it is not evident.
+    source, digest, reading
+        the file or folder that it was read from, SHA-256 of its bytes, and the options of `read_sequence`.
 
     Raises
     ------
@@ -205,9 +218,10 @@ class Sequence:
     Examples
     --------
     >>> import numpy as np
+    >>> import core
     >>> tracks = np.random.default_rng(0).normal(size=(5, 2, 10))
     >>> tracks[2, :, 3] = np.nan
-    >>> sequence = Sequence(tracks, intrinsics=np.diag([900.0, 900.0, 1.0]), name="cloth")
+    >>> sequence = core.Sequence(tracks, intrinsics=np.diag([900.0, 900.0, 1.0]), name="cloth")
     >>> sequence
     Sequence('cloth', perspective, 5 frames, 10 points)
     >>> int(sequence.visible.sum())
@@ -221,23 +235,22 @@ class Sequence:
     _: KW_ONLY
     intrinsics: Floats | None = None  # (3, 3)
     truth: GroundTruth | None = None
-    rotations: Floats | None = None  # (F, 3, 3) true world-to-camera rotations
-    translations: Floats | None = None  # (F, 3) true translations, in the units of the truth
-    companion: Observations | None = None  # the same points under an orthogonal camera (NRSfM Challenge)
-    edges: Ints | None = None  # (E, 2) 0-based point indices: a skeleton or the edges of a mesh
-    faces: Ints | None = None  # (T, 3) 0-based point indices: triangles
-    units: str = "px"  # of the tracks
+    rotations: Floats | None = None  # (F, 3, 3)
+    translations: Floats | None = None  # (F, 3)
+    companion: Observations | None = None
+    edges: Ints | None = None  # (E, 2)
+    faces: Ints | None = None  # (T, 3)
+    units: str = "px"
     truth_units: str = "mm"
-    truth_name: str = GROUND_TRUTH  # what the truth is; the other program where it is a reconstruction of its
-    image_size: tuple[int, int] | None = None  # width and height of the picture in pixels
-    video: Path | None = None  # whose frames are those of the tracks
-    video_frames: Ints | None = None  # (F,) 0-based frames of the video; None where they are 0, 1, 2, ...
-    frame_rate: float | None = None  # frames per second, where the file or the video states it
-    point_names: tuple[str, ...] | None = None  # of the P points, such as those of a skeleton
-    source: Path | None = None  # the file or folder it was read from
-    digest: str = ""  # SHA-256 of the file's bytes (or of the tracks, for a sequence that has no file)
-    provenance: str = ""  # how the tracks were made, where it is not evident
-    # options that `read_sequence` was given
+    truth_name: str = GROUND_TRUTH
+    image_size: tuple[int, int] | None = None
+    video: Path | None = None
+    video_frames: Ints | None = None  # (F,)
+    frame_rate: float | None = None
+    point_names: tuple[str, ...] | None = None
+    source: Path | None = None
+    digest: str = ""
+    provenance: str = ""
     reading: Mapping[str, str | int | float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -25,6 +25,15 @@ class InputError(ValueError):
 
     Names and values in it are of files that are not trusted: what cannot be printed is escaped, and what is
     far too long is left out in the middle.
+
+    Examples
+    --------
+    >>> import core
+    >>> try:
+    ...     core.Settings(eta=2.0)
+    ... except core.InputError as refused:
+    ...     print(refused)
+    eta is 2; accepted is a number above 0 and at most 1
     """
 
     def __init__(self, message: object = "") -> None:

@@ -25,12 +25,14 @@ from .proximal import soft_threshold
 class Penalty(Protocol):
     """A choice of singular-value weights, as a user gives it: a frozen dataclass of its own numbers.
 
-    The numbers are fields declared by `parameter`; the first one is the strength.
+    The numbers are fields declared by `parameter`; the first one is the strength. It has a `title`, such as
+    "weighted nuclear norm", a `short` one, "WNN", and the `formula` of what it costs;
+    `assets/examples/own_penalty.py` makes one.
     """
 
-    title: ClassVar[str]  # "weighted nuclear norm"
-    short: ClassVar[str]  # for narrow places: "WNN"
-    formula: ClassVar[str]  # what it costs
+    title: ClassVar[str]
+    short: ClassVar[str]
+    formula: ClassVar[str]
 
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return a_1 <= ... <= a_K, shape (K,); `reference` are the singular values of X0#, descending."""

@@ -37,17 +37,15 @@ class LowRankProblem(Problem):
 
     Parameters
     ----------
-    tracks, visible, eta
-        the fields below.
-    weights, tail, spectral
-        the penalty as the methods use it; in their place
+    tracks, visible, eta, weights, tail, spectral
+        as of `NonRigidProblem`, with tracks that are divided by their norm, and eta below 1.
     penalty, rank
-        a penalty as a user gives it, and K.
+        a penalty as a user gives it, and K, in place of weights, tail and spectral.
 
     Raises
     ------
     InputError
-        where eta is outside (0, 1), or the weights are refused.
+        where shapes disagree, eta is outside (0, 1), or the weights are refused.
 
     Examples
     --------
@@ -58,10 +56,10 @@ class LowRankProblem(Problem):
     LowRankProblem(8 frames, 15 points, rank 4, eta 0.05)
     """
 
-    tracks: Floats  # (F, 2, P) divided by their norm; hidden entries are ignored
+    tracks: Floats  # (F, 2, P)
     visible: Bools  # (F, P)
     eta: float
-    weights: Floats  # (K,) non-decreasing
+    weights: Floats  # (K,)
     tail: Floats | None = None
     spectral: SpectralPenalty | None = None
     offsets: ClassVar[bool] = False

@@ -304,10 +304,15 @@ class NonRigidProblem(Problem):
 
     Parameters
     ----------
-    tracks, visible, rotations, eta
-        the fields below.
+    tracks, visible
+        (F, 2, P) calibrated, where hidden entries are ignored, and (F, P) which are seen.
+    rotations
+        (F, 3, 3) from the world to the camera.
+    eta
+        the share of the affine error in pOSE, above 0 and at most 1.
     weights, tail, spectral
-        the penalty as the methods use it; in their place
+        the penalty as the methods use it: (K,) non-decreasing weights, those of the other singular values
+        where these are weighed, too, and f where it is not linear; in their place
     penalty, rank
         a penalty as a user gives it, and K.
 
@@ -321,15 +326,15 @@ class NonRigidProblem(Problem):
     >>> import core
     >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
     >>> penalty = core.WeightedNuclearNorm(5e-3)
-    >>> NonRigidProblem(scene.tracks, scene.visible, scene.rotations, eta=1.0, penalty=penalty, rank=2)
+    >>> core.NonRigidProblem(scene.tracks, scene.visible, scene.rotations, 1.0, penalty=penalty, rank=2)
     NonRigidProblem(8 frames, 15 points, rank 2, eta 1)
     """
 
-    tracks: Floats  # (F, 2, P) calibrated; hidden entries are ignored
+    tracks: Floats  # (F, 2, P)
     visible: Bools  # (F, P)
     rotations: Floats  # (F, 3, 3)
     eta: float
-    weights: Floats  # (K,) non-decreasing
+    weights: Floats  # (K,)
     tail: Floats | None = None
     spectral: SpectralPenalty | None = None
     offsets: ClassVar[bool] = True

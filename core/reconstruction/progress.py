@@ -45,17 +45,29 @@ BILINEAR_START = "bilinear start"  # that a refinement began with, of `Iterate.a
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """One line of the history of a run, numbered through all its phases."""
+    """One line of the history of a run, of `Iterate.history`.
+
+    Parameters
+    ----------
+    iteration, phase, seconds
+        the number of the iteration, through all phases; what the run is doing; and for how long it computed.
+    loss, best
+        the weighted nuclear norm and pOSE; where only a subset is solved, over its share of the observations.
+        And that of `Iterate.best`, the lowest so far, where it is of the final objective: of all
+        observations, with the chosen rotations and the loss function of the settings.
+    energy
+        of the depth refinement, in whose phases the loss stays what it was.
+    primal, dual
+        ADMM's relative residuals, see `core.solvers.admm.ADMM.residuals`.
+    """
 
     iteration: int
-    seconds: float  # spent computing, pauses excluded
-    loss: float  # where only a subset is solved, divided by its share of the observations
+    seconds: float
+    loss: float
     phase: Phase
-    primal: float | None = None  # ADMM's relative residuals, see `core.solvers.admm.ADMM.residuals`
+    primal: float | None = None
     dual: float | None = None
-    energy: float | None = None  # of the depth refinement, in whose phases the loss stays what it was
-    # The loss of `Iterate.best`, the lowest so far, where it is of the final objective: of all observations,
-    # with the chosen rotations and the loss function of the settings. None before there is one.
+    energy: float | None = None
     best: float | None = None
 
     def following(self, began: float, **changes: Any) -> HistoryEntry:
@@ -101,7 +113,13 @@ class Spectrum(OneLine):
 
 @dataclass(frozen=True, eq=False)
 class Point(OneLine):
-    """A point together with the problem whose objective its loss is."""
+    """A point of a run, of `Iterate.best`.
+
+    Parameters
+    ----------
+    problem, factors, loss
+        B, C and the offsets s, with the objective there of this problem.
+    """
 
     problem: Problem
     factors: Factors
@@ -131,32 +149,56 @@ def final_loss(point: Point, settings: Settings, *, rotations_chosen: bool) -> f
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Iterate:
-    """The state of a reconstruction after an iteration. Immutable; `iterate` can start from it."""
+    """The state of a reconstruction after an iteration. Immutable; `iterate` yields it, and starts from it.
+
+    Parameters
+    ----------
+    settings, record, current
+        of this iteration: its settings, its line of the history, and its point.
+    status, fraction
+        of the run: finished only in the last iterate, and which part of the phases is done.
+    intrinsics, origin, calibration
+        (3, 3) K; where it is from, and (3, 3) K of the views of a low-rank problem, where these are known.
+    rotations, rotations_chosen
+        the name of the rotation candidate in `current`, and whether it is chosen, so that losses from here on
+        are of one problem.
+    best, view
+        the lowest loss since the rotations were chosen (before, of all), which is what a stopped run keeps;
+        of a method on the matrix, once it has ended, the cut of where that was. And its geometry, where the
+        run has a better one than `geometry_of` gives.
+    depth, earlier, noise
+        of the depth refinement, while `current` and `best` stay bilinear; of that of a run that this one
+        continues, until its own has ended; and the standard deviation of a coordinate that it expects.
+    starts, verdicts
+        how each start ended, and what may be wrong with a finished run.
+    found, provenance, source
+        `search_end` of the iterate that this run continues, the steps that made it, and the file of the
+        result that it was read from, where there are such.
+    log
+        the sequence, the history of the stream, which its iterates share, and how many of its entries come up
+        to this one; None of an iterate that was read from a file.
+    """
 
     settings: Settings
     record: HistoryEntry
-    status: Status  # of the run: finished only in the last iterate
-    fraction: float  # of the phases that are done, for an ETA
+    status: Status
+    fraction: float
     intrinsics: Floats  # (3, 3)
-    rotations: str  # the name of the rotation candidate in `current`
-    rotations_chosen: bool  # whether the rotations are chosen, so that losses from here on are of one problem
+    rotations: str
+    rotations_chosen: bool
     current: Point
-    # The lowest loss since the rotations were chosen (before, of all), which is what a stopped run keeps; of
-    # a method on the matrix, once it has ended, the cut of where that was.
     best: Point
-    found: Point | None = None  # `search_end` of the iterate that this run continues
+    found: Point | None = None
     starts: tuple[StartReport, ...] = ()
-    origin: IntrinsicsOrigin | None = None  # where the intrinsics are from, where it is known
-    calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
-    view: Geometry | None = None  # of `best`, where the run has a better view than `geometry_of` gives
-    depth: DepthStep | None = None  # of the depth refinement, while `current` and `best` stay bilinear
-    earlier: DepthStep | None = None  # the refinement of a run that this one continues, until its own ended
-    noise: float = 0.0  # standard deviation of a track's coordinate that the refinement expects, in its units
-    verdicts: tuple[Verdict, ...] = ()  # of a finished run: what may be wrong with it
-    provenance: Provenance | None = None  # the steps that made it, where known
-    source: Path | None = None  # the file of the result that it was read from
-    # The sequence, the history of the stream, which its iterates share, and how many of its entries come up
-    # to this one; None of an iterate that was read from a file.
+    origin: IntrinsicsOrigin | None = None
+    calibration: Floats | None = None  # (3, 3)
+    view: Geometry | None = None
+    depth: DepthStep | None = None
+    earlier: DepthStep | None = None
+    noise: float = 0.0
+    verdicts: tuple[Verdict, ...] = ()
+    provenance: Provenance | None = None
+    source: Path | None = None
     log: tuple[Sequence, list[HistoryEntry], int] | None = None
 
     def __repr__(self) -> str:

@@ -54,16 +54,24 @@ class SolveStep(OneLine):
     """
 
     settings: Settings
-    iterates: int | None = None  # the number of iterates, 1 or more; None: until the run has ended
-    end: int = 1  # of the depth refinement, by its energy; 1 is the lowest
+    iterates: int | None = None
+    end: int = 1
 
 
 @dataclass(frozen=True)
 class Provenance(OneLine):
-    """The steps that make a reconstruction, each from where the one before it ended."""
+    """The steps that make a reconstruction, each from where the one before it ended; of an `Iterate`.
+
+    Parameters
+    ----------
+    steps
+        one or more.
+    start
+        the file of the result that the first step starts from; None where it has no start.
+    """
 
     steps: tuple[SolveStep, ...]
-    start: Path | None = None  # the file of the result that the first step starts from; None: no start
+    start: Path | None = None
 
     @property
     def settings(self) -> Settings:

@@ -76,22 +76,58 @@ def shaped(*shape: str | int, dtype: type = np.float64, finite: bool = False) ->
 
 @dataclass(frozen=True)
 class StartReport:
-    """How one starting point of the search ended."""
+    """How one starting point of the search ended, of `Iterate.starts`.
+
+    Parameters
+    ----------
+    name, loss, agrees
+        of the start: its name, its loss, and whether that is within a relative 1e-5 of the lowest.
+    note
+        "joined ..." a start of the same minimum, or "given up" above the lowest; "" of one that was ended.
+    """
 
     name: str
     loss: float
-    agrees: bool  # within a relative 1e-5 of the lowest
-    note: str = ""  # "joined ..." a start of the same minimum, or "given up" above the lowest; then no end
+    agrees: bool
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """A reconstruction with all that is needed to evaluate, show and reproduce it.
+    """A reconstruction with all that is needed to evaluate, show and reproduce it; `reconstruct` returns it.
 
-    Arrays are read-only. `meta` holds `method`, `settings`, `preset`, `versions`, `source`, `digest`,
-    `content`, `reading`, `command`, `python`, `starts`, `remarks`, `verdicts`, `status`, `seconds`
-    and `units`, as `core.reconstruction.progress.result_metadata` writes them; also `steps` and `start` where
-    the run had more than one step, or a start, and `refinement` where it was refined.
+    Arrays are read-only, and lengths calibrated, of F frames and P points.
+
+    Parameters
+    ----------
+    tracks, visible
+        (F, 2, P), (F, P) the observations, 0 where hidden.
+    rotations, translations
+        (F, 3, 3), (F, 3) from the world to the camera: Y = R S + t.
+    B, C
+        (F, K), (3P, K) the factors of the shapes; rows of C are x of all points, then y, then z.
+    weights
+        (K,) of the columns of B, or (R,) of those of `cameras`; of a concave penalty its slopes at the end.
+    eta, loss
+        the weight of the affine error, and the objective, not its logarithm.
+    history, best_losses
+        (N, 3) iteration, seconds and loss, and (N,) the lowest so far, NaN where unknown.
+    intrinsics, camera, truth, edges, faces
+        (3, 3) K that calibrated the tracks; the others as of the `Sequence`.
+    meta
+        a dict of `method`, `settings`, `preset`, `versions`, `source`, `digest`, `content`, `reading`,
+        `command`, `python`, `starts`, `remarks`, `verdicts`, `status`, `seconds`, `units` and others, as
+        `core.reconstruction.progress.result_metadata` writes them; also `steps` and `start` where the run had
+        more than one step, or a start, and `refinement` where it was refined.
+    cameras, homogeneous, norm
+        (F, 3, R), (R, P), of a low-rank solution: X = cameras times points, x = norm X_12 / X_3.
+    bilinear_B, bilinear_C, bilinear_weights, bilinear_rotations, bilinear_translations
+        what a refinement started from, in the shapes above, of rank R.
+    energy, energy_history
+        of a refinement: the last energy, and (M, 3) iteration, seconds and energy.
+    std, robust_weights
+        (F, 3, P) standard deviations of the points along the axes of the camera, where known, and (F, P)
+        weights of the observations by a robust loss, 0 to 1.
 
     Raises
     ------
@@ -99,40 +135,34 @@ class Result:
         where the shapes of the arrays disagree.
     """
 
-    tracks: Floats = field(metadata=shaped("F", 2, "P"))  # calibrated, as all lengths; 0 where hidden
+    tracks: Floats = field(metadata=shaped("F", 2, "P"))
     visible: Bools = field(metadata=shaped("F", "P", dtype=np.bool_))
-    rotations: Floats = field(metadata=shaped("F", 3, 3, finite=True))  # world to camera: Y = R S + t
+    rotations: Floats = field(metadata=shaped("F", 3, 3, finite=True))
     translations: Floats = field(metadata=shaped("F", 3, finite=True))
     B: Floats = field(metadata=shaped("F", "K", finite=True))
-    C: Floats = field(metadata=shaped("3P", "K", finite=True))  # x of all points, then y, then z
-    # Of the columns of B; in a low-rank solution, of those of `cameras`. The weights of a concave penalty are
-    # its slopes where the run ended.
+    C: Floats = field(metadata=shaped("3P", "K", finite=True))
     weights: Floats = field(metadata=shaped("K", finite=True))
     eta: float = field(metadata=shaped(finite=True))
-    loss: float = field(metadata=shaped(finite=True))  # the objective, not its logarithm
-    history: Floats = field(metadata=shaped("N", 3))  # iteration, seconds, loss
-    intrinsics: Floats = field(metadata=shaped(3, 3, finite=True))  # K that calibrated the tracks
+    loss: float = field(metadata=shaped(finite=True))
+    history: Floats = field(metadata=shaped("N", 3))
+    intrinsics: Floats = field(metadata=shaped(3, 3, finite=True))
     camera: CameraModel
     truth: GroundTruth | None = None
     edges: Ints | None = field(default=None, metadata=shaped("E", 2, dtype=np.int64))
     faces: Ints | None = field(default=None, metadata=shaped("T", 3, dtype=np.int64))
     meta: dict[str, Any] = field(default_factory=dict)
-    # Of a low-rank solution, in tracks divided by their norm: X = cameras times points, x = norm X_12 / X_3.
     cameras: Floats | None = field(default=None, metadata=shaped("F", 3, "R", finite=True))
     homogeneous: Floats | None = field(default=None, metadata=shaped("R", "P", finite=True))
     norm: float | None = field(default=None, metadata=shaped(finite=True))
-    # Of a refined result: what the refinement started from.
     bilinear_B: Floats | None = field(default=None, metadata=shaped("F", "R", finite=True))
     bilinear_C: Floats | None = field(default=None, metadata=shaped("3P", "R", finite=True))
     bilinear_weights: Floats | None = field(default=None, metadata=shaped("R", finite=True))
     bilinear_rotations: Floats | None = field(default=None, metadata=shaped("F", 3, 3, finite=True))
     bilinear_translations: Floats | None = field(default=None, metadata=shaped("F", 3, finite=True))
     energy: float | None = field(default=None, metadata=shaped(finite=True))
-    energy_history: Floats | None = field(default=None, metadata=shaped("M", 3))  # iteration, seconds, energy
-    std: Floats | None = field(default=None, metadata=shaped("F", 3, "P"))  # along the axes of the camera
-    # The lowest so far at each line of `history`, NaN where unknown.
+    energy_history: Floats | None = field(default=None, metadata=shaped("M", 3))
+    std: Floats | None = field(default=None, metadata=shaped("F", 3, "P"))
     best_losses: Floats | None = field(default=None, metadata=shaped("N"))
-    # Of the observations, 0 to 1; None with least squares.
     robust_weights: Floats | None = field(default=None, metadata=shaped("F", "P"))
 
     def __post_init__(self) -> None:
@@ -396,7 +426,7 @@ def arrays_of(result: Result) -> dict[str, Any]:
 
 
 def save_result(result: Result, path: str | Path) -> Path:
-    """Write a result file (version 1, see above) atomically and return its path.
+    """Write a result file, whose arrays are those of a `Result`, atomically and return its path.
 
     Parameters
     ----------

@@ -31,11 +31,14 @@ ROUNDING = 1e-12  # where no step helps, a predicted relative decrease below thi
 
 
 class Status(Enum):
-    """Whether a run continues, and if not, why it ended."""
+    """Whether a run continues, and if not, why it ended.
+
+    It has stalled where no step lowers the objective any more, short of the tolerance.
+    """
 
     RUNNING = "running"
     CONVERGED = "converged"
-    STALLED = "stalled"  # no step lowers the objective any more, short of the tolerance
+    STALLED = "stalled"
     LIMIT = "iteration limit"
     DIVERGED = "diverged"
 
@@ -100,7 +103,13 @@ class Algorithm(IterativeMethod["Problem", "Factors", State], Protocol[State]):
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run: steps taken, seconds spent in them (not between them), and the objective."""
+    """The progress of a run of a method, of a `Snapshot`.
+
+    Parameters
+    ----------
+    iteration, seconds, loss
+        the number of steps, the time spent in them (not between them), and the objective.
+    """
 
     iteration: int
     seconds: float
@@ -109,7 +118,15 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot(OneLine, Generic[State]):
-    """An immutable moment of a run; also a point to resume from."""
+    """An immutable moment of a run of a method, which `core.solve` returns and resumes from.
+
+    Parameters
+    ----------
+    progress, status
+        how far it is, and whether and why it has ended.
+    state
+        of the method, whose `factors` gives the point.
+    """
 
     progress: Progress
     status: Status

@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 import textwrap
+from dataclasses import is_dataclass
 from enum import Enum
 
 import pytest
@@ -67,6 +68,13 @@ def test_an_exported_function_documents_its_parameters_and_what_it_returns(name)
     function = getattr(core, name)
     if raises(function):
         assert "\nRaises\n------\n" in inspect.getdoc(function)
+
+
+def test_an_exported_class_documents_the_fields_that_it_is_made_of():
+    classes = [name for name in core.__all__ if is_dataclass(getattr(core, name))]
+    assert len(classes) > 30
+    found = {name: problems(f"core.{name}", {"GL08", "PR01", "PR02"}) for name in classes}
+    assert not {name: texts for name, texts in found.items() if texts}
 
 
 def test_nothing_else_has_sections():

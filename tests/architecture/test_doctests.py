@@ -34,5 +34,9 @@ def solved_once():
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_of_a_module_print_what_they_say(name):
-    failed, tried = doctest.testmod(import_module(name), optionflags=doctest.ELLIPSIS)
-    assert tried > 0 and failed == 0
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for test in doctest.DocTestFinder().find(import_module(name)):
+        if test.name.removeprefix(f"{name}.").partition(".")[0] in core.__all__:
+            test.globs.clear()  # a reader of the reference has what the example imports
+        runner.run(test)
+    assert runner.tries > 0 and runner.failures == 0

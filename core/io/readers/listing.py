@@ -33,23 +33,40 @@ DEPTH_OF_FILES = 2  # how far below a folder without files of its own they are l
 
 @dataclass(frozen=True)
 class SequenceEntry(OneLine):
-    """A sequence found in a folder or file. `read_sequence(entry.file)` reads it.
+    """A sequence found in a folder or file by `list_sequences`. `read_sequence(entry.file)` reads it.
 
-    Where the file is broken, `problem` is a sentence on it and the facts are zero.
+    Parameters
+    ----------
+    object_name, path_name
+        such as "balloon" and "circle"; the path is empty where the file holds one sequence that has none.
+    camera
+        None where the file is broken and does not state it.
+    file
+        where it is.
+    frames, points, visible_fraction
+        how many there are, and the share of the observations that are seen.
+    truth_frame, truth_frames
+        the 0-based frame that the ground truth refers to, and the number of frames that have one.
+    intrinsics, rotations, companion
+        whether K, the true cameras, and the same points under an orthogonal camera are there.
+    edges, faces
+        how many there are.
+    problem
+        a sentence on a file that is broken, whose facts are zero.
     """
 
-    object_name: str  # "balloon"
-    camera: CameraModel | None  # None where the file is broken and does not state it
-    path_name: str  # "circle"; empty where the file holds one sequence that has no path
+    object_name: str
+    camera: CameraModel | None
+    path_name: str
     file: Path
     frames: int = 0
     points: int = 0
     visible_fraction: float = 0.0
-    truth_frame: int | None = None  # 0-based frame that the ground truth refers to
-    truth_frames: int = 0  # number of frames with ground truth
-    intrinsics: bool = False  # whether the file gives K
-    rotations: bool = False  # whether the true cameras are known
-    companion: bool = False  # whether the same points under an orthogonal camera are there
+    truth_frame: int | None = None
+    truth_frames: int = 0
+    intrinsics: bool = False
+    rotations: bool = False
+    companion: bool = False
     edges: int = 0
     faces: int = 0
     problem: str = ""

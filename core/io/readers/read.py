@@ -42,21 +42,34 @@ class ArrayEntry(OneLine):
 
 @dataclass(frozen=True, eq=False)
 class FileContents(OneLine):
-    """What was understood of a file.
+    """What was understood of a file, which `inspect_file` returns.
 
-    `problem` is the sentence that reading the file would raise; then there is no `sequence`.
+    Parameters
+    ----------
+    path, producer
+        the file, and what wrote it: "CoTracker", "NumPy arrays", ...
+    arrays
+        each with its name, its size, its type and what it is taken for.
+    sequence, problem
+        what `read_sequence` returns, or None and the sentence that it raises.
+    guesses, left_out
+        sentences on what the file leaves open, and on what is not used of it.
+    individuals, columns
+        those of which one is to be chosen, and those of a table.
+    reading
+        the reading options in effect, given or found.
     """
 
     path: Path
-    producer: str = ""  # "CoTracker", "NumPy arrays"
+    producer: str = ""
     arrays: tuple[ArrayEntry, ...] = ()
     sequence: Sequence | None = None
     problem: str = ""
-    guesses: tuple[str, ...] = ()  # sentences on what the file leaves open
-    left_out: tuple[str, ...] = ()  # and on what is not used of it
-    individuals: tuple[str, ...] = ()  # of which one is to be chosen
-    columns: tuple[str, ...] = ()  # of a table
-    reading: Mapping[str, str] = field(default_factory=dict)  # the reading options in effect, given or found
+    guesses: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    individuals: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    reading: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def states_all(self) -> bool:
@@ -101,8 +114,8 @@ def read_sequence(
         which of an object's cameras to read (the default: perspective where it is there). For a file that
         does not state its camera model: the model to assume (`provenance` records the default).
     layout
-        name of the layout of a `.mat`, `.npz` or single `.txt`, where its variables fit several or none: a
-        key of `core.io.readers.LAYOUTS`, or of `core.io.readers.SHAPES` for the array that `tracks` names.
+        name of the layout of the arrays of a `.npz`, `.npy`, `.pkl`, `.mat`, `.h5` or single `.txt`, where
+        several or none fit: a key of `core.io.readers.LAYOUTS`, or of `SHAPES` there for the array `tracks`.
     frame_base
         number of the first frame in the Challenge's `gt_frame_N`: 1 or 0.
     path_name

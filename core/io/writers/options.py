@@ -69,6 +69,8 @@ class ExportOptions:
     ----------
     frame, frames, coordinates, align, mirror, text, fps, interpolation, color, video, progress
         as in `core.export`.
+    y_up
+        whether y is up in all coordinates, as the axes of the format have it; `export` sets it.
 
     Raises
     ------
@@ -82,19 +84,17 @@ class ExportOptions:
     'one'
     """
 
-    frame: int | None = None  # 0-based
-    frames: str = "one"  # a key of FRAMES
-    coordinates: str = "upright"  # a key of COORDINATES
-    align: str = "none"  # a key of ALIGNMENTS
+    frame: int | None = None
+    frames: str = "one"
+    coordinates: str = "upright"
+    align: str = "none"
     mirror: bool = False
     text: bool = False
-    fps: float | None = None  # frames per second of an animation; None: that of the sequence
-    interpolation: str = "linear"  # a key of INTERPOLATIONS
-    color: str = "plain"  # a key of COLORS
+    fps: float | None = None
+    interpolation: str = "linear"
+    color: str = "plain"
     video: bool = False
-    # (done, total)
     progress: Callable[[int, int], None] = field(default=ignore_progress, compare=False, repr=False)
-    # Whether y is up in all coordinates, as the axes of the format have it; `export` sets it.
     y_up: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
