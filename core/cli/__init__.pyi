@@ -2,6 +2,7 @@
 
 from .command_line import COMMANDS as COMMANDS
 from .command_line import CheckedParser as CheckedParser
+from .command_line import declare as declare
 from .command_line import main as main
 from .command_line import parser as parser
 from .console import as_lines as as_lines

@@ -54,6 +54,7 @@ def parse(argv: Collection[str]) -> Arguments:
         CheckedParser,
         add_reading_options,
         add_settings_options,
+        declare,
         reading_from,
         settings_from,
     )
@@ -64,55 +65,43 @@ def parse(argv: Collection[str]) -> Arguments:
     )
     own = ("path", "run", "screenshot", "exports", "exit", "theme", "window_size", "desktop", "version")
     parser.shorten_help("[PATH]", (*FREQUENT, *own))
-    parser.add_argument(
-        "path", nargs="?", default="", metavar="PATH",
-        help=f"a sequence ({', '.join(READERS)}), a session (.nrsfm), a result (.npz), a folder of the "
-        "NRSfM Challenge or of a sweep, sample:NAME, or, not in a script, a video or a folder of pictures to "
-        "follow points through; without it, the first bundled sample is shown",
-    )  # fmt: skip
-    parser.add_argument("--run", action="store_true", help="start the solver at once")
-    parser.add_argument(
-        "--screenshot",
-        type=Path,
-        metavar="PNG",
-        help="save a picture of the window (after the run, with --run)",
+    declare(
+        parser,
+        f"""
+        PATH: a sequence ({", ".join(READERS)}), a session (.nrsfm), a result (.npz), a folder of the NRSfM
+            Challenge or of a sweep, sample:NAME, or, not in a script, a video or a folder of pictures to
+            follow points through; without it, the first bundled sample is shown
+        --run: start the solver at once
+        --screenshot PNG: save a picture of the window (after the run, with --run)
+        --export FILE: save what is shown, by suffix: the reconstruction (see nrsfm export), a figure (.pdf,
+            .png; NAME.heat.pdf, NAME.loss.pdf, ... of a plot) or a movie (.mp4, .gif; NAME.2d.mp4 of 2-D);
+            several allowed
+        --exit: leave when all that was asked for is done; 2 where something failed
+        --theme: colors, for this time
+        --window-size WxH: size of the window, for this time
+        --renderer: how the 3-D view is painted; auto uses OpenGL where it works
+        --first-steps: show the first steps, in a script too, if they are not done
+        --version: show the version, and where it is loaded from
+        """,
+        path={"nargs": "?", "default": ""},
+        screenshot=Path,
+        export={"type": Path, "action": "append", "default": [], "dest": "exports"},
+        theme={"choices": THEMES, "default": ""},
+        window_size=_size,
+        renderer={"choices": RENDERERS, "default": "auto"},
     )
-    parser.add_argument(
-        "--export", type=Path, action="append", default=[], metavar="FILE", dest="exports",
-        help="save what is shown, by suffix: the reconstruction (see nrsfm export), a figure (.pdf, .png; "
-        "NAME.heat.pdf, NAME.loss.pdf, ... of a plot) or a movie (.mp4, .gif; NAME.2d.mp4 of 2-D); "
-        "several allowed",
-    )  # fmt: skip
-    parser.add_argument(
-        "--exit",
-        action="store_true",
-        help="leave when all that was asked for is done; 2 where something failed",
+    entry = {"dest": "desktop", "action": "store_const", "default": ""}
+    declare(
+        parser.add_mutually_exclusive_group(),
+        """
+        --install-desktop: add an entry to the menu of the desktop, which opens *.nrsfm files, and leave
+        --remove-desktop: remove that entry, and leave
+        """,
+        install_desktop=entry | {"const": "install"},
+        remove_desktop=entry | {"const": "remove"},
     )
-    parser.add_argument("--theme", choices=THEMES, default="", help="colors, for this time")
-    parser.add_argument("--window-size", type=_size, metavar="WxH", help="size of the window, for this time")
-    parser.add_argument(
-        "--renderer", choices=RENDERERS, default="auto",
-        help="how the 3-D view is painted; auto uses OpenGL where it works",
-    )  # fmt: skip
-    parser.add_argument(
-        "--first-steps",
-        action="store_true",
-        help="show the first steps, in a script too, if they are not done",
-    )
-    entry = parser.add_mutually_exclusive_group()
-    entry.add_argument(
-        "--install-desktop", dest="desktop", action="store_const", const="install", default="",
-        help="add an entry to the menu of the desktop, which opens *.nrsfm files, and leave",
-    )  # fmt: skip
-    entry.add_argument(
-        "--remove-desktop", dest="desktop", action="store_const", const="remove", default="",
-        help="remove that entry, and leave",
-    )  # fmt: skip
     add_reading_options(parser)
     add_settings_options(parser)
-    parser.add_argument(
-        "--version", action="store_true", help="show the version, and where it is loaded from"
-    )
     given = parser.parse_args(argv)
     if given.version:
         sys.stdout.write(version_text() + "\n")
