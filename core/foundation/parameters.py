@@ -7,8 +7,11 @@ its values when it is made; `check_parameters` does so on demand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
+from inspect import cleandoc
+from textwrap import fill, indent
 from typing import Any
 
 import numpy as np
@@ -115,8 +118,30 @@ def check_parameters(instance: Any) -> None:
         object.__setattr__(instance, name, description.checked(value))
 
 
+def tips_of(entries: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the fields among some entries of a class mean; of one that is not checked it is a "tip"."""
+    found = {name: each.metadata for name, each in entries.items() if isinstance(each, Field)}
+    return {name: held["tip"] if "tip" in held else held[_KEY].tip for name, held in found.items() if held}
+
+
+def with_parameters(doc: str | None, tips: Mapping[str, str]) -> str | None:
+    """Return a docstring whose "{parameters}" is a section on what each parameter means."""
+    lines = [each for name, tip in tips.items() for each in (name, indent(fill(tip, 100), "    "))]
+    section = "\n".join(("Parameters", "----------", *lines))
+    return doc and cleandoc(doc).replace("{parameters}", section)
+
+
 class CheckedParameters:
-    """Base of a dataclass whose described fields are checked when an instance is made."""
+    """Base of a dataclass whose described fields are checked when an instance is made.
+
+    "{parameters}" in its docstring is what the descriptions say.
+    """
+
+    def __init_subclass__(cls) -> None:
+        """Say in the docstring what each parameter means, as it is said where it is declared."""
+        super().__init_subclass__()
+        found = getattr(cls, "__dataclass_fields__", {}) | vars(cls)  # of its bases, and its own
+        cls.__doc__ = with_parameters(cls.__doc__, tips_of(found))
 
     def __post_init__(self) -> None:
         check_parameters(self)

@@ -56,14 +56,7 @@ class ConcavePenalty(CheckedParameters, Penalty, SpectralPenalty):
 class SchattenNorm(ConcavePenalty):
     """The p-th powers of the singular values: mu ((sigma + epsilon)^p - epsilon^p).
 
-    Parameters
-    ----------
-    mu
-        strength, 0 or more.
-    p
-        the power, above 0 and below 1.
-    epsilon
-        above 0, in the units of the singular values; keeps the slope at 0 finite.
+    {parameters}
 
     Examples
     --------
@@ -109,12 +102,7 @@ class SchattenNorm(ConcavePenalty):
 class LogPenalty(ConcavePenalty):
     """mu log(1 + sigma / epsilon): its slopes are those of the weighted nuclear norm at sigma itself.
 
-    Parameters
-    ----------
-    mu
-        strength, 0 or more.
-    epsilon
-        above 0, in the units of the singular values.
+    {parameters}
 
     Examples
     --------
@@ -171,12 +159,7 @@ class PiecewisePenalty(ConcavePenalty):
 class CappedNorm(PiecewisePenalty):
     """mu min(sigma, theta): a truncated nuclear norm that frees all from theta on.
 
-    Parameters
-    ----------
-    mu
-        slope at 0, 0 or more.
-    theta
-        singular value from which on f is constant, above 0.
+    {parameters}
 
     Examples
     --------
@@ -198,12 +181,7 @@ class CappedNorm(PiecewisePenalty):
 class MCP(PiecewisePenalty):
     """Minimax concave penalty: the slope falls linearly from mu at 0 to 0 at theta.
 
-    Parameters
-    ----------
-    mu
-        slope at 0, 0 or more.
-    theta
-        singular value from which on f is constant, above 0.
+    {parameters}
 
     Examples
     --------
@@ -225,12 +203,7 @@ class MCP(PiecewisePenalty):
 class SCAD(PiecewisePenalty):
     """Smoothly clipped absolute deviation: slope mu up to theta / 3.7, then falling to 0 at theta.
 
-    Parameters
-    ----------
-    mu
-        slope at 0, 0 or more.
-    theta
-        singular value from which on f is constant, above 0.
+    {parameters}
 
     Examples
     --------
@@ -254,10 +227,7 @@ class SCAD(PiecewisePenalty):
 class RankPenalty(ConcavePenalty):
     """A fixed cost mu for every singular value that is not 0 (above 1e-9 of the largest).
 
-    Parameters
-    ----------
-    mu
-        cost of a singular value that is not 0.
+    {parameters}
 
     Examples
     --------

@@ -24,10 +24,7 @@ FREE_TIP = "Number of singular values that cost nothing, 0 or more."
 class NuclearNorm(CheckedParameters, Penalty):
     """a_k = mu (Section 5.3: mu = 1e-3).
 
-    Parameters
-    ----------
-    mu
-        weight of every singular value, 0 or more.
+    {parameters}
 
     Examples
     --------
@@ -52,12 +49,7 @@ class NuclearNorm(CheckedParameters, Penalty):
 class TruncatedNuclearNorm(CheckedParameters, Penalty):
     """The `free` largest singular values cost nothing, each further one mu (Section 5.2).
 
-    Parameters
-    ----------
-    mu
-        weight of a penalized singular value, 0 or more.
-    free
-        number of the largest singular values that cost nothing.
+    {parameters}
 
     Examples
     --------
@@ -83,12 +75,7 @@ class TruncatedNuclearNorm(CheckedParameters, Penalty):
 class WeightedNuclearNorm(CheckedParameters, Penalty):
     """a_k = xi / (sigma_k(X0#) + gamma), X0 the closed form of the pOSE term (Section 5.3: xi = 5e-3).
 
-    Parameters
-    ----------
-    xi
-        strength, 0 or more.
-    gamma
-        added to the singular values before dividing, above 0, in their units.
+    {parameters}
 
     Examples
     --------
@@ -131,12 +118,7 @@ class WeightedNuclearNorm(CheckedParameters, Penalty):
 class RampWeights(CheckedParameters, Penalty):
     """The `free` largest singular values cost nothing, the k-th (k - free) mu (the WNN of Section 5.2).
 
-    Parameters
-    ----------
-    mu
-        by how much each weight exceeds the one before, 0 or more.
-    free
-        number of the largest singular values that cost nothing.
+    {parameters}
 
     Examples
     --------

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from textwrap import wrap
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -16,7 +15,14 @@ from ..data.hidden import normalize_hidden
 from ..data.sequence import CameraModel
 from ..depth import FINEST_EPS, check_mode_weights
 from ..foundation.exceptions import InputError
-from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
+from ..foundation.parameters import (
+    ParameterValue,
+    check_parameters,
+    parameter,
+    parameters_of,
+    tips_of,
+    with_parameters,
+)
 from ..foundation.phases import DEPTHS, WNN
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats
@@ -103,14 +109,11 @@ def _with_parameters(kind: type[Settings]) -> type[Settings]:
     also = {"rotations": ["or an .npz file with R (F, 3, 3)"], "intrinsics": ["a file, or (fx, fy, cx, cy)"]}
     choices = {name: description.choices for name, description in described.items() if description.choices}
     choices |= {"rotations": tuple(ROTATION_SOURCES), "intrinsics": tuple(INTRINSICS_SOURCES)}
-    lines = ["Parameters", "----------"]
-    for entry in fields(kind):
-        tip = described[entry.name].tip if entry.name in described else entry.metadata["tip"]
-        if entry.name in choices:
-            accepted = [f'"{choice}"' for choice in choices[entry.name]] + also.get(entry.name, [])
-            tip += f" Accepted: {', '.join(accepted)}."
-        lines += [entry.name, *(f"    {line}" for line in wrap(tip, 100))]
-    kind.__doc__ = (kind.__doc__ or "").replace("{parameters}", "\n    ".join(lines))
+    tips = tips_of({entry.name: entry for entry in fields(kind)})
+    for name, accepted in choices.items():
+        listed = [f'"{choice}"' for choice in accepted] + also.get(name, [])
+        tips[name] += f" Accepted: {', '.join(listed)}."
+    kind.__doc__ = with_parameters(kind.__doc__, tips)
     return kind
 
 
