@@ -35,6 +35,7 @@ from functools import partial
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched
+from ..foundation.parameters import CheckedParameters, parameter
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats
 from ..problem.closed_form import UNMEASURED
@@ -51,7 +52,7 @@ from .matrix_form import (
     starting_point,
     with_singular_values,
 )
-from .solver import Status
+from .solver import ITERATIONS, Status
 
 BALANCE_FACTOR = 2.0  # rho changes by this where one residual is BALANCE_RATIO times the other
 BALANCE_RATIO = 5.0
@@ -87,27 +88,10 @@ class ADMMState(OneLine):
 
 
 @dataclass(frozen=True)
-class ADMM(MatrixMethod[ADMMState]):
+class ADMM(CheckedParameters, MatrixMethod[ADMMState]):
     """The first-order baseline of the paper on X, with over-relaxation and residual balancing.
 
-    Parameters
-    ----------
-    tolerance
-        largest primal and dual residual, relative, at the end.
-    max_iterations
-        iterations after which it ends with `Status.LIMIT`.
-    rho
-        first penalty parameter; H has eigenvalues of about 1 across the ray and eta |m|^2 along it.
-    relaxation
-        over-relaxation of X, where the problem is convex; 1 is none.
-    balanced_steps
-        iterations during which rho balances the residuals, where the problem is convex.
-    patience
-        iterations without progress after which rho is raised, or the run has stalled.
-    progress
-        the run has also stalled where the lowest loss fell by less than this fraction during `patience`
-        iterations. 0 continues to the tolerance; 1e-3 and a patience of 20 suffice before a second-order
-        method.
+    {parameters}
 
     Examples
     --------
@@ -118,13 +102,26 @@ class ADMM(MatrixMethod[ADMMState]):
     7.3618
     """
 
-    tolerance: float = 1e-6
-    max_iterations: int = 3000
-    rho: float = 0.01
-    relaxation: float = 1.6
-    balanced_steps: int = 100
-    patience: int = 100
-    progress: float = 0.0
+    tolerance: float = parameter(1e-6, "Largest primal and dual residual, relative, at the end.")
+    max_iterations: int = parameter(3000, ITERATIONS, integer=True)
+    rho: float = parameter(
+        0.01, "ADMM's first penalty parameter, relative to curvatures of about 1.", open_below=True
+    )
+    relaxation: float = parameter(
+        1.6, "Over-relaxation of X, where the problem is convex; 1 is none, 1.6 usual.", least=1.0, most=1.9
+    )
+    balanced_steps: int = parameter(
+        100, "Iterations in which rho balances the residuals, where the problem is convex.", integer=True
+    )
+    patience: int = parameter(
+        100,
+        "Iterations over which progress is judged; rho is raised where there is none.",
+        least=1,
+        integer=True,
+    )
+    progress: float = parameter(
+        0.0, "ADMM ends where the objective fell by less than this fraction over `patience` iterations."
+    )
 
     def init(self, problem: Problem, start: Factors) -> ADMMState:
         """Start both copies at the start's matrix (of any rank) and its offsets, with a zero dual."""

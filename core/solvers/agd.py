@@ -32,7 +32,7 @@ from functools import partial
 
 import numpy as np
 
-from ..foundation.exceptions import InputError
+from ..foundation.parameters import CheckedParameters, parameter
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats
 from ..problem.factors import Factors
@@ -47,8 +47,8 @@ from .matrix_form import (
     starting_point,
     with_singular_values,
 )
+from .solver import ITERATIONS
 
-ACCEPTANCE = ("monotone", "nonmonotone")
 RESTARTS = ("gradient", "loss", "none")
 STEPS = ("fixed", "backtracking")
 GROWTH = 1.1  # of the step from one iteration to the next, with backtracking
@@ -71,30 +71,15 @@ class AGDState(OneLine):
 
 
 @dataclass(frozen=True)
-class AGD(MatrixMethod[AGDState]):
+class AGD(CheckedParameters, MatrixMethod[AGDState]):
     """Accelerated proximal gradient on X, with monotone or nonmonotone acceptance, and restart.
 
-    Parameters
-    ----------
-    tolerance
-        length of a step over |x| at or below which it has converged.
-    max_iterations
-        iterations after which it ends with `Status.LIMIT`.
-    acceptance
-        a name of ACCEPTANCE: whether the objective may rise for a while.
-    restart
-        a name of RESTARTS: when the momentum begins again.
-    step_size
-        a name of STEPS: 1 / L, or found by backtracking.
-    memory
-        of the mean that nonmonotone acceptance compares with; 0 is the last loss alone.
-    delta
-        decrease that is required, over the squared step.
+    {parameters}
 
     Raises
     ------
     InputError
-        where acceptance, restart or step_size is not one of the names that it accepts.
+        where a value is outside its range; the sentence names it and what is accepted.
 
     Examples
     --------
@@ -105,19 +90,17 @@ class AGD(MatrixMethod[AGDState]):
     7.3618
     """
 
-    tolerance: float = 1e-8
-    max_iterations: int = 10_000
-    acceptance: str = "monotone"
-    restart: str = "gradient"
-    step_size: str = "fixed"
-    memory: float = 0.8
-    delta: float = 1e-4
-
-    def __post_init__(self) -> None:
-        names = {"acceptance": ACCEPTANCE, "restart": RESTARTS, "step_size": STEPS}
-        for name, accepted in names.items():
-            if getattr(self, name) not in accepted:
-                raise InputError(f"{name} is {getattr(self, name)!r}; accepted are {', '.join(accepted)}")
+    tolerance: float = parameter(1e-8, "Length of a step over |x| at or below which it has converged.")
+    max_iterations: int = parameter(10_000, ITERATIONS, integer=True)
+    acceptance: str = parameter(
+        "monotone", "Whether the objective may rise for a while.", choices=("monotone", "nonmonotone")
+    )
+    restart: str = parameter("gradient", "When the momentum begins again.", choices=RESTARTS)
+    step_size: str = parameter("fixed", "1 / L, or found by backtracking.", choices=STEPS)
+    memory: float = parameter(
+        0.8, "Of the mean that nonmonotone acceptance compares with; 0 is the last loss alone."
+    )
+    delta: float = parameter(1e-4, "Decrease that is required, over the squared step.")
 
     def init(self, problem: Problem, start: Factors) -> AGDState:
         """Start at the start's shapes, of any rank, without momentum."""

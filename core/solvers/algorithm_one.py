@@ -21,12 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..foundation.parameters import CheckedParameters, parameter
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats
 from ..problem.factors import Factors
 from ..problem.nonrigid import Problem
 from ..problem.printed_form import jacobian, pack, residual_vector, unpack
-from .solver import Algorithm, Status
+from .solver import FIRST_DAMPING, ITERATIONS, PREDICTED, Algorithm, Status
 
 NEGLIGIBLE_DAMPING = 1e-6  # above it, a small predicted decrease is due to a short step
 LEAST_DAMPING = 1e-15
@@ -46,19 +47,10 @@ class AlgorithmOneState(OneLine):
 
 
 @dataclass(frozen=True)
-class AlgorithmOne(Algorithm[AlgorithmOneState]):
+class AlgorithmOne(CheckedParameters, Algorithm[AlgorithmOneState]):
     """The paper's own method on the sparse normal equations; the unit of an iteration is a trial.
 
-    Parameters
-    ----------
-    tolerance
-        least predicted decrease of a trial, relative to the error.
-    max_iterations
-        iterations after which it ends with `Status.LIMIT`.
-    damping
-        initial lambda.
-    alpha
-        what lambda is divided or multiplied by after a trial.
+    {parameters}
 
     Examples
     --------
@@ -69,10 +61,12 @@ class AlgorithmOne(Algorithm[AlgorithmOneState]):
     7.3618
     """
 
-    tolerance: float = 1e-14
-    max_iterations: int = 500
-    damping: float = 1.0
-    alpha: float = 2.0
+    tolerance: float = parameter(1e-14, PREDICTED)
+    max_iterations: int = parameter(500, ITERATIONS, integer=True)
+    damping: float = parameter(1.0, FIRST_DAMPING, open_below=True)
+    alpha: float = parameter(
+        2.0, "What lambda is divided or multiplied by after a step.", least=1.0, open_below=True
+    )
 
     def init(self, problem: Problem, start: Factors) -> AlgorithmOneState:
         """Stack the start into z."""

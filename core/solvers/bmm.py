@@ -33,6 +33,7 @@ from functools import partial
 import numpy as np
 
 from ..foundation.exceptions import InputError
+from ..foundation.parameters import CheckedParameters, parameter
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats
 from ..problem.closed_form import best_offsets
@@ -40,7 +41,7 @@ from ..problem.factors import Factors
 from ..problem.initialization import best_cut
 from ..problem.nonrigid import Problem
 from .matrix_form import MatrixMethod, MatrixPoint, evaluate, prox, starting_point, with_singular_values
-from .solver import Algorithm, Status
+from .solver import ITERATIONS, Algorithm, Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,26 +56,13 @@ class BMMState(OneLine):
 
 
 @dataclass(frozen=True)
-class BMM(Algorithm[BMMState]):
+class BMM(CheckedParameters, Algorithm[BMMState]):
     """The prior-free method of Dai et al. 2014: least nuclear norm, by fixed-point continuation.
 
     The weights of the problem are not used: mu goes to 0. `loss` is twice the method's own objective at the
     current mu, which never rises; the objective of the problem is that of `factors`.
 
-    Parameters
-    ----------
-    tolerance
-        relative step at which the next, smaller mu begins.
-    max_iterations
-        iterations over all mu.
-    tau
-        step of the fixed-point iteration, at most 1.
-    mu
-        the first one, in units of the tracks.
-    shrinkage
-        factor from one mu to the next.
-    last_mu
-        the last one.
+    {parameters}
 
     Examples
     --------
@@ -87,12 +75,12 @@ class BMM(Algorithm[BMMState]):
 
     on_matrix = True
 
-    tolerance: float = 1e-6
-    max_iterations: int = 5000
-    tau: float = 0.2
-    mu: float = 4.0
-    shrinkage: float = 0.25
-    last_mu: float = 1e-10
+    tolerance: float = parameter(1e-6, "Relative step at which the next, smaller mu begins.")
+    max_iterations: int = parameter(5000, ITERATIONS, integer=True)
+    tau: float = parameter(0.2, "Step of the fixed-point iteration.", most=1.0, open_below=True)
+    mu: float = parameter(4.0, "The first one, in units of the tracks.")
+    shrinkage: float = parameter(0.25, "Of mu, from one to the next.", most=0.9, open_below=True)
+    last_mu: float = parameter(1e-10, "The last one.")
 
     def init(self, problem: Problem, start: Factors) -> BMMState:
         """Start at the start's matrix cut to rank K: the paper's start is the closed form, R^+ W."""
@@ -149,19 +137,10 @@ class RBMMState(OneLine):
 
 
 @dataclass(frozen=True)
-class RBMM(MatrixMethod[RBMMState]):
+class RBMM(CheckedParameters, MatrixMethod[RBMMState]):
     """The reconsidered method of Kumar 2020: weighted nuclear norm, by ADMM with a growing rho.
 
-    Parameters
-    ----------
-    tolerance
-        |X - Z| / |X| at which both copies are one.
-    max_iterations
-        iterations after which it ends with `Status.LIMIT`.
-    rho
-        the first one: small against the weights over the singular values.
-    growth
-        factor of rho at every iteration.
+    {parameters}
 
     Examples
     --------
@@ -173,10 +152,10 @@ class RBMM(MatrixMethod[RBMMState]):
     <Status.CONVERGED: 'converged'>
     """
 
-    tolerance: float = 1e-8
-    max_iterations: int = 1000
-    rho: float = 1e-5
-    growth: float = 1.1
+    tolerance: float = parameter(1e-8, "|X - Z| / |X| at which both copies are one.")
+    max_iterations: int = parameter(1000, ITERATIONS, integer=True)
+    rho: float = parameter(1e-5, "Small against the weights over the singular values.", open_below=True)
+    growth: float = parameter(1.1, "Of rho, at every iteration.", least=1.0, most=10.0, open_below=True)
 
     def init(self, problem: Problem, start: Factors) -> RBMMState:
         """Start both copies at the start's matrix, of any rank."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..foundation.parameters import CheckedParameters, parameter
 from ..foundation.representation import OneLine
 from ..problem.factors import Factors
 from ..problem.nonrigid import Problem
@@ -34,6 +35,7 @@ from .matrix_form import (
     starting_point,
     with_singular_values,
 )
+from .solver import ITERATIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +48,10 @@ class IRNNState(OneLine):
 
 
 @dataclass(frozen=True)
-class IRNN(MatrixMethod[IRNNState]):
+class IRNN(CheckedParameters, MatrixMethod[IRNNState]):
     """Proximal gradient on X with the penalty's slopes as weights, renewed at every step.
 
-    Parameters
-    ----------
-    tolerance
-        relative step |X_k+1 - X_k| / |X_k| at or below which it has converged.
-    max_iterations
-        iterations after which it ends with `Status.LIMIT`.
-    margin
-        beta over the largest curvature of the data term; above 1, the steps become short.
+    {parameters}
 
     Examples
     --------
@@ -67,9 +62,9 @@ class IRNN(MatrixMethod[IRNNState]):
     7.3618
     """
 
-    tolerance: float = 1e-8
-    max_iterations: int = 10_000
-    margin: float = 1.01
+    tolerance: float = parameter(1e-8, "Relative step |X_k+1 - X_k| / |X_k| at which it has converged.")
+    max_iterations: int = parameter(10_000, ITERATIONS, integer=True)
+    margin: float = parameter(1.01, "Curvature of the model over that of the data term.", least=1.0)
 
     def init(self, problem: Problem, start: Factors) -> IRNNState:
         """Start at the start's shapes, of any rank."""

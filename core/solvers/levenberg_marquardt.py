@@ -24,12 +24,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..foundation.parameters import CheckedParameters, parameter
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats
 from ..problem.factors import Factors
 from ..problem.nonrigid import Problem
 from ..problem.observation_forms import PLANE, pairs, point_blocks
-from .solver import ROUNDING, Algorithm, Status
+from .solver import FIRST_DAMPING, ITERATIONS, PREDICTED, ROUNDING, Algorithm, Status
 
 LEAST_DAMPING = 1e-12
 MOST_DAMPING = 1e12
@@ -80,17 +81,10 @@ class TrialStep(OneLine):
 
 
 @dataclass(frozen=True)
-class LevenbergMarquardt(Algorithm[LevenbergMarquardtState]):
+class LevenbergMarquardt(CheckedParameters, Algorithm[LevenbergMarquardtState]):
     """Joint damped Gauss-Newton on (B, C, s). Its arrays take about 16 (K + 3) F 3 K P bytes.
 
-    Parameters
-    ----------
-    tolerance
-        predicted decrease over the loss below which it has converged.
-    max_iterations
-        iterations after which it ends with `Status.LIMIT`.
-    damping
-        initial lambda.
+    {parameters}
 
     Examples
     --------
@@ -103,9 +97,9 @@ class LevenbergMarquardt(Algorithm[LevenbergMarquardtState]):
 
     linear_only = True
 
-    tolerance: float = 1e-14
-    max_iterations: int = 500
-    damping: float = 1e-3
+    tolerance: float = parameter(1e-14, PREDICTED)
+    max_iterations: int = parameter(500, ITERATIONS, integer=True)
+    damping: float = parameter(1e-3, FIRST_DAMPING, open_below=True)
 
     def init(self, problem: Problem, start: Factors) -> LevenbergMarquardtState:
         """Minimize over C at the start's (B, s), and fix the gauge.

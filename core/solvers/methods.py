@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..foundation.parameters import Parameter, ParameterValue
+from ..foundation.parameters import Parameter, ParameterValue, parameters_of
 from ..foundation.representation import OneLine
 from ..penalties import ConcavePenalty, NuclearNorm, Penalty, RankPenalty, WeightedNuclearNorm
 from ..problem.nonrigid import Problem
 from .admm import ADMM
-from .agd import ACCEPTANCE, AGD, RESTARTS, STEPS
+from .agd import AGD
 from .algorithm_one import AlgorithmOne
 from .bmm import BMM, RBMM
 from .irnn import IRNN
@@ -37,7 +37,7 @@ class Method(OneLine):
     title: str
     meaning: str
     algorithm: type[Any]  # of core.solvers; of a two-step method the first step's
-    options: tuple[Parameter, ...] = ()
+    option_names: tuple[str, ...] = ()  # of its parameters, those that a user chooses
     refined: type[Any] | None = None  # the second step's algorithm
     penalty: Penalty | None = None  # that of its paper, where it accepts no other kind
     recommended: bool = False  # whether for reconstructions; else for comparison with them
@@ -46,6 +46,13 @@ class Method(OneLine):
     def on_matrix(self) -> bool:
         """Whether it works on X itself, from the closed form, and is cut to rank K."""
         return bool(self.algorithm.on_matrix)
+
+    @property
+    def options(self) -> tuple[Parameter, ...]:
+        """The parameters that a user chooses."""
+        described = {} if self.refined is None else parameters_of(self.refined)
+        described = described | parameters_of(self.algorithm)
+        return tuple(described[name] for name in self.option_names)
 
     def default(self, option: str) -> ParameterValue:
         """Return the value that an option has where it is not given."""
@@ -75,38 +82,28 @@ def _made(
     return made
 
 
-RHO = Parameter("rho", "ADMM's first penalty parameter, relative to curvatures of about 1.", open_below=True)
-RELAXATION = Parameter("relaxation", "Over-relaxation of X; 1 is none, 1.6 usual.", least=1.0, most=1.9)
-PROGRESS = Parameter(
-    "progress", "ADMM ends where the objective fell by less than this fraction over `patience` iterations."
-)
-PATIENCE = Parameter("patience", "Iterations over which progress is judged.", least=1, integer=True)
-DAMPING = Parameter("damping", "The first lambda of Levenberg-Marquardt.", open_below=True)
-ALPHA = Parameter(
-    "alpha", "What lambda is divided or multiplied by after a step.", least=1.0, open_below=True
-)
-ADMM_OPTIONS = (RHO, RELAXATION, PROGRESS, PATIENCE)
+ADMM_OPTIONS = ("rho", "relaxation", "progress", "patience")
 
 METHODS: dict[str, Method] = {
     "bilinear": Method(
         "bilinear (Newton)",
         "bilinear form, variable projection (Newton): the default",
         VariableProjection,
-        (DAMPING,),
+        ("damping",),
         recommended=True,
     ),
     "lm": Method(
         "bilinear (Levenberg-Marquardt)",
         "bilinear form, Levenberg-Marquardt on the Schur complement",
         LevenbergMarquardt,
-        (DAMPING,),
+        ("damping",),
         recommended=True,
     ),
     "paper": Method(
         "ADMM, then Algorithm 1",
         "ADMM, then Algorithm 1 of the paper as printed, on the sparse Jacobian",
         ADMM,
-        (*ADMM_OPTIONS, DAMPING, ALPHA),
+        (*ADMM_OPTIONS, "damping", "alpha"),
         refined=AlgorithmOne,
     ),
     "admm": Method("ADMM", "ADMM on the structure matrix, cut to rank K", ADMM, ADMM_OPTIONS),
@@ -121,33 +118,23 @@ METHODS: dict[str, Method] = {
         "IRNN",
         "iteratively reweighted nuclear norms (proximal gradient where the penalty is linear), cut to rank K",
         IRNN,
-        (Parameter("margin", "Curvature of the model over that of the data term.", least=1.0),),
+        ("margin",),
     ),
     "agd": Method(
-        "AGD",
-        "accelerated proximal gradient, cut to rank K",
-        AGD,
-        (
-            Parameter("acceptance", "Whether the objective may rise for a while.", choices=ACCEPTANCE),
-            Parameter("restart", "When the momentum begins again.", choices=RESTARTS),
-            Parameter("step_size", "1 / L, or found by backtracking.", choices=STEPS),
-        ),
+        "AGD", "accelerated proximal gradient, cut to rank K", AGD, ("acceptance", "restart", "step_size")
     ),
     "bmm": Method(
         "BMM",
         "block matrix method of Dai et al. for orthogonal cameras: nuclear norm as mu -> 0, cut to rank K",
         BMM,
-        (
-            Parameter("tau", "Step of the fixed-point iteration.", most=1.0, open_below=True),
-            Parameter("shrinkage", "Of mu, from one to the next.", most=0.9, open_below=True),
-        ),
+        ("tau", "shrinkage"),
         penalty=NuclearNorm(),
     ),
     "r-bmm": Method(
         "R-BMM",
         "reweighted BMM of Kumar for orthogonal cameras: weighted nuclear norm by ADMM, cut to rank K",
         RBMM,
-        (RHO, Parameter("growth", "Of rho, at every iteration.", least=1.0, most=10.0, open_below=True)),
+        ("rho", "growth"),
         penalty=WeightedNuclearNorm(),
     ),
 }

@@ -27,6 +27,10 @@ State = TypeVar("State")
 ProblemT = TypeVar("ProblemT", contravariant=True)  # what is minimized
 StartT = TypeVar("StartT", contravariant=True)  # a point that a run starts from
 
+# What parameters mean that several methods have.
+ITERATIONS = "Iterations after which it ends with `Status.LIMIT`."
+PREDICTED = "Predicted decrease over the loss below which it has converged."
+FIRST_DAMPING = "The first lambda of Levenberg-Marquardt; 1e-9 suits a start near the minimum."
 ROUNDING = 1e-12  # where no step helps, a predicted relative decrease below this counts as rounding
 
 

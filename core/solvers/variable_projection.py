@@ -18,12 +18,13 @@ of C that goes with the step, -M^-1 W' x, falls out of the products, so it is ba
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched
+from ..foundation.parameters import CheckedParameters, parameter
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats
 from ..problem.data_term import PointSystem
@@ -31,7 +32,7 @@ from ..problem.factors import Factors, penalty
 from ..problem.nonrigid import Problem
 from ..problem.observation_forms import Reals
 from .reduced_hessian import reduced_hessian
-from .solver import ROUNDING, Algorithm, Status
+from .solver import FIRST_DAMPING, ITERATIONS, PREDICTED, ROUNDING, Algorithm, Status
 
 MOST_PRODUCTS = 25  # of conjugate gradients in one step
 CHAIN_PRODUCTS = 100  # in a step where views share few points
@@ -102,21 +103,10 @@ class VariableProjectionState(OneLine):
 
 
 @dataclass(frozen=True)
-class VariableProjection(Algorithm[VariableProjectionState]):
+class VariableProjection(CheckedParameters, Algorithm[VariableProjectionState]):
     """The default method. Each step: one damped (Gauss-)Newton system, solved by conjugate gradients.
 
-    Parameters
-    ----------
-    tolerance
-        predicted decrease over the loss below which it has converged.
-    max_iterations
-        iterations after which it ends with `Status.LIMIT`.
-    damping
-        initial lambda; 1e-9 suits a start near the minimum.
-    most_products
-        products with the Hessian in one step; fewer make more and shorter steps.
-    complete_start
-        whether the start's C belongs to its B and s, as after a step.
+    {parameters}
 
     Examples
     --------
@@ -129,11 +119,17 @@ class VariableProjection(Algorithm[VariableProjectionState]):
 
     linear_only = True
 
-    tolerance: float = 1e-14
-    max_iterations: int = 500
-    damping: float = 1e-3
-    most_products: int = MOST_PRODUCTS
-    complete_start: bool = False
+    tolerance: float = parameter(1e-14, PREDICTED)
+    max_iterations: int = parameter(500, ITERATIONS, integer=True)
+    damping: float = parameter(1e-3, FIRST_DAMPING, open_below=True)
+    most_products: int = parameter(
+        MOST_PRODUCTS,
+        "Products with the Hessian in one step; fewer make more and shorter steps.",
+        integer=True,
+    )
+    complete_start: bool = field(
+        default=False, metadata={"tip": "Whether the start's C belongs to its B and s, as after a step."}
+    )
 
     def init(self, problem: Problem, start: Factors) -> VariableProjectionState:
         """Eliminate C at the start's (B, s); where the start is not complete, only its B and s matter."""

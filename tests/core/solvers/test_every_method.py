@@ -1,5 +1,6 @@
 """What every method promises: to go on where it was left, to say that it diverged, and the convex optimum."""
 
+import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from core import (
     IRNN,
     RBMM,
     AlgorithmOne,
+    InputError,
     LevenbergMarquardt,
     LogPenalty,
     Status,
@@ -19,6 +21,7 @@ from core import (
     iterate,
     solve,
 )
+from core.foundation import parameters_of
 from core.problem import full_rank_start
 from core.solvers import Majorized
 
@@ -49,6 +52,17 @@ def posed_for(posed):
         return problem, full_rank_start(problem) if method.on_matrix else problem.closed_form()
 
     return make
+
+
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [(ADMM, {"relaxation": 3.0}), (AGD, {"restart": "never"}), (BMM, {"tau": 0}), (IRNN, {"tolerance": -1})],
+)
+def test_a_parameter_is_refused_where_it_is_described_as_another(method, given):
+    (name,) = given
+    with pytest.raises(InputError, match=f"{name} is .*; accepted "):
+        method(**given)
+    assert f"\n{name}\n    {parameters_of(method)[name].tip[:40]}" in inspect.getdoc(method)
 
 
 @every
