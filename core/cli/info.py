@@ -20,7 +20,6 @@ HEADER = (
     *("object", "camera", "path", "frames", "points", "visible", "truth", "K", "cameras", "companion"),
     "edges",
 )
-ALL_SAMPLES = "sample:"
 MOST_ARRAYS = 1000  # that are listed
 NUMERIC = ("frames", "points", "visible", "edges")
 
@@ -79,8 +78,8 @@ def _aligned(rows: SequenceOf[SequenceOf[str]], numeric: SequenceOf[bool]) -> li
 def _contents(args: argparse.Namespace) -> readers.FileContents | None:
     """Return how a file is understood, None for a folder of sequences, which has no reading options."""
     reading = reading_from(args)
-    path = args.path if str(args.path) == ALL_SAMPLES else readers.resolve(args.path)
-    if str(path) == ALL_SAMPLES or (path.is_dir() and not readers.is_sequence_folder(path)):
+    path = readers.resolve(args.path)
+    if path.is_dir() and not readers.is_sequence_folder(path):
         for name in reading.keys() - {"frame_base"}:
             raise InputError(f"--{name} says how a file is read; {path} is a folder of sequences")
         return None

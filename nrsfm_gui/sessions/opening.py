@@ -42,6 +42,7 @@ from core.io.readers import (
     names_in,
     recording_files,
     refusing_damage,
+    resolve,
     sample_name,
 )
 from core.reconstruction import RECORDS, start_from
@@ -305,9 +306,9 @@ class SequenceOpening(QObject):
 
 def _read(what: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
     """Return what a path holds and its first readable sequence; for a sample, all samples."""
-    if str(what).startswith(SAMPLE):
-        return bundled_samples(), read_sequence(what, **reading)
-    path = Path(what)
+    path = resolve(Path(what))
+    if str(what).startswith(SAMPLE) and path.is_file():
+        return bundled_samples(), read_sequence(path, **reading)
     folder = _sweep_folder(path)
     if folder is not None:
         return (), NoSequence(folder, is_video=False)

@@ -18,7 +18,7 @@ from ...evaluation.metrics import camera_truth, errors_of, published_errors
 from ...evaluation.optimality import optimality
 from ...foundation import DEPTHS, VERSION, InputError
 from ...io.readers import SequenceEntry, entry_of, is_sequence_folder, list_sequences, read_sequence, resolve
-from ...io.readers.challenge import PREFIX, challenge_file
+from ...io.readers.challenge import challenge_file
 from ...reconstruction import Result, Settings, reconstruct, save_result
 from ...reconstruction.provenance import settings_to_dict, solve_command, source_name
 from ..job_store import RESULTS
@@ -159,8 +159,8 @@ def find_sequences(
 
 def _entries(text: str, options: dict[str, Any]) -> list[tuple[SequenceEntry, dict[str, Any]]]:
     """Return what may be reconstructed of a folder or file, each with the options that it is read with."""
-    path = Path(text) if text == PREFIX else resolve(Path(text))
-    if text == PREFIX or (path.is_dir() and not is_sequence_folder(path)):
+    path = resolve(Path(text))
+    if path.is_dir() and not is_sequence_folder(path):
         base = options.get("frame_base", 1)
         reading = {} if base == 1 else {"frame_base": base}
         return [(entry, reading) for entry in list_sequences(text, frame_base=base)]

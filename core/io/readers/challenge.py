@@ -195,11 +195,12 @@ def sample_name(path: Path) -> str | None:
 
 
 def resolve(path: Path) -> Path:
-    """Return the file of "sample:NAME", the folder of "sample:OBJECT", and any other path as it is."""
+    """Return the file of "sample:NAME", the folder of "sample:OBJECT" or "sample:", or the path as it is."""
     name = path.as_posix()
     if not name.startswith(PREFIX):
         return path
-    folders = {item.root.name: item.root for item in bundled_files()}
+    folders: dict[str, Path | None] = {item.root.name: item.root for item in bundled_files()}
+    folders[""] = asset_folder("samples")
     name = name.removeprefix(PREFIX)
     return folders.get(name) or sample_path(name)
 

@@ -14,17 +14,7 @@ from ..files.contents import check_file, parse_mask, read_bytes, sequence_name
 from ..files.reading_options import ReadingOptions
 from .arrays.known_layouts import CAMERA_FILE
 from .arrays.saved_arrays import tracks_of_mask
-from .challenge import (
-    EDGES,
-    FACES,
-    PREFIX,
-    ChallengeFile,
-    bundled_files,
-    challenge_file,
-    find,
-    resolve,
-    truth_file,
-)
+from .challenge import EDGES, FACES, ChallengeFile, bundled_files, challenge_file, find, resolve, truth_file
 from .read import read_file
 from .table import accepted_folders, is_sequence_folder, listed_suffixes
 
@@ -147,8 +137,6 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
     >>> [entry.path_name for entry in core.list_sequences("sample:balloon/circle")]
     ['circle']
     """
-    if str(path) == PREFIX:
-        return bundled_samples()
     path = resolve(Path(path))
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")

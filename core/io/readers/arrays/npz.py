@@ -1,20 +1,9 @@
 """A sequence in one `.npz` of plain arrays: every field, every bit; and the foreign `.npz` files.
 
-Format, version 1 (entries that the sequence does not have are absent):
-
-    format                 "nrsfm-sequence 1"
-    tracks (F, 2, P), visible (F, P)      observations
-    camera, name, units, truth_units, provenance      text
-    intrinsics (3, 3), rotations (F, 3, 3), translations (F, 3)
-    truth_frames (G,), truth_points (G, 3, P), truth_reference
-    companion_tracks (F, 2, P), companion_visible (F, P)
-    edges (E, 2), faces (T, 3)            0-based
-    truth_name                            text, where the truth is not the ground truth
-    image_size (2,)                       width and height in pixels
-    frame_rate                            frames per second
-    video                                 text, from the folder of the file where it is there or below
-    video_frames (F,)                     0-based, where they are not the first F
-    point_names                           text, one line per point
+The entries are `format`, "nrsfm-sequence 1", and the fields of `Sequence` that are there, in their shapes.
+Those of the truth and the companion are truth_frames, truth_points, truth_reference, companion_tracks and
+companion_visible. The point_names are one text, a line for each, and the video is named from the folder of
+the file where it is there or below.
 """
 
 from __future__ import annotations
