@@ -29,11 +29,9 @@ class InputError(ValueError):
     Examples
     --------
     >>> import core
-    >>> try:
-    ...     core.Settings(eta=2.0)
-    ... except core.InputError as refused:
-    ...     print(refused)
-    eta is 2; accepted is a number above 0 and at most 1
+    >>> core.Settings(eta=2.0)
+    Traceback (most recent call last):
+    core.foundation.exceptions.InputError: eta is 2; accepted is a number above 0 and at most 1
     """
 
     def __init__(self, message: object = "") -> None:

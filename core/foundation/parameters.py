@@ -89,7 +89,7 @@ class Parameter(OneLine):
 
 def parameter(default: Any, tip: str, **description: Any) -> Any:
     """Return a dataclass field that is described as a `Parameter`; its name is that of the field."""
-    return field(default=default, metadata={_KEY: Parameter("", tip, **description)})
+    return field(default=default, metadata={"tip": tip, _KEY: Parameter("", tip, **description)})
 
 
 def parameters_of(kind: Any) -> dict[str, Parameter]:
@@ -118,10 +118,11 @@ def check_parameters(instance: Any) -> None:
         object.__setattr__(instance, name, description.checked(value))
 
 
-def tips_of(entries: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the fields among some entries of a class mean; of one that is not checked it is a "tip"."""
-    found = {name: each.metadata for name, each in entries.items() if isinstance(each, Field)}
-    return {name: held["tip"] if "tip" in held else held[_KEY].tip for name, held in found.items() if held}
+def tips_of(kind: Any) -> dict[str, str]:
+    """Return what the fields of a class mean that have a "tip", also before a dataclass is made of it."""
+    own = {name: each for name, each in vars(kind).items() if isinstance(each, Field)}
+    found = getattr(kind, "__dataclass_fields__", {}) | own
+    return {name: each.metadata["tip"] for name, each in found.items() if "tip" in each.metadata}
 
 
 def with_parameters(doc: str | None, tips: Mapping[str, str]) -> str | None:
@@ -140,8 +141,7 @@ class CheckedParameters:
     def __init_subclass__(cls) -> None:
         """Say in the docstring what each parameter means, as it is said where it is declared."""
         super().__init_subclass__()
-        found = getattr(cls, "__dataclass_fields__", {}) | vars(cls)  # of its bases, and its own
-        cls.__doc__ = with_parameters(cls.__doc__, tips_of(found))
+        cls.__doc__ = with_parameters(cls.__doc__, tips_of(cls))
 
     def __post_init__(self) -> None:
         check_parameters(self)

@@ -109,7 +109,7 @@ def _with_parameters(kind: type[Settings]) -> type[Settings]:
     also = {"rotations": ["or an .npz file with R (F, 3, 3)"], "intrinsics": ["a file, or (fx, fy, cx, cy)"]}
     choices = {name: description.choices for name, description in described.items() if description.choices}
     choices |= {"rotations": tuple(ROTATION_SOURCES), "intrinsics": tuple(INTRINSICS_SOURCES)}
-    tips = tips_of({entry.name: entry for entry in fields(kind)})
+    tips = tips_of(kind)
     for name, accepted in choices.items():
         listed = [f'"{choice}"' for choice in accepted] + also.get(name, [])
         tips[name] += f" Accepted: {', '.join(listed)}."

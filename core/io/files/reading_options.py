@@ -18,20 +18,18 @@ _SIZE = re.compile(r"([1-9]\d{0,5})x([1-9]\d{0,5})", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ReadingOptions(OneLine):
-    """What decides how a file is read, where the file alone does not; None leaves it to the file."""
+    """What decides how a file is read, where the file alone does not; `read_sequence` says what each is."""
 
-    camera: CameraModel | str | None = None  # the camera model to assume, or its name
-    layout: str | None = None  # a layout of arrays by its name, as `nrsfm formats` lists them
-    frame_base: int = 1  # number of the first frame in the Challenge's `gt_frame_N`: 1 or 0
-    tracks: str | None = None  # the array of the tracks
-    # The array of the visibility: "NAME" where 1 is seen, "~NAME" where 1 is hidden, "none" for none.
+    camera: CameraModel | str | None = None
+    layout: str | None = None
+    frame_base: int = 1
+    tracks: str | None = None
     visible: str | None = None
-    threshold: float | None = None  # of scores: a point is seen from it on
-    order: str | None = None  # of the axes of the tracks: "tnxy" has the frames first, "ntxy" the points
-    xy: str | None = None  # of the coordinates: "xy", or "yx" where y comes first
-    size: str | None = None  # of the picture in pixels, as "1280x720"
-    individual: str | None = None  # one of several animals, people or videos in a file, by its name
-    # Of a table: "frame=..,point=..,x=..,y=..", with ",visible=.." where it has one.
+    threshold: float | None = None
+    order: str | None = None
+    xy: str | None = None
+    size: str | None = None
+    individual: str | None = None
     columns: str | None = None
 
     def __post_init__(self) -> None:
