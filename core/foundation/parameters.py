@@ -7,7 +7,7 @@ its values when it is made; `check_parameters` does so on demand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from inspect import cleandoc
@@ -21,6 +21,10 @@ from .representation import OneLine
 
 ParameterValue = float | str
 _KEY = "parameter"
+_RAISES = """Raises
+------
+InputError
+    where a value is outside its range; the sentence names it and what is accepted."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,17 @@ class Parameter(OneLine):
 
 def parameter(default: Any, tip: str, **description: Any) -> Any:
     """Return a dataclass field that is described as a `Parameter`; its name is that of the field."""
-    return field(default=default, metadata={"tip": tip, _KEY: Parameter("", tip, **description)})
+    metadata = {
+        "tip": tip + accepted_words(description.get("choices", ())),
+        _KEY: Parameter("", tip, **description),
+    }
+    return field(default=default, metadata=metadata)
+
+
+def accepted_words(choices: Iterable[str], *others: str) -> str:
+    """Return the sentence that ends a tip in a docstring, "" where any number is accepted."""
+    listed = ", ".join([*(f'"{choice}"' for choice in choices), *others])
+    return listed and f" Accepted: {listed}."
 
 
 def parameters_of(kind: Any) -> dict[str, Parameter]:
@@ -126,10 +140,10 @@ def tips_of(kind: Any) -> dict[str, str]:
 
 
 def with_parameters(doc: str | None, tips: Mapping[str, str]) -> str | None:
-    """Return a docstring whose "{parameters}" is a section on what each parameter means."""
+    """Return a docstring whose "{parameters}" are sections on what each parameter means, and on errors."""
     lines = [each for name, tip in tips.items() for each in (name, indent(fill(tip, 100), "    "))]
     section = "\n".join(("Parameters", "----------", *lines))
-    return doc and cleandoc(doc).replace("{parameters}", section)
+    return doc and cleandoc(doc).replace("{parameters}", f"{section}\n\n{_RAISES}")
 
 
 class CheckedParameters:

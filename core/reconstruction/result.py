@@ -2,13 +2,6 @@
 
 The arrays of the file are the fields of `Result`, under their names and in their shapes, the shapes S as
 `points`, those of the truth, and `meta` as JSON text; `assets/help/formats.md` describes them.
-
-Of a low-rank problem rotations, translations, points, B, C and intrinsics are the view that `geometry` makes
-of its cameras and points, and weights (R,) are its penalty.
-
-Of the energy of the depths the first column of B is 1 and that of C the mean shape, whose weight is 0; the
-others are the modes of the deviations from it, the largest first, with their weights. eta and loss are of the
-solution that the refinement started from, which is kept.
 """
 
 from __future__ import annotations
@@ -103,13 +96,15 @@ class Result:
     tracks, visible
         (F, 2, P), (F, P) the observations, 0 where hidden.
     rotations, translations
-        (F, 3, 3), (F, 3) from the world to the camera: Y = R S + t.
+        (F, 3, 3), (F, 3) from the world to the camera: Y = R S + t. Of a low-rank problem these, B, C and the
+        intrinsics are the view that `geometry` makes of its cameras and points.
     B, C
-        (F, K), (3P, K) the factors of the shapes; rows of C are x of all points, then y, then z.
+        (F, K), (3P, K) the factors of the shapes; rows of C are x of all points, then y, then z. Of a refined
+        result the first columns are 1 and the mean shape, of weight 0, the others modes, the largest first.
     weights
         (K,) of the columns of B, or (R,) of those of `cameras`; of a concave penalty its slopes at the end.
     eta, loss
-        the weight of the affine error, and the objective, not its logarithm.
+        the weight of the affine error, and the weighted nuclear norm and pOSE, not its logarithm.
     history, best_losses
         (N, 3) iteration, seconds and loss, and (N,) the lowest so far, NaN where unknown.
     intrinsics, camera, truth, edges, faces

@@ -17,6 +17,7 @@ from ..depth import FINEST_EPS, check_mode_weights
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import (
     ParameterValue,
+    accepted_words,
     check_parameters,
     parameter,
     parameters_of,
@@ -105,14 +106,9 @@ class SettingsFields(TypedDict, total=False):
 
 def _with_parameters(kind: type[Settings]) -> type[Settings]:
     """Say in the docstring of the settings what each one means, as it is said where it is declared."""
-    described = parameters_of(kind)
-    also = {"rotations": ["or an .npz file with R (F, 3, 3)"], "intrinsics": ["a file, or (fx, fy, cx, cy)"]}
-    choices = {name: description.choices for name, description in described.items() if description.choices}
-    choices |= {"rotations": tuple(ROTATION_SOURCES), "intrinsics": tuple(INTRINSICS_SOURCES)}
     tips = tips_of(kind)
-    for name, accepted in choices.items():
-        listed = [f'"{choice}"' for choice in accepted] + also.get(name, [])
-        tips[name] += f" Accepted: {', '.join(listed)}."
+    tips["rotations"] += accepted_words(ROTATION_SOURCES, "or an .npz file with R (F, 3, 3)")
+    tips["intrinsics"] += accepted_words(INTRINSICS_SOURCES, "a file, or (fx, fy, cx, cy)")
     kind.__doc__ = with_parameters(kind.__doc__, tips)
     return kind
 
@@ -123,11 +119,6 @@ class Settings(OneLine):
     """The parameters of a reconstruction. The defaults are the `recommended` preset.
 
     {parameters}
-
-    Raises
-    ------
-    InputError
-        where a value is outside its range; the sentence names it and what is accepted.
 
     Examples
     --------

@@ -76,11 +76,6 @@ class AGD(CheckedParameters, MatrixMethod[AGDState]):
 
     {parameters}
 
-    Raises
-    ------
-    InputError
-        where a value is outside its range; the sentence names it and what is accepted.
-
     Examples
     --------
     >>> import core

@@ -35,10 +35,7 @@ ROUNDING = 1e-12  # where no step helps, a predicted relative decrease below thi
 
 
 class Status(Enum):
-    """Whether a run continues, and if not, why it ended.
-
-    It has stalled where no step lowers the objective any more, short of the tolerance.
-    """
+    """Whether a run continues, and if not, why it ended; it stalls where no step lowers the objective."""
 
     RUNNING = "running"
     CONVERGED = "converged"
