@@ -3,14 +3,6 @@
 The theorem of the paper (Section 3) holds for them: f(gamma) over the factors equals f(sigma).  They are
 `SpectralPenalty` themselves, and their weights are the slopes g'(sigma_k) at a reference.
 
-    schatten   mu ((sigma + epsilon)^p - epsilon^p)    epsilon keeps the slope at 0 finite
-    log        mu log(1 + sigma / epsilon)
-    capped     mu min(sigma, theta)
-    mcp        slope mu (1 - sigma / theta), 0 from theta on (Zhang 2010)
-    scad       slope mu up to theta / 3.7, from there linearly to 0 at theta (Fan and Li 2001)
-    rank       mu for every singular value that is not 0
-
-In capped, mcp and scad mu is the slope at 0, and theta the singular value from which on f is constant.
 `epsilon` and `theta` are in the units of the singular values, as `gamma` of the weighted nuclear norm is:
 relative to the largest singular value, which moves, f would be neither a sum nor concave.
 """
@@ -179,7 +171,7 @@ class CappedNorm(PiecewisePenalty):
 
 
 class MCP(PiecewisePenalty):
-    """Minimax concave penalty: the slope falls linearly from mu at 0 to 0 at theta.
+    """Minimax concave penalty (Zhang 2010): the slope falls linearly from mu at 0 to 0 at theta.
 
     {parameters}
 
@@ -201,7 +193,7 @@ class MCP(PiecewisePenalty):
 
 
 class SCAD(PiecewisePenalty):
-    """Smoothly clipped absolute deviation: slope mu up to theta / 3.7, then falling to 0 at theta.
+    """Smoothly clipped absolute deviation (Fan and Li 2001): slope mu up to theta / 3.7, then falling to 0.
 
     {parameters}
 

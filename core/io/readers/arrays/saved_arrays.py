@@ -10,11 +10,6 @@ A pickle is a program: it may name any function and call it. Here the names that
 in a table of stand-ins that are defined below, and no object of Python or NumPy is reached by a name in the
 file. An array is made from its bytes when its type and size agree with them. What computes without end, or
 asks for any memory, is ended with the process that reads it (`sandbox`).
-
-    numpy.ndarray, numpy.dtype                         marks
-    numpy.core.multiarray._reconstruct, scalar         in numpy 2 numpy._core
-    numpy.core.numeric._frombuffer                     protocol 5
-    _codecs.encode                                     bytes in protocol 2
 """
 
 from __future__ import annotations
@@ -263,12 +258,12 @@ def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
 _FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Type,
-    ("_codecs", "encode"): _encoded,
+    ("_codecs", "encode"): _encoded,  # of bytes in protocol 2
 }
 for _core in ("numpy.core", "numpy._core"):  # of NumPy 1 and 2
     _FUNCTIONS[f"{_core}.multiarray", "_reconstruct"] = _Array
     _FUNCTIONS[f"{_core}.multiarray", "scalar"] = _scalar
-    _FUNCTIONS[f"{_core}.numeric", "_frombuffer"] = _from_buffer
+    _FUNCTIONS[f"{_core}.numeric", "_frombuffer"] = _from_buffer  # in protocol 5
 
 
 class _Unpickler(pickle.Unpickler):
