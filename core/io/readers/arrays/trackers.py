@@ -1,20 +1,13 @@
 """The files of point trackers, known by pairs of names: the tracks and what tells which points are seen.
 
-F frames, N points; a batch axis of length 1 may come first, an axis of length 1 last in a mask.
+A batch axis of length 1 may come first, an axis of length 1 last in a mask. TRACKER_LAYOUTS has the shapes.
 
-    CoTracker        tracks (F, N, 2), visibility (F, N), True where seen (facebookresearch/co-tracker,
-                     predictor.py); as scores seen above .5
-    TAPIR, BootsTAPIR  tracks (N, F, 2), visibles (N, F), or occluded (N, F); as logits occlusion and
-                     expected_dist, seen where (1 - sigmoid(o)) (1 - sigmoid(d)) > .5 (google-deepmind/tapnet,
-                     utils/model_utils.py)
-    TAPNext          tracks (N, F, 2), visible_logits (N, F), seen where the sigmoid, times certainty where it
-                     is saved, is above .5
-    TAP-Vid          points (N, F, 2) relative to the picture, occluded (N, F), video (F, H, W, 3)
-    DELTA            coords (F, N, 2), vis (F, N), conf (F, N)
-    AllTracker       trajs_e (F, N, 2), visconfs_e (F, N, 2), seen where its second channel is above .1
-    TAPIP3D, SpatialTrackerV2  coords (F, N, 3) in the world, visibs (F, N), intrinsics (F, 3, 3),
-                     extrinsics (F, 4, 4) from the world to the camera: x ~ K (R X + t)
-    TAPVid-3D        tracks_XYZ (F, N, 3) in the camera, in meters, visibility (F, N), fx_fy_cx_cy (4,)
+    CoTracker        scores are of points that are seen above .5 (facebookresearch/co-tracker, predictor.py)
+    TAPIR, BootsTAPIR  as logits o of occlusion and d of expected_dist, seen where (1 - sigmoid(o))
+                     (1 - sigmoid(d)) > .5 (google-deepmind/tapnet, utils/model_utils.py)
+    TAPNext          seen where the sigmoid, times certainty where it is saved, is above .5
+    AllTracker       seen where the second channel of visconfs_e is above .1
+    TAPIP3D, SpatialTrackerV2  points in the world, extrinsics from there to the camera: x ~ K (R X + t)
 """
 
 from __future__ import annotations
