@@ -294,7 +294,7 @@ def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> 
     wanted = [item for item in found if camera in (None, item.camera) and path_name in (None, item.path_name)]
     if not wanted:
         there = ", ".join(f"{item.camera.value}/{item.path_name}" for item in found)
-        asked = "/".join((camera.value if camera else "any", path_name or "any"))
+        asked = "/".join(filter(None, (camera and camera.value, path_name)))
         raise InputError(f"{folder}: has no {asked}; there are {there}")
     return wanted[0]
 

@@ -41,7 +41,7 @@ REFUSED = {
     "solve {folder} -o a.npz": "--camera perspective --path circle",
     "solve {folder} -o a.npz --path flyby": "has no such sequence",
     "solve {tracks} -o a.npz --path flyby": "is one sequence; a path (flyby) chooses among",
-    "guide sample:balloon --path flyby": "has no any/flyby; there are perspective/circle",
+    "guide sample:balloon --path flyby": "has no flyby; there are perspective/circle",
     "solve {tracks} -o a.npz --rotations absent.npz": "absent.npz",
     "evaluate absent.npz": "absent.npz: there is no such file",
     "evaluate {folder}/truth/circle.npz": "lacks 'meta'",

@@ -64,7 +64,7 @@ CHALLENGE: dict[str, dict[str, Any]] = {
     r"edges\.txt: accepted are 2 point indices per row, from 0 to 5": {"edges.txt": np.array([[0, 6]])},
     r"truth.line\.npz: is not an \.npz file: it is no zip archive": {"truth/line.npz": numbers()},
     r"line\.txt: holds perspective tracks; accepted are that": {"camera": "orthogonal"},
-    r"thing: has no any/circle; there are perspective/line": {"path_name": "circle"},
+    r"thing: has no circle; there are perspective/line": {"path_name": "circle"},
     r"frame base is 2; accepted are 1 and 0": {"frame_base": 2},
 }  # fmt: skip
 
