@@ -6,7 +6,7 @@ The command line, the application, the benchmark and the test of all combination
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from ..foundation.parameters import Parameter, ParameterValue, parameters_of
@@ -50,14 +50,13 @@ class Method(OneLine):
     @property
     def options(self) -> tuple[Parameter, ...]:
         """The parameters that a user chooses."""
-        described = {} if self.refined is None else parameters_of(self.refined)
-        described = described | parameters_of(self.algorithm)
+        described = parameters_of(self.refined or self.algorithm) | parameters_of(self.algorithm)
         return tuple(described[name] for name in self.option_names)
 
     def default(self, option: str) -> ParameterValue:
         """Return the value that an option has where it is not given."""
-        defaults = _defaults(self.refined) | _defaults(self.algorithm)
-        value: ParameterValue = defaults[option]
+        first = option in parameters_of(self.algorithm)
+        value: ParameterValue = getattr(self.algorithm if first else self.refined, option)
         return value
 
     def first(self, options: Mapping[str, ParameterValue], **common: object) -> Algorithm[Any]:
@@ -70,14 +69,10 @@ class Method(OneLine):
         return _made(self.refined, options, common)
 
 
-def _defaults(algorithm: type[Any] | None) -> dict[str, Any]:
-    return {entry.name: entry.default for entry in fields(algorithm)} if algorithm else {}
-
-
 def _made(
     algorithm: type[Any], options: Mapping[str, ParameterValue], common: Mapping[str, object]
 ) -> Algorithm[Any]:
-    own = {name: value for name, value in options.items() if name in _defaults(algorithm)}
+    own = {name: value for name, value in options.items() if name in parameters_of(algorithm)}
     made: Algorithm[Any] = algorithm(**common, **own)
     return made
 

@@ -123,10 +123,8 @@ class Snapshot(OneLine, Generic[State]):
 
     Parameters
     ----------
-    progress, status
-        how far it is, and whether and why it has ended.
-    state
-        of the method, whose `factors` gives the point.
+    progress, status, state
+        how far it is; whether and why it has ended; and what `factors` of the method gives the point of.
     """
 
     progress: Progress
