@@ -135,7 +135,7 @@ class MainWindow(PanelWindow):
         self.status_controller = StatusController(session, self.display, known(self.statusBar()), self)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self, alignment=self.alignment_controller,
-            status=self.status_controller, last_session=self.session_saver.last_session,
+            status=self.status_controller, closed_sessions=self.session_saver.closed_sessions,
         )  # fmt: skip
         self.dock_layout = DockLayout(self, store, self.dock_areas)
         self.command_palette_controller = CommandPaletteController(

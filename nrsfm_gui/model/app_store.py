@@ -161,12 +161,12 @@ class AppStore:
         self._file.change(vars(preferences))
 
     def offered_session(self) -> str:
-        """Return the time of the unsaved session that was offered last, "" where there was none."""
+        """Return the name of the unsaved session that was offered last, "" where there was none."""
         return self._file.value("offered_session", str)
 
-    def set_offered_session(self, when: str) -> None:
-        """Store the time of the unsaved session that was offered."""
-        self._set("offered_session", when)
+    def set_offered_session(self, name: str) -> None:
+        """Store the name of the unsaved session that was offered."""
+        self._set("offered_session", name)
 
     def steps_done(self) -> frozenset[str]:
         """Return which of the first steps were done; all where they were dismissed."""

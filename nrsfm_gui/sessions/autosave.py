@@ -2,9 +2,9 @@
 
 Every process writes one file of its own, next to a lock that ends with the process. So a file whose lock is
 free belongs to a process that ended without closing its window, and is offered at the next start of the
-application. A session that was closed without being saved is kept as the last one: the file of its process
-is written once more, and renamed. Wherever that fails, the file stays. A last session that another window
-wrote while this one was open is not replaced: it becomes a file like that of a process that ended.
+application. A session that was closed without being saved is kept: the file of its process is written once
+more, and renamed. Wherever that fails, the file stays. No such session replaces another one; of those that
+nobody has opened again the newest MOST_CLOSED are kept, and the menu of recent files lists them.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, write_session
 
 Mark = tuple[int, int]  # of a file: what differs where it was replaced
-LAST = f"last{SUFFIX}"
 MARK = ".opened"  # suffix of an empty file beside a session: it is being opened
-LAST_MILLISECONDS = 10_000  # at most, until another window has written the last session
 PREFIX = "autosave-"  # of the file of a process
+CLOSED = "closed-"  # of the file of a session that was closed without being saved
+MOST_CLOSED = 5
 
 
 class LockedFile:
@@ -41,9 +41,9 @@ class LockedFile:
         self._lock = QLockFile(str(path.with_suffix(".lock")))
         self._lock.setStaleLockTime(0)  # a lock is stale only when its process has ended, whatever its age
 
-    def lock(self, milliseconds: int = 0) -> bool:
-        """Acquire the lock, waiting so long at most; return whether it is held."""
-        return self._lock.tryLock(milliseconds)
+    def lock(self) -> bool:
+        """Acquire the lock, unless another process has it; return whether it is held."""
+        return self._lock.tryLock(0)
 
     def write(self, saved: SavedSession) -> None:
         """Write a session; the user chose neither the place nor the content, so nobody else may read it."""
@@ -75,17 +75,17 @@ class LockedFile:
     def describe_rest(self) -> str:
         """Return a sentence about what is left of a session that could not be written elsewhere."""
         try:
-            when = datetime.fromtimestamp(self.path.stat().st_mtime)
+            when = time_text(self.path.stat().st_mtime)
         except OSError:
             return "Nothing of the session is saved"
-        return f"The session as it was at {when:%H:%M} is kept in {self.path}, and offered at the next start"
+        return f"The session as it was at {when} is kept in {self.path}, and offered at the next start"
 
 
 class Autosave(QObject):
     """Writes the session in the background."""
 
     saved = pyqtSignal()  # the session is in the file of this process
-    # A session that was left and not kept as the last one, why, and the traceback of a defect.
+    # A session that was left and not kept, why, and the traceback of a defect.
     not_kept = pyqtSignal(object, str, str)
 
     def __init__(
@@ -100,7 +100,6 @@ class Autosave(QObject):
         self._folder, self._snapshot, self._seconds = folder, snapshot, seconds
         self._notifier = notifier
         self.own = _new_file(folder)  # of this process; locked with the first saving
-        self._known_last = mark_of(folder / LAST)  # of the last session that this window may replace
         self._failing = self._over = False
         self._changes = self._written = 0  # of the open session; how many of them are in a file
         self._jobs = Jobs(self)
@@ -134,7 +133,7 @@ class Autosave(QObject):
             )
 
     def begin_session(self, path: Path | None, *, keep: bool) -> bool:
-        """Leave the open session for another one; with `keep`, the one that is left becomes the last one.
+        """Leave the open session for another one; with `keep`, the one that is left is kept as a closed one.
 
         `path`: a file of the folder to use as that of this process, protected by its lock, so that a session
         that is opened again always has a file. None where there is none.
@@ -174,12 +173,12 @@ class Autosave(QObject):
         return self.own.path.is_file() and self._written == self._changes
 
     def keep(self) -> None:
-        """Keep the open session as the last one, in this thread; a failure leaves its own file."""
+        """Keep the open session as a closed one, in this thread; a failure leaves its own file."""
         self._jobs.wait()
         saved, changes = self._snapshot(), self._changes
         if saved is not None:
             self._write_own(saved, changes)
-            self._make_last(self.own)
+            self._close(self.own)
 
     def shut_down(self, *, discard: bool) -> None:
         """Stop; the file of this process stays without `discard`, and is offered at the next start."""
@@ -198,29 +197,23 @@ class Autosave(QObject):
         self._written = self._changes
 
     def _keep(self, saved: SavedSession, left: LockedFile) -> None:
-        """Keep a session that was left as the last one."""
+        """Keep a session that was left as a closed one."""
         try:
             left.write(saved)
-            self._make_last(left)
+            self._close(left)
         except (InputError, OSError) as error:
             refusal = InputError.of(error) if isinstance(error, OSError) else error
             raise InputError(f"{refusal}. {left.describe_rest()}") from error
         finally:
             left.release()
 
-    def _make_last(self, own: LockedFile) -> None:
-        last = LockedFile(self._folder / LAST)
-        if not last.lock(LAST_MILLISECONDS):
-            raise InputError(
-                f"{last.path} cannot be written: its lock cannot be made, or another window holds it"
-            )
-        try:
-            if mark_of(last.path) not in (None, self._known_last):
-                last.path.replace(_new_file(self._folder).path)
-            own.path.replace(last.path)
-            self._known_last = mark_of(last.path)
-        finally:
-            last.release()
+    def _close(self, own: LockedFile) -> None:
+        """Rename a file of this process to that of a closed session, and delete the oldest of those."""
+        others = closed_sessions(self._folder)
+        own.path.replace(own.path.with_name(own.path.name.replace(PREFIX, CLOSED, 1)))
+        for path in others[MOST_CLOSED - 1 :]:
+            with suppress(OSError):  # another window has deleted or opened it
+                path.unlink()
 
     def _write_own(self, saved: SavedSession, changes: int) -> None:
         self.own.write(saved)
@@ -245,7 +238,20 @@ def _new_file(folder: Path) -> LockedFile:
 
 def is_automatic(path: Path) -> bool:
     """Return whether a file has a name of those that are written by themselves."""
-    return path.name == LAST or path.name.startswith(PREFIX)
+    return path.name.startswith((PREFIX, CLOSED))
+
+
+def closed_sessions(folder: Path) -> list[Path]:
+    """Return the sessions that were closed without being saved, the newest first."""
+    found = ((mark_of(path), path) for path in folder.glob(f"{CLOSED}*{SUFFIX}"))
+    times = {path: mark[1] for mark, path in found if mark is not None}
+    return sorted(times, key=lambda path: times[path], reverse=True)
+
+
+def time_text(seconds: float) -> str:
+    """Return a time in seconds since 1970 as text: "18:32 today"."""
+    when = datetime.fromtimestamp(seconds)
+    return f"{when:%H:%M} today" if when.date() == datetime.now().date() else f"{when:%H:%M on %d %B %Y}"
 
 
 def mark_of(path: Path) -> Mark | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 
 from PyQt6.QtCore import QObject, Qt
@@ -13,7 +12,7 @@ from core import InputError
 from core.foundation import remove_temporaries
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.model.notifier import Notifier
-from nrsfm_gui.sessions.autosave import MARK, PREFIX, LockedFile
+from nrsfm_gui.sessions.autosave import MARK, PREFIX, LockedFile, time_text
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
 from nrsfm_gui.widgets.fields import row, with_tip
@@ -147,13 +146,11 @@ class LostSession(LockedFile):
 
     def describe(self) -> str:
         """Return its content and its time: "2 runs of balloon circle, saved at 18:32 today"."""
-        when = datetime.fromtimestamp(self.saved)
-        today = when.date() == datetime.now().date()
-        time = f"{when:%H:%M} today" if today else f"{when:%H:%M on %d %B %Y}"
+        time = f"saved at {time_text(self.saved)}"
         try:
-            return f"{session_summary(self.path)}, saved at {time}"
+            return f"{session_summary(self.path)}, {time}"
         except InputError:
-            return f"saved at {time}"
+            return time
 
 
 def lost_sessions(folder: Path) -> list[LostSession]:

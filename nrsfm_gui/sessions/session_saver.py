@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,7 @@ from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.view_camera import ViewCamera
-from nrsfm_gui.sessions.autosave import LAST, Autosave, Mark, is_automatic, mark_of
+from nrsfm_gui.sessions.autosave import Autosave, Mark, closed_sessions, is_automatic, mark_of, time_text
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.recovery import Recovery
 from nrsfm_gui.sessions.session_file import (
@@ -170,13 +171,13 @@ class SessionSaver(QObject):
             self._window, "Save the session", then, kind=PathKind.NEW_FILE, start=start, filters=FILTER
         )
 
-    def last_session(self) -> tuple[Path, str] | None:
-        """Return the session that was closed without being saved, and its content, or None."""
-        path = self.folder / LAST
-        try:
-            return (path, session_summary(path)) if os.path.isfile(path) else None
-        except InputError:
-            return None
+    def closed_sessions(self) -> list[tuple[Path, str, str]]:
+        """Return the sessions that were closed without being saved, the newest first: when, and with what."""
+        found = []
+        for path in closed_sessions(self.folder):
+            with suppress(InputError, OSError):
+                found.append((path, time_text(path.stat().st_mtime), session_summary(path)))
+        return found
 
     # -- opening --------------------------------------------------------------------------------------------
 
@@ -273,20 +274,19 @@ class SessionSaver(QObject):
 
     def _offer_last(self) -> None:
         """Offer a session that was closed without being saved: once, when the first sequence is shown."""
-        last = self.last_session()
-        if last is None:
+        closed = self.closed_sessions()
+        if not closed or closed[0][0].name == self._store.offered_session():
             return
-        path, holds = last
-        when = str(path.stat().st_mtime_ns)
-        if when != self._store.offered_session():
-            self._store.set_offered_session(when)
-            self._notifier.warn(
-                f"The session before was closed without having been saved: {holds}.",
-                action=("Open it", lambda: self._opening.open(path)),
-            )
+        path, _time, holds = closed[0]
+        self._store.set_offered_session(path.name)
+        more = " Earlier ones are listed under File > Recent." if len(closed) > 1 else ""
+        self._notifier.warn(
+            f"The session before was closed without having been saved: {holds}.{more}",
+            action=("Open it", lambda: self._opening.open(path)),
+        )
 
     def end(self, *, ask: bool) -> bool:
-        """Keep a session that was not saved as the last one; return whether the window may close."""
+        """Keep a session that was not saved as a closed one; return whether the window may close."""
         if self._ended:
             return True
         self._jobs.wait()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from PyQt6.QtCore import QObject, QPoint, QSize, Qt, pyqtSignal
@@ -14,6 +14,7 @@ from nrsfm_gui.model.app_store import RECENT, AppStore
 from nrsfm_gui.model.appearance import LAYERS
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
+from nrsfm_gui.sessions.autosave import MOST_CLOSED
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP, bind, is_paused, make_action
 from nrsfm_gui.shell.layout import docks
@@ -50,11 +51,11 @@ class Toolbars(QObject):
         owner: object,
         alignment: AlignmentController,
         status: StatusController,
-        last_session: Callable[[], tuple[Path, str] | None],
+        closed_sessions: Callable[[], Sequence[tuple[Path, str, str]]],
     ) -> None:
         super().__init__(window)
         self._window, self._session, self._store, self._opening = window, session, store, opening
-        self._alignment, self._last_session = alignment, last_session
+        self._alignment, self._closed_sessions = alignment, closed_sessions
         self._headline, self._progress = status.headline, status.progress
         self.actions: dict[str, QAction] = {}
         self._layers: dict[str, QAction] = {}
@@ -207,11 +208,11 @@ class Toolbars(QObject):
     def _fill_recent(self) -> None:
         menu = self._recent
         menu.clear()
-        last, paths = self._last_session(), self._store.recent()
-        if last is not None:
-            path, holds = last
-            tip = f"{holds}: what was open when the window was closed"
-            self._offer(menu, "Last session, not saved", tip, path)
+        closed, paths = self._closed_sessions(), self._store.recent()
+        for path, when, holds in closed:
+            tip = f"{holds}: what was open when a window was closed; the newest {MOST_CLOSED} are kept"
+            self._offer(menu, f"Session closed at {when}, not saved", tip, path)
+        if closed:
             menu.addSeparator()
         for path in paths:
             self._offer(menu, _short(path), printable(str(path)), path)

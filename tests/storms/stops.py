@@ -22,7 +22,7 @@ from core import InputError, load_result, read_sequence, reconstruct, save_resul
 from core.foundation import remove_temporaries
 from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION, AppStore
 from nrsfm_gui.model.preferences import Preferences
-from nrsfm_gui.sessions.autosave import LAST, PREFIX
+from nrsfm_gui.sessions.autosave import CLOSED, PREFIX
 from nrsfm_gui.sessions.session_file import read_session
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -90,7 +90,7 @@ def stopped(folder: Path, sweep: Sweep) -> tuple[Stopping, ...]:
         return len(read_session(found[0]).sequences[0].runs[0].history) if found else 0
 
     def check_window(place: Path, observed: int, _printed: str) -> None:
-        found = [*place.rglob(LAST)]
+        found = [*place.rglob(f"{CLOSED}*.nrsfm")]
         iterations = [len(_read(read_session, each).sequences[0].runs[0].history) for each in found]
         if observed > max(iterations, default=0):
             raise Lost(f"{observed} iterations were saved, {iterations} are")

@@ -25,7 +25,7 @@ from core.io.readers import read_bytes
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import OpenSequence
-from nrsfm_gui.sessions.autosave import LAST, Autosave
+from nrsfm_gui.sessions.autosave import CLOSED, Autosave, closed_sessions
 from nrsfm_gui.sessions.recovery import lost_sessions
 from nrsfm_gui.sessions.session_file import SavedSession, read_session, write_session
 
@@ -96,14 +96,14 @@ class Autosaving:
 
     def __init__(self, sessions: Sequence[SavedSession], folder: Path) -> None:
         self._sessions = sessions
-        self._first = write_session(sessions[0], folder / "last.nrsfm")
+        self._first = write_session(sessions[0], folder / "closed.nrsfm")
         self._version = 0
         self._refusals: list[str] = []
         self._autosave: Autosave | None = None  # of the process that writes
 
     def prepare(self, folder: Path) -> None:
         folder.mkdir()
-        shutil.copy(self._first, folder / LAST)
+        shutil.copy(self._first, folder / f"{CLOSED}0.nrsfm")
 
     def write(self, folder: Path, version: int) -> None:
         self._version = version
@@ -134,11 +134,11 @@ class Autosaving:
         self._loop.quit()
 
     def versions_in(self, folder: Path) -> set[int]:
-        """Read the sessions that the next window offers, and the last one."""
+        """Read the sessions that the next window offers, and the one that was closed last."""
         offered = lost_sessions(folder)
         for lost in offered:
             lost.release()
-        return {version_of(path) for path in (folder / LAST, *(lost.path for lost in offered))}
+        return {version_of(path) for path in (*closed_sessions(folder)[:1], *(lost.path for lost in offered))}
 
 
 class Exporting:

@@ -25,7 +25,7 @@ from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions import session_saver
-from nrsfm_gui.sessions.autosave import LAST, MARK, PREFIX, Autosave
+from nrsfm_gui.sessions.autosave import CLOSED, MARK, MOST_CLOSED, PREFIX, Autosave, closed_sessions
 from nrsfm_gui.sessions.recovery import lost_sessions
 from nrsfm_gui.sessions.session_file import read_session, write_session
 
@@ -57,9 +57,9 @@ def test_a_run_is_saved_by_itself_when_it_has_ended(qtbot, solved):
     assert lost_sessions(window.session_saver.folder) == []  # its lock is held
     window.close()
     assert own_file(window) is None
-    last, holds = window.session_saver.last_session()
+    ((closed, _time, holds),) = window.session_saver.closed_sessions()
     assert holds == "1 run of balloon circle"
-    assert read_session(last).sequences[0].runs[0].last.best.loss == run.last.best.loss
+    assert read_session(closed).sequences[0].runs[0].last.best.loss == run.last.best.loss
 
 
 @pytest.fixture
@@ -151,19 +151,43 @@ def titles(path):
     return [run.title for run in read_session(path).sequences[0].runs]
 
 
-@pytest.mark.parametrize("name", [LAST, "elsewhere/last.nrsfm"])
-def test_opening_the_last_session_keeps_the_one_that_is_open(qtbot, solved, kept, opened, name):
+def close_another(kept, folder, title):
+    """Leave a session behind as a window does that was closed without saving it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return write_session(renamed(kept, title), folder / f"{CLOSED}{title}.nrsfm", private=True)
+
+
+@pytest.mark.parametrize("place", [".", "elsewhere"])
+def test_opening_a_closed_session_keeps_the_one_that_is_open(qtbot, solved, kept, opened, place):
     window, run = solved()
-    path = window.session_saver.folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_session(renamed(kept, "closed before"), path)
+    folder = window.session_saver.folder
+    path = close_another(kept, folder / place, "closed before")
     window.session.change_run(run, title="open and not saved")
     opened(window, path)
     assert [run.title for run in window.session.runs] == ["closed before"]
-    qtbot.waitUntil(lambda: (window.session_saver.folder / LAST).is_file())
-    assert titles(window.session_saver.folder / LAST) == ["open and not saved"]
-    if name == LAST:
+    qtbot.waitUntil(lambda: [titles(each) for each in closed_sessions(folder)] == [["open and not saved"]])
+    if place == ".":
         assert titles(own_file(window)) == ["closed before"]
+
+
+def test_sessions_that_are_closed_without_saving_replace_no_other_and_the_newest_are_kept(
+    qtbot, autosave, kept, tmp_path, monkeypatch
+):
+    folder = tmp_path / "data"
+    shown = [kept]
+    monkeypatch.setattr(autosave, "_snapshot", lambda: shown[0])
+    names = [f"number {number}" for number in range(MOST_CLOSED + 1)]
+    for number, name in enumerate(names):
+        shown[0] = renamed(kept, name)
+        autosave.begin_session(None, keep=True)  # the next one is opened in the same window
+        qtbot.waitUntil(lambda: not autosave._jobs)
+        assert titles(closed_sessions(folder)[0]) == [name]
+        os.utime(closed_sessions(folder)[0], (1e9 + number, 1e9 + number))
+    found = closed_sessions(folder)
+    assert [titles(path)[0] for path in found] == names[:0:-1]
+    if os.name == "posix":  # nobody else can read them
+        assert {path.stat().st_mode & 0o777 for path in found} == {0o600}
+    assert lost_sessions(folder) == []
 
 
 def test_a_session_that_is_opened_while_another_is_being_written_is_not_written_over(
@@ -183,8 +207,7 @@ def test_a_session_that_is_opened_while_another_is_being_written_is_not_written_
     threading.Timer(0.1, go_on.set).start()
     assert autosave.begin_session(lost, keep=True)
     assert not lost.exists() and titles(autosave.own.path) == ["recovered"]
-    qtbot.waitUntil((tmp_path / "data" / LAST).is_file)
-    assert titles(tmp_path / "data" / LAST) == ["left"]
+    qtbot.waitUntil(lambda: [titles(path) for path in closed_sessions(tmp_path / "data")] == [["left"]])
     qtbot.waitUntil(lambda: not left.exists())
 
 
@@ -195,9 +218,9 @@ def test_a_full_disk_costs_neither_the_session_that_is_left_nor_the_one_that_is_
     with qtbot.waitSignal(autosave.saved):
         autosave.schedule_save()
     left = autosave.own.path
-    write_session(renamed(kept, "closed before"), folder / LAST)
+    path = close_another(kept, folder, "closed before")
     with files_of_at_most(4096), qtbot.waitSignal(autosave.not_kept) as told:
-        assert autosave.begin_session(folder / LAST, keep=True)
+        assert autosave.begin_session(path, keep=True)
     assert f"{left} cannot be written: File too large. The session as it was at " in told.args[1]
     assert f"is kept in {left}, and offered at the next start" in told.args[1]
     assert titles(autosave.own.path) == ["closed before"]
@@ -206,12 +229,10 @@ def test_a_full_disk_costs_neither_the_session_that_is_left_nor_the_one_that_is_
     lost.release()
 
 
-def test_a_last_session_that_cannot_be_moved_leaves_the_session_in_its_own_file(
-    qtbot, autosave, kept, tmp_path, monkeypatch
-):
+def test_a_session_that_cannot_be_renamed_stays_in_its_own_file(qtbot, autosave, monkeypatch):
     with qtbot.waitSignal(autosave.saved):
         autosave.schedule_save()
-    write_session(kept, tmp_path / "data" / LAST)  # by another window
+    own = autosave.own.path
 
     def refuse(path, _target):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
@@ -219,23 +240,8 @@ def test_a_last_session_that_cannot_be_moved_leaves_the_session_in_its_own_file(
     with monkeypatch.context() as patch, qtbot.waitSignal(autosave.not_kept) as told:
         patch.setattr(Path, "replace", refuse)
         autosave.begin_session(None, keep=True)
-    assert f"{LAST}: Permission denied. The session as it was at " in told.args[1]
-
-
-def test_the_last_session_of_another_window_is_not_replaced_and_nobody_else_can_read_either(
-    autosave, kept, tmp_path
-):
-    folder = tmp_path / "data"
-    write_session(renamed(kept, "of another window"), folder.parent / LAST, private=True)
-    folder.mkdir()
-    (folder.parent / LAST).rename(folder / LAST)
-    autosave.keep()
-    (lost,) = lost_sessions(folder)
-    lost.release()
-    assert titles(lost.path) == ["of another window"]
-    assert titles(folder / LAST) == [""]
-    if os.name == "posix":
-        assert [path.stat().st_mode & 0o777 for path in (lost.path, folder / LAST)] == [0o600, 0o600]
+    assert f"{own.name}: Permission denied. The session as it was at " in told.args[1]
+    assert own.is_file()
 
 
 def test_a_file_whose_lock_is_of_another_machine_is_not_offered(tmp_path):
@@ -248,15 +254,19 @@ def test_a_file_whose_lock_is_of_another_machine_is_not_offered(tmp_path):
 
 def test_what_was_closed_without_saving_is_offered_once(qtbot, make_session_window, kept, sequence):
     window = make_session_window()
-    window.session_saver.folder.mkdir(parents=True)
-    write_session(kept, window.session_saver.folder / LAST)
+    close_another(kept, window.session_saver.folder, "closed before")
     for expected in (True, False):
         window.session_saver.begin(scripted=False)
         with qtbot.waitSignal(window.sequence_opening.shown):
             window.sequence_opening.open(sequence.source)
-        offered = "closed without having been saved: 1 run of balloon circle" in window.message_bar.text
+        offered = "closed without having been saved: 1 run of balloon circle." in window.message_bar.text
         assert offered is expected
         window.message_bar.hide()
+    close_another(kept, window.session_saver.folder, "closed after")
+    window.session_saver.begin(scripted=False)
+    with qtbot.waitSignal(window.sequence_opening.shown):
+        window.sequence_opening.open(sequence.source)
+    assert "balloon circle. Earlier ones are listed under File > Recent." in window.message_bar.text
 
 
 def lose(saved, folder):
@@ -291,7 +301,7 @@ def test_a_lost_session_is_offered_recovered_and_kept_when_the_window_closes(
     assert titles(own_file(window)) == ["recovered"]  # if the process ends now, it is offered again
     window.close()
     assert own_file(window) is None
-    assert titles(window.session_saver.last_session()[0]) == ["recovered"]
+    assert titles(window.session_saver.closed_sessions()[0][0]) == ["recovered"]
 
 
 def test_a_sequence_that_was_opened_and_has_no_run_comes_back_after_a_recovery(qtbot, solved, tmp_path):
@@ -398,7 +408,7 @@ def test_a_window_whose_session_cannot_be_kept_stays_open_until_it_can(qtbot, un
     (tmp_path / "data").unlink()  # there is space again
     qtbot.waitUntil(lambda: not window.findChildren(QMessageBox))
     window.close()
-    assert not window.isVisible() and window.session_saver.last_session() is not None
+    assert not window.isVisible() and len(window.session_saver.closed_sessions()) == 1
 
 
 def test_a_session_that_cannot_be_kept_is_saved_elsewhere_or_given_up(unkept, tmp_path):
@@ -449,7 +459,7 @@ def test_where_nobody_answers_a_session_that_cannot_be_kept_is_written_to_the_te
         assert copy.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_sessions_of_three_windows_that_close_together_can_all_be_recovered(qapp, qtbot, kept, tmp_path):
+def test_the_sessions_of_three_windows_that_close_together_are_all_kept(qapp, qtbot, kept, tmp_path):
     names = ["first", "second", "third"]
     windows = [
         Autosave(tmp_path, partial(renamed, kept, name), lambda: 30.0, Notifier(qapp), qapp) for name in names
@@ -466,11 +476,8 @@ def test_the_sessions_of_three_windows_that_close_together_can_all_be_recovered(
         thread.join(PATIENCE)
         window.shut_down(discard=True)
         window.deleteLater()
-    found = lost_sessions(tmp_path)
-    assert lost_sessions(tmp_path) == []  # none is offered twice
-    assert sorted(titles(path)[0] for path in (tmp_path / LAST, *(lost.path for lost in found))) == names
-    for lost in found:
-        lost.release()
+    assert lost_sessions(tmp_path) == []
+    assert sorted(titles(path)[0] for path in closed_sessions(tmp_path)) == names
 
 
 KILLED = """

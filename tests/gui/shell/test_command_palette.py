@@ -43,7 +43,7 @@ class ActionWindow(QMainWindow):
         self.timeline_controller = TimelineController(session, self.display, timeline)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self,
-            alignment=AlignmentController(session, self), last_session=lambda: None,
+            alignment=AlignmentController(session, self), closed_sessions=list,
             status=StatusController(session, self.display, QStatusBar(self), self),
         )  # fmt: skip
         self.command_palette_controller = CommandPaletteController(

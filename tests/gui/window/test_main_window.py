@@ -175,18 +175,25 @@ def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
     qtbot.waitUntil(lambda: gc.collect() >= 0 and gone[0]() is None and gone[1]() is None)
 
 
-def test_an_unsaved_session_can_be_opened_as_the_last_one(qtbot, make_window, add_solved_run, sequence):
-    before = make_window()
-    run = add_solved_run(before.session, sequence, QUICK)
-    before.close()
+def test_sessions_that_were_closed_without_saving_can_all_be_opened(
+    qtbot, make_window, add_solved_run, sequence
+):
+    for title in ("first", "second"):
+        before = make_window()
+        run = add_solved_run(before.session, sequence, QUICK)
+        run.title = title
+        before.close()
     window = make_window()
     menu = window.toolbars._recent
     menu.aboutToShow.emit()
-    action = menu.actions()[0]
-    assert action.text() == "Last session, not saved"
-    assert action.toolTip().startswith("1 run of paper circle: ")
+    newer, action, line = menu.actions()[:3]
+    assert line.isSeparator()
+    for each in (newer, action):
+        assert each.text().startswith("Session closed at ") and each.text().endswith(", not saved")
+        assert each.toolTip().startswith("1 run of paper circle: ")
     with qtbot.waitSignal(window.sequence_opening.opened):
         action.trigger()
+    assert window.session.shown.title == "first"
     assert window.session.shown.last.best.loss == run.last.best.loss
     assert window.isWindowModified() and window.session_saver.file is None
     assert window.store.recent() == []
