@@ -152,11 +152,8 @@ class RunControl(QObject):
 
     def show(self, run: Run | None, settings: Settings, moment: int | None = None) -> None:
         """Show a run, if it is still there, beside parameters that no run follows."""
-        session = self._session
         self.ignore_settings(settings)
-        session.set_shown(run if run in session.runs else None)
-        session.set_settings(settings, undoable=False)
-        session.set_moment(moment)
+        self._session.look_at(run, settings, moment)
 
     def ignore_settings(self, settings: Settings) -> None:
         """Do not follow these settings until others are set: they are only shown."""

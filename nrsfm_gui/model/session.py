@@ -97,7 +97,7 @@ class Session(QObject):
         self.sweep: Path | None = None  # folder of the sweep whose window was opened last
         self.undo_stack = UndoStack()
         self._files: dict[str, set[Path]] = {}  # that were read, by `Sequence.content`
-        self.edits = 0  # how often runs or settings have changed
+        self.edits = 0  # how often runs or settings have changed, not what of them is looked at
         self._made = 0  # the largest number that a run of this sequence was given
         self._kept: dict[Hashable, OpenSequence] = {}  # of the sequences that were left
         self.rule: Penalty = self.settings.penalty  # the last one that was not explicit weights
@@ -113,9 +113,9 @@ class Session(QObject):
 
     def set_sequence(self, sequence: Sequence, settings: Settings | None = None) -> None:
         """Show a sequence, with the runs and the parameters that it had when it was left."""
-        before, key = self.sequence, _key(sequence)
+        before, key, edits = self.sequence, _key(sequence), self.edits
         self._kept |= {_key(left.sequence): left for left in self._present}
-        kept = self._kept.pop(key, OpenSequence(sequence))
+        held, kept = key in self._kept, self._kept.pop(key, OpenSequence(sequence))
         self.sequence, self.runs, self.shown, self._made = sequence, kept.runs, None, kept.made
         first = preset_for(sequence) if before is not None or self.settings == Settings() else self.settings
         self.set_settings(kept.settings or settings or first)  # while no run is shown that could follow them
@@ -143,6 +143,8 @@ class Session(QObject):
                 self._backgrounds[before.digest] = self.background
             background = self._backgrounds.pop(sequence.digest, None)
             self.set_background(background or Background.of_sequence(sequence))
+        if held:
+            self.edits = edits
 
     def set_settings(self, settings: Settings, *, undoable: bool = True) -> None:
         """Set other parameters for the next run (and, through `run_control`, for the present one)."""
@@ -346,6 +348,14 @@ class Session(QObject):
             if run is not None and run is self.compared:
                 self.set_compared(before if before in self.runs else None)
             self.shown_changed.emit(run)
+
+    def look_at(self, run: Run | None, settings: Settings, moment: int | None) -> None:
+        """Show a run, if it is still there, at a moment and beside parameters; that is no edit."""
+        edits = self.edits
+        self.set_shown(run if run in self.runs else None)
+        self.set_settings(settings, undoable=False)
+        self.set_moment(moment)
+        self.edits = edits
 
     def set_compared(self, run: Run | None, solution: str = OWN) -> None:
         """Compare a second run, or another solution of the shown one, with what is shown; None: nothing."""

@@ -10,7 +10,16 @@ import pytest
 from hands import button_of
 from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
-from core import PRESETS, Alignment, InputError, Settings, TruncatedNuclearNorm, write_challenge, write_npz
+from core import (
+    PRESETS,
+    Alignment,
+    InputError,
+    Settings,
+    TruncatedNuclearNorm,
+    simulate,
+    write_challenge,
+    write_npz,
+)
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
@@ -98,6 +107,35 @@ def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, 
     window.session_saver.save()  # no question: it has a name
     qtbot.waitUntil(lambda: not window.isWindowModified())
     assert read_session(path).sequences[0].runs[0].note == "looks right"
+
+
+def test_looking_at_other_sequences_and_runs_of_a_saved_session_does_not_change_it(
+    qtbot, make_session_window, solved, tmp_path, saved_to, opened
+):
+    window, run = solved()
+    window.session.append_run(replace(run, settings=QUICK.with_changes(eta=0.125)))
+    write_npz(simulate("balloon", frames=14, points=16, seed=4), tmp_path / "other.npz")
+    opened(window, tmp_path / "other.npz")
+    window.session.append_run(replace(run, sequence=window.session.sequence, settings=Settings(rank=3)))
+    path = saved_to(window, tmp_path / "two.nrsfm")
+    other = make_session_window()
+    opened(other, path)
+    session = other.session
+    opened(other, run.sequence.source)
+    other.run_control.select(session.runs[0])
+    assert session.settings.eta == QUICK.eta  # not that of the run that was shown when it was left
+    session.set_frame(3)
+    with qtbot.waitSignal(session.changed):
+        session.set_point(2)
+    assert not other.isWindowModified()
+    session.set_live(False)
+    session.set_settings(session.settings.with_changes(eta=0.25))
+    qtbot.waitUntil(other.isWindowModified)
+    other.session_saver.save()
+    qtbot.waitUntil(lambda: not other.isWindowModified())
+    other.sequence_opening.open_sequence(session.everything()[1].sequence)
+    other.close()
+    assert other.session_saver.closed_sessions() == []
 
 
 def test_the_dialog_for_saving_blocks_nothing(qtbot, solved, tmp_path):
