@@ -7,6 +7,7 @@ so again.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +52,7 @@ from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.app_store import AppStore, StoredImport
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session
-from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, StoredSequence, read_session
+from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, StoredSequence, gone_text, read_session
 from nrsfm_gui.text.import_text import asks_for_camera, without_options
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 
@@ -187,7 +188,13 @@ class SequenceOpening(QObject):
         ]
 
     def open_entry(self, entry: SequenceEntry) -> None:
-        """Open one sequence of a list."""
+        """Open one sequence of a list; where its file is gone, as the session still has it."""
+        held = (each.sequence for each in self._session.everything(without_runs=True))
+        sequence = next((each for each in held if each.source == entry.file), None)
+        if sequence is not None and not os.path.exists(entry.file):
+            self.open_sequence(sequence)
+            self._session.notifier.warn(gone_text(entry.file, sequence.name))
+            return
         known = self._store.imported(entry.file)
         how, asks = known or StoredImport(), self.asks and known is None
         self._start(entry.file, how, lambda: ((), _found_in(entry.file, how.reading)), asks=asks)

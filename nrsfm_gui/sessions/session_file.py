@@ -266,11 +266,16 @@ def _read_from_file(session: Path, file: str, stored: StoredSequence) -> Sequenc
     )
 
 
+def gone_text(path: Path, name: str) -> str:
+    """Return a sentence about a sequence that a session has and its file, which was deleted."""
+    return f"{path} is not there any more: {name} is shown as the session contains it."
+
+
 def _change(path: Path, stored: StoredSequence, name: str) -> str:
     """Return how a file, or one that is read with it, has changed since, "" where it has not."""
-    shown = f"{name} is shown as the session contains it."
     if not os.path.exists(path):
-        return f"{path} is not there any more: {shown}"
+        return gone_text(path, name)
+    shown = f"{name} is shown as the session contains it."
     if not stored.digest:
         return ""
     try:

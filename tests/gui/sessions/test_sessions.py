@@ -264,6 +264,21 @@ def test_a_file_that_has_changed_is_offered(qtbot, make_session_window, kept, tm
     assert other.session.sequence.name == "newer" and other.session.runs == []
 
 
+def test_a_sequence_whose_file_was_deleted_is_opened_from_the_list_as_the_session_has_it(
+    solved, known, opened
+):
+    window, run = solved()
+    opening, source = window.sequence_opening, run.sequence.source
+    opened(window, source)
+    opening.open_sequence(known.sequence)
+    source.unlink()
+    opening.open_entry(next(entry for entry in opening.entries if entry.file == source))
+    assert window.session.shown is run
+    assert window.message_bar.text == (
+        f"{source} is not there any more: balloon circle is shown as the session contains it."
+    )
+
+
 def test_a_view_that_cannot_be_read_costs_the_view_only(
     make_session_window, solved, tmp_path, saved_to, opened
 ):
