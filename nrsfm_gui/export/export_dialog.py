@@ -38,6 +38,7 @@ FIRST_VALUES = {
     "size": (1280, 720),
     "fps": DEFAULT_FPS,
     "speed": 30.0,
+    "shapes": SHAPES,
 }
 COORDINATE_TITLES = {
     "upright": "upright, y up",
@@ -109,7 +110,7 @@ class ExportForm(Form):
             ("format", "format", Choice({}), "The file format; its suffix ends the file's name."),
             ("view", "view", Choice(VIEWS, titles=VIEWS), "Which view, as it is drawn now."),
             ("figure", "figure", _choice_of(FIGURES), "Which figure is written."),
-            ("shapes", "frames", QLineEdit(SHAPES), 'Numbers from 1, as "1, 25, 50", or "5 evenly".'),
+            ("shapes", "frames", QLineEdit(), 'Numbers from 1, as "1, 25, 50", or "5 evenly".'),
             ("paper", "size (cm)", PairField("×", cm, integer=False),
              "Width and height on paper, in centimeters; text is in points."),
             ("dpi", "dots per inch", NumberField(integer=True),
@@ -170,6 +171,8 @@ class ExportForm(Form):
         editor: Any = self.rows[name].editor
         if isinstance(editor, QCheckBox):
             editor.setChecked(value)
+        elif type(editor) is QLineEdit:
+            editor.setText(value)
         else:
             editor.set_value(value)
 
@@ -220,7 +223,7 @@ class ExportDialog(QDialog):
         form, before, self._context = self.form, self._context, context
         other = (context.name, context.frame_count) != (before.name, before.frame_count)
         if other or context.frames != before.frames:
-            form.set_value("range", (context.frames[0] + 1, context.frames[1] + 1))
+            form.set_value("range", self._whole_range)
         if other:
             for name in ("fps", "align", "mirror"):
                 form.set_value(name, getattr(context, name))
@@ -264,7 +267,7 @@ class ExportDialog(QDialog):
             self._update_rows()
 
     def _show_kind(self) -> None:
-        """Offer the formats of what is chosen."""
+        """Offer the formats of what is chosen; values that were left refused become those of the start."""
         kind, choice = self.form.value("what"), self.form.choices["format"]
         known = self._formats.get(kind)
         choice.clear()
@@ -273,6 +276,9 @@ class ExportDialog(QDialog):
         if known in KINDS[kind].formats:
             choice.set_key(str(known))
         self._update_rows()
+        for name, value in (FIRST_VALUES | {"fps": self._context.fps, "range": self._whole_range}).items():
+            if name in self._read()[1]:
+                self.form.set_value(name, value)
 
     def _update_rows(self) -> None:
         """Show the rows that apply, and propose a name unless the user typed one."""
@@ -308,6 +314,12 @@ class ExportDialog(QDialog):
         return rows if writer is None else rows & writer.options
 
     @property
+    def _whole_range(self) -> tuple[int, int]:
+        """The first and the last frame that the window plays, counted from 1."""
+        first, last = self._context.frames
+        return first + 1, last + 1
+
+    @property
     def _single(self) -> bool:
         """Whether one frame is filmed."""
         try:
@@ -328,7 +340,7 @@ class ExportDialog(QDialog):
         part = self.form.value("view") if "view" in KINDS[kind].rows else part
         stem = f"{self._context.name}-{part}" if part else self._context.name
         folder = Path(typed).parent
-        if not folder.is_absolute():
+        if not (folder.is_absolute() and os.path.isdir(folder)):
             folder = Path(self._context.folder)
         self.form.path.line.setText(str(folder / f"{stem}{suffix}"))
 

@@ -120,6 +120,27 @@ def test_what_is_refused_is_reported_below_its_field(dialog, kind, field, value,
     assert not dialog.form.note(field) and dialog._export.isEnabled()
 
 
+@pytest.mark.parametrize("chosen", ["figure", "movie"])  # when the dialog is opened again
+@pytest.mark.parametrize(("field", "text"), [("dpi", "many"), ("dpi", "10"), ("shapes", "0")])
+def test_what_was_refused_when_the_dialog_was_closed_does_not_stop_the_next_export(
+    dialog, context, field, text, chosen
+):
+    dialog.choose("figure")
+    pick(dialog, "format", ".png")
+    before = dialog.form.value(field)
+    dialog.form.set_value("paper", (8.0, 6.0))
+    dialog.form.rows[field].editor.setText(text)
+    type_path(dialog, "/gone/a.png")
+    assert not dialog._export.isEnabled()
+    dialog.close()
+    for kind in (chosen, "figure"):
+        dialog.set_context(context)
+        dialog.choose(kind)
+    assert dialog.form.value(field) == before and dialog._export.isEnabled()
+    assert dialog.form.value("paper") == (8.0, 6.0)
+    assert dialog.form.path.path.parent == Path(context.folder)
+
+
 def test_a_file_is_checked_before_it_is_written(dialog, tmp_path):
     dialog.choose("result")
     type_path(dialog, "")
