@@ -87,6 +87,9 @@ class RunControl(QObject):
     def start(self, *, warm: bool, paused: bool = False, settings: Settings | None = None) -> Run:
         """Start a run, which replaces the present one."""
         self.cancel(replaced=True)
+        for run in self._threads:
+            if not run.has_begun:  # it is dropped at its end, and no run may go on from it
+                self._withdraw(run)
         shown = self._session.shown
         source = shown if warm and shown is not None and shown.last is not None else None
         settings = settings or self._session.settings
@@ -319,10 +322,11 @@ class RunControl(QObject):
             self.refused.emit(content.refusal)
         if ending is not None and ending.details:
             self._session.notifier.fail(ending.sentence, ending.details)
-        elif ending is not None and ending.state is RunState.FAILED:
-            if not len(run.history):
+        elif ending is not None:
+            if run.state is not RunState.FINISHED and not run.has_begun:
                 self._session.drop_run(run)
-            self.refused.emit(ending.sentence)
+            if ending.state is RunState.FAILED:
+                self.refused.emit(ending.sentence)
 
     def _show_waiting(self, run: Run, settings: Settings) -> None:
         """Show which parameters a live run does not follow."""
@@ -331,8 +335,8 @@ class RunControl(QObject):
             self._session.notifier.show_status(sentence)
 
     def _withdraw(self, run: Run) -> None:
-        """Remove a run that was added for a change that was refused: it would repeat the run before."""
-        moment = self._unconfirmed.pop(run)
+        """Remove a run that has done nothing yet: it would repeat the run before."""
+        moment = self._unconfirmed.pop(run, None)
         shown = self._session.shown is run
         if run in self._threads:
             self._threads[run].cancel()

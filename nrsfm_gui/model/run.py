@@ -84,3 +84,8 @@ class Run:
     def steered(self) -> bool:
         """Whether its parameters were changed on the way, so that it may be steered further."""
         return bool(self.history.ticks)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is more of it than its start: an iteration, or the answer to a change."""
+        return self.steered or bool(self.history.iterations.any())

@@ -99,6 +99,24 @@ def numbers(run):
     return [record.iteration for record in run.history.records]
 
 
+def test_a_run_that_is_stopped_before_its_first_iteration_leaves_no_row(qtbot, finished):
+    session, control, run = finished()
+    for records in (0, 1):  # the first is of its start
+        stopped = control.start(warm=True, paused=True)
+        if records:
+            control.step()
+            qtbot.waitUntil(lambda stopped=stopped: numbers(stopped) == [0])
+        assert session.shown is stopped
+        control.cancel()
+        qtbot.waitUntil(lambda: session.runs == [run])
+        assert session.shown is run
+    control.start(warm=True, paused=True)
+    control.cancel()
+    after = control.start(warm=True)  # while the thread of that one ends
+    assert session.runs == [run, after]
+    assert after.warm_from == after.shown_before == run.number
+
+
 def test_a_change_is_followed_at_once_as_soon_as_a_run_is_over(finished, monkeypatch):
     run_thread = SolverThread.run
 
