@@ -55,6 +55,7 @@ COLOR_TITLES = {"plain": "one color", "std": "standard deviation", "error": "3-D
 TURNING_TITLES = {"none": "none", "once": "one turn", "speed": "at a speed"}
 INTERPOLATION_TITLES = {"linear": "straight lines", "step": "steps"}
 WIDTH = 560
+ALWAYS_POSSIBLE = {"align": "none", "color": "plain", "figure": "shapes", "what": "movie"}
 ALWAYS_SHOWN = ("what", "format", "path")
 NOTE_LINES, MARGINS = 3, 60  # lines of the sentence below the form; pixels around everything
 NO_STD = "The reconstruction has no standard deviations: a refinement finds them."
@@ -223,29 +224,23 @@ class ExportDialog(QDialog):
         form, before, self._context = self.form, self._context, context
         other = (context.name, context.frame_count) != (before.name, before.frame_count)
         if other or context.frames != before.frames:
-            form.set_value("range", self._whole_range)
+            form.set_value("range", context.frames)
         if other:
             for name in ("fps", "align", "mirror"):
                 form.set_value(name, getattr(context, name))
-        align, color = form.choices["align"], form.choices["color"]
+        choices = form.choices
         for key in ("scale", "truth", "sequence"):
-            align.set_available(key, context.truth, why_not=NO_TRUTH)
-        color.set_available("error", context.truth, why_not=NO_TRUTH)
-        color.set_available("std", context.std, why_not=NO_STD)
-        for choice, key in ((align, "none"), (color, "plain")):
-            if choice.refusal(choice.key):
-                choice.set_key(key)
-        self._offer(form.choices["figure"], FIGURES, "shapes")
-        self._offer(form.choices["what"], KINDS, "movie")
+            choices["align"].set_available(key, context.truth, why_not=NO_TRUTH)
+        choices["color"].set_available("error", context.truth, why_not=NO_TRUTH)
+        choices["color"].set_available("std", context.std, why_not=NO_STD)
+        for name, kinds in (("figure", FIGURES), ("what", KINDS)):
+            for key, kind in kinds.items():
+                possible = context.reconstruction or not kind.needs_run
+                choices[name].set_available(key, possible, why_not=NO_RECONSTRUCTION)
+        for name, key in ALWAYS_POSSIBLE.items():
+            if choices[name].refusal(choices[name].key):
+                choices[name].set_key(key)
         self._show_kind()
-
-    def _offer(self, choice: Choice, kinds: Mapping[str, ExportKind], first: str) -> None:
-        """Offer what is possible now: `first` always is."""
-        there = self._context.reconstruction
-        for key, kind in kinds.items():
-            choice.set_available(key, there or not kind.needs_run, why_not=NO_RECONSTRUCTION)
-        if choice.refusal(choice.key):
-            choice.set_key(first)
 
     def choose(self, kind: str, figure: str = "") -> None:
         """Show the options of a key of KINDS, and of one of FIGURES."""
@@ -276,7 +271,7 @@ class ExportDialog(QDialog):
         if known in KINDS[kind].formats:
             choice.set_key(str(known))
         self._update_rows()
-        for name, value in (FIRST_VALUES | {"fps": self._context.fps, "range": self._whole_range}).items():
+        for name, value in (FIRST_VALUES | {"fps": self._context.fps, "range": self._context.frames}).items():
             if name in self._read()[1]:
                 self.form.set_value(name, value)
 
@@ -312,12 +307,6 @@ class ExportDialog(QDialog):
         }
         rows = {name for name in rows if not meaningless.get(name)}
         return rows if writer is None else rows & writer.options
-
-    @property
-    def _whole_range(self) -> tuple[int, int]:
-        """The first and the last frame that the window plays, counted from 1."""
-        first, last = self._context.frames
-        return first + 1, last + 1
 
     @property
     def _single(self) -> bool:

@@ -161,7 +161,7 @@ class ExportContext:
     name: str = STEM  # that proposed files begin with
     folder: str = ""
     frame: int = 0
-    frames: tuple[int, int] = (0, 0)  # first and last that playing loops over
+    frames: tuple[int, int] = (1, 1)  # first and last that playing loops over, counted from 1
     frame_count: int = 1
     truth: bool = False
     align: str = "none"  # a key of ALIGNMENTS: as the window lays the estimate over the truth
@@ -179,11 +179,12 @@ def context_of(session: Session, folder: Path) -> ExportContext:
     sequence, shown = session.sequence, session.shown
     count = 1 if sequence is None else sequence.frame_count
     truth = sequence is not None and sequence.truth is not None
+    first, last = session.frame_range or (0, count - 1)
     return ExportContext(
         name=file_stem(sequence, STEM),
         folder=str(folder.absolute()),
         frame=session.frame,
-        frames=session.frame_range or (0, count - 1),
+        frames=(first + 1, last + 1),
         frame_count=count,
         truth=truth,
         align=ALIGNED.get(session.alignment.kind, "truth") if truth else "none",

@@ -129,14 +129,8 @@ class Session(QObject):
         self.undo_stack.clear()
         self.sequence_changed.emit(sequence)
         self.runs_changed.emit()
-        self.shown_changed.emit(self.shown)
-        self.compared_changed.emit(None)
-        self.moment_changed.emit(None)
-        self.frame_changed.emit(0)
-        self.frame_range_changed.emit(None)
-        self.point_changed.emit(-1)
-        self.selection_changed.emit(())
-        self.hidden_changed.emit(self.hidden)
+        for name in ("shown", "compared", "moment", "frame", "frame_range", "point", "selection", "hidden"):
+            getattr(self, f"{name}_changed").emit(getattr(self, name))
         self.set_alignment(self.first_alignment, undoable=False)
         if not sequence.digest or before is None or sequence.digest != before.digest:
             if before is not None and before.digest and self.background is not None:

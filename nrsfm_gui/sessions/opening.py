@@ -52,7 +52,7 @@ from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.app_store import AppStore, StoredImport
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session
-from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, StoredSequence, gone_text, read_session
+from nrsfm_gui.sessions.session_file import SUFFIX, SavedSession, StoredSequence, as_contained, read_session
 from nrsfm_gui.text.import_text import asks_for_camera, without_options
 from nrsfm_gui.widgets.dialogs import PathKind, ask_for_path
 
@@ -193,7 +193,7 @@ class SequenceOpening(QObject):
         sequence = next((each for each in held if each.source == entry.file), None)
         if sequence is not None and not os.path.exists(entry.file):
             self.open_sequence(sequence)
-            self._session.notifier.warn(gone_text(entry.file, sequence.name))
+            self._session.notifier.warn(as_contained(f"{entry.file} is not there any more", sequence))
             return
         known = self._store.imported(entry.file)
         how, asks = known or StoredImport(), self.asks and known is None

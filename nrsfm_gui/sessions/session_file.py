@@ -244,8 +244,9 @@ def sequence_of(
     if file is None:
         return sequence, ""
     if path is None:
-        return sequence, f"{file} {ELSEWHERE}: {sequence.name} is shown as the session contains it."
-    return sequence, _change(path, stored, sequence.name)
+        return sequence, as_contained(f"{file} {ELSEWHERE}", sequence)
+    change = _change(path, stored)
+    return sequence, as_contained(change, sequence) if change else ""
 
 
 def _read_from_file(session: Path, file: str, stored: StoredSequence) -> Sequence:
@@ -266,16 +267,15 @@ def _read_from_file(session: Path, file: str, stored: StoredSequence) -> Sequenc
     )
 
 
-def gone_text(path: Path, name: str) -> str:
-    """Return a sentence about a sequence that a session has and its file, which was deleted."""
-    return f"{path} is not there any more: {name} is shown as the session contains it."
+def as_contained(why: str, sequence: Sequence) -> str:
+    """Return a sentence on why a sequence is not shown as its file has it."""
+    return f"{why}: {sequence.name} is shown as the session contains it."
 
 
-def _change(path: Path, stored: StoredSequence, name: str) -> str:
+def _change(path: Path, stored: StoredSequence) -> str:
     """Return how a file, or one that is read with it, has changed since, "" where it has not."""
     if not os.path.exists(path):
-        return gone_text(path, name)
-    shown = f"{name} is shown as the session contains it."
+        return f"{path} is not there any more"
     if not stored.digest:
         return ""
     try:
@@ -285,8 +285,8 @@ def _change(path: Path, stored: StoredSequence, name: str) -> str:
         if same and not is_self_contained(content):
             same = stored.read(path).content == stored.content
     except InputError as error:
-        return f"{error}: {shown}"
-    return "" if same else f"{path} has changed since, or what is read with it: {shown}"
+        return str(error)
+    return "" if same else f"{path} has changed since, or what is read with it"
 
 
 def _resolved(file: str, session: Path) -> Path | None:

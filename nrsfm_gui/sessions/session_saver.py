@@ -72,8 +72,8 @@ class SessionSaver(QObject):
         self.keeps_theme = False  # whether a session that is opened does not bring its own
         self.file: Path | None = None  # where the session was saved last
         self._known: tuple[Path | None, Mark | None] = None, None  # that file, as it was read or written here
-        self._saved_edits = self._autosaved_edits = session.edits
-        self._recovered = False  # whether the user has not saved the open session since it was recovered
+        self._saved_edits: int | None = session.edits  # None: the user has not saved what was recovered
+        self._autosaved_edits = session.edits
         self._opened = 0  # how many sessions were opened
         self._jobs = Jobs(self, Order.QUEUE)
         self._ended = False  # whether the session was kept or given up, and the window closes
@@ -141,7 +141,7 @@ class SessionSaver(QObject):
 
         def finish(_value: object) -> None:
             if opened == self._opened:  # no other session was opened meanwhile
-                self.file, self._saved_edits, self._recovered = path, edits, False
+                self.file, self._saved_edits = path, edits
                 if not self.modified:
                     self.autosave.forget()
             self._store.add_recent(path)
@@ -195,13 +195,12 @@ class SessionSaver(QObject):
             self.recovery.follow(self.autosave.own.path)
         self._opened += 1
         self._known = known
-        self._recovered = automatic
+        self._saved_edits = None if automatic else session.edits
+        self._autosaved_edits = session.edits
         session.replace_everything(saved.sequences)
         self._opening.open_sequence(saved.sequences[0].sequence)
         self._show_view(saved, path)
         self.file = saved.file if automatic else path
-        self._saved_edits = -1 if automatic else session.edits
-        self._autosaved_edits = session.edits
         if automatic and not adopted:
             self.autosave.schedule_save()
         elif not automatic:
@@ -244,7 +243,7 @@ class SessionSaver(QObject):
             return
         file = None if state.background is None else state.background.path
         # What this program has saved by itself names what the user has opened.
-        if file is not None and not self._recovered and named_path(str(file), path) != file:
+        if file is not None and self._saved_edits is not None and named_path(str(file), path) != file:
             state = replace(state, background=None)
             self._notifier.warn(
                 f"The session's background {file} is on another computer or in no folder: it is opened by "
@@ -363,7 +362,7 @@ class SessionSaver(QObject):
     @property
     def _saves_automatically(self) -> bool:
         """Whether the open session is saved automatically: by preference, or because it was before."""
-        return self._seconds() > 0 or (self._recovered and self._enabled)
+        return self._seconds() > 0 or (self._saved_edits is None and self._enabled)
 
     @property
     def _has_runs(self) -> bool:

@@ -20,7 +20,7 @@ ALWAYS = {"what", "format", "path"}
 @pytest.fixture
 def context(tmp_path):
     return ExportContext(
-        name="paper-circle", folder=str(tmp_path), frame=2, frames=(1, 4), frame_count=6, truth=True,
+        name="paper-circle", folder=str(tmp_path), frame=2, frames=(2, 5), frame_count=6, truth=True,
         video=True, align="truth", reconstruction=True,
     )  # fmt: skip
 
