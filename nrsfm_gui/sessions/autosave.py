@@ -236,11 +236,6 @@ def _new_file(folder: Path) -> LockedFile:
     return LockedFile(folder / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}")
 
 
-def is_automatic(path: Path) -> bool:
-    """Return whether a file has a name of those that are written by themselves."""
-    return path.name.startswith((PREFIX, CLOSED))
-
-
 def closed_sessions(folder: Path) -> list[Path]:
     """Return the sessions that were closed without being saved, the newest first."""
     found = ((mark_of(path), path) for path in folder.glob(f"{CLOSED}*{SUFFIX}"))

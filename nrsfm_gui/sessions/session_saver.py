@@ -26,7 +26,7 @@ from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.view_camera import ViewCamera
-from nrsfm_gui.sessions.autosave import Autosave, Mark, closed_sessions, is_automatic, mark_of, time_text
+from nrsfm_gui.sessions.autosave import CLOSED, PREFIX, Autosave, Mark, closed_sessions, mark_of, time_text
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.recovery import Recovery
 from nrsfm_gui.sessions.session_file import (
@@ -184,7 +184,7 @@ class SessionSaver(QObject):
     def show(self, saved: SavedSession, path: Path) -> None:
         """Put a session that was read in place of what is open."""
         session = self._session
-        automatic = path.parent == self.folder and is_automatic(path)  # the user did not choose it
+        automatic = path.parent == self.folder and path.name.startswith((PREFIX, CLOSED))
         known = (saved.file, _mark_before(saved.file, path)) if automatic else (path, mark_of(path))
         self._commit()
         self._control.cancel()
@@ -395,11 +395,8 @@ class SessionSaver(QObject):
 
 def _mark_before(file: Path | None, copy: Path) -> Mark | None:
     """Return the mark of the file of a session, None where it was written after an automatic copy of that."""
-    try:
-        before = file is not None and file.stat().st_mtime_ns <= copy.stat().st_mtime_ns
-    except OSError:
-        return None
-    return mark_of(file) if file is not None and before else None
+    mark, copied = None if file is None else mark_of(file), mark_of(copy)
+    return mark if mark is not None and copied is not None and mark[1] <= copied[1] else None
 
 
 def layout_of(window: QMainWindow) -> dict[str, str]:

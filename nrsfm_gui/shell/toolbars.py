@@ -211,7 +211,7 @@ class Toolbars(QObject):
         closed, paths = self._closed_sessions(), self._store.recent()
         for path, when, holds in closed:
             tip = f"{holds}: what was open when a window was closed; the newest {MOST_CLOSED} are kept"
-            self._offer(menu, f"Session closed at {when}, not saved", tip, path)
+            self._offer(menu, f"{holds.partition(':')[0]}, not saved, closed at {when}", tip, path)
         if closed:
             menu.addSeparator()
         for path in paths:
@@ -232,7 +232,8 @@ class Toolbars(QObject):
 
     def _offer(self, menu: QMenu, title: str, tip: str, path: str | Path) -> None:
         """Add a line that opens a path."""
-        action = known(menu.addAction(title, lambda: self._opening.open(path)))
+        text = printable(title).replace("&", "&&")  # one alone marks a key
+        action = known(menu.addAction(text, lambda: self._opening.open(path)))
         action.setToolTip(plain_tip(tip))
         action.setData(str(path))  # what it opens
 
@@ -243,8 +244,7 @@ class Toolbars(QObject):
 def _short(path: Path) -> str:
     """Return the last parts of a path as the text of an action; the whole is the tip."""
     kept = 4 if "sequence" in path.parts[-3:] else 3  # below the folder of an object of the Challenge
-    shown = str(Path(*path.parts[-kept:])) if len(path.parts) > kept + 1 else str(path)
-    return printable(shown).replace("&", "&&")  # one alone marks a key
+    return str(Path(*path.parts[-kept:])) if len(path.parts) > kept + 1 else str(path)
 
 
 def _add_disabled(menu: QMenu, sentence: str) -> None:
