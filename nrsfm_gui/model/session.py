@@ -137,7 +137,7 @@ class Session(QObject):
                 self._backgrounds[before.digest] = self.background
             background = self._backgrounds.pop(sequence.digest, None)
             self.set_background(background or Background.of_sequence(sequence))
-        if held:
+        if held or sequence.source is not None:  # else it is tracks that only the session has
             self.edits = edits
 
     def set_settings(self, settings: Settings, *, undoable: bool = True) -> None:

@@ -32,6 +32,18 @@ def test_the_same_tracks_read_in_another_way_are_another_sequence(session, first
     assert session.runs == [run]
 
 
+def test_a_sequence_that_is_shown_is_an_edit_only_where_no_file_has_it(session, first, second, tmp_path):
+    session.set_sequence(replace(first, source=None))
+    for sequence, edited in (
+        (replace(first, source=tmp_path / "a.npz", digest="3"), False),
+        (replace(second, source=None), True),
+        (first, False),  # as it was left
+    ):
+        before = session.edits
+        session.set_sequence(sequence)
+        assert (session.edits > before) is edited
+
+
 def test_the_same_tracks_seen_otherwise_are_another_sequence(session, tmp_path):
     """The visibility of a Challenge sequence lies in a file of its own."""
     folder = write_challenge(tmp_path, "balloon", paths=("circle",), frames=9, points=16, seed=3)

@@ -124,6 +124,8 @@ def test_looking_at_other_sequences_and_runs_of_a_saved_session_does_not_change_
     opened(other, run.sequence.source)
     other.run_control.select(session.runs[0])
     assert session.settings.eta == QUICK.eta  # not that of the run that was shown when it was left
+    write_npz(simulate("paper", frames=14, points=16), tmp_path / "not solved.npz")
+    opened(other, tmp_path / "not solved.npz")
     session.set_frame(3)
     with qtbot.waitSignal(session.changed):
         session.set_point(2)
