@@ -383,13 +383,6 @@ class Session(QObject):
         return None if last is None else last.alternatives.get(self.compared_solution, last)
 
     @property
-    def newest_seen(self) -> bool:
-        """Whether the result of the shown run is looked at, not an earlier moment."""
-        if self.shown is None or self.moment is not None:
-            return self.moment is None
-        return self.seen is self.shown.last
-
-    @property
     def seen_run(self) -> Run | None:
         """The run that is shown as it is looked at, in a copy that does not change any more."""
         if self.shown is None:

@@ -216,7 +216,7 @@ class Display(QObject):
         numbered = {other.number: other for other in session.runs}
         while run is not None and not len(run.history) and run.warm_from in numbered:
             run = numbered[run.warm_from]
-        return run, session.newest_seen and run is not None and session.seen is run.last
+        return run, session.moment is None and run is not None and session.seen is run.last
 
     def _tick(self) -> None:
         request, picture = self._scene_request(), self._picture

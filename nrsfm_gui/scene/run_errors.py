@@ -238,7 +238,7 @@ class RunErrors(QObject):
             return self.incumbent if self.incumbent.complete or not exact else None
         if last is None:
             return None
-        awaited = run is session.shown and session.newest_seen  # published with its picture
+        awaited = run is session.shown and session.moment is None  # published with its picture
         alignment, scale = session.alignment, session.settings.scale
         if run not in session.runs:  # of a sequence that was left: as it is shown when it is opened again
             alignment, scale = Alignment(mirror=suited_mirror(run.sequence, run.settings)), run.settings.scale
