@@ -243,9 +243,7 @@ def sequence_of(
     sequence = replace(made, source=path, digest=stored.digest, reading=stored.reading, video=video)
     if file is None:
         return sequence, ""
-    if path is None:
-        return sequence, as_contained(f"{file} {ELSEWHERE}", sequence)
-    change = _change(path, stored)
+    change = f"{file} {ELSEWHERE}" if path is None else _change(path, stored)
     return sequence, as_contained(change, sequence) if change else ""
 
 
