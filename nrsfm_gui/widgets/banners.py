@@ -9,7 +9,7 @@ from functools import partial
 
 from PyQt6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QEnterEvent, QHideEvent, QResizeEvent, QShowEvent
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.notifier import Action, Actions, Notifier
 from nrsfm_gui.widgets.fields import MIDDLE, ButtonRow, close_button, copy_text, filled, tool_button
@@ -109,7 +109,7 @@ NOTE_MILLISECONDS = 6000
 OFFER_MILLISECONDS = 12000  # a message with a button stays longer, so that it can be clicked
 REACH_MILLISECONDS = 300  # a mouse that enters earlier was there before the message
 PADDING = 4  # pixels of a line of text, so that it does not wrap
-MOST_LINES = 2  # of a note
+MOST_LINES = 2  # of a sentence beside its buttons: below a longer one they leave it all of the width
 READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read: a note may follow it
 
 
@@ -124,8 +124,8 @@ class Message:
 class MessageBar(QFrame):
     """Shows a warning, then the newest note; a newer message of the same kind replaces the older one.
 
-    A warning stays until it is closed, or until it was read and a note waits. A note closes by itself, and is
-    elided after MOST_LINES: its tip has all of it. Each can offer buttons ("Undo").
+    A warning stays until it is closed, or until it was read and a note waits. A note closes by itself. Each
+    can offer buttons ("Undo"), which are below a long sentence.
     """
 
     changed = pyqtSignal()  # another message is on view
@@ -146,8 +146,10 @@ class MessageBar(QFrame):
         tip = "Copy this sentence"
         self._copy_button = tool_button("Copy text", tip, tip, lambda: copy_text(self.text), keyboard=False)
         close = close_button("Close this message", self.dismiss, keyboard=False)
-        parts = (self._text, 1), self._buttons, (self._copy_button, MIDDLE), (close, MIDDLE)
-        filled(QHBoxLayout(self), *parts, margins=(12, 6, 8, 6))
+        self._parts = filled(QBoxLayout(QBoxLayout.Direction.LeftToRight), (self._text, 1), self._buttons)
+        self._parts.setAlignment(self._buttons, Qt.AlignmentFlag.AlignRight)
+        beside = (self._copy_button, MIDDLE), (close, MIDDLE)
+        filled(QHBoxLayout(self), (self._parts, 1), *beside, margins=(12, 6, 8, 6))
         self._timer = QTimer(self)  # how long a note is seen, or a warning where a note waits
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.dismiss)
@@ -201,17 +203,17 @@ class MessageBar(QFrame):
         self._show()
 
     def sizeHint(self) -> QSize:
-        """Return the size with the sentence in one line."""
+        """Return the size with the sentence in one line, and its buttons beside it."""
         hint, message = super().sizeHint(), self.message
         if message is None:
             return hint
         line = self._text.fontMetrics().horizontalAdvance(message.sentence) + PADDING
-        return QSize(hint.width() - self._text.sizeHint().width() + line, hint.height())
+        return QSize(line + self._width_beside(), hint.height())
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Show as much of a note as there is room for."""
+        """Arrange the parts for the new width."""
         super().resizeEvent(event)
-        self._elide()
+        self._arrange()
 
     def enterEvent(self, event: QEnterEvent | None) -> None:
         """Keep a message while the mouse is on it, unless it appeared under the mouse."""
@@ -250,7 +252,8 @@ class MessageBar(QFrame):
             (text, plain_tip(f"{text}: {message.sentence}"), partial(self._act, message, callback))
             for text, callback in message.actions
         )
-        self._elide()
+        self._text.setText(message.sentence)
+        self._arrange()
         self.updateGeometry()
         self._on_view.start()
         set_property(self, "edge", "warning" if self.warns else "accent")
@@ -258,27 +261,18 @@ class MessageBar(QFrame):
         self._start_timer()
         self.changed.emit()
 
-    def _elide(self) -> None:
-        """Show the sentence, or as much of a note as fits into MOST_LINES."""
-        message, layout = self.message, self.layout()
-        if message is None or layout is None:
-            return
-        layout.activate()
-        metrics, width = self._text.fontMetrics(), self._text.width()
+    def _width_beside(self) -> int:
+        """Return the width of all but the sentence, with the buttons beside it."""
+        others = super().sizeHint().width() - self._parts.sizeHint().width()
+        buttons = self._buttons.sizeHint().width()
+        return others + (buttons + self._parts.spacing() if buttons else 0)
 
-        def fits(text: str) -> bool:
-            area = metrics.boundingRect(QRect(0, 0, width, 0), int(Qt.TextFlag.TextWordWrap), text)
-            return area.height() <= MOST_LINES * metrics.lineSpacing()
-
-        words = message.sentence.split()
-        shown = message.sentence
-        if not self.warns and width > 0:
-            while len(words) > 1 and not fits(shown):
-                words.pop()
-                shown = " ".join(words) + " …"
-        if shown != self._text.text():
-            self._text.setText(shown)
-        self._text.setToolTip("" if shown == message.sentence else plain_tip(message.sentence))
+    def _arrange(self) -> None:
+        """Show the buttons beside the sentence, or below a long one."""
+        width = max(self.width() - self._width_beside(), 1)
+        below = self._text.heightForWidth(width) > MOST_LINES * self._text.fontMetrics().lineSpacing()
+        directions = QBoxLayout.Direction
+        self._parts.setDirection(directions.TopToBottom if below else directions.LeftToRight)
 
     def _act(self, message: Message, callback: Callable[[], object]) -> None:
         if message is self.message:
