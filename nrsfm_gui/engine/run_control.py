@@ -162,6 +162,12 @@ class RunControl(QObject):
         """Do not follow these settings until others are set: they are only shown."""
         self._ignored_settings = settings
 
+    def waiting(self, run: Run) -> str:
+        """Return a sentence about the parameters that a run under way does not follow yet, "" for none."""
+        searched = run.settings.objective == DEPTHS and run not in self._following
+        sentence = deferred_sentence if searched else waiting_sentence
+        return sentence(run.settings, self._session.settings)
+
     def set_slow(self, slow: bool) -> None:
         """Wait after every iteration, so that the changes can be seen."""
         self._delay = SLOW_SECONDS if slow else 0.0
@@ -197,7 +203,6 @@ class RunControl(QObject):
             return
         run = self.current if self.current is self._session.shown else None  # what is shown is steered
         if run is not None and searches_depths(run):
-            self._session.notifier.show_status(deferred_sentence(run.settings, settings))
             return
         if run is not None and run.settings.objective == WNN and settings.method != run.settings.method:
             # It waits for Run, as after the end: what this method has found would be lost under another name.

@@ -94,20 +94,13 @@ def unapplied(run: Settings, requested: Settings) -> tuple[str, ...]:
 def waiting_sentence(run: Settings, requested: Settings) -> str:
     """Return a sentence about the requested settings that need a new run, "" where none does."""
     names = unapplied(live_settings(run, requested), requested)
-    them = "it" if len(names) == 1 else "them"
-    return _sentence(names, f"press Run to apply {them} (Ctrl+R)")
+    return f"Press Run (Ctrl+R) to apply: {', '.join(names)}" if names else ""
 
 
 def deferred_sentence(run: Settings, requested: Settings) -> str:
     """Return a sentence about the requested settings that are followed from the end of a search, or wait."""
     names = unapplied(run, live_settings(run, requested))
-    waiting = waiting_sentence(run, requested)
-    return _sentence(names, "applied when the search has ended") or waiting
-
-
-def _sentence(names: tuple[str, ...], what: str) -> str:
-    text = ", ".join(names)
-    return f"{text[0].upper()}{text[1:]}: {what}" if text else ""
+    return f"Applied after the search: {', '.join(names)}" if names else waiting_sentence(run, requested)
 
 
 def _penalties(old: Penalty, new: Penalty) -> list[Difference]:

@@ -398,11 +398,13 @@ class ParametersController(QObject):
     def _resolve_difference(self) -> tuple[int, str]:
         """Return the run that is shown, and the parameters that are not those of what is looked at.
 
-        A live run under way follows them.
+        A live run under way follows them: without a number, a sentence about those that wait.
         """
         session = self._session
         run, seen = session.shown, session.seen
-        if run is None or seen is None or (run.state.alive and session.live):
+        if run is not None and run.state.alive and session.live:
+            return -1, self._control.waiting(run)
+        if run is None or seen is None:
             return -1, ""
         own = run.settings if session.moment is None else seen.settings
         return run.number, ", ".join(unapplied(own, session.settings))

@@ -44,7 +44,7 @@ LINE_MARGIN = 2  # pixels above and below the line under the parameters
 
 
 class DifferenceBar(QFrame):
-    """Shows which parameters differ from those of a run, and offers these; else what is folded and changed.
+    """Shows which parameters wait, or differ from a run's, which it offers; else what is folded and changed.
 
     It is as high with a text as without one, so that nothing above it moves.
     """
@@ -69,16 +69,16 @@ class DifferenceBar(QFrame):
         return QSize(super().sizeHint().width(), self.use.sizeHint().height() + 2 * LINE_MARGIN)
 
     def set_difference(self, number: int, names: str) -> None:
-        """Name what differs from a run: "rank, xi"; "" for nothing."""
-        self._number = number
-        self.text.set_full_text(f"Not those of run {number}: {names}")
+        """Name what differs from a run: "rank, xi"; "" for nothing. A number below 0: say what waits."""
+        self._number, differs = number, number >= 0
+        self.text.set_full_text(f"Not those of run {number}: {names}" if differs else names)
         self.use.setText(f"Use run {number}'s")
         tip = f"Run {number} is shown, and it was made with other parameters than these: {names}."
         self.use.setToolTip(f"{tip}\nPress to put its parameters here.")
         self.use.setAccessibleName(f"Use the parameters of run {number}")
-        self.setToolTip(tip if names else "")
-        for part in (self.text, self.use):
-            part.setVisible(bool(names))
+        self.setToolTip(tip if differs and names else "")
+        self.text.setVisible(bool(names))
+        self.use.setVisible(differs and bool(names))
         self.changed.setVisible(not names)
 
 

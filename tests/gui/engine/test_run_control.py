@@ -276,7 +276,7 @@ def test_what_would_start_the_search_again_waits_for_run(qtbot, finished):
     session.set_settings(wnn(starts=3))
     qtbot.wait(30)
     assert len(run.history) == 10
-    assert reported == ["Starts: press Run to apply it (Ctrl+R)"]
+    assert reported == ["Press Run (Ctrl+R) to apply: starts"]
     session.set_settings(wnn(starts=3, eta=0.1))
     live = session.shown
     qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)
@@ -457,7 +457,7 @@ def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, working)
     session, control, first = working()
     with qtbot.waitSignal(session.notifier.status_changed) as said:
         session.set_settings(session.settings.with_changes(method="lm"))
-    assert said.args == ["Method: press Run to apply it (Ctrl+R)"]
+    assert said.args == ["Press Run (Ctrl+R) to apply: method"]
     count = len(first.history)
     qtbot.waitUntil(lambda: len(first.history) > count + 2)
     assert (first.settings.method, first.state, first.steered) == ("bilinear", RunState.RUNNING, False)

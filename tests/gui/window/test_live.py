@@ -185,9 +185,12 @@ def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_windo
     qtbot.waitUntil(lambda: searched.last is not None)
     session.set_settings(session.settings.with_changes(isometry=1.0))
     assert session.shown is searched and searched.settings.isometry == 0.3
-    assert "Isometry: applied when the search has ended" in window.status_controller.line.full_text
+    waits = window.parameters_panel.differs.text
+    qtbot.waitUntil(lambda: waits.full_text == "Applied after the search: isometry")
+    assert waits.isVisibleTo(window.parameters_panel)
     moved.set()
     qtbot.waitUntil(lambda: session.shown is not searched)
+    qtbot.waitUntil(waits.isHidden)
     assert searched.last.settings.isometry == 0.3 and searched.state is RunState.FINISHED
     assert follows(qtbot, window).settings.isometry == 1.0
     assert session.runs == [searched, session.shown] and session.shown.warm_from == 1

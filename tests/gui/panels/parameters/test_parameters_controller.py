@@ -97,6 +97,27 @@ def refined(session, controller, known, make_iterate, add_run):
     return run
 
 
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"isometry": 1.0, "starts": 2}, "Applied after the search: isometry"),
+        ({"starts": 2}, "Press Run (Ctrl+R) to apply: starts"),
+        ({}, ""),
+    ],
+)
+def test_what_a_run_under_way_does_not_follow_yet_is_named(
+    session, controller, panel, refined, monkeypatch, changes, sentence
+):
+    session.set_live(False)
+    refined.state = RunState.RUNNING
+    session.set_settings(refined.settings.with_changes(**changes))
+    monkeypatch.setattr(session, "live", True)
+    session.runs_changed.emit()
+    controller.flush()
+    assert panel.differs.text.full_text == sentence
+    assert panel.differs.text.isVisibleTo(panel) == bool(sentence) and panel.differs.use.isHidden()
+
+
 def test_the_bars_are_the_modes_of_the_refined_shape(session, controller, plot, refined):
     values = 100 * refined.last.spectrum.values
     count = len(plot.weights)
