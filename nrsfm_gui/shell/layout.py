@@ -113,6 +113,7 @@ class DockLayout(QObject):
         self._in_front: QDockWidget | None = None  # what is to be in front of its tabs next
         self._own: dict[str, int] = {}  # the sizes that a person gave
         self._pressed: dict[str, int] = {}  # the sizes when a person began to move a splitter
+        self._widths: dict[QDockWidget, int] = {}  # of docks below, before the window was resized
         self._restored = False
         self._shown = False
         self._followed: QSize | None = None  # the size of the window that the docks suit
@@ -140,7 +141,7 @@ class DockLayout(QObject):
     def reset(self) -> None:
         """Put everything where it was at first, for the window as large as it is now."""
         self._store.forget(LAYOUT)
-        self._own, self._wide_state, self._joined = {}, None, (False, False)
+        self._own, self._widths, self._wide_state, self._joined = {}, {}, None, (False, False)
         self._window.restoreState(self._first_state)
         self._arrange_first()
         self._follow()
@@ -169,7 +170,7 @@ class DockLayout(QObject):
 
     def adopt(self) -> None:
         """Fit docks that were put elsewhere by a session: it may be of a window of another width."""
-        self._wide_state, self._joined = None, (False, False)
+        self._widths, self._wide_state, self._joined = {}, None, (False, False)
         if self._areas["left"][0] in self._window.tabifiedDockWidgets(self._right[0]):
             self._window.restoreState(self._first_state)  # it was narrow
             self._arrange_first()
@@ -192,6 +193,9 @@ class DockLayout(QObject):
                 self._own |= {
                     name: size for name, size in self._sizes().items() if (name, size) not in before
                 }
+                if not any(self._joined):
+                    self._widths = {}
+                    self._share_below()
             elif isinstance(event, QContextMenuEvent):
                 return self._open_menu_of_tab(event)
         return False
@@ -239,10 +243,21 @@ class DockLayout(QObject):
             vertical = orientation is Qt.Orientation.Vertical
             seen = {name: dock for name, dock in self._docks_seen().items() if (name == "below") is vertical}
             window.resizeDocks(list(seen.values()), [sizes[name] for name in seen], orientation)
+        if not any(join):
+            self._share_below()
         if self._are_stacked():
             height = sum(dock.height() for dock in self._right)
             first = self._own.get("upper", max(FIRST_HEIGHT, round(FIRST_SHARE * height)))
             window.resizeDocks(self._right, [first, max(height - first, 1)], Qt.Orientation.Vertical)
+
+    def _share_below(self) -> None:
+        """Give the docks below the shares of the width that they had before the window was resized."""
+        below = [dock for dock in self._areas["below"] if is_in_front(dock) and not dock.isFloating()]
+        area = Qt.DockWidgetArea.BottomDockWidgetArea
+        below = [dock for dock in below if self._window.dockWidgetArea(dock) is area]
+        if set(below) != self._widths.keys():
+            self._widths = {dock: dock.width() for dock in below}
+        self._window.resizeDocks(below, [self._widths[dock] for dock in below], Qt.Orientation.Horizontal)
 
     def _separate(self) -> None:
         """Put docks that joined others where they were before."""

@@ -138,6 +138,26 @@ def test_docks_of_a_narrow_window_are_tabs_and_come_back_when_it_widens(window, 
     assert not found["Log"].isHidden() and found["Numbers"].isHidden()
 
 
+def test_docks_below_have_their_shares_of_the_width_again_after_the_window_was_narrow(window, qtbot):
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    loss, tracks = found["Loss"], found["2-D"]
+
+    def widths():
+        sizes(window, qtbot, 1280, 800)
+        return loss.width(), tracks.width()
+
+    usual = widths()
+    for size in ((800, 600), (1000, 900), (1090, 640)):
+        sizes(window, qtbot, *size)
+        assert widths() == pytest.approx(usual, abs=2)
+    edge = loss.geometry()
+    drag_edge(window, QPoint(edge.right() + 3, edge.center().y()), QPoint(-60, 0))
+    own = widths()
+    assert own == pytest.approx((usual[0] - 60, usual[1] + 60), abs=6)
+    sizes(window, qtbot, 800, 600)
+    assert widths() == pytest.approx(own, abs=2)
+
+
 def test_the_2d_view_stands_beside_the_3d_view_and_as_wide_where_there_is_a_video(window, qtbot):
     found = {dock.windowTitle(): dock for dock in docks(window)}
     area, tracks = Qt.DockWidgetArea, found["2-D"]
