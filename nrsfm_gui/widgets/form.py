@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from core.foundation import Parameter
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider, scale_of
 from nrsfm_gui.widgets.fields import NumberField, filled, grid_layout, tool_button
-from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
+from nrsfm_gui.widgets.labels import PlainLabel, known, plain_tip
 from nrsfm_gui.widgets.style import set_property
 
 LABEL_WIDTH = 100  # of the labels at least
@@ -158,6 +159,23 @@ class Form(QWidget):
     def is_row_visible(self, name: str) -> bool:
         """Return whether a row is among those that are shown."""
         return not self.rows[name].editor.isHidden()
+
+
+def _widgets_of(layout: QLayout | None) -> Iterator[QWidget]:
+    """Return the widgets of a layout in its order, each before those in its own layout."""
+    for index in range(0 if layout is None else layout.count()):
+        item = known(known(layout).itemAt(index))
+        widget = item.widget()
+        if widget is not None:
+            yield widget
+        yield from _widgets_of(item.layout() if widget is None else widget.layout())
+
+
+def order_focus(widget: QWidget) -> None:
+    """Let the tab key follow the layout of a widget, also to parts that were moved or added."""
+    takers = (each for each in _widgets_of(widget.layout()) if each.focusPolicy() != Qt.FocusPolicy.NoFocus)
+    for one, two in pairwise(takers):
+        QWidget.setTabOrder(one, two)
 
 
 def align(*forms: Form) -> None:

@@ -37,7 +37,7 @@ from nrsfm_gui.panels.parameters.value_editors import (
     SourceChoice,
 )
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled
-from nrsfm_gui.widgets.form import ROW_GAP, FoldedSections, Form, align, value_details
+from nrsfm_gui.widgets.form import ROW_GAP, FoldedSections, Form, align, order_focus, value_details
 from nrsfm_gui.widgets.labels import PlainLabel
 
 CUSTOM, SAVE, REMOVE = "custom", "save...", "remove..."  # entries of the list of presets besides their names
@@ -191,6 +191,7 @@ class ParameterForm(QWidget):
         if place.indexOf(self.norm) < 0:
             place.insertWidget(1, self.norm)
             self.norm.show()  # another parent hides it
+            order_focus(self)
         self._start_note.setVisible(depths)
         self.sections.set_title("Start", START_TITLES[settings.objective])
 
@@ -264,6 +265,7 @@ class ParameterForm(QWidget):
         self.method = MethodEditor(self.rows, norm, options)
         self._add_settings(norm, ("rank", "eta"))
         self.penalty = PenaltyEditor(self.rows, norm, numbers)
+        self.penalty.weights_list.rebuilt.connect(lambda: order_focus(self))
         self._add_settings(depths, _of_section("Depths"))
         self._add_settings(cameras, USUAL_CAMERAS)
         self._start_note = PlainLabel(START, role="muted", wraps=True)

@@ -58,6 +58,7 @@ class WeightsList(QWidget):
 
     # A tuple of floats: a field was typed into. They may decrease; the receiver refuses those.
     weights_edited = pyqtSignal(object)
+    rebuilt = pyqtSignal()  # there are other fields
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -116,6 +117,7 @@ class WeightsList(QWidget):
             for column, cell in enumerate((label, sigma, field)):
                 self._grid.addWidget(cell, k + 1, column)
             self._rows.append((label, sigma, field))
+        self.rebuilt.emit()
 
     def _on_weight_typed(self, k: int) -> None:
         """Emit the weights with a typed value, even if they decrease: the receiver refuses those."""

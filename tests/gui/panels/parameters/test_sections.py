@@ -1,11 +1,12 @@
 """What the objective depends on is in sight; the other parameters are in sections, folded and counted."""
 
 import pytest
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QEvent, Qt
 from PyQt6.QtGui import QFont
+from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QComboBox, QLabel
 
-from core import METHODS, PENALTIES, PRESETS, LogPenalty, Settings
+from core import METHODS, PENALTIES, PRESETS, LogPenalty, NuclearNorm, Settings
 from core.foundation import DEPTHS, WNN, parameters_of
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.theme import DARK
@@ -52,6 +53,26 @@ def test_the_usual_parameters_need_no_scroll_bar_in_a_window_of_800_pixels(close
         objective, own = settings.objective, parameters_of(settings.penalty)
         numbers = own.keys() - {"gamma", "epsilon"} if objective == WNN else set()
         assert rows(closed) == USUAL[objective] | numbers
+
+
+def test_the_tab_key_goes_from_top_to_bottom(qtbot, show, known):
+    panel = ParametersPanel()
+    panel.set_sequence(known.sequence)
+    panel.sections.set_open(FOLDED)
+    qtbot.activate(show(panel, USUAL_SIZE[0], 1100))
+    for preset, rank in (("recommended", 4), ("bilinear", 4), ("recommended", 3), ("bilinear", 3)):
+        panel.set_settings(PRESETS[preset].with_changes(rank=rank, penalty=NuclearNorm()))
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # to fields of another rank
+        QApplication.processEvents()
+        panel.findChild(QComboBox, "preset").setFocus()
+        seen = []
+        while (field := QApplication.focusWidget()) not in seen and panel.isAncestorOf(field):
+            seen.append(field)
+            QTest.keyClick(field, Qt.Key.Key_Tab)
+        tops = [field.mapTo(panel.widget(), field.rect().center()).y() for field in seen]
+        assert tops == sorted(tops)
+        assert sum(field.accessibleName().startswith("weight ") for field in seen) == rank
+        assert {"preset", "rank", "camera_model", "seed"} <= {field.objectName() for field in seen}
 
 
 def test_every_parameter_is_in_one_place(closed):
