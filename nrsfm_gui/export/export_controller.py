@@ -201,6 +201,7 @@ class ExportController(QObject):
             self._notifier.fail(f"{path} is being written already; wait for it, or choose another name")
             task.discard()
             return
+        self._notifier.clear()  # what was saved before is over, and this may replace it
         self._tasks.append(task)
         strip = self.strip if task.in_window else self._floating
         row = TaskRow(task, strip)

@@ -6,16 +6,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
-from nrsfm_gui.widgets.fields import MIDDLE, TOP, close_button, filled, with_tip
+from nrsfm_gui.widgets.fields import TOP, close_button, filled, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
-BAR_WIDTH = 220
-FLOATING_WIDTH = 640
+WIDTH = 480  # pixels, whatever the texts are: the button stays where it is
 CLOSE = "Close this: what is being written goes on"
 
 
@@ -33,7 +32,7 @@ class Task(Job):
 
 
 class TaskRow(QWidget):
-    """A line that shows the progress of a task, with a button that cancels it."""
+    """The progress of a task in words and as a bar, with a button that cancels it."""
 
     def __init__(self, task: Task, parent: QWidget) -> None:
         super().__init__(parent)
@@ -44,15 +43,15 @@ class TaskRow(QWidget):
         self._progress = PlainLabel(role="muted")
         self._bar = with_tip(QProgressBar(), task.title, "Share of the frames that are written")
         self._bar.setTextVisible(False)
-        self._bar.setFixedWidth(BAR_WIDTH)
         self._bar.setRange(0, 0)  # it moves as long as the total is not known
         cancel = with_tip(
             QPushButton("Cancel"), f"Cancel: {task.title}", "Stop; nothing half-written is left"
         )
         cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         cancel.clicked.connect(self._cancel)
-        beside = ((part, MIDDLE) for part in (self._progress, self._bar, cancel))
-        filled(QHBoxLayout(self), title, *beside, grows=title, spacing=12)
+        texts = filled(QHBoxLayout(), title, self._progress, grows=title)
+        below = filled(QHBoxLayout(), self._bar, cancel, grows=self._bar, spacing=12, margins=(6, 0, 0, 0))
+        filled(QVBoxLayout(self), texts, below, spacing=2)
         task.progressed.connect(self._show_progress)
 
     def _cancel(self) -> None:
@@ -75,14 +74,17 @@ class TaskBar(QFrame):
         if floating:
             self.setWindowFlag(Qt.WindowType.Tool)
             self.setWindowTitle("Exporting")
-            self.setMinimumWidth(FLOATING_WIDTH)
         self.setProperty("role", "banner")
         self._layout = QVBoxLayout()
         self._layout.setSpacing(2)
-        row = filled(QHBoxLayout(self), self._layout, grows=self._layout, margins=(12, 4, 8, 4))
+        beside = filled(QHBoxLayout(self), self._layout, grows=self._layout, margins=(8, 4, 8, 4))
         if not floating:  # which has one of its window
-            row.addWidget(close_button(CLOSE, self.hide, keyboard=False), 0, TOP)
+            beside.addWidget(close_button(CLOSE, self.hide, keyboard=False), 0, TOP)
         self.hide()
+
+    def sizeHint(self) -> QSize:
+        """Return a width that is the same for all texts."""
+        return QSize(WIDTH, super().sizeHint().height())
 
     def add(self, row: TaskRow) -> None:
         """Show a line; a floating bar appears over the lower edge of its window."""

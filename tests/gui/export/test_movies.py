@@ -2,19 +2,24 @@
 
 import itertools
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hands import button_of, files_of_at_most
-from PyQt6.QtCore import QCoreApplication, QEvent
+from PyQt6.QtCore import QCoreApplication, QEvent, QPoint
 from PyQt6.QtGui import QColor, QImage
+from PyQt6.QtWidgets import QApplication, QPushButton, QVBoxLayout, QWidget
 
 from core import InputError
 from nrsfm_gui.export import movie_files
 from nrsfm_gui.export.export_request import MovieOptions
 from nrsfm_gui.export.movie import ScenePainter, WindowPainter, fitted
 from nrsfm_gui.export.movie_files import FORMATS, format_for, pixels
-from nrsfm_gui.export.tasks import progress_text
+from nrsfm_gui.export.tasks import Task, TaskBar, TaskRow, progress_text
+from nrsfm_gui.widgets.banners import Banners, MessageBar, Urgency
+from nrsfm_gui.widgets.fields import filled
+from nrsfm_gui.widgets.labels import ElidedLabel
 
 
 @pytest.fixture
@@ -305,6 +310,42 @@ def test_opening_another_sequence_ends_the_movie_of_the_window(qtbot, parts, seq
     assert "another sequence was opened meanwhile" in failed.args[0]
     qtbot.waitUntil(lambda: not parts.export_controller.busy)
     assert not list(folder.iterdir())
+
+
+def test_progress_names_the_file_and_leaves_its_button_in_place(show):
+    window, view = QWidget(), QWidget()
+    filled(QVBoxLayout(window), view)
+    banners, strip = Banners(view, window), TaskBar()
+    banners.add(strip, lambda: Urgency.PROGRESS)
+    show(window, 600, 200)
+    task = Task("Making dance-flyby-3d.mp4", Path("dance-flyby-3d.mp4"), str)
+    row = TaskRow(task, strip)
+    strip.add(row)
+    row._began -= 60.0
+    texts, places = [], set()
+    for done in (1, 20, 88):
+        task.progressed.emit(done, 88)
+        QApplication.processEvents()
+        corner = row.findChild(QPushButton).mapTo(window, QPoint())
+        places.add((corner.x(), corner.y()))
+        title, progress = row.findChild(ElidedLabel), row._progress
+        assert title._shown_text() == task.title and progress.width() >= progress.sizeHint().width()
+        texts.append(progress.text())
+    assert texts[0].startswith("1 of 88 · about ") and texts[2] == "88 of 88" and len(places) == 1
+
+
+def test_what_was_saved_is_no_longer_said_while_the_file_is_written_again(qtbot, parts, folder):
+    exporting, bar = parts.export_controller, MessageBar()
+    qtbot.addWidget(bar)
+    bar.listen_to(parts.session.notifier)
+    options = MovieOptions(width=160, height=120, last=0)
+    with qtbot.waitSignal(exporting.saved):
+        exporting.save_movie(folder / "a.png", options)
+    assert bar.message.sentence.startswith("Saved ")
+    with qtbot.waitSignal(exporting.saved):
+        exporting.save_movie(folder / "a.png", options)
+        assert bar.message is None
+    assert bar.message.sentence.startswith("Saved ")
 
 
 def test_progress_is_shown_with_the_time_left():
