@@ -17,6 +17,8 @@ from nrsfm_gui.scene.cameras import Cameras
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (20.0, 46.0, 20.0, 46.0)  # pixels left, above (labels), right, below (buttons) a fitted object
+# The width of a picture below which its labels have twice as many lines, and what these take.
+NARROW, MORE_LABELS = 400, (0.0, 32.0)
 LEAST = 0.4  # of the picture's width and height that remains of it, however small it is
 TURN_STEP = 5.0  # degrees between the directions that a turn is fitted in
 NEAR, FAR = 1e-3, 1e3  # clipping planes, times the distance of what is looked at
@@ -170,7 +172,7 @@ class Orbit:
     def around(self, points: Floats, width: int, height: int) -> Orbit:
         """Move so that points (N, 3) stay in the free part while it turns around their middle."""
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
-        room = np.array([width, height]) / 2 - np.maximum(MARGINS[:2], MARGINS[2:])
+        room = np.array([width, height]) / 2 - np.maximum(*_margins(width))
         slope = np.maximum(room, LEAST * np.array([width, height]) / 2) / _focal(height)
         distance = 0.0
         for turn in np.arange(0.0, 360.0, TURN_STEP):
@@ -241,16 +243,21 @@ def locked_projection(
 def image_window(image_extent: Floats, width: int, height: int) -> Floats:
     """Return the (3, 3) map from track units to the pixels of a widget: aspect kept, everything inside."""
     low, high = image_extent
-    size, before, after = np.array([width, height]), np.array(MARGINS[:2]), np.array(MARGINS[2:])
+    size, (before, after) = np.array([width, height]), _margins(width)
     scale = (np.maximum(size - before - after, LEAST * size) / (high - low)).min()
     x, y = (size + before - after) / 2 - scale * (low + high) / 2
     return np.array([[scale, 0.0, x], [0.0, scale, y], [0.0, 0.0, 1.0]])
 
 
+def _margins(width: int) -> tuple[Floats, Floats]:
+    """Return the pixels left and above, and right and below, of a fitted object in a picture of a width."""
+    return np.add(MARGINS[:2], MORE_LABELS if width < NARROW else 0.0), np.array(MARGINS[2:])
+
+
 def free_area(width: int, height: int) -> tuple[Floats, Floats]:
     """Return the upper left and the lower right pixel of what the margins leave of a picture."""
     half = np.array([width, height]) / 2
-    upper, lower = (np.maximum(half - margins, LEAST * half) for margins in (MARGINS[:2], MARGINS[2:]))
+    upper, lower = (np.maximum(half - margins, LEAST * half) for margins in _margins(width))
     return half - upper, half + lower
 
 

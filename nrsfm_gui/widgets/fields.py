@@ -37,6 +37,7 @@ from PyQt6.QtWidgets import (
     QSpinBox,
     QStyle,
     QStyledItemDelegate,
+    QStyleOptionComboBox,
     QStyleOptionViewItem,
     QToolButton,
     QVBoxLayout,
@@ -193,7 +194,15 @@ class IgnoresWheel:
 
 
 class ComboBox(IgnoresWheel, QComboBox):
-    """A combo box that the wheel does not change."""
+    """A combo box that the wheel does not change, and that elides an entry it has no room for."""
+
+    def initStyleOption(self, option: QStyleOptionComboBox | None) -> None:
+        """Elide the entry that is shown, which a style sheet would cut."""
+        super().initStyleOption(option)
+        control, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = known(self.style()).subControlRect(control, option, field, self).width()
+        shown = known(option)
+        shown.currentText = shown.fontMetrics.elidedText(shown.currentText, Qt.TextElideMode.ElideRight, room)
 
     def item(self, index: int) -> QStandardItem:
         """Return the item of an entry, which can be disabled."""

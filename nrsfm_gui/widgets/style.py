@@ -89,7 +89,7 @@ QToolTip { background: $raised; color: $text; border: 1px solid $border; padding
 QLineEdit { background: $panel; border: 1px solid $border; border-radius: 3px; padding: 2px 4px; }
 QLineEdit:focus { border-color: $accent; }
 QLineEdit:disabled { color: $faint; border-color: $raised; }
-QComboBox { background: $raised; border: 1px solid $border; border-radius: 3px; padding: 3px 6px;
+QComboBox { background: $raised; border: 1px solid $border; border-radius: 3px; padding: 3px 4px 3px 6px;
     color: $text; }
 QComboBox:hover { border-color: $muted; }
 QComboBox:focus { border-color: $accent; }

@@ -68,6 +68,7 @@ USE_TIP = (
     "It is judged by hidden tracks, which give little information on depth: check the shapes as well"
 )
 MOST_VALUES = 40
+LEAST_HEIGHT = 112  # pixels of the plot: the titles of its axes fit
 FIELD_WIDTH, COUNT_WIDTH = 54, 38
 LEAST_CHOICE_WIDTH = 66
 
@@ -262,6 +263,7 @@ class GuidancePanel(QWidget):
         self._state = GuidanceState()
         self._touched = False  # whether a range was typed
         self.plot = GuidancePlot()
+        self.plot.setMinimumHeight(LEAST_HEIGHT)
         choice = Choice(MEANINGS, titles=TITLES)
         self._parameter = with_tip(choice, "parameter", "The parameter that the curve is over")
         self._parameter.setMinimumContentsLength(6)
@@ -312,7 +314,7 @@ class GuidancePanel(QWidget):
             self._top.addWidget(row)
         self._top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         filled(QVBoxLayout(self), self._top, self._line, self.plot, grows=self.plot, spacing=0)
-        self.setMinimumSize(240, 150)
+        self.setMinimumWidth(240)
         self.set_state(self._state)
 
     @property

@@ -37,13 +37,7 @@ from nrsfm_gui.scene.summaries import duration, measure, objective_text
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
-from nrsfm_gui.widgets.plots.plot_style import (
-    BOTTOM_MARGIN,
-    TOP_MARGIN,
-    PlainPlot,
-    PlotAxis,
-    apply_plot_theme,
-)
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, PlotAxis, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
 BEST, EVERYTHING = MODES = ("Best so far", "Everything")
@@ -117,7 +111,6 @@ class LossPlot(Themed, QWidget):
         plot = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
         self.plot_widget = with_tip(plot, "Loss over iterations or seconds", TIP)
         self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
-        self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
         self._stages, self._curves = StageMarks(self._plot), LossCurves(self._plot)
         self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)
         self._reading = CurveReading(self._plot)

@@ -46,7 +46,7 @@ from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed, set_property
 
-KEYS_HINT = "Arrow keys: left, right choose; up, down: 1 %."
+KEYS_HINT = "Keys: ← → choose, ↑ ↓ change by 1 %."
 ALONG = "The others come along."
 MOST_HEIGHT = 260  # pixels
 SENTENCE_MILLISECONDS = 4000  # that the reason for a stop is shown
@@ -101,6 +101,7 @@ class SpectrumCanvas(Themed, PlainPlot):
         self.hint = ElidedLabel(role="muted")
         self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
+        self._plot.setContentsMargins(0, 0, 0, 0)  # it is low, and without a title below
         self._bars = pg.BarGraphItem(x=[], height=[], width=BAR_WIDTH, pen=pg.mkPen(None))
         self._level = pg.InfiniteLine(angle=0)
         self._level_name = pg.TextItem("dotted: smallest movement", anchor=(1, 0))
@@ -241,7 +242,7 @@ class SpectrumCanvas(Themed, PlainPlot):
             return f"Click to keep {f'these {count}' if count > 1 else 'this one alone'}: rank {count}."
         if count == 1:
             return "The only one is kept."
-        return f"All {count} are kept. Click in a bar to the left to keep fewer."
+        return f"All {count} are kept; click before for fewer."
 
     # -- drawing --------------------------------------------------------------------------------------------
 

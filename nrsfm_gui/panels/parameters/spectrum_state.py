@@ -44,8 +44,8 @@ WORDS = {
     WNN: SpectrumWords(
         "Singular values and weights appear here with the first run",
         "a",
-        "Drag a weight. Click a bar to set the rank.",
-        "Drag up or down. Shift: all, Ctrl: fine.",
+        "Drag weights. Click a bar for the rank.",
+        "Drag up, down. Shift: all, Ctrl: fine.",
         "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
         f"{DRAGGED.format(order=STOPS, reset='gives the weight back to the penalty')}"
         "Click low in a bar to keep so many basis shapes, + to add one.\n"
@@ -56,8 +56,8 @@ WORDS = {
     DEPTHS: SpectrumWords(
         "The modes of the shape and their weights appear here when its depths are refined",
         "w",
-        "Drag a weight. Click the last mode to keep.",
-        "Drag up or down; the others come along.",
+        "Drag weights. Click the last to keep.",
+        "Drag up or down; others come along.",
         "Bars: the modes in which the shape deviates from its mean, in % of the object's size, left axis.\n"
         "Diamonds: their weights, right axis; both logarithmic. A heavier mode occurs less.\n"
         f"{DRAGGED.format(order='the others come along, since weights never decrease', reset='sets 1')}"

@@ -17,13 +17,7 @@ from core.foundation import Floats
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
-from nrsfm_gui.widgets.plots.plot_style import (
-    BOTTOM_MARGIN,
-    TOP_MARGIN,
-    PlainPlot,
-    PlotAxis,
-    apply_plot_theme,
-)
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, PlotAxis, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
 AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below a plot that names its frames, and one that does not
@@ -61,7 +55,6 @@ class FrameChart(Themed, PlainPlot):
         self._bands: list[pg.PlotCurveItem] = []
         self._text: tuple[str, bool, str] = ("", False, "")
         self._plot: pg.PlotItem = self.getPlotItem()
-        self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
         self._plot.getAxis("left").setWidth(AXIS_WIDTH)
         self._plot.getViewBox().setDefaultPadding(0.04)
         self._plot.getViewBox().disableAutoRange()  # which would be sought again for every curve

@@ -47,6 +47,7 @@ class PlainPlot(pg.PlotWidget):
         super().__init__(parent, axisItems=axes, enableMenu=False)
         plot = self.getPlotItem()
         plot.hideButtons()
+        plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
         for side in SIDES:
             plot.getAxis(side).enableAutoSIPrefix(False)
 

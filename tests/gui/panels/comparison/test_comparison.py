@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QStyleOptionComboBox, QVBoxLayout, QWidget
 
 from core import NuclearNorm, Settings
 from core.foundation import DEPTHS, WNN, Phase, PhaseKind, relative_distance
@@ -40,6 +40,17 @@ def parts(show, session, display, scene_view, messages, press_action, add_run, m
         compare_panel=panel, compare_splitter=splitter, message_bar=messages, press_action=press_action,
         around=around,
     )  # fmt: skip
+
+
+def test_the_name_of_a_run_that_has_no_room_is_elided(show):
+    panel = show(ComparePanel(), 640, 60)
+    names = {"2": "2 recommended, rank 8, isometry 0.5", "3": "3 wnn"}
+    for key, elided in (("2", True), ("3", False)):
+        panel.set_runs("1 recommended", names, key)
+        option = QStyleOptionComboBox()
+        panel._second.initStyleOption(option)
+        assert option.currentText.endswith("…") == elided
+        assert elided or option.currentText == names[key]
 
 
 def expected_points(parts, run):

@@ -28,6 +28,7 @@ from nrsfm_gui.panels.guidance.guidance_panel import (
 from nrsfm_gui.widgets.style import apply_theme
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=12)
+PAD = 4  # pixels around the title of an axis
 SETTINGS = QUICK.with_changes(penalty=WeightedNuclearNorm(xi=0.5))
 
 
@@ -54,6 +55,20 @@ def curves(**changes):
 
 
 READY = GuidanceState(available=True, suggested=(0.1, 10, 5))
+
+
+def test_the_answer_and_the_titles_of_the_axes_are_whole_in_the_least_height(panel):
+    words = "isometry 0.03 predicts best: 3.72 px where hidden, 0.049 px where used. " * 3
+    panel.set_state(replace(READY, curves=curves(), sentence=words))
+    QApplication.processEvents()
+    panel.resize(470, panel.minimumSizeHint().height())
+    QApplication.processEvents()
+    plot, line = panel.plot, panel._line
+    assert line.height() == line.sizeHint().height() and plot.geometry().bottom() < panel.height()
+    for side in ("left", "right", "bottom"):
+        title = plot.getPlotItem().getAxis(side).label
+        text = title.boundingRect().adjusted(PAD, PAD, -PAD, -PAD)
+        assert plot.sceneRect().contains(title.mapRectToScene(text))
 
 
 def computed(panel):

@@ -6,13 +6,15 @@ from PyQt6.QtGui import QFont
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QComboBox, QLabel
 
-from core import METHODS, PENALTIES, PRESETS, LogPenalty, NuclearNorm, Settings
+from core import METHODS, PENALTIES, PRESETS, ExplicitWeights, LogPenalty, NuclearNorm, Settings
 from core.foundation import DEPTHS, WNN, parameters_of
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.parameters.parameter_form import FOLDED
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from nrsfm_gui.panels.parameters.spectrum_plot import KEYS_HINT
+from nrsfm_gui.panels.parameters.spectrum_state import WORDS, SpectrumState
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.style import apply_theme
@@ -73,6 +75,20 @@ def test_the_tab_key_goes_from_top_to_bottom(qtbot, show, known):
         assert tops == sorted(tops)
         assert sum(field.accessibleName().startswith("weight ") for field in seen) == rank
         assert {"preset", "rank", "camera_model", "seed"} <= {field.objectName() for field in seen}
+
+
+@pytest.mark.parametrize("objective", [WNN, DEPTHS])
+def test_the_hints_at_the_weights_are_readable_beside_their_buttons_and_a_scroll_bar(closed, objective):
+    weights = {"mode_weights": (1.0, 20.0), "penalty": ExplicitWeights((0.1, 0.2))}
+    closed.sections.set_open(FOLDED)
+    closed.set_settings(Settings(rank=2, objective=objective, **weights))
+    words, plot = WORDS[objective], closed.spectrum_plot
+    plot.set_state(SpectrumState((1.0,) * 4, (20.0, 6.0, 1.0, 0.3), explicit=True, objective=objective))
+    QApplication.processEvents()
+    assert closed.verticalScrollBar().maximum() > 0 and plot.back.isVisibleTo(closed)
+    for text in (words.hint, words.handle, KEYS_HINT, plot.canvas._click_hint(4, more=False)):
+        plot.canvas.hint.set_full_text(text)
+        assert plot.canvas.hint._shown_text() == text
 
 
 def test_every_parameter_is_in_one_place(closed):

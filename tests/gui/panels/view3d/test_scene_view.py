@@ -17,7 +17,7 @@ from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.parts import LineSegments, PointCloud, TriangleMesh, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.framing import frame_points
-from nrsfm_gui.scene.orbit_camera import MARGINS
+from nrsfm_gui.scene.orbit_camera import free_area
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.widgets.colors import error_table
 from nrsfm_gui.widgets.picture_labels import fitting_lines
@@ -337,17 +337,19 @@ def test_parts_leave_out_what_is_missing(scene_of):
     assert len(parts["estimate mesh"].faces) == 2
 
 
-def test_the_caption_and_the_legend_are_above_what_is_fitted(view, scene_of):
+@pytest.mark.parametrize("size", [SIZE, (330, 315)])
+def test_the_caption_and_the_legend_are_above_what_is_fitted(view, scene_of, size):
     scene = scene_of()
-    picture = QImage(*SIZE, QImage.Format.Format_ARGB32_Premultiplied)
+    view.resize(*size)
+    picture = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
     picture.fill(0)
     painter = QPainter(picture)
     painter.setFont(view.font())
     paint_overlay(painter, scene, view._projection(), DARK)
     painter.end()
     bits = picture.constBits().asstring(picture.sizeInBytes())
-    rows = np.flatnonzero(np.frombuffer(bits, dtype=np.uint32).reshape(SIZE[::-1]).any(axis=1))
-    assert 20 < rows[-1] < MARGINS[1]
+    rows = np.flatnonzero(np.frombuffer(bits, dtype=np.uint32).reshape(size[::-1]).any(axis=1))
+    assert 20 < rows[-1] < free_area(*size)[0][1]
 
 
 @pytest.mark.parametrize("width", [345, 520, 900])
