@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTable
 
 from core import CameraModel
 from core.cameras import DEFAULT_RATIO, view_of_focal
+from core.foundation import printable_name
 from core.io.readers import ArrayEntry, FileContents, ReadingOptions
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.app_store import StoredImport
@@ -39,6 +40,7 @@ USE_TITLES = {
 }
 HEADINGS = ("array", "size", "type", "is read as")
 MOST_ROWS = 7  # that are seen without scrolling
+LETTERS = 18  # of a size and a type, as wide as their columns: their tips have all
 
 
 class ArraysTable(QTableWidget):
@@ -79,7 +81,7 @@ class ArraysTable(QTableWidget):
         for row, entry in enumerate(arrays):
             kind = "text" if entry.dtype.startswith("<U") else entry.dtype
             for column, text in enumerate((entry.name, entry.size.replace(" x ", " × "), kind)):
-                item = QTableWidgetItem(text)
+                item = QTableWidgetItem(text if column == 0 else printable_name(text, LETTERS))
                 item.setToolTip(plain_tip(text))
                 item.setFlags(Qt.ItemFlag.ItemIsEnabled)
                 self.setItem(row, column, item)

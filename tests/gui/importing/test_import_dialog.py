@@ -13,11 +13,12 @@ from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QSlider
 
 from core import CameraModel, Settings, read_sequence, simulate, write_tracks
-from core.io.readers import inspect_file
-from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN
-from nrsfm_gui.importing.import_dialog import ImportDialog
+from core.io.readers import ArrayEntry, inspect_file
+from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, ArraysTable
+from nrsfm_gui.importing.import_dialog import LEFT, ImportDialog
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.widgets.labels import tip_as_text
 from nrsfm_gui.widgets.style import palette
 
 
@@ -119,6 +120,20 @@ def test_every_array_has_a_row_with_its_size_its_type_and_what_it_is_read_as(mak
     assert table.choices["K"].key == "intrinsics"
     assert dialog._camera.isHidden()  # the file answers
     assert "focal length 900 px" in dialog._known_camera.text()
+
+
+def test_a_long_size_or_type_leaves_room_for_what_the_array_is_read_as(show):
+    size, kind = "more than a file of this size may need, and not read", "[('x', '<f8'), ('y', '<f8')]"
+    table = ArraysTable()
+    table.set_arrays([ArrayEntry("P", size, kind), ArrayEntry("U", "4 x 6", "float64")], {})
+    show(table, LEFT, 200)
+    viewport = table.viewport()
+    choice = table.choices["P"]
+    assert choice.mapTo(viewport, choice.rect().topRight()).x() < viewport.width()
+    for column, text in ((1, size), (2, kind)):
+        assert table.item(0, column).text().startswith(text[:12])
+        assert tip_as_text(table.item(0, column).toolTip()) == text
+    assert table.item(1, 1).text() == "4 × 6"
 
 
 def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dialog, plain, tracks):
