@@ -113,7 +113,7 @@ class DockLayout(QObject):
         self._in_front: QDockWidget | None = None  # what is to be in front of its tabs next
         self._own: dict[str, int] = {}  # the sizes that a person gave
         self._pressed: dict[str, int] = {}  # the sizes when a person began to move a splitter
-        self._widths: dict[QDockWidget, int] = {}  # of docks below, before the window was resized
+        self._widths: list[int] = []  # of the docks below from the left, before the window was resized
         self._restored = False
         self._shown = False
         self._followed: QSize | None = None  # the size of the window that the docks suit
@@ -141,7 +141,7 @@ class DockLayout(QObject):
     def reset(self) -> None:
         """Put everything where it was at first, for the window as large as it is now."""
         self._store.forget(LAYOUT)
-        self._own, self._widths, self._wide_state, self._joined = {}, {}, None, (False, False)
+        self._own, self._widths, self._wide_state, self._joined = {}, [], None, (False, False)
         self._window.restoreState(self._first_state)
         self._arrange_first()
         self._follow()
@@ -170,7 +170,7 @@ class DockLayout(QObject):
 
     def adopt(self) -> None:
         """Fit docks that were put elsewhere by a session: it may be of a window of another width."""
-        self._widths, self._wide_state, self._joined = {}, None, (False, False)
+        self._widths, self._wide_state, self._joined = [], None, (False, False)
         if self._areas["left"][0] in self._window.tabifiedDockWidgets(self._right[0]):
             self._window.restoreState(self._first_state)  # it was narrow
             self._arrange_first()
@@ -194,7 +194,7 @@ class DockLayout(QObject):
                     name: size for name, size in self._sizes().items() if (name, size) not in before
                 }
                 if not any(self._joined):
-                    self._widths = {}
+                    self._widths = []
                     self._share_below()
             elif isinstance(event, QContextMenuEvent):
                 return self._open_menu_of_tab(event)
@@ -252,12 +252,12 @@ class DockLayout(QObject):
 
     def _share_below(self) -> None:
         """Give the docks below the shares of the width that they had before the window was resized."""
-        below = [dock for dock in self._areas["below"] if is_in_front(dock) and not dock.isFloating()]
         area = Qt.DockWidgetArea.BottomDockWidgetArea
-        below = [dock for dock in below if self._window.dockWidgetArea(dock) is area]
-        if set(below) != self._widths.keys():
-            self._widths = {dock: dock.width() for dock in below}
-        self._window.resizeDocks(below, [self._widths[dock] for dock in below], Qt.Orientation.Horizontal)
+        below = [dock for dock in self._areas["below"] if self._is_seen_at(area, dock)]
+        below.sort(key=QDockWidget.x)
+        if len(below) != len(self._widths):
+            self._widths = [dock.width() for dock in below]
+        self._window.resizeDocks(below, self._widths, Qt.Orientation.Horizontal)
 
     def _separate(self) -> None:
         """Put docks that joined others where they were before."""
@@ -316,11 +316,10 @@ class DockLayout(QObject):
 
     def _are_stacked(self) -> bool:
         """Return whether the docks at the right are where they were at first, below each other."""
-        at_right = Qt.DockWidgetArea.RightDockWidgetArea
-        return all(
-            is_in_front(dock) and not dock.isFloating() and self._window.dockWidgetArea(dock) is at_right
-            for dock in self._right
-        )
+        return all(self._is_seen_at(Qt.DockWidgetArea.RightDockWidgetArea, dock) for dock in self._right)
+
+    def _is_seen_at(self, area: Qt.DockWidgetArea, dock: QDockWidget) -> bool:
+        return is_in_front(dock) and not dock.isFloating() and self._window.dockWidgetArea(dock) is area
 
 
 def docks(window: QMainWindow) -> list[QDockWidget]:

@@ -156,6 +156,11 @@ def test_docks_below_have_their_shares_of_the_width_again_after_the_window_was_n
     assert own == pytest.approx((usual[0] - 60, usual[1] + 60), abs=6)
     sizes(window, qtbot, 800, 600)
     assert widths() == pytest.approx(own, abs=2)
+    found["Points"].show()
+    found["Points"].raise_()  # in the place of the loss
+    sizes(window, qtbot, 800, 600)
+    sizes(window, qtbot, 1280, 800)
+    assert tracks.width() == pytest.approx(own[1], abs=2)
 
 
 def test_the_2d_view_stands_beside_the_3d_view_and_as_wide_where_there_is_a_video(window, qtbot):
