@@ -29,7 +29,7 @@ from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.picture_labels import LegendEntry, paint_legend
 from nrsfm_gui.widgets.plots.plot_export import Figure, PlotFigure, screen_dpi
-from nrsfm_gui.widgets.plots.plot_style import PlainPlot, PlotAxis, apply_plot_theme
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme
 
 WORST = 5  # frames in the table of a report
 AREA_ALPHA = 36  # of 255: of the area below the errors
@@ -74,7 +74,7 @@ def error_plot(series: ErrorSeries) -> pg.PlotWidget:
 
 def _plot_of(series: ErrorSeries, title: str) -> tuple[pg.PlotWidget, pg.PlotItem]:
     """Return an empty plot over the frames."""
-    widget = PlainPlot(left=PlotAxis("left"), bottom=PlotAxis("bottom"))
+    widget = PlainPlot()
     widget.setAccessibleName(title + (f", {series.alignment}" if series.alignment else ""))
     plot: pg.PlotItem = widget.getPlotItem()
     apply_plot_theme(widget, PAPER)

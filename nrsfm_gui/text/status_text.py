@@ -158,11 +158,14 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
 
 def sequence_facts(sequence: Sequence) -> str:
     """Return the size of a sequence, for the status bar."""
-    parts = [f"{sequence.frame_count} frames", f"{sequence.point_count} points"]
+    parts = sequence_title(sequence), f"{sequence.frame_count} frames", f"{sequence.point_count} points"
+    return " · ".join(filter(None, (*parts, hidden_share(sequence))))
+
+
+def hidden_share(sequence: Sequence) -> str:
+    """Return how many observations are missing: "6 % hidden", "" where none is."""
     hidden = 1.0 - float(sequence.visible.mean())
-    if hidden > 0:
-        parts.append(f"{100 * hidden:.0f} % hidden" if hidden >= 0.01 else "< 1 % hidden")
-    return " · ".join((sequence_title(sequence), *parts))
+    return "" if hidden == 0 else f"{100 * hidden:.0f} % hidden" if hidden >= 0.01 else "< 1 % hidden"
 
 
 def hover(scene: Scene | None, point: int) -> str:

@@ -34,6 +34,7 @@ from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.panels.background.image_sources import BackgroundReader, as_image
 from nrsfm_gui.sessions.opening import SequenceOpening
+from nrsfm_gui.text.status_text import hidden_share
 from nrsfm_gui.tracking.video_picture import VideoPicture
 from nrsfm_gui.widgets.dialogs import DropTarget, PathKind, ask_for_path, resize_within_screen
 from nrsfm_gui.widgets.fields import (
@@ -404,10 +405,8 @@ class TrackingDialog(QDialog):
         if tracked:
             assert self.sequence is not None
             sequence = self.sequence
-            self._time.setText(
-                f"{sequence.point_count} points in {sequence.frame_count} frames, "
-                f"{sequence.visible.mean():.0%} visible"
-            )
+            words = f"{sequence.point_count} points in {sequence.frame_count} frames", hidden_share(sequence)
+            self._time.setText(", ".join(filter(None, words)))
 
     def _show_tracks(self) -> None:
         """Show the frame of the slider, and the points in it."""

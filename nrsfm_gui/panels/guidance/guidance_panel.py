@@ -108,7 +108,6 @@ class GuidancePlot(Themed, PlainPlot):
         self._present: float | None = None
         self._with_truth = False
         with_tip(self, "Error of the held-out observations", TIP)
-        self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
         self._low, self._high = pg.PlotCurveItem(), pg.PlotCurveItem()
         self._band = pg.FillBetweenItem(self._low, self._high)

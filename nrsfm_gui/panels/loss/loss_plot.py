@@ -37,7 +37,7 @@ from nrsfm_gui.scene.summaries import duration, measure, objective_text
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
-from nrsfm_gui.widgets.plots.plot_style import PlainPlot, PlotAxis, apply_plot_theme
+from nrsfm_gui.widgets.plots.plot_style import SIDES, PlainPlot, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
 BEST, EVERYTHING = MODES = ("Best so far", "Everything")
@@ -108,8 +108,7 @@ class LossPlot(Themed, QWidget):
         self._state = LossState()
         self._moment = ""  # that is shown, in words; the header has it while nothing is under the mouse
         self._table_wanted: bool | None = None  # None until it was chosen: where there is room
-        plot = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
-        self.plot_widget = with_tip(plot, "Loss over iterations or seconds", TIP)
+        self.plot_widget = with_tip(PlainPlot(sides=SIDES[:3]), "Loss over iterations or seconds", TIP)
         self._plot: pg.PlotItem = self.plot_widget.getPlotItem()
         self._stages, self._curves = StageMarks(self._plot), LossCurves(self._plot)
         self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)

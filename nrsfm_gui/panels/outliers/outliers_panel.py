@@ -116,7 +116,6 @@ class OutliersPlot(Themed, PlainPlot):
         self._limit = 0.0
         with_tip(self, "Histogram of the residuals", TIP)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
         self._kept, self._beyond = (pg.BarGraphItem(x=[0], height=[0], width=0) for _ in range(2))
         self._suggested = pg.InfiniteLine(angle=90)

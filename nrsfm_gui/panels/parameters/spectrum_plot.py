@@ -99,7 +99,6 @@ class SpectrumCanvas(Themed, PlainPlot):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.hint = ElidedLabel(role="muted")
-        self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.setMouseEnabled(x=False, y=False)
         self._plot.setContentsMargins(0, 0, 0, 0)  # it is low, and without a title below
         self._bars = pg.BarGraphItem(x=[], height=[], width=BAR_WIDTH, pen=pg.mkPen(None))

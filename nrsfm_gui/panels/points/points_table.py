@@ -13,11 +13,10 @@ from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 from core import Sequence
 from core.data import GROUND_TRUTH
 from core.foundation import Bools, Floats, Ints
-from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.shapes import Shapes
-from nrsfm_gui.scene.summaries import size_text
+from nrsfm_gui.scene.summaries import measure, size_text
 from nrsfm_gui.widgets.labels import known, plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_table
@@ -33,7 +32,7 @@ class Column(NamedTuple):
     tip: str
     values: Callable[[Sequence, Shapes], Floats | None]  # (P,) NaN or None where there is none
     unit: str = ""  # whose it is: "tracks" or "shapes"
-    form: str = "{:.3g}"  # of a value
+    form: str = ""  # of a value, "" for that of all measures
 
 
 def _means(values: Floats | None) -> Floats | None:
@@ -155,7 +154,8 @@ class PointsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             point, column = int(self.order[index.row()]), index.column()
             value, names = self.columns[column][point], None if self._of is None else self._of[0].point_names
-            text = COLUMNS[column].form.format(value) if np.isfinite(value) else NONE
+            form = COLUMNS[column].form
+            text = form.format(value) if form and np.isfinite(value) else measure(value, "").rstrip()
             return f"{text} {names[point]}" if column == 0 and names is not None else text
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -249,8 +249,7 @@ class PointsTable(Themed, QTableView):
         self._rows.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
         self._rows.modelReset.connect(self._on_model_reset)  # after the view's own
         self.doubleClicked.connect(self._on_double_clicked)
-        for column in (UNCERTAINTY, WEIGHT):
-            self.setColumnHidden(column, True)
+        self.set_shapes(None, None)
 
     def set_shapes(self, sequence: Sequence | None, shapes: Shapes | None) -> None:
         """Show the points of other shapes; the selected points stay selected."""

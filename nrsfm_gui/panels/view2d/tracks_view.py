@@ -26,7 +26,7 @@ from nrsfm_gui.widgets.picture_labels import (
     paint_point_numbers,
     place_legend,
 )
-from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, PlainPlot
+from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, PlainPlot, apply_plot_theme
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
 
 BEHIND = -1000.0  # everything else in a plot
@@ -154,13 +154,8 @@ class TracksView(PointView):
 
     def _apply_theme(self, theme: Theme) -> None:
         self._dots.set_colors(theme)
-        self.plot_widget.setBackground(qcolor(theme.panel))
+        apply_plot_theme(self.plot_widget, theme)
         self._border.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DashLine))
-        for side in ("left", "bottom"):
-            axis = self.plot_widget.getAxis(side)
-            axis.enableAutoSIPrefix(False)  # a unit has its prefix already
-            axis.setPen(qcolor(theme.border))
-            axis.setTextPen(qcolor(theme.muted))
         self._name_axes()
         if self._scene is not None:
             self._dots.show_points(self._scene)

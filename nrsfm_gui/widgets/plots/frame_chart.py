@@ -17,7 +17,7 @@ from core.foundation import Floats
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
-from nrsfm_gui.widgets.plots.plot_style import PlainPlot, PlotAxis, apply_plot_theme
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
 AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below a plot that names its frames, and one that does not
@@ -50,11 +50,10 @@ class FrameChart(Themed, PlainPlot):
     GESTURES = (("Click into a plot over the frames", "go to the frame"),)
 
     def __init__(self) -> None:
-        super().__init__(**{side: PlotAxis(side) for side in ("left", "bottom")})
+        super().__init__()
         self._curves: list[pg.PlotCurveItem] = []
         self._bands: list[pg.PlotCurveItem] = []
         self._text: tuple[str, bool, str] = ("", False, "")
-        self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.getAxis("left").setWidth(AXIS_WIDTH)
         self._plot.getViewBox().setDefaultPadding(0.04)
         self._plot.getViewBox().disableAutoRange()  # which would be sought again for every curve

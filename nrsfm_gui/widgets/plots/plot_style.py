@@ -43,13 +43,13 @@ class PlainPlot(pg.PlotWidget):
     pyqtgraph seeks that scale, and lays the label of an axis out again, whenever a range changes.
     """
 
-    def __init__(self, parent: QWidget | None = None, **axes: pg.AxisItem) -> None:
-        super().__init__(parent, axisItems=axes, enableMenu=False)
-        plot = self.getPlotItem()
-        plot.hideButtons()
-        plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
+    def __init__(self, parent: QWidget | None = None, sides: Collection[str] = ("left", "bottom")) -> None:
+        super().__init__(parent, axisItems={side: PlotAxis(side) for side in sides}, enableMenu=False)
+        self._plot: pg.PlotItem = self.getPlotItem()
+        self._plot.hideButtons()
+        self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
         for side in SIDES:
-            plot.getAxis(side).enableAutoSIPrefix(False)
+            self._plot.getAxis(side).enableAutoSIPrefix(False)
 
 
 def apply_plot_theme(widget: pg.PlotWidget, theme: Theme) -> None:

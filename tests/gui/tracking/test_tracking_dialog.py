@@ -12,6 +12,7 @@ from PyQt6.QtTest import QTest
 from core.tracking import Video, opencv, video_path
 from nrsfm_gui.panels.background.image_sources import as_image
 from nrsfm_gui.sessions.opening import SequenceOpening
+from nrsfm_gui.text.status_text import hidden_share
 from nrsfm_gui.tracking.tracking_dialog import LASSO, WHOLE, TrackingController, TrackingDialog
 
 pytest.importorskip("cv2", reason="following points needs OpenCV")
@@ -89,7 +90,8 @@ def test_points_are_followed_in_the_rectangle_that_was_drawn_corrected_and_given
     left, top, right, bottom = SHEET
     assert (first[0] > left).all() and (first[0] < right).all()
     assert (first[1] > top).all() and (first[1] < bottom).all()
-    assert followed._time.text().startswith(f"{sequence.point_count} points in {FRAMES} frames")
+    facts = f"{sequence.point_count} points in {FRAMES} frames, {hidden_share(sequence)}"
+    assert followed._time.text() == facts.removesuffix(", ")
     assert followed._frame.text().startswith(f"frame 1 / {FRAMES}")
     before, point = followed.sequence, isolated(followed)
     choose_point(followed, point)

@@ -14,6 +14,7 @@ from nrsfm_gui.panels.points.points_table import UNCERTAINTY, PointsTable
 from nrsfm_gui.panels.points.selection_controller import SelectionController
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.shapes import Shapes
+from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart, Plot
 
 LEFT = Qt.MouseButton.LeftButton
@@ -83,7 +84,7 @@ def test_the_uncertainty_has_a_column_and_bands_where_it_is_known(panel, known):
     model = panel.table.model()
     assert not panel.table.isColumnHidden(UNCERTAINTY)
     assert model.headerData(UNCERTAINTY, Qt.Orientation.Horizontal) == "± (mm)"
-    assert model.data(model.index(2, UNCERTAINTY)) == f"{shapes.uncertainty[:, 2].mean():.3g}"
+    assert f"{model.data(model.index(2, UNCERTAINTY))} mm" == measure(shapes.uncertainty[:, 2].mean(), "mm")
     panel.set_courses(shapes, [6], "px")
     panel._buttons["paths"].click()
     stds = np.stack([plot.stds[0] for plot in panel.curves.plots], axis=1)
@@ -205,4 +206,17 @@ def test_the_table_selects_and_sorts_very_many_points(qtbot, show):
     table.sortByColumn(1, Qt.SortOrder.DescendingOrder)
     assert table._selected().tolist() == list(range(0, count, 2))
     table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
-    assert table.model().data(table.model().index(0, 2)) == f"{values[1].max():.3g}"
+    assert f"{table.model().data(table.model().index(0, 2))} mm" == measure(values[1].max(), "mm")
+
+
+def test_lengths_in_the_table_have_as_many_digits_as_elsewhere(show):
+    table, lengths = show(PointsTable(), 300, 250), np.array([[0.58, 0.606, 2.4, 123.4, 0.0004, np.nan]])
+    shapes = Shapes(
+        "mm", Alignment(), None, np.zeros((2, 6)), truth=None, cameras=None, residuals=lengths[[0, 0]],
+    )  # fmt: skip
+    seen = np.ones((2, 6), dtype=bool)
+    table.set_shapes(Sequence(np.zeros((2, 2, 6)), seen, CameraModel.PERSPECTIVE, "lengths"), shapes)
+    model = table.model()
+    texts = [model.data(model.index(row, 1)) for row in range(6)]
+    assert texts == ["0.580", "0.606", "2.40", "123.4", "4.0e-04", "–"]
+    assert model.data(model.index(0, 0)) == "1"

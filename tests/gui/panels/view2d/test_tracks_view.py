@@ -53,6 +53,11 @@ def many(view, make_known):
     return lambda frame: build_scene(made.sequence, shapes, frame=frame)
 
 
+def test_numbers_below_zero_have_a_minus_sign_on_both_axes(view):
+    for side in ("left", "bottom"):
+        assert view.plot_widget.getAxis(side).tickStrings([-100.0, 50.0], 1.0, 50.0) == ["−100", "50"]
+
+
 def pixels(view, points):
     """(P, 2) where points of the image are, in the coordinates of the widget."""
     found = [view.plot_widget.mapFromScene(view._box.mapViewToScene(QPointF(x, y))) for x, y in points]
