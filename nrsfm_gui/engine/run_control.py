@@ -20,14 +20,7 @@ from core import Settings
 from core.foundation import DEPTHS, WNN, phase_text
 from nrsfm_gui.engine.solver_thread import Change, MailboxContent, SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PANEL_TURNS
-from nrsfm_gui.model.changes import (
-    deferred_sentence,
-    live_settings,
-    named,
-    one_gesture,
-    parameters,
-    waiting_sentence,
-)
+from nrsfm_gui.model.changes import live_settings, named, one_gesture, parameters, waiting_sentence
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session
@@ -164,9 +157,8 @@ class RunControl(QObject):
 
     def waiting(self, run: Run) -> str:
         """Return a sentence about the parameters that a run under way does not follow yet, "" for none."""
-        searched = run.settings.objective == DEPTHS and run not in self._following
-        sentence = deferred_sentence if searched else waiting_sentence
-        return sentence(run.settings, self._session.settings)
+        searches = run.settings.objective == DEPTHS and run not in self._following
+        return waiting_sentence(run.settings, self._session.settings, searches=searches)
 
     def set_slow(self, slow: bool) -> None:
         """Wait after every iteration, so that the changes can be seen."""
@@ -205,11 +197,8 @@ class RunControl(QObject):
         if run is not None and searches_depths(run):
             return
         if run is not None and run.settings.objective == WNN and settings.method != run.settings.method:
-            # It waits for Run, as after the end: what this method has found would be lost under another name.
-            self._show_waiting(run, settings)
-            return
+            return  # it waits for Run: what this method has found would be lost under another name
         if run in self._following:
-            self._show_waiting(run, settings)
             settings = live_settings(run.settings, settings)
         if run is None or not self._threads[run].change(settings, self._rest):
             self._follow(self._session.shown)
@@ -240,7 +229,8 @@ class RunControl(QObject):
             return
         if seen is None or not seen.rotations_chosen or session.settings == self._ignored_settings:
             return
-        self._show_waiting(run, session.settings)
+        if waiting := waiting_sentence(run.settings, session.settings):
+            session.notifier.show_status(waiting)
         under = run.settings if moment is None else seen.settings
         settings = live_settings(under, session.settings)
         if settings in (under, self._ignored_settings):
@@ -332,12 +322,6 @@ class RunControl(QObject):
                 self._session.drop_run(run)
             if ending.state is RunState.FAILED:
                 self.refused.emit(ending.sentence)
-
-    def _show_waiting(self, run: Run, settings: Settings) -> None:
-        """Show which parameters a live run does not follow."""
-        sentence = waiting_sentence(run.settings, settings)
-        if sentence:
-            self._session.notifier.show_status(sentence)
 
     def _withdraw(self, run: Run) -> None:
         """Remove a run that has done nothing yet: it would repeat the run before."""

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PyQt6.QtCore import QSize, Qt
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
-from nrsfm_gui.widgets.fields import TOP, close_button, filled, with_tip
+from nrsfm_gui.widgets.fields import TOP, close_button, filled, push_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 WIDTH = 480  # pixels, whatever the texts are: the button stays where it is
@@ -44,11 +44,8 @@ class TaskRow(QWidget):
         self._bar = with_tip(QProgressBar(), task.title, "Share of the frames that are written")
         self._bar.setTextVisible(False)
         self._bar.setRange(0, 0)  # it moves as long as the total is not known
-        cancel = with_tip(
-            QPushButton("Cancel"), f"Cancel: {task.title}", "Stop; nothing half-written is left"
-        )
-        cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        cancel.clicked.connect(self._cancel)
+        cancel = push_button("Cancel", "Stop; nothing half-written is left", self._cancel)
+        cancel.setAccessibleName(f"Cancel: {task.title}")
         texts = filled(QHBoxLayout(), title, self._progress, grows=title)
         below = filled(QHBoxLayout(), self._bar, cancel, grows=self._bar, spacing=12, margins=(6, 0, 0, 0))
         filled(QVBoxLayout(self), texts, below, spacing=2)
@@ -75,8 +72,7 @@ class TaskBar(QFrame):
             self.setWindowFlag(Qt.WindowType.Tool)
             self.setWindowTitle("Exporting")
         self.setProperty("role", "banner")
-        self._layout = QVBoxLayout()
-        self._layout.setSpacing(2)
+        self._layout = filled(QVBoxLayout(), spacing=2)
         beside = filled(QHBoxLayout(self), self._layout, grows=self._layout, margins=(8, 4, 8, 4))
         if not floating:  # which has one of its window
             beside.addWidget(close_button(CLOSE, self.hide, keyboard=False), 0, TOP)

@@ -91,16 +91,13 @@ def unapplied(run: Settings, requested: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys(difference.name for difference in differences(run, requested)))
 
 
-def waiting_sentence(run: Settings, requested: Settings) -> str:
-    """Return a sentence about the requested settings that need a new run, "" where none does."""
-    names = unapplied(live_settings(run, requested), requested)
+def waiting_sentence(run: Settings, requested: Settings, *, searches: bool = False) -> str:
+    """Return a sentence about requested settings that wait for a new run or the end of a search, or ""."""
+    followed = live_settings(run, requested)
+    if searches and (names := unapplied(run, followed)):
+        return f"Applied after the search: {', '.join(names)}"
+    names = unapplied(followed, requested)
     return f"Press Run (Ctrl+R) to apply: {', '.join(names)}" if names else ""
-
-
-def deferred_sentence(run: Settings, requested: Settings) -> str:
-    """Return a sentence about the requested settings that are followed from the end of a search, or wait."""
-    names = unapplied(run, live_settings(run, requested))
-    return f"Applied after the search: {', '.join(names)}" if names else waiting_sentence(run, requested)
 
 
 def _penalties(old: Penalty, new: Penalty) -> list[Difference]:

@@ -17,8 +17,7 @@ from nrsfm_gui.scene.cameras import Cameras
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (20.0, 46.0, 20.0, 46.0)  # pixels left, above (labels), right, below (buttons) a fitted object
-# The width of a picture below which its labels have twice as many lines, and what these take.
-NARROW, MORE_LABELS = 400, (0.0, 32.0)
+NARROW, MORE_LABELS = 400, (0.0, 32.0)  # width below which labels have more lines, and what these take
 LEAST = 0.4  # of the picture's width and height that remains of it, however small it is
 TURN_STEP = 5.0  # degrees between the directions that a turn is fitted in
 NEAR, FAR = 1e-3, 1e3  # clipping planes, times the distance of what is looked at

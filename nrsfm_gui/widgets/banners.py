@@ -204,11 +204,8 @@ class MessageBar(QFrame):
 
     def sizeHint(self) -> QSize:
         """Return the size with the sentence in one line, and its buttons beside it."""
-        hint, message = super().sizeHint(), self.message
-        if message is None:
-            return hint
-        line = self._text.fontMetrics().horizontalAdvance(message.sentence) + PADDING
-        return QSize(line + self._width_beside(), hint.height())
+        line = self._text.fontMetrics().horizontalAdvance(self._text.text()) + PADDING
+        return QSize(line + self._width_beside(), super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Arrange the parts for the new width."""

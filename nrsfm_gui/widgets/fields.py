@@ -174,8 +174,7 @@ class ButtonRow(QHBoxLayout):
                 old.hide()
                 old.deleteLater()
         for title, tip, function in buttons:
-            button = with_tip(QPushButton(title), title, tip)
-            button.clicked.connect(lambda _checked, function=function: function())
+            button = push_button(title, tip, function)
             self.addWidget(button)
             button.show()
 

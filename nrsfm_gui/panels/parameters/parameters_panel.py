@@ -9,7 +9,7 @@ from typing import Any
 
 from PyQt6.QtCore import QEvent, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QScrollArea, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QInputDialog, QLineEdit, QScrollArea, QWidget
 
 from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Sequence, Settings
 from core.cameras import Calibration, image_size_of, resolve_intrinsics
@@ -36,7 +36,7 @@ from nrsfm_gui.panels.parameters.value_editors import SourceChoice
 from nrsfm_gui.text.import_text import calibration_text
 from nrsfm_gui.widgets.command_palette import PaletteEntry
 from nrsfm_gui.widgets.dock_title import show_dock_of
-from nrsfm_gui.widgets.fields import Choice, NumberField, filled
+from nrsfm_gui.widgets.fields import Choice, NumberField, filled, push_button
 from nrsfm_gui.widgets.labels import ElidedLabel, known, tip_as_text
 
 LEAST_WIDTH = 300
@@ -55,13 +55,9 @@ class DifferenceBar(QFrame):
         super().__init__(parent)
         self._number = -1
         self.text, self.changed = ElidedLabel(role="warning"), ElidedLabel(role="muted")
-        self.use = QPushButton()
-        self.use.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.use.clicked.connect(lambda _checked: self.requested.emit(self._number))
+        self.use = push_button("", "", lambda: self.requested.emit(self._number))
         margins = (6, LINE_MARGIN, 10, LINE_MARGIN)
-        row = filled(QHBoxLayout(self), self.text, self.changed, self.use, margins=margins)
-        row.setStretch(0, 1)
-        row.setStretch(1, 1)
+        filled(QHBoxLayout(self), (self.text, 1), (self.changed, 1), self.use, margins=margins)
         self.set_difference(-1, "")
 
     def sizeHint(self) -> QSize:

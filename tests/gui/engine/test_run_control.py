@@ -455,9 +455,8 @@ def test_the_time_left_is_estimated_anew_after_a_change(qtbot, working):
 
 def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, working):
     session, control, first = working()
-    with qtbot.waitSignal(session.notifier.status_changed) as said:
-        session.set_settings(session.settings.with_changes(method="lm"))
-    assert said.args == ["Press Run (Ctrl+R) to apply: method"]
+    session.set_settings(session.settings.with_changes(method="lm"))
+    assert control.waiting(first) == "Press Run (Ctrl+R) to apply: method"
     count = len(first.history)
     qtbot.waitUntil(lambda: len(first.history) > count + 2)
     assert (first.settings.method, first.state, first.steered) == ("bilinear", RunState.RUNNING, False)
