@@ -9,7 +9,7 @@ import core
 from core import InputError, Settings, load_result, read_sequence, reconstruct, save_result
 from core.cameras import estimate_intrinsics
 from core.data import checked_intrinsics
-from core.io.readers import entries_of, inspect_file
+from core.io.readers import entries_of
 
 FRAMES, POINTS = 8, 16
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=2)
@@ -88,20 +88,6 @@ def test_long_names_and_texts_are_cut(written):
     assert read.name == "n" * 200 + "..." and read.units == read.name
     assert len(read.provenance) == 2003 and read.point_names[1] == f"1{'n' * 199}..."
     assert read_sequence(written(name=read.name)).name == read.name
-
-
-def test_names_inside_a_file_have_a_limit(tmp_path):
-    path = tmp_path / "tracks.csv"
-    lines = [f"{frame},{point},1,2,3" for frame in range(3) for point in range(4)]
-    path.write_text("\n".join([f"frame,point,x,y,{'c' * 5000}", *lines]))
-    assert "has a name of 5000 characters inside; accepted are up to 1000" in inspect_file(path).problem
-
-
-@pytest.mark.parametrize("name", ["occlusion", "expected_dist"])
-def test_complex_scores_of_a_tracker_are_refused(tmp_path, name):
-    scores = {"occlusion": np.zeros((16, 8)), "expected_dist": np.zeros((16, 8))}
-    np.savez(tmp_path / "a.npz", tracks=np.ones((16, 8, 2)), **scores | {name: scores[name] + 1j})
-    assert f"{name} holds complex numbers; accepted are real ones" in inspect_file(tmp_path / "a.npz").problem
 
 
 def test_numbers_and_settings_of_a_result_have_the_same_bounds(sequence, tmp_path):

@@ -171,6 +171,9 @@ FILES: dict[str, tuple[str, str | bytes]] = {
         "a.csv", f"{XY},visible\n0,0,,2,1"
     ),
     r"a\.csv: line 2 holds an infinity": ("a.csv", f"{XY}\n0,0,inf,2"),
+    r"a\.csv: has a name of 5000 characters inside; accepted are up to 1000": (
+        "a.csv", f"{XY},{5000 * 'c'}\n0,0,1,2,3"
+    ),
     r"photo\.png: is none of the formats that can be read: \.npz, \.npy, ": (
         "photo.png", b"\x89PNG\r\n\x1a\n"
     ),

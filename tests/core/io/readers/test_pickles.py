@@ -1,12 +1,9 @@
 """Single arrays with the masks next to them, and pickles of arrays: nothing that a pickle names is run."""
 
 import codecs
-import io
 import os
 import pickle
-import pickletools
 import struct
-import subprocess
 
 import numpy as np
 import pytest
@@ -126,10 +123,12 @@ def test_videos_of_a_list_are_numbered_and_a_single_one_needs_no_name(tmp_path):
     )
 
 
-def test_an_array_alone_and_a_dict_that_numpy_saved_are_read(tmp_path):
+def test_an_array_alone_and_dicts_by_name_or_number_are_read(tmp_path):
     np.testing.assert_array_equal(read_sequence(save(tmp_path, TNXY)).tracks, TRACKS)
     np.save(tmp_path / "clip.npy", {"tracks": TNXY, "visibility": SEEN})
     np.testing.assert_array_equal(read_sequence(tmp_path / "clip.npy").visible, SEEN)
+    found = inspect_file(save(tmp_path, {0: TNXY, -1: SEEN}))
+    assert {array.name for array in found.arrays} == {"0", "-1"}
 
 
 # -- hostile -------------------------------------------------------------------------------------------------
@@ -167,17 +166,11 @@ def with_type(kind, data):
 
 HOSTILE = {
     "os.system": lambda mark: pickle.dumps(Calls(os.system, f"touch {mark}")),
-    "subprocess": lambda mark: pickle.dumps(Calls(subprocess.check_output, ["touch", str(mark)])),
-    "builtins": pickle.dumps(Calls(print, "touched")),
-    "open": lambda mark: pickle.dumps(Calls(open, str(mark), "w")),
     "getattr": pickle.dumps(Calls(getattr, "text", "join")),
-    "numpy.load": lambda mark: pickle.dumps(Calls(np.load, str(mark))),
     "numpy.fromfile": op("cnumpy\nfromfile\n(X\x0b\x00\x00\x00/etc/passwdtR."),
-    "numpy by its submodule": op("cnumpy.core.multiarray\nfromfile\n(tR."),
     "a dotted name": b"\x80\x04\x8c\x05numpy\x8c\x0endarray.tofile\x93.",
     "codecs": pickle.dumps(Calls(codecs.decode, "abc", "rot13")),
     "an encoding": op("c_codecs\nencode\n(X\x03\x00\x00\x00abcX\x03\x00\x00\x00hextR."),
-    "an object": pickle.dumps(Calls(io.BytesIO, b"")),
     "an instance": b"(i__main__\nThing\n.",
     "a new object": b"\x80\x02cnumpy\nndarray\n)\x81.",
     "an extension": b"\x80\x02\x82\x01.",
@@ -193,9 +186,6 @@ HOSTILE = {
     "a list in itself": b"\x80\x02]q\x00h\x00a.",
     "a set": pickle.dumps({1, 2, 3}),
     "a key that is no text": pickle.dumps({(1, 2): np.zeros(3)}),
-    "nothing": b"\x80\x04.",
-    "a cut file": pickle.dumps({"coords": TNXY})[:-400],
-    "no end": b"\x80\x04]",
 }
 DEADLY = {
     "an enormous text": b"\x80\x04\x8d" + struct.pack("<Q", 2**40) + b"a.",
@@ -226,25 +216,10 @@ def test_a_pickle_that_asks_for_too_much_is_refused(tmp_path):
         assert inspect_file(tmp_path / "clip.pkl").problem, case
 
 
-def test_the_hostile_pickles_are_hostile(tmp_path):
-    """The call that one of them asks for leaves the mark; the pickle itself is only listed, not loaded."""
-    mark = tmp_path / "mark"
-    operations = list(pickletools.genops(pickle.dumps(Calls(os.system, f"touch {mark}"))))
-    assert {"system", f"touch {mark}"} <= {argument for _, argument, _ in operations}
-    assert "REDUCE" in {operation.name for operation, _, _ in operations}
-    os.system(f"touch {mark}")
-    assert mark.exists()
-
-
 def test_the_array_that_the_hostile_ones_change_is_read(tmp_path):
     """The one that is right, so that they are refused for what is wrong with them."""
     (tmp_path / "clip.pkl").write_bytes(with_type(b"U\x02f8", b"U\x10" + bytes(16)))
     assert inspect_file(tmp_path / "clip.pkl").arrays[0].size == "2"
-
-
-def test_numbers_are_keys(tmp_path):
-    found = inspect_file(save(tmp_path, {0: TNXY, -1: SEEN}))
-    assert {array.name for array in found.arrays} == {"0", "-1"}
 
 
 def test_a_pickle_that_is_read_leaves_the_next_one_as_it_is(tmp_path):

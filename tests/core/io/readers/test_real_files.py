@@ -83,43 +83,12 @@ def test_everything_is_listed_from_the_folder_above(data):
     assert len(list_sequences(data / "real" / "kinect_paper")) == 1
 
 
-# -- the tracks of one object as pose tools, tables and other programs have them -----------------------------
-
-POINTS_25 = slice(25)  # OpenPose keeps these
-LANDMARKS_33 = slice(33)
+# -- the tracks of one object as models of structure from motion have them -----------------------------------
 
 
 @pytest.fixture
 def native(data):
     return read_sequence(data / "challenge_more" / "drink" / "sequence" / "perspective" / "circle.txt")
-
-
-READ = {
-    "dlc.csv": ({}, slice(None), 1e-3, True),
-    "long_ok.csv": ({}, slice(None), 1e-3, None),
-    "long_other_names.csv": ({}, slice(None), 1e-3, None),
-    "wide.csv": ({}, slice(None), 1e-3, None),
-    "sleap.analysis.h5": ({}, slice(None), 1e-9, True),
-    "sleap_renamed.mat": ({}, slice(None), 1e-9, True),
-    "openpose": ({}, POINTS_25, 1e-5, True),
-    "mediapipe.json": ({"size": "1280x960"}, LANDMARKS_33, 1e-5, None),
-}
-
-
-@pytest.mark.parametrize("name", READ)
-def test_tracks_are_those_of_the_object(name, native, data):
-    options, points, tolerance, keeps_visibility = READ[name]
-    read = read_sequence(data / "foreign" / name, **options)
-    visible = native.visible[:, points]
-    if keeps_visibility:
-        np.testing.assert_array_equal(read.visible, visible)
-    else:
-        assert not (visible & ~read.visible).any()
-    difference = np.abs(read.tracks - native.tracks[:, :, points])[
-        np.broadcast_to(visible[:, None], read.tracks.shape)
-    ]
-    assert difference.max() <= tolerance
-    assert read.camera is CameraModel.PERSPECTIVE and read.units == "px"
 
 
 @pytest.mark.parametrize("name", ["bundle.out", "colmap"])

@@ -197,15 +197,3 @@ def test_the_program_s_own_file_read_by_a_layout_keeps_its_mask(tmp_path):
     for name, visible in (("tracks", sequence.visible), ("companion_tracks", sequence.companion.visible)):
         read = read_sequence(tmp_path / "own.npz", layout="frames-xy-points", tracks=name)
         np.testing.assert_array_equal(read.visible, visible)
-
-
-def test_a_frame_that_a_mask_hides_and_a_point_seen_once_are_left_out_and_named(save):
-    seen = np.ones((F, P), dtype=bool)
-    seen[2] = seen[1:, 4] = False
-    read = read_sequence(save({"tracks": XY, "visible": seen}))
-    np.testing.assert_array_equal(read.tracks, np.delete(TRACKS[[0, 1, 3, 4, 5]], 4, axis=2))
-    for note in (
-        "frames that show no point are left out: 3 of 6; the numbers of those after them no longer",
-        "points that fewer than 2 frames show are left out: 5 of 9",
-    ):
-        assert note in read.provenance
