@@ -26,9 +26,9 @@ from ..files.contents import is_zip, parse_matrix, read_bytes, reason, refusing_
 from ..files.reading_options import ReadingOptions
 from ..files.variables import LoadedFile, Parts
 from .arrays.layouts import parts_of
-from .arrays.mat import is_hdf5, is_mat, load_variables
+from .arrays.mat import is_hdf5, load_variables
 from .arrays.npz import interpret_npz, load_npz
-from .arrays.saved_arrays import interpret_npy, interpret_pickle, is_npy, is_pickle, load_npy, load_pickle
+from .arrays.saved_arrays import interpret_npy, interpret_pickle, load_npy, load_pickle
 from .geometry import markers, scenes
 from .keypoints import json_poses, sleap
 from .tables.csv import LoadedTable, interpret_csv, is_csv, load_csv, load_poses
@@ -106,16 +106,24 @@ def _interpret_text(file: LoadedFile, options: ReadingOptions) -> Parts:
     return parts_of(file, options)
 
 
+def _begins_with(*marks: bytes) -> Callable[[bytes], bool]:
+    return lambda content: content.startswith(marks)
+
+
 _READERS = (  # in the order in which first bytes are tried
     Reader(
         ".npz", "NumPy arrays", interpret_npz, load_npz, is_zip, self_contained=True, options=ARRAY_OPTIONS,
     ),
-    Reader(".npy", "NumPy array", interpret_npy, load_npy, is_npy, options=ARRAY_OPTIONS),
+    Reader(".npy", "NumPy array", interpret_npy, load_npy, _begins_with(b"\x93NUMPY"), options=ARRAY_OPTIONS),
     Reader(
-        ".pkl", "Pickled arrays", interpret_pickle, load_pickle, is_pickle,
+        ".pkl", "Pickled arrays", interpret_pickle, load_pickle,
+        _begins_with(b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),  # of protocol 2 or later
         self_contained=True, options=NAMED_OPTIONS,
     ),
-    Reader(".mat", "MATLAB variables", _interpret_mat, _load_mat, is_mat, options=NAMED_OPTIONS),
+    Reader(
+        ".mat", "MATLAB variables", _interpret_mat, _load_mat, _begins_with(b"MATLAB "),  # from version 5 on
+        options=NAMED_OPTIONS,
+    ),
     Reader(".h5", "HDF5 arrays", _interpret_mat, _load_mat, is_hdf5, options=NAMED_OPTIONS),
     Reader(
         ".csv", "Table of observations", interpret_csv, load_csv, is_csv,
@@ -129,8 +137,8 @@ _READERS = (  # in the order in which first bytes are tried
     Reader(".slp", "Project of SLEAP", _interpret_mat, _load_mat, options=("threshold", "individual")),
     Reader(".c3d", "Motion capture", markers.interpret_markers, markers.load_c3d, markers.is_c3d),
     Reader(
-        ".out", "Model of Bundler or COLMAP", scenes.read_scene, scenes.load_scene, scenes.is_bundle,
-        folder=scenes.is_colmap_folder, listed=False,
+        ".out", "Model of Bundler or COLMAP", scenes.read_scene, scenes.load_scene,
+        _begins_with(b"# Bundle file"), folder=scenes.is_colmap_folder, listed=False,
     ),
     Reader(".txt", "Matrix as text", _interpret_text, _load_text, options=ARRAY_OPTIONS, listed=False),
 )  # fmt: skip

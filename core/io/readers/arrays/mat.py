@@ -26,11 +26,6 @@ _BYTES, _NESTED = ("int8", "uint8", "logical"), ("cell", "struct", "object")
 _TOO_LARGE = Unread("more than a file of this size may need, and not read")
 
 
-def is_mat(content: bytes) -> bool:
-    """Return whether bytes begin as a MATLAB file of version 5 or later does."""
-    return content.startswith(b"MATLAB ")
-
-
 def load_variables(content: bytes) -> Variables:
     """Return the variables of a MATLAB file: arrays, lists for cells, dicts for structs.
 

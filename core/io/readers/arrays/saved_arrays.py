@@ -36,7 +36,6 @@ from ..keypoints.poses import chosen_individual
 from .layouts import parts_of
 from .trackers import TRACKERS
 
-MAGIC = b"\x93NUMPY"
 SUFFIX = ".npy"
 SPATIAL_TRACKER = "SpatialTracker"
 FLAT = 4.0  # times as far in pixels as in depth, which has other units
@@ -49,11 +48,6 @@ _TYPE = re.compile(r"[biufcSU][1-9]\d{0,7}|O8")
 
 
 # -- single arrays -------------------------------------------------------------------------------------------
-
-
-def is_npy(content: bytes) -> bool:
-    """Return whether bytes begin as a `.npy` does."""
-    return content.startswith(MAGIC)
 
 
 def load_npy(path: Path, content: bytes) -> LoadedFile:
@@ -130,11 +124,6 @@ def tracks_of_mask(path: Path) -> Path | None:
 
 
 # -- pickles -------------------------------------------------------------------------------------------------
-
-
-def is_pickle(content: bytes) -> bool:
-    """Return whether bytes begin as a pickle of protocol 2 or later does."""
-    return content[:1] == b"\x80" and content[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")
 
 
 def load_pickle(path: Path, content: bytes) -> LoadedFile:

@@ -39,7 +39,6 @@ from ...files.variables import LoadedFile, Parts, Variables, in_one_camera
 
 _Complex = npt.NDArray[np.complex128]
 
-_MAGIC = b"# Bundle file"
 _ONE_FOCAL = ("SIMPLE_PINHOLE", "SIMPLE_RADIAL", "RADIAL", "SIMPLE_RADIAL_FISHEYE", "RADIAL_FISHEYE")
 _DISTORTION: dict[str, tuple[str, ...]] = {  # the names of the parameters after those of K
     "SIMPLE_PINHOLE": (),
@@ -57,11 +56,6 @@ _NEWTON_STEPS = 30
 _UNDONE = 1e-9  # of the focal length: largest difference of D at the result and the point
 _SUFFIXES = (".txt", ".bin")
 NOT_READ = "the cameras and 3-D points of the model are not read"
-
-
-def is_bundle(content: bytes) -> bool:
-    """Return whether bytes begin as a file of Bundler does."""
-    return content.startswith(_MAGIC)
 
 
 def is_colmap_folder(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pose_tables import assert_tracks, write_pose_table
 from refusals import refuses
 
 from core import CameraModel, read_sequence
@@ -27,12 +28,7 @@ def long_rows(tracks=TRACKS, visible=VISIBLE):
 
 
 def assert_read(sequence, tracks=TRACKS, visible=VISIBLE):
-    np.testing.assert_array_equal(sequence.visible, visible)
-    np.testing.assert_array_equal(
-        np.where(visible[:, None], sequence.tracks, 0),
-        np.where(visible[..., None], tracks, 0).transpose(0, 2, 1),
-    )
-    assert sequence.camera is CameraModel.PERSPECTIVE and sequence.units == "px"
+    assert_tracks(sequence, tracks, visible)
 
 
 # -- long tables ---------------------------------------------------------------------------------------------
@@ -235,23 +231,12 @@ def test_points_of_anipose_are_the_truth_of_views_around_them(tmp_path):
 # -- DeepLabCut and Lightning Pose ---------------------------------------------------------------------------
 
 
-def pose_table(path, individuals=(), extra=()):
-    """Write a table as pandas writes that of DeepLabCut; the second individual is 10 px further."""
-    kinds = ("x", "y", "likelihood")
-    columns = [(one, name, kind) for one in individuals or ("",) for name in NAMES for kind in kinds]
-    header = [["scorer", *["DLC_resnet50_mouseJan1shuffle1_100000"] * len(columns), *extra]]
-    for level, name in enumerate(("individuals", "bodyparts", "coords")):
-        if level or individuals:
-            header.append([name, *(column[level] for column in columns), *("" for _ in extra)])
-    one = np.concatenate([TRACKS, np.where(VISIBLE, 0.99, 0.03)[..., None]], axis=2)
-    other = np.concatenate([TRACKS + 10, np.full((FRAMES, POINTS, 1), 0.99)], axis=2)
-    values = np.concatenate([one, other][: len(individuals) or 1], axis=1).reshape(FRAMES, -1).tolist()
-    return write(path, header, [[frame, *row, *("train" for _ in extra)] for frame, row in enumerate(values)])
+POSES = np.insert(TRACKS, 2, np.where(VISIBLE, 0.99, 0.03), axis=2), np.insert(TRACKS + 10, 2, 0.99, axis=2)
 
 
 @pytest.mark.parametrize("extra", [(), ("set",)])
 def test_a_table_of_deeplabcut_or_lightning_pose_is_read(extra, tmp_path):
-    path = pose_table(tmp_path / "mouseDLC_resnet50.csv", extra=extra)
+    path = write_pose_table(tmp_path / "mouseDLC_resnet50.csv", NAMES, POSES[0], extra=extra)
     read = read_sequence(path)
     assert_read(read)
     assert read.point_names == NAMES
@@ -262,7 +247,7 @@ def test_a_table_of_deeplabcut_or_lightning_pose_is_read(extra, tmp_path):
 
 
 def test_a_table_of_several_animals_asks_for_one(tmp_path):
-    path = pose_table(tmp_path / "t.csv", individuals=("mouse1", "mouse2"))
+    path = write_pose_table(tmp_path / "t.csv", NAMES, *POSES, individuals=("mouse1", "mouse2"))
     share = f"{VISIBLE.mean():.0%}"
     refuses(path, rf"2 individuals: mouse1 \({share} visible\), mouse2 \(100% visible\); choose")
     contents = inspect_file(path)

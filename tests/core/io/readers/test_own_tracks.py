@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pose_tables import assert_tracks, write_pose_table
 
 import core
 from core import InputError, Observations, read_sequence, write_tracks
@@ -68,16 +69,6 @@ def sleap_labels():
     return SimpleNamespace(numpy=lambda: both, skeletons=[SimpleNamespace(nodes=nodes)])
 
 
-def write_pose_table(path):
-    """Write the table of DeepLabCut."""
-    columns = [(f"joint {number}", kind) for number in range(POINTS) for kind in ("x", "y", "likelihood")]
-    places = np.insert(TRACKS.astype(float), 2, np.where(VISIBLE, 0.95, 0.7), axis=2).reshape(FRAMES, -1)
-    names, kinds = zip(*columns, strict=True)
-    rows = [("scorer", *["net"] * len(columns)), ("bodyparts", *names), ("coords", *kinds)]
-    rows += [(frame, *row) for frame, row in enumerate(places.tolist())]
-    path.write_text("\n".join(",".join(map(str, row)) for row in rows))
-
-
 # What a program that ran the tracker has: the names, shapes and types that the tracker gives them.
 PRODUCED = {
     "CoTracker": {"pred_tracks": Tensor(TRACKS[None]), "pred_visibility": Tensor(VISIBLE[None])},
@@ -132,16 +123,13 @@ def test_the_lines_for_a_tracker_write_what_it_gave(tracker, tmp_path, monkeypat
     assert len(ast.parse(lines).body) <= 3
     (tmp_path / "lines.py").write_text(lines)
     if "DLC" in lines:
-        write_pose_table(tmp_path / "videoDLC_resnet50.csv")
+        names = [f"joint {number}" for number in range(POINTS)]
+        poses = np.insert(TRACKS, 2, np.where(VISIBLE, 0.95, 0.7), axis=2)
+        write_pose_table(tmp_path / "videoDLC_resnet50.csv", names, poses)
     runpy.run_path("lines.py", init_globals=SIZE | PRODUCED[tracker])
     read = read_sequence("tracks.npz")
     seen = {"OpenCV": LASTING, "PIPs++": np.ones_like(VISIBLE)}.get(tracker, VISIBLE)
-    np.testing.assert_array_equal(read.visible, seen)
-    expected = np.where(seen[..., None], TRACKS, 0)
-    np.testing.assert_allclose(
-        np.where(seen[:, None], read.tracks, 0), expected.transpose(0, 2, 1), rtol=1e-6
-    )
-    assert read.camera.value == "perspective" and read.units == "px"
+    assert_tracks(read, TRACKS, seen, 1e-6)
     assert read.image_size == (None if tracker.startswith("DeepLabCut") else (WIDTH, HEIGHT))
     assert (read.intrinsics is not None) == (tracker == "SpatialTrackerV2")
     assert (read.point_names is not None) == (tracker in ("SLEAP", "DeepLabCut, Lightning Pose"))

@@ -6,9 +6,10 @@ import pickle
 import h5py
 import numpy as np
 import pytest
+from pose_tables import assert_tracks, write_pose_table
 from refusals import refuses
 
-from core import CameraModel, list_sequences, read_sequence
+from core import list_sequences, read_sequence
 from core.io.readers import inspect_file
 from core.io.readers.keypoints import json_poses
 
@@ -20,13 +21,7 @@ VISIBLE[:2] = VISIBLE[:, 0] = True
 
 
 def assert_read(sequence, tracks=TRACKS, visible=VISIBLE):
-    np.testing.assert_array_equal(sequence.visible, visible)
-    np.testing.assert_allclose(
-        np.where(visible[:, None], sequence.tracks, 0),
-        np.where(visible[..., None], tracks, 0).transpose(0, 2, 1),
-        rtol=1e-12,
-    )
-    assert sequence.camera is CameraModel.PERSPECTIVE and sequence.units == "px"
+    assert_tracks(sequence, tracks, visible, 1e-12)
 
 
 # -- SLEAP ---------------------------------------------------------------------------------------------------
@@ -119,14 +114,8 @@ def test_the_table_that_deeplabcut_writes_by_pandas_is_read(individuals, tmp_pat
 def test_points_in_the_corner_are_hidden_where_a_tool_writes_no_scores(kind, tmp_path):
     shown = np.where(VISIBLE[..., None], TRACKS, 0.0)
     if kind == "DeepLabCut":
-        path, rows = tmp_path / "t.csv", [["scorer"], ["bodyparts"], ["coords"]]
-        for point in range(POINTS):
-            for axis in "xy":
-                for row, name in zip(rows, ("net", f"point{point}", axis), strict=True):
-                    row.append(name)
-        rows += [[number, *frame.ravel()] for number, frame in enumerate(shown)]
-        path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
-        options = {}
+        names = [f"point{point}" for point in range(POINTS)]
+        path, options = write_pose_table(tmp_path / "t.csv", names, shown), {}
     else:
         path, options = tmp_path / "t.json", {"size": "640x480"}
         frames = [[{"x": x / 640, "y": y / 480} for x, y in frame.tolist()] for frame in shown]
