@@ -154,7 +154,6 @@ def test_broken_variables_are_refused(tmp_path, sentence):
 XY = "frame,point,x,y"
 FILES: dict[str, tuple[str, str | bytes]] = {
     r"data\.mat: cannot be read as MATLAB variables": ("data.mat", b"MATLAB 5.0 MAT-file" + bytes(300)),
-    r"data\.mat: the file is empty": ("data.mat", b""),
     r"data\.npz: cannot be read as an \.npz file \(": ("data.npz", b"PK\x03\x04 and no more"),
     r"the columns are time, x, y; .* frame, point, x and y: name them by --columns": (
         "a.csv", "time,x,y\n0,1,2"

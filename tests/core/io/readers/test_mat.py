@@ -178,31 +178,6 @@ def test_views_of_a_scene_count_points_from_1_and_their_cameras_are_factored(tmp
     np.testing.assert_allclose(read.truth.points, np.tile(scene, (F, 1, 1)))
 
 
-def generic(array):
-    """(F, 2, P) in every generic shape."""
-    return {
-        "interleaved": rows(array),
-        "blocked": stacked(array),
-        "frames-points-xy": array.transpose(0, 2, 1),
-        "xy-points-frames": array.transpose(1, 2, 0),
-        "frames-xy-points": array,
-    }
-
-
-@pytest.mark.parametrize("layout", generic(S[:, :2]))
-def test_a_single_array_is_read_by_its_shape_with_nan_for_missing(tmp_path, layout):
-    tracks = S[:, :2].copy()
-    tracks[2, :, 3] = np.nan
-    tracks[4, 1, 5] = np.nan
-    name = "W2D" if layout == "blocked" else "positions"
-    file = save(tmp_path / "w.mat", **{name: generic(tracks)[layout]}, frame_rate=25.0)
-    for asked in ({}, {"layout": layout}, {"layout": layout, "tracks": name}):
-        read = read_sequence(file, **asked)
-        np.testing.assert_array_equal(read.tracks, tracks)
-        assert sorted(map(tuple, np.argwhere(~read.visible))) == [(2, 3), (4, 5)]
-        assert read.reading == asked
-
-
 def matlab_73(path, variables):
     """Write a file as MATLAB -v7.3 does: 512 bytes of text, axes reversed, cells as references."""
     with h5py.File(path, "w", userblock_size=512) as file:

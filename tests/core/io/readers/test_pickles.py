@@ -36,7 +36,6 @@ def test_an_array_is_read_by_its_shape(tmp_path, array):
     ("tracks", "mask", "first", "values"),
     [
         ("cloth_tracks", "cloth_visibility", TNXY, SEEN),
-        ("pred_tracks", "pred_visibility", TNXY[None], SEEN[None, :, :, None]),
         ("cloth_tracks", "cloth_visibles", NTXY, SEEN.T),
         ("cloth_tracks", "cloth_occluded", NTXY, ~SEEN.T),
         ("a_coords", "a_vis", TNXY, SEEN),
@@ -67,8 +66,6 @@ def test_the_depth_of_spatial_tracker_is_not_read(tmp_path):
     [
         (RNG.normal(size=(F, P, 3)), "points in space without cameras; accepted are tracks"),
         (RNG.normal(size=(F, P, 6)), "fits no layout that is known"),
-        (np.zeros(5), "fits no layout that is known"),
-        (np.array(["a", "b"]), "fits no layout that is known"),
         (np.array([object()]), "cloth.npy: is a"),
         (np.array({}), "fits no layout that is known; it holds nothing"),
     ],

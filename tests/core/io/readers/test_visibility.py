@@ -44,9 +44,6 @@ MASKS = {
 @pytest.mark.parametrize(
     "names",
     [
-        "tracks visibility",
-        "pred_tracks pred_visibility",
-        "coords vis",
         "points visibles",
         "trajectories isVisible",
         "xy confidence",  # of 0 and 1 alone
@@ -67,8 +64,14 @@ def test_a_mask_is_paired_with_the_tracks_by_its_name(save, names, kind):
 
 
 @pytest.mark.parametrize("layout", ARRANGED)
-def test_a_mask_has_frames_and_points_in_either_order_or_the_shape_of_the_tracks(save, layout):
+def test_an_array_is_read_by_its_shape_with_a_mask_in_either_order_or_of_its_shape(save, layout):
     arrange, name = ARRANGED[layout]
+    tracks = TRACKS.copy()
+    tracks[2, :, 3] = tracks[4, 1, 5] = np.nan  # where a point is missing
+    for asked in ({}, {"layout": layout}, {"layout": layout, "tracks": name}):
+        read = read_sequence(save({name: arrange(tracks), "frame_rate": 25.0}), **asked)
+        np.testing.assert_array_equal(read.tracks, tracks)
+        assert np.argwhere(~read.visible).tolist() == [[2, 3], [4, 5]] and read.reading == asked
     for mask in MASKS.values():
         read = read_sequence(save({name: arrange(TRACKS), "visibility": mask}))
         np.testing.assert_array_equal(read.visible, SEEN)
