@@ -31,8 +31,8 @@ from .arrays.npz import interpret_npz, load_npz
 from .arrays.saved_arrays import interpret_npy, interpret_pickle, load_npy, load_pickle
 from .geometry import markers, scenes
 from .keypoints import json_poses, sleap
-from .tables.csv import LoadedTable, interpret_csv, is_csv, load_csv, load_poses
-from .tables.deeplabcut import FRAME, table_of_frame
+from .tables import deeplabcut
+from .tables.csv import LoadedTable, interpret_csv, is_csv, load_csv
 
 GROUP = "nrsfm.readers"
 LONGEST_NAME = 1000  # characters, of arrays, columns and individuals
@@ -83,8 +83,9 @@ class ReaderPlugin(OneLine):
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
     variables = load_variables(content)
-    if isinstance(variables.get(FRAME), dict):
-        return load_poses(path, content, table_of_frame(variables))
+    if isinstance(variables.get(deeplabcut.FRAME), dict):
+        table = deeplabcut.table_of_frame(variables)
+        return LoadedTable(path, content, *deeplabcut.arrays_of(table), table=table)
     if sleap.is_project(variables):
         with refusing_damage(path, "a project of SLEAP"):
             variables = sleap.analysis_of(variables, len(content))

@@ -37,7 +37,6 @@ from .mat import load_variables
 NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they are hundreds
 SAME = 1e-6  # of the extent of the tracks: largest difference of what R S and W show alike
 CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
-RIGID = "a rigid scene: one 3-D shape for all views"
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
 
@@ -143,8 +142,7 @@ def read_masked(variables: Variables, path: Path, options: ReadingOptions) -> Pa
     name = "M" if "M" in variables else "X"
     tracks = interleaved(numbers(variables, name, missing=True), name, 2)
     mask = interleaved(numbers(variables, "W"), "W", 2)
-    if mask.shape != tracks.shape:
-        raise InputError(f"W is {mask.shape[0] * 2} x {mask.shape[2]}; accepted is the size of {name}")
+    check_same_points(tracks, mask, (name, "W"))
     visible: Bools = (mask != 0).all(axis=1)
     intrinsics = intrinsics_of(variables)
     return Parts(
@@ -224,18 +222,8 @@ def read_leap(variables: Variables, path: Path, options: ReadingOptions) -> Part
 def read_cameras_of_scene(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Read views of a rigid scene: W 2F x P, points Xgt 3 x P, and structs P(i).P 3 x 4 with x ~ P X."""
     tracks = interleaved(numbers(variables, "W", missing=True), "W", 2)
-    scene, count = numbers(variables, "Xgt"), tracks.shape[2]
-    if scene.shape != (3, count):
-        raise InputError(f"Xgt is {size_of(scene)}; accepted is 3 x {count}")
-    parts = Parts(
-        tracks,
-        PERSPECTIVE,
-        shapes=np.broadcast_to(scene, (len(tracks), 3, count)),
-        truth_units="units",
-        provenance=RIGID,
-        roles={"W": "tracks", "Xgt": "truth", "P": "cameras", "KK": "intrinsics"},
-    )
-    return _with_cameras(parts, _fields(variables["P"], "P"))
+    roles = {"W": "tracks", "Xgt": "truth", "P": "cameras", "KK": "intrinsics"}
+    return _of_rigid_scene(tracks, variables, "Xgt", 3, _fields(variables["P"], "P"), roles)
 
 
 def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
@@ -263,21 +251,8 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
         if len(np.unique(column)) < len(column):
             raise InputError(f"{where}: index names a point twice")
         tracks[view][:, column] = points[:2] / points[2] if len(points) == 3 else points
-    shapes = None
-    if "U" in variables:
-        scene = numbers(variables, "U")
-        if scene.shape != (4, count):
-            raise InputError(f"U is {size_of(scene)}; accepted is 4 x {count}")
-        shapes = np.broadcast_to(scene[:3] / scene[3], (len(tracks), 3, count))
-    parts = Parts(
-        tracks,
-        PERSPECTIVE,
-        shapes=shapes,
-        truth_units="units",
-        provenance=RIGID,
-        roles={name: "tracks", "P": "cameras", "U": "truth"},
-    )
-    return _with_cameras(parts, variables.get("P"))
+    roles = {name: "tracks", "P": "cameras", "U": "truth"}
+    return _of_rigid_scene(tracks, variables, "U", 4, variables.get("P"), roles)
 
 
 def is_views(value: object) -> bool:
@@ -285,11 +260,30 @@ def is_views(value: object) -> bool:
     return isinstance(value, dict) and {"pointnr", "points", "index"} <= value.keys()
 
 
-def _with_cameras(parts: Parts, given: object) -> Parts:
-    """Return parts in one camera K, with R and t of cells P = K [R t] where these are given."""
+def _of_rigid_scene(
+    tracks: Floats, variables: Variables, name: str, rows: int, given: object, roles: dict[str, str]
+) -> Parts:
+    """Return tracks in one camera K, with R and t of cells P = K [R t] where these are given.
+
+    `name`: the variable of the points, 3 x P or homogeneous 4 x P as `rows` tells, which may be absent.
+    """
+    frames, count = len(tracks), tracks.shape[2]
+    parts = Parts(
+        tracks,
+        PERSPECTIVE,
+        truth_units="units",
+        provenance="a rigid scene: one 3-D shape for all views",
+        roles=roles,
+    )
+    if name in variables:
+        scene = numbers(variables, name)
+        if scene.shape != (rows, count):
+            raise InputError(f"{name} is {size_of(scene)}; accepted is {rows} x {count}")
+        places = scene[:3] / scene[3:] if rows == 4 else scene
+        parts = replace(parts, shapes=np.broadcast_to(places, (frames, 3, count)))
     if given is None:
         return parts
-    cameras, frames = cells(given, "P", 3), len(parts.tracks)
+    cameras = cells(given, "P", 3)
     if cameras.shape != (frames, 3, 4):
         raise InputError(
             f"P has {len(cameras)} cells of 3 x {cameras.shape[2]}; accepted are {frames} of 3 x 4"
@@ -299,7 +293,7 @@ def _with_cameras(parts: Parts, given: object) -> Parts:
         camera = int(ranks.argmin()) + 1
         raise InputError(f"P{{{camera}}} has columns 1 to 3 that are singular; accepted are cameras K [R t]")
     matrices, rotations, translations = zip(*map(_factor_camera, cameras), strict=True)
-    tracks, intrinsics, moved = in_one_camera(parts.tracks, np.stack(matrices))
+    tracks, intrinsics, moved = in_one_camera(tracks, np.stack(matrices))
     return replace(
         parts,
         tracks=tracks,

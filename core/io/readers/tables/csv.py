@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -72,11 +72,11 @@ LEFT_OUT = "they are left out, and "  # frames without a line
 COLUMNS_OPTION = "--columns frame=A,point=B,x=C,y=D[,visible=E] (columns=)"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LoadedTable(LoadedFile):
     """A table, before it is known what its columns are."""
 
-    table: Table = field(default_factory=lambda: Table((), [], [], ","))
+    table: Table
 
 
 def is_csv(content: bytes) -> bool:
@@ -93,17 +93,12 @@ def load_csv(path: Path, content: bytes) -> LoadedTable:
     if not table.rows:
         raise InputError("there is no line after the header; at least 2 frames of 4 points are needed")
     if deeplabcut.is_pose_table(table):
-        return load_poses(path, content, table)
+        return LoadedTable(path, content, *deeplabcut.arrays_of(table), table=table)
     allowance = Allowance(len(content))
     variables = {name: _values(table, column, allowance) for column, name in enumerate(table.columns)}
     individual = _found_columns(table).get("individual")
     individuals = table.parts if individual is None else tuple(dict.fromkeys(table.texts(individual)))
     return LoadedTable(path, content, variables, individuals, table.columns, table=table)
-
-
-def load_poses(path: Path, content: bytes, table: Table) -> LoadedTable:
-    """Return the arrays of a table of DeepLabCut."""
-    return LoadedTable(path, content, *deeplabcut.arrays_of(table), table=table)
 
 
 def _values(table: Table, column: int, allowance: Allowance) -> object:
