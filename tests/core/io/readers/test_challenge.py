@@ -146,13 +146,6 @@ def test_a_listing_has_the_facts_without_reading_the_numbers(written):
         assert entry.rotations and not entry.intrinsics
 
 
-def test_a_broken_file_is_listed_with_its_problem_and_the_others_still_read(balloon):
-    (balloon / "sequence" / "perspective" / "flyby.txt").write_text("")
-    problems = [entry.problem for entry in list_sequences(balloon)]
-    assert [bool(problem) for problem in problems] == [False, True, False, False]
-    assert "flyby.txt: the file is empty" in problems[1]
-
-
 def test_a_listing_parses_no_tracks_and_reads_no_file_of_a_sequence_twice(written, monkeypatch):
     files = []
     monkeypatch.setattr(challenge, "read_bytes", lambda file: files.append(file) or contents.read_bytes(file))

@@ -70,12 +70,6 @@ def test_true_cameras_and_shapes_give_the_tracks(data, name):
     assert np.linalg.det(read.rotations) == pytest.approx(1)
 
 
-def test_pyproximals_copy_is_pickup(data):
-    copy = read_sequence(data / "real" / "pyproximal" / "mocap.npz")
-    pickup = read_sequence(data / "real" / "mocap" / "pickup.mat")
-    np.testing.assert_allclose(copy.tracks, pickup.tracks, rtol=0, atol=1e-12)
-
-
 def test_everything_is_listed_from_the_folder_above(data):
     entries = list_sequences(data / "real")
     assert not any(entry.problem for entry in entries)
