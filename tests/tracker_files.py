@@ -41,6 +41,13 @@ ROWS = {
 }
 
 
+def cells(items):
+    """Arrays as cells of MATLAB."""
+    box = np.empty((1, len(items)), dtype=object)
+    box[0] = items
+    return box
+
+
 def world():
     """Points that move in front of a turning camera."""
     rng = np.random.default_rng(3)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from refusals import refuses
 from scipy.io import savemat
+from tracker_files import cells
 
 from core import InputError, list_sequences, read_sequence
 
@@ -22,12 +23,6 @@ def numbers(rows=2 * F, columns=P, **changed):
         row, column = map(int, place[1:].split("c"))
         matrix[row, column] = value
     return matrix
-
-
-def cells(*items):
-    box = np.empty((1, len(items)), dtype=object)
-    box[0] = items
-    return box
 
 
 def mask(*hidden):
@@ -87,7 +82,7 @@ def test_a_broken_object_of_the_challenge_is_refused(tmp_path, sentence):
 # -- variables of MATLAB: what they are, what is asked for ---------------------------------------------------
 
 ORDER = np.arange(P) + 1
-VIEWS = {"pointnr": P, "points": cells(numbers(2), numbers(2)), "index": cells(ORDER, ORDER)}
+VIEWS = {"pointnr": P, "points": cells([numbers(2), numbers(2)]), "index": cells([ORDER, ORDER])}
 MOCAP = {"W": numbers(), "S": numbers(3 * F)}
 STRETCHED = np.tile(np.eye(3)[:2], (F, 1)) * [[1], [1], [2], *[[1]] * 5]
 MAT: dict[str, dict[str, Any]] = {
@@ -115,7 +110,7 @@ MAT: dict[str, dict[str, Any]] = {
     r"Rs has rows that are not orthonormal in frame 2": MOCAP | {"Rs": STRETCHED},
     r"Rs is 0 x 3 and empty; accepted is at least one frame": MOCAP | {"Rs": np.zeros((0, 3))},
     r"P\{2\} has columns 1 to 3 that are singular; accepted are cameras K \[R t\]": {
-        "u": VIEWS, "P": cells(np.eye(3, 4), np.ones((3, 4)))
+        "u": VIEWS, "P": cells([np.eye(3, 4), np.ones((3, 4))])
     },
     r"list must hold two point numbers per row, from 1 to 6": MOCAP | {"list": np.array([[0, 1]])},
     r"M is NaN at frame 2, point 3, which W marks as seen; .*only where": {
@@ -123,13 +118,13 @@ MAT: dict[str, dict[str, Any]] = {
     },
     r"frame 1 \(0-based\) has no visible point": {"X": numbers(), "W": mask(slice(2, None))},
     r"cell 2 of Pgth is 3 x 5; accepted is 3 x points, all of one size": {
-        "Pgth": cells(numbers(3), numbers(3, 5)), "K": np.eye(3)
+        "Pgth": cells([numbers(3), numbers(3, 5)]), "K": np.eye(3)
     },
     r"Pgth must be projected .*no K in the file and no KK in mdh_camcalib\.mat": {
-        "Pgth": cells(numbers(3), numbers(3))
+        "Pgth": cells([numbers(3), numbers(3)])
     },
     r"Pgth has depth -20.* at frame 1, point 1; accepted are points in front": {
-        "Pgth": cells(np.full((3, 6), -20.0), numbers(3)), "K": np.eye(3)
+        "Pgth": cells([np.full((3, 6), -20.0), numbers(3)]), "K": np.eye(3)
     },
     r"K is .*; accepted is an upper triangular camera matrix": {
         "M": numbers(), "W": mask(), "K": np.ones((3, 3))
@@ -137,7 +132,7 @@ MAT: dict[str, dict[str, Any]] = {
     r"u.pointnr is -1; accepted is the number of the points": {"u": VIEWS | {"pointnr": -1.0}},
     r"u.pointnr is 2 numbers; accepted is the number of the points": {"u": VIEWS | {"pointnr": np.ones(2)}},
     r"view 2 of u: index runs to 7; accepted is 1 to pointnr = 6": {
-        "u": VIEWS | {"index": cells(ORDER, ORDER + 1)}
+        "u": VIEWS | {"index": cells([ORDER, ORDER + 1])}
     },
 }  # fmt: skip
 

@@ -218,14 +218,7 @@ def test_points_of_anipose_are_the_truth_of_views_around_them(tmp_path):
     read = read_sequence(path)
     assert read.camera is CameraModel.ORTHOGONAL and read.point_names == NAMES
     np.testing.assert_array_equal(read.truth.points.transpose(0, 2, 1), shapes)
-    seen = np.isfinite(shapes).all(axis=2)
-    np.testing.assert_array_equal(read.visible, seen)
-    views = np.einsum("fab,fpb->fap", read.rotations, shapes)[:, :2]
-    np.testing.assert_allclose(read.tracks, views)
-    np.testing.assert_allclose(
-        read.rotations @ read.rotations.transpose(0, 2, 1), np.eye(3)[None].repeat(7, 0), atol=1e-15
-    )
-    np.testing.assert_allclose(np.linalg.det(read.rotations), 1)
+    np.testing.assert_array_equal(read.visible, np.isfinite(shapes).all(axis=2))
 
 
 # -- DeepLabCut and Lightning Pose ---------------------------------------------------------------------------

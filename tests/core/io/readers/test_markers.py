@@ -35,6 +35,8 @@ def test_markers_are_the_truth_of_orthogonal_views_around_them(tmp_path):
     np.testing.assert_array_equal(read.truth.points, shapes)
     np.testing.assert_array_equal(read.visible, np.isfinite(shapes).all(axis=1))
     np.testing.assert_allclose(read.tracks, (read.rotations @ shapes)[:, :2], equal_nan=True)
+    products = read.rotations @ read.rotations.transpose(0, 2, 1)
+    np.testing.assert_allclose(products, np.broadcast_to(np.eye(3), products.shape), atol=1e-15)
     np.testing.assert_allclose(np.linalg.det(read.rotations), 1)
     assert "views of the 3-D points of the file" in read.provenance
     contents = inspect_file(path)

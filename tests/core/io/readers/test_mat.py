@@ -9,6 +9,7 @@ import pytest
 from refusals import refuses
 from scipy.io import savemat
 from scipy.sparse import csc_array
+from tracker_files import cells
 
 from core import CameraModel, list_sequences, read_sequence
 from core.io.files.variables import size_of
@@ -32,12 +33,6 @@ def rows(array):
 def stacked(array):
     """(F, d, P) to d F x P, the rows of a coordinate together."""
     return np.concatenate([array[:, row] for row in range(array.shape[1])])
-
-
-def cell(items):
-    box = np.empty((1, len(items)), dtype=object)
-    box[0] = items
-    return box
 
 
 def in_pixels(image):
@@ -96,7 +91,7 @@ def test_labels_of_leap_are_points_first_and_frames_without_labels_are_left_out(
     places = np.full((8, P, 2), np.nan)
     places[1:7] = S[:, :2].transpose(0, 2, 1) * 20 + 300
     places[4] = np.nan
-    skeleton = {"nodes": cell([np.array(["a"])] * P), "edges": np.array([[1, 2], [2, P]])}
+    skeleton = {"nodes": cells([np.array(["a"])] * P), "edges": np.array([[1, 2], [2, P]])}
     positions = places.transpose(1, 2, 0)
     variables = {"positions": positions, "initialization": positions + 1, "skeleton": skeleton}
     found = inspect_file(save(tmp_path / "labels.mat", **variables))
@@ -152,9 +147,9 @@ def test_back_takes_zero_columns_for_missing_truth(tmp_path):
 @pytest.mark.parametrize("variant", ["Pgth", "res"])
 def test_kinect_points_are_projected_and_the_provenance_names_it(tmp_path, variant):
     if variant == "Pgth":
-        file = save(tmp_path / "mat.mat", Pgth=cell(list(S)), K=K)
+        file = save(tmp_path / "mat.mat", Pgth=cells(list(S)), K=K)
     else:
-        file = save(tmp_path / "results.mat", res={"Pg": cell(list(S)), "err3d": np.ones((1, F))})
+        file = save(tmp_path / "results.mat", res={"Pg": cells(list(S)), "err3d": np.ones((1, F))})
         save(tmp_path / "mdh_camcalib.mat", KK=K)
     read = read_sequence(file)
     check(read, tracks=in_pixels(K @ S), intrinsics=K, truth=S)
@@ -169,8 +164,8 @@ def test_views_of_a_scene_count_points_from_1_and_their_cameras_are_factored(tmp
     exact = in_pixels(K @ (R @ scene + t[:, :, None]))
     seen = [np.array([0, 2, 4, 8, 5]), *[np.arange(P)] * (F - 1)]
     points = [np.vstack([exact[f][:, index], np.ones(len(index))]) for f, index in enumerate(seen)]
-    views = {"pointnr": P, "points": cell(points), "index": cell([index + 1 for index in seen])}
-    variables = {"u": views, "P": cell(list(cameras)), "U": np.vstack([scene, np.ones(P)]) * 2.0}
+    views = {"pointnr": P, "points": cells(points), "index": cells([index + 1 for index in seen])}
+    variables = {"u": views, "P": cells(list(cameras)), "U": np.vstack([scene, np.ones(P)]) * 2.0}
     read = read_sequence(save(tmp_path / "data.mat", **variables))
     assert list(np.flatnonzero(read.visible[0])) == [0, 2, 4, 5, 8] and read.visible[1:].all()
     check(read, tracks=np.where(read.visible[:, None], exact, np.nan), intrinsics=K)
@@ -181,14 +176,14 @@ def test_views_of_a_scene_count_points_from_1_and_their_cameras_are_factored(tmp
 def matlab_73(path, variables):
     """Write a file as MATLAB -v7.3 does: 512 bytes of text, axes reversed, cells as references."""
     with h5py.File(path, "w", userblock_size=512) as file:
-        cells = file.create_group("#refs#")
+        inside = file.create_group("#refs#")
         for name, value in variables.items():
             parent, _, leaf = name.rpartition(".")
             group = file.require_group(parent) if parent else file
             if isinstance(value, list):
                 references = np.empty((len(value), 1), dtype=h5py.ref_dtype)
                 for index, item in enumerate(value):
-                    references[index, 0] = cells.create_dataset(f"{leaf}{index}", data=item.T).ref
+                    references[index, 0] = inside.create_dataset(f"{leaf}{index}", data=item.T).ref
                 stored = group.create_dataset(leaf, data=references)
                 stored.attrs["MATLAB_class"] = np.bytes_("cell")
             else:
@@ -205,8 +200,8 @@ def test_version_73_gives_the_same_as_version_5(tmp_path):
     variables = {"W": rows(S[:, :2]), "S": rows(S)}
     old, new = save(tmp_path / "old.mat", **variables), matlab_73(tmp_path / "new.mat", variables)
     np.testing.assert_array_equal(read_sequence(new).tracks, read_sequence(old).tracks)
-    cells = read_sequence(matlab_73(tmp_path / "cells.mat", {"res.Pg": list(S), "K": K}))
-    np.testing.assert_array_equal(cells.truth.points, S)
+    read = read_sequence(matlab_73(tmp_path / "cells.mat", {"res.Pg": list(S), "K": K}))
+    np.testing.assert_array_equal(read.truth.points, S)
 
 
 def test_version_73_without_h5py_names_the_extra(tmp_path, monkeypatch):
@@ -219,10 +214,10 @@ def test_the_camera_file_next_to_a_sequence_is_no_entry(tmp_path):
     save(tmp_path / "mdh_camcalib.mat", KK=K)
     alone = list_sequences(tmp_path)
     assert len(alone) == 1 and "mdh_camcalib.mat" in alone[0].problem
-    file = save(tmp_path / "own.mat", Pgth=cell(list(S)), K=K)
+    file = save(tmp_path / "own.mat", Pgth=cells(list(S)), K=K)
     assert len(list_sequences(tmp_path)) == 2  # which has a K of its own
     file.unlink()
-    save(tmp_path / "uses.mat", Pgth=cell(list(S)))
+    save(tmp_path / "uses.mat", Pgth=cells(list(S)))
     assert [entry.object_name for entry in list_sequences(tmp_path)] == ["uses"]
 
 
@@ -236,7 +231,7 @@ def test_values_are_arrays_lists_and_dicts(tmp_path):
     known = {"W": numbers, "complex": numbers * 1j, "flags": numbers > 0, "empty": np.zeros((0, 3))}
     known |= {"single": np.float32([[3]]), "small": np.uint8([[1, 2]])}
     others = {"text": "nothing to read", "sparse": csc_array(numbers * (numbers > 0)), "structs": structs}
-    others["struct"] = {"a": np.eye(3), "in": {"b": cell([numbers, "text"])}}
+    others["struct"] = {"a": np.eye(3), "in": {"b": cells([numbers, "text"])}}
     file = save(tmp_path / "a.mat", **known, **others)
     found = load_variables(file.read_bytes())
     assert found["small"].dtype == np.uint8
@@ -255,7 +250,7 @@ def test_numbers_of_the_other_order_become_native():
 def test_what_is_too_large_beside_the_tracks_is_marked_and_alone_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.003")
     mask, wanted, file = np.zeros((2000, 2000), np.uint8), np.arange(24.0).reshape(4, 6), tmp_path / "a.mat"
-    for rois in (mask, cell([mask])):
+    for rois in (mask, cells([mask])):
         savemat(file, {"rois": rois, "W": wanted}, do_compression=True)
         found = load_variables(file.read_bytes())
         np.testing.assert_array_equal(found["W"], wanted)

@@ -93,7 +93,6 @@ def test_a_video_next_to_the_tracks_may_be_moved_with_them(tmp_path):
         ({"video_frames": np.array([3, 4])}, "accepted are"),
         ({"video_frames": np.full(5, 2**64 - 1, np.uint64)}, "are from 18446744073709551615 to "),
         ({"frame_rate": 0.0}, "accepted are 1e-06 to "),
-        ({"point_names": ("nose",)}, r"has 1 point_names; the tracks have"),
     ],
 )
 def test_what_is_known_about_the_picture_and_the_points_is_checked(changes, sentence):

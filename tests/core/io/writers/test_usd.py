@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from shape_files import drawn_as, mirrored
+from shape_files import drawn_as, mirrored, with_moved_truth
 
 from core import CameraModel, ExportOptions, InputError, export
 from core.io.writers.options import aligned_shapes
@@ -158,15 +158,13 @@ def test_the_ground_truth_lies_over_the_shape_where_it_is_known(seen, tmp_path, 
 
 
 def test_errors_are_distances_in_the_unit_of_the_truth(seen, tmp_path):
-    moved = seen.truth.points.copy()
-    moved[0, 0, 2] += 40.0
-    result = replace(seen, truth=replace(seen.truth, points=moved))
+    result = with_moved_truth(seen)
     for align in ("none", "truth"):
         stage, root = opened(result, tmp_path / "a.usda", align=align, color="error", coordinates="object")
         primvars = UsdGeom.PrimvarsAPI(root.GetChild("estimate"))
         errors = np.array(primvars.GetPrimvar("error").Get(2))
         fitted = aligned_shapes(result, ExportOptions(align="truth", coordinates="object"))[1]
-        assert np.allclose(errors, np.linalg.norm(fitted - moved[0], axis=0), rtol=1e-5)
+        assert np.allclose(errors, np.linalg.norm(fitted - result.truth.points[0], axis=0), rtol=1e-5)
         assert np.isnan(primvars.GetPrimvar("error").Get(1)).all()
         assert "3-D error in mm" in stage.GetRootLayer().customLayerData["error"]
         colors = np.array(primvars.GetPrimvar("displayColor").Get(2))
