@@ -113,6 +113,7 @@ MAT: dict[str, dict[str, Any]] = {
         "u": VIEWS, "P": cells([np.eye(3, 4), np.ones((3, 4))])
     },
     r"list must hold two point numbers per row, from 1 to 6": MOCAP | {"list": np.array([[0, 1]])},
+    r"M has 4 frames of 6 points, W has 3 of 6; both must agree": {"M": numbers(), "W": np.ones((6, P))},
     r"M is NaN at frame 2, point 3, which W marks as seen; .*only where": {
         "M": numbers(r3c2=NAN), "W": mask()
     },
