@@ -14,11 +14,11 @@ import numpy as np
 from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
-from .alternatives import OwnEnd, is_stretching, may_stretch
+from .alternatives import OwnEnd
 from .energy import LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
 from .problem import DepthPoint, DepthProblem
-from .schedule import LIGHTER, LOOSE_EDGES, DepthOptions, is_loose
+from .schedule import LOOSE_EDGES, DepthOptions, is_loose
 from .subset import DepthSubset, anchored_subset, carried_along
 
 # Where a shape that is shown follows its parameters: a movement and its reverse end in the same place.
@@ -137,9 +137,6 @@ class Followed(OneLine):
         Whether parts move is seen in this shape; its search saw it before the finest levels.
         """
         point = subset.restrict(shown)
-        part = subset.part
-        if may_stretch(part, point, options) and is_stretching(part, point, options):
-            subset = subset.with_length_share(LIGHTER)
         part, loose = subset.part, is_loose(subset.part, point)
         level = (*options.finest(loose=loose), *(() if loose else options.closing(part, point)))[-1]
         return cls(subset, point, options.energy(part, level, point), point, shown)

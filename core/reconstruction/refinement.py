@@ -189,8 +189,9 @@ def _followed(start: Iterate, options: DepthOptions) -> Followed:
         anchor = depth_point(problem, start.best.problem, start.best.factors)
     except InputError:  # the bilinear solution has no shape
         anchor = known
-    before = depth_options(start.settings, thorough=True)
-    return Followed.from_shape(followed_part(problem, anchor), known, before)
+    before, figures = depth_options(start.settings, thorough=True), start.geometry.refinement or {}
+    part = followed_part(problem, anchor).with_length_share(figures.get("length_share", 1.0))
+    return Followed.from_shape(part, known, before)
 
 
 def refine_end(point: Point, settings: Settings, intrinsics: Floats, watch: Watch = do_nothing) -> DepthStep:

@@ -85,8 +85,13 @@ def test_the_shape_that_is_shown_stays_until_the_second_search_has_ended(near):
 
 def test_a_shape_of_a_file_is_followed_with_the_weight_that_it_was_found_with(near):
     problem, truth, _ = near("balloon")
-    followed = Followed.from_shape(followed_part(problem, truth), truth, DepthOptions())
-    assert followed.objective.problem.length_share == followed.subset.part.length_share == LIGHTER
+    for share in (1.0, LIGHTER):
+        subset = followed_part(problem, truth).with_length_share(share)
+        followed = Followed.from_shape(subset, truth, DepthOptions())
+        assert followed.objective.problem.length_share == share
+        assert followed.objective.level.isometry == pytest.approx(
+            0.3 * followed.objective.level.share * share
+        )
 
 
 @pytest.mark.slow
