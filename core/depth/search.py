@@ -20,9 +20,9 @@
                 there do not compare with those before
 
 Where lengths do not stay (`alternatives.is_stretching`), or may not and starts lead to many ends, all of
-these but for the closing levels pass once more with lengths that count less.  What then has fewer modes, of
-shapes and of lengths in sum, is kept.  Where starts lead to many ends, the coarse levels pass with lengths
-that count a third, too: an end that these held where it was comes down to the others.
+these but for poses and closing levels pass once more with lengths that count less.  What then has fewer
+modes, of shapes and of lengths in sum, is kept.  Where starts lead to many ends, the coarse levels pass with
+lengths that count a third, too: an end that these held where it was comes down to the others.
 
 Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins
 where the one before ended, with the edges of the shapes there.  Energies are compared at one level and on the
@@ -153,16 +153,13 @@ def refine_depths(
     ):
         subset = search.subset.with_length_share(LIGHTER)
         lighter = replace(search, subset=subset, lowest=np.inf, loose=None, closing=(), done=search.planned)
-        again = {f"{name}, {LIGHT}": start for name, start in {**starts, FIRST_END: end.point}.items()}
-        steps = Pausing(lighter.find_ends(again))
-        for step in steps:  # energies do not compare: what is known is shown
-            yield replace(step, best=end.point, best_energy=end.energy, objective=None)
-        search.share = lighter.share
+        named = {f"{name}, {LIGHT}": start for name, start in {**starts, FIRST_END: end.point}.items()}
+        again = yield from search.beside(lighter, lighter.find_ends(named))
         edges = neighbor_edges(full.shapes(end.point), options.neighbors)
-        ends = end.point, steps.value[0][0].point
+        ends = end.point, again[0][0].point
         kept, less = (sum(modes(full, point, edges, options.eps)) for point in ends)
         if less < kept:
-            search, (found, others) = lighter, steps.value
+            search, (found, others) = lighter, again
     yield from search.finish(found, others)
 
 
@@ -176,6 +173,8 @@ def refine_part(
     """
     shown, carried = anchor, False
     for step in refine_depths(subset.part, starts, options):
+        if step.finished and step.objective is not None:
+            subset = subset.with_length_share(step.objective.problem.length_share)
         if subset.complete:
             yield step, replace(step, followed=_followed(subset, step, step.best), own=None)
             continue
@@ -230,6 +229,7 @@ class _FineEnd(OneLine):
 
 
 End = TypeVar("End", _CoarseEnd, _FineEnd)
+Value = TypeVar("Value")
 
 
 def _distinct(problem: DepthProblem, ends: Sequence[End]) -> list[End]:
@@ -273,6 +273,16 @@ class _Search(OneLine):
         """Return the ends of the finest level, the lowest first, and those that did not pass it."""
         on_part = self._posed_anew and self.subset.problem.shape[1] > MOST_COMPARED
         return (yield from (self._compete_on_part if on_part else self._compete)(starts))
+
+    def beside(
+        self, lighter: _Search, work: Generator[DepthStep, None, Value]
+    ) -> Generator[DepthStep, None, Value]:
+        """Return what a search with lighter lengths does; energies do not compare, what is known is shown."""
+        steps = Pausing(work)
+        for step in steps:
+            yield replace(step, best=self.best, best_energy=self.best_energy, objective=None)
+        self.share = lighter.share
+        return steps.value
 
     def finish(self, found: list[_FineEnd], others: list[DepthEnd]) -> Iterator[DepthStep]:
         """Yield the closing levels of the lowest end, and the last step."""
@@ -342,10 +352,9 @@ class _Search(OneLine):
         self, kept: list[_CoarseEnd], starts: Mapping[str, DepthPoint]
     ) -> Generator[DepthStep, None, list[_CoarseEnd]]:
         """Add the ends that starts have where lengths count less, which hold some of them where they are."""
-        lighter = replace(self, subset=self.subset.with_length_share(SEARCHED_SHARE), best_energy=np.inf)
-        ends = yield from lighter._pass_coarse_levels(starts)
-        found, added = (yield from lighter._mirror(lighter._lowest(ends))), list(kept)
-        self.share = lighter.share
+        lighter, added = replace(self, subset=self.subset.with_length_share(SEARCHED_SHARE)), list(kept)
+        ends = yield from self.beside(lighter, lighter._pass_coarse_levels(starts))
+        found = yield from self.beside(lighter, lighter._mirror(lighter._lowest(ends)))
         for end in found:
             phase = Phase(PhaseKind.DEPTH_START, name=end.name)
             point, energy = yield from self._levels(self.part, end.point, (SETTLED,), phase)
@@ -359,7 +368,7 @@ class _Search(OneLine):
         subset, part = self.subset, self.subset.part
         own = DepthSubset(part, part, np.arange(part.shape[1]))
         shown, count = subset.restrict(self.best), subset.problem.shape[1]
-        search = _Search(own, self.options, shown, planned=self.planned, done=self.done, count=count)
+        search = _Search(own, self.options, shown, count=count)
         steps = Pausing(search._compete({name: subset.restrict(start) for name, start in starts.items()}))
         work, phase, shown = _fine_work(subset.problem.shape, FINE[-1:]), None, search.best
         smoothing = self._smoothing_work
@@ -370,7 +379,7 @@ class _Search(OneLine):
             phase = step.phase
             self.planned, self.done = search.planned + work + smoothing, search.done
             yield self._step(step.energy, replace(phase, subset=phase.kind not in SEARCHING))
-        found, coarse = steps.value
+        (found, coarse), self.undecided = steps.value, search.undecided
         differing = _distinct(part, found)
         limit = found[0].energy + TIE_RANKED * abs(found[0].energy)
         followed = [end for end in differing if end.energy <= limit]

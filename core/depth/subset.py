@@ -64,6 +64,8 @@ class DepthSubset(OneLine):
 
     def with_length_share(self, share: float) -> DepthSubset:
         """Return the same of the problem whose lengths have a share of the weight that is asked for."""
+        if share == self.part.length_share:
+            return self
         problem = replace(self.problem, length_share=share)
         part = problem if self.complete else replace(self.part, length_share=share)
         return replace(self, problem=problem, part=part)
@@ -86,6 +88,7 @@ class DepthSubset(OneLine):
         if self.complete:
             return point
         frames, _, count = rays.shape
+        weight = 0.0 if options is None else options.isometry * self.part.length_share
         others = np.setdiff1d(np.arange(count), self.points)
         Y = np.empty((frames, 3, count))
         Y[:, :, self.points] = point.camera_points()
@@ -99,12 +102,10 @@ class DepthSubset(OneLine):
                 paths = system.paths(rays[run][:, :, chunk])
                 H, right = system.charges(paths)
                 z = system.depths(H, right)
-                if options is not None and options.isometry > 0:
+                if options is not None and weight > 0:
                     ends = system.nearest(paths, z, options.neighbors)
                     for _ in range(ROUNDS):
-                        of_lengths = system.lengths(
-                            paths, z, ends, 2.0 * options.isometry / options.neighbors
-                        )
+                        of_lengths = system.lengths(paths, z, ends, 2.0 * weight / options.neighbors)
                         z = system.depths(H + of_lengths[0], right + of_lengths[1])
                 Y[run][:, :, chunk] = paths.fixed + paths.moving * z[:, None]
         return DepthPoint.from_camera_points(self.problem, Y, point.rotations)
@@ -247,7 +248,7 @@ def point_subset(problem: DepthProblem, shapes: Floats, most: int) -> DepthSubse
     part = DepthProblem(
         problem.tracks[:, :, points], problem.visible[:, points], problem.affine, problem.noise
     )
-    return DepthSubset(problem, part, points)
+    return DepthSubset(problem, replace(part, length_share=problem.length_share), points)
 
 
 def anchored_subset(problem: DepthProblem, anchor: DepthPoint, most: int) -> DepthSubset:

@@ -14,10 +14,10 @@ from core.depth.schedule import LIGHTER, NOISY, mode_nats
 
 @pytest.fixture
 def near(simulated):
-    """Return a problem of an object of 40 points, its true point, and one with other depths."""
+    """Return a problem of an object of 60 points, its true point, and one with other depths."""
 
     def make(kind):
-        problem, truth = simulated(kind, points=40)
+        problem, truth = simulated(kind, points=60)
         noise = np.random.default_rng(0).normal(size=truth.depths.shape)
         return problem.anchored(truth), truth, replace(truth, depths=truth.depths * np.exp(0.01 * noise))
 

@@ -342,6 +342,7 @@ def test_what_was_saved_is_no_longer_said_while_the_file_is_written_again(qtbot,
     with qtbot.waitSignal(exporting.saved):
         exporting.save_movie(folder / "a.png", options)
     assert bar.message.sentence.startswith("Saved ")
+    qtbot.waitUntil(lambda: not exporting.busy)
     with qtbot.waitSignal(exporting.saved):
         exporting.save_movie(folder / "a.png", options)
         assert bar.message is None
