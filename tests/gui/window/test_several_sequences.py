@@ -169,24 +169,6 @@ def test_a_rank_that_the_sequence_does_not_allow_is_marked(make_window, make_str
     assert len(window.session.runs) == 1
 
 
-def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stream, first, solve):
-    refused = Settings(rank=3)
-    window = make_window(make_stream(length=5, refuses=refused))
-    show(window, first)
-    for _ in range(2):
-        solve(window, from_scratch=True)
-    window.sequences_panel.run_requested.emit(1)
-    good = window.session.shown
-    take(window, refused)
-    for start in (window.parameters_controller.run, window.parameters_controller.run_from_scratch):
-        with qtbot.waitSignal(window.run_control.refused):
-            start()
-        assert window.session.shown is good
-        window.runs_controller.updater.flush()
-        assert listed(window) == [2, 1]
-        assert window.message_bar.text == "rank 3 is refused"
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Return a folder of two sequences; a third lies beside it."""

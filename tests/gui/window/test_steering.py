@@ -8,7 +8,6 @@ from PyQt6.QtCore import Qt
 from core import Settings, TruncatedNuclearNorm
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.run_numbers import numbers
 from nrsfm_gui.text.run_rows import run_row
@@ -104,30 +103,6 @@ def test_a_text_field_keeps_its_own_undo(qtbot, window):
     qtbot.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert field.text() != "25"
     assert window.session.settings.eta == before.eta == 0.3
-
-
-@pytest.mark.slow
-def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp_path, monkeypatch, saved_to):
-    monkeypatch.setattr("nrsfm_gui.model.changes.GESTURE", 0.0)  # or both were one movement of the hand
-    session = window.session
-    for eta in (0.1, 0.3):
-        session.set_settings(session.settings.with_changes(eta=eta))
-        qtbot.waitUntil(
-            lambda eta=eta: window.run_control.current is None and session.shown.settings.eta == eta
-        )
-    path = saved_to(window, tmp_path / "my.nrsfm")
-    with qtbot.waitSignal(window.sequence_opening.shown):
-        window.sequence_opening.open(path)
-    (change,) = (k for k, tick in enumerate(session.shown.history.ticks) if tick.first > 0)
-    for ask in (
-        lambda: window.loss_controller.show_before_change(change),
-        lambda: window.loss_controller.show_record(0),
-        lambda: window.loss_controller.step_iteration(-1),
-    ):
-        window.session.notifier.show_status("")
-        ask()
-        assert reported(window) == NOT_KEPT
-        assert session.moment is None and session.settings.eta == 0.3
 
 
 @pytest.mark.slow

@@ -79,12 +79,6 @@ def brightness(image):
     return image.pixelColor(40, 40).green()
 
 
-def test_a_folder_is_read_in_the_order_of_its_numbers(folder):
-    source = open_source(folder)
-    assert source.count == 8 and source.size == QSize(WIDTH, HEIGHT)
-    assert [brightness(source.read(index)) for index in range(8)] == [gray(index) for index in range(8)]
-
-
 def test_a_pattern_or_one_of_numbered_pictures_means_those_of_one_folder_and_is_abandoned(tmp_path, folder):
     whole = ("img_*.png", "img_%d.png", "img_%04d.png", "img_9.png", "i*_*.png")
     for name, count in (*((name, 8) for name in whole), ("img_?.png", 6)):

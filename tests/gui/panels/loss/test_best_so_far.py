@@ -80,11 +80,6 @@ def vertices_of(history, until=None):
     return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
 
-def range_of(history):
-    """Return the range of the lines of the WNN problem."""
-    return best_range(history.seconds, *lowest_of(history))
-
-
 def line_of(history, until=None):
     """Return the lines of the WNN problem, each as its corners."""
     x, y, joined = vertices_of(history, until)
@@ -117,15 +112,6 @@ def test_a_line_of_many_records_has_few_vertices_and_both_ends(history):
     assert len(x) <= 2 * MOST_VERTICES + 4 and joined.sum() == len(x) - 1
     assert (x[0], x[-1]) == (0.0, made.seconds[-1])
     assert (y[0], y[-1]) == (made.values[0], made.values[-1]) and (np.diff(y) <= 0).all()
-
-
-def test_the_range_is_of_the_line_without_its_first_steps_and_without_the_time_of_the_refinement(searched):
-    low, high = range_of(searched)
-    assert low == 0.01 and 0.1 <= high <= 1.0
-    slow = History()
-    slow.extend(records(bests := [1e6, *[0.1] * 50, 0.05], bests, REFINE))
-    assert range_of(slow) == (pytest.approx(0.05), pytest.approx(0.1))
-    assert range_of(History()) is None
 
 
 def test_the_default_shows_the_line_of_the_final_objective_over_seconds(

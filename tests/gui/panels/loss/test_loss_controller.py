@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF
 
-from core import Settings, WeightedNuclearNorm
+from core import Settings
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT, LossController
@@ -68,43 +68,11 @@ def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, parts):
     assert parts.statuses[-1] == f"Run 1, which run {second} went on from, is forgotten"
 
 
-def test_a_change_continues_from_the_iteration_that_is_shown_again(parts):
-    parts.change(rank=3)
-    run = parts.session.shown
-    parts.wait()
-    parts.change(eta=0.3)
-    parts.wait()
-    count = len(run.history)
-    parts.loss_controller.show_before_change(1)
-    iteration = parts.session.seen.record.iteration
-    parts.change(penalty=WeightedNuclearNorm(0.4))
-    parts.wait()
-    assert parts.session.moment is None
-    iterations = [record.iteration for record in run.history.records]
-    assert iterations == sorted(iterations)  # a phase begins with the number that the one before ended with
-    assert len(iterations) > count
-    assert run.history.ticks[2].text == f"from iteration {iteration}: xi 0.5 → 0.4"
-    assert run.settings == QUICK.with_changes(rank=3, penalty=WeightedNuclearNorm(0.4))
-
-
-def test_run_continues_from_the_shown_iteration(parts):
-    run = parts.session.shown
-    parts.loss_controller.step_iteration(-1)
-    kept = run.snapshots.indices
-    assert parts.session.moment == kept[-2]
-    moment = parts.session.seen
-    parts.loss_controller.step_iteration(-100)
-    assert parts.session.moment == kept[0] == 0
-    parts.loss_controller.step_iteration(1)
-    parts.loss_controller.show_record(kept[-2])
-    parts.run_control.start(warm=True)
-    second = parts.session.shown
-    assert second is not run
-    assert parts.session.moment is None
-    parts.wait()
-    assert second.warm_from == run.number
-    # A column that the penalty has left nothing of begins anew, small.
-    assert second.history.records[0].loss == pytest.approx(moment.record.loss, rel=1e-3)
+def test_the_kept_iterations_are_stepped_through(parts):
+    kept, controller = parts.session.shown.snapshots.indices, parts.loss_controller
+    for by, moment in ((-1, kept[-2]), (-100, 0), (1, kept[1]), (100, None)):
+        controller.step_iteration(by)
+        assert parts.session.moment == moment
 
 
 def test_all_views_show_the_moment(qtbot, parts):
@@ -136,13 +104,19 @@ def test_the_cursor_is_dragged_through_the_iterations(qtbot, parts):
     assert plot.header.reading.full_text == "" and not plot.header.newest.isVisibleTo(plot.header)
 
 
-def test_a_run_from_a_file_has_no_iterations_to_look_at(parts):
-    run = parts.session.shown
+def test_a_run_from_a_file_has_no_iterations_to_look_at_nor_changes_to_go_back_to(parts):
+    run, controller = parts.session.shown, parts.loss_controller
     run.snapshots = type(run.snapshots)()
-    parts.loss_controller.show_record(0)
-    assert parts.session.moment is None
-    assert parts.statuses[-1] == NOT_KEPT
-    parts.loss_controller.step_iteration(-1)
+    run.history.tick(3, "eta 0.3 → 0.05", before=QUICK.with_changes(eta=0.3))
+    for ask in (
+        lambda: controller.show_before_change(0),
+        lambda: controller.show_record(0),
+        lambda: controller.step_iteration(-1),
+    ):
+        parts.session.notifier.show_status("")
+        ask()
+        assert parts.statuses[-1] == NOT_KEPT
+        assert parts.session.moment is None and parts.session.settings == QUICK
     assert parts.session.seen is run.last
 
 
@@ -156,17 +130,7 @@ def test_showing_an_earlier_change_stops_an_active_run(qtbot, parts, make_stream
     parts.loss_controller.show_before_change(0)
     assert run.state is RunState.STOPPED
     assert parts.session.settings == QUICK
-
-
-def test_a_tick_shows_what_changed(qtbot, parts):
-    parts.change(eta=0.3)
-    parts.wait()
-    qtbot.waitUntil(lambda: parts.loss_plot._ticks.texts == ["from run 1: eta 0.05 → 0.3"])
-    chosen = []
-    parts.loss_plot.change_chosen.connect(chosen.append)
-    item = parts.loss_plot._ticks._item
-    item.sigClicked.emit(item, item.points(), None)
-    assert chosen == [0]
+    assert parts.session.moment == run.snapshots.at(run.history.ticks[0].first - 1)[0]
 
 
 def test_the_line_and_the_error_end_where_the_published_numbers_are(qtbot, parts):

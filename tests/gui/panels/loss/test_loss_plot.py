@@ -371,6 +371,7 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     qtbot.mouseMove(view.viewport(), at(30))
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(30))
     assert requests == [60, None, 0]  # the change was clicked, and nothing else
+    assert plot._ticks.texts == ["rank 6 → 4"]
     qtbot.waitUntil(lambda: reads("", QPoint(2, 2)))
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.RightButton, pos=at(60, -15))
     qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)

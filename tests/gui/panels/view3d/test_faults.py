@@ -46,13 +46,17 @@ def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, scen
 
 @pytest.mark.parametrize("size", [(960, 540), (501, 333)])
 def test_pictures_of_any_size_leave_the_view_as_it_is(drawn, scene_of, size):
-    drawn.set_scene(scene_of(3))
-    before, orbit = drawn.grab_image(), drawn.camera.orbit
-    picture = drawn.render_image(*size)
+    scene = scene_of(3)
+    drawn.set_scene(scene)
+    before, orbit = drawn.grab().toImage(), drawn.camera.orbit
+    drawn.set_scene(scene_of(9))
+    assert drawn.grab().toImage() != before
+    drawn.set_scene(scene)
+    picture = drawn.render_image(*size)  # before the view is painted
     assert (picture.size(), picture.devicePixelRatio()) == (QSize(*size), 1.0)
     other = drawn.render_image(*size, Orbit(orbit.center, orbit.distance, orbit.azimuth + 90, 10.0))
     assert other != picture
-    assert (drawn.camera.orbit, drawn.grab_image()) == (orbit, before)
+    assert (drawn.camera.orbit, drawn.grab().toImage()) == (orbit, before)
 
 
 def test_a_large_picture_is_the_small_one_enlarged(drawn, scene_of, near):

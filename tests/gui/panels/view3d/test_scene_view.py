@@ -50,13 +50,6 @@ def test_estimate_truth_and_residuals_have_their_colors(drawn, scene_of, near):
     assert near(picture, DARK.truth, tolerance=60)[60:430].any()
 
 
-def test_hidden_layers_are_not_drawn(view, scene_of, near):
-    picture = picture_of(view, scene_of(layers={"estimate"}))
-    assert not near(picture, DARK.truth, tolerance=25).any()  # of the residuals
-    assert not near(picture, DARK.truth_shape, tolerance=25)[60:].any()
-    assert near(picture, DARK.estimate, tolerance=12).any()
-
-
 def test_mesh_tints_what_it_covers(drawn, scene_of, known):
     plain, meshed = (scene_of(layers={"estimate", *more}) for more in ((), ("faces",)))
     before, after = (picture_of(drawn, scene) for scene in (plain, meshed))
@@ -293,19 +286,6 @@ def test_what_could_not_be_sent_to_opengl_is_sent_again(opengl_view, scene_of, m
     assert failed
     assert opengl_view.grab().toImage() == expected
     assert opengl_view.renderer.uses_opengl
-
-
-def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(opengl_view, scene_of):
-    before, scene = (scene_of(frame) for frame in (2, 9))
-    opengl_view.set_scene(before)
-    first = opengl_view.grab().toImage()
-    opengl_view.set_scene(scene)
-    expected = opengl_view.grab().toImage()
-    opengl_view.set_scene(before)
-    assert opengl_view.grab().toImage() == first != expected
-    opengl_view.set_scene(scene)
-    assert opengl_view.render_image(300, 200).width() == 300
-    assert opengl_view.grab().toImage() == expected
 
 
 def test_two_views_both_draw(opengl_view, scene_of, show, near):

@@ -7,7 +7,6 @@ import pytest
 from PyQt6.QtGui import QColor
 from reconstructions import build_shapes
 
-from core.data import oriented
 from core.io.writers import SHADING
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import vertex_normals
@@ -225,21 +224,3 @@ def test_a_fine_surface_is_drawn_without_its_points_and_edges_but_with_those_bes
     np.testing.assert_array_equal(kept["estimate"].rows, np.union1d(beside, [7]))
     coarse = replace(mesh, faces=mesh.faces[:2000])
     assert without_covered(parts | {"estimate mesh": coarse}).keys() == parts.keys()
-
-
-def test_triangles_are_turned_to_run_the_same_way_round():
-    grid = np.arange(30).reshape(5, 6)
-    corners = [grid[:-1, :-1], grid[:-1, 1:], grid[1:, :-1], grid[1:, 1:]]
-    a, b, c, d = (each.ravel() for each in corners)
-    faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([c, b, d], axis=1)])
-    assert oriented(faces) is faces
-    mixed = faces.copy()
-    mixed[::3] = mixed[::3, ::-1]
-    y, x = np.divmod(np.arange(30.0), 6)
-    points = np.stack([x, y, 0 * x], axis=1)
-    normals = vertex_normals(points, oriented(mixed))
-    np.testing.assert_allclose(np.abs(normals[:, 2]), 1.0)
-    assert len(np.unique(np.sign(normals[:, 2]))) == 1
-    two = np.concatenate([mixed, mixed + 30])  # connected pieces are turned each by itself
-    normals = vertex_normals(np.concatenate([points, points + np.array([0, 0, 5])]), oriented(two))
-    np.testing.assert_allclose(np.abs(normals[:, 2]), 1.0)
