@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.data import delaunay, edges_of
+from core.data import delaunay, edges_of, oriented
 
 
 def test_delaunay_triangles_hold_no_other_point_in_their_circle():
@@ -46,3 +46,9 @@ def test_edges_are_those_of_a_loop():
     expected = sorted({tuple(sorted((int(f[i]), int(f[(i + 1) % 3])))) for f in faces for i in range(3)})
     assert [tuple(pair) for pair in edges_of(faces).tolist()] == expected
     assert edges_of(np.zeros((0, 3), dtype=int)).shape == (0, 2)
+
+
+def test_the_triangles_of_every_connected_piece_run_the_same_way_round():
+    strip = np.array([[0, 1, 2], [1, 2, 3], [3, 2, 4]])
+    directed = oriented(np.concatenate([strip, strip + 5]))[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    assert len(np.unique(directed, axis=0)) == len(directed)

@@ -7,14 +7,18 @@ import pytest
 from reconstructions import build_shapes
 
 from core import Settings, simulate
+from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.points.points_table import WEIGHT, PointsTable
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
-from nrsfm_gui.scene.incumbent import incumbent_of
+from nrsfm_gui.scene.incumbent import incumbent_of, quality
 from nrsfm_gui.scene.scene import build_scene, error_series
 from nrsfm_gui.scene.sequence_errors import frame_ahead
+from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.run_numbers import numbers
+from nrsfm_gui.text.run_rows import run_row
+from nrsfm_gui.text.status_text import headline_text
 
 ROBUST = Settings(rank=2, rotations="truth", starts=1, objective="wnn", loss="cauchy")
 FRAME, POINT = 3, 4  # of the outlier
@@ -48,6 +52,19 @@ def test_the_numbers_of_a_run_count_what_was_hidden(session, known, make_iterate
     plain = add_run(session, make_iterate(known, noise=0.0), Settings())
     rows = numbers(plain, incumbent_of(plain, plain.last, None), known.sequence)
     assert "held out" not in {row.label for row in rows}
+
+
+def test_without_a_truth_the_error_of_a_run_is_that_at_held_out_observations(known, make_iterate):
+    bare = replace(known.sequence, truth=None)
+    end = replace(make_iterate(known, noise=0.1), settings=HIDE)
+    run = Run(1, bare, HIDE, last=end)
+    found = incumbent_of(run, end, quality(build_shapes(bare, end)))
+    error = measure(found.errors.held_out, bare.units)
+    assert run_row(run, found).error == f"{error} held out"
+    assert {row.label: row.value for row in numbers(run, found, bare)}["held-out RMS"] == error
+    assert f"{error} at held-out" in headline_text(found, bare).large[0]
+    uncertain = replace(found.errors, held_out=None, uncertainty=0.079, size=1.0)
+    assert run_row(run, replace(found, errors=uncertain)).error == "± 7.9 %"
 
 
 def test_a_scene_separates_what_is_excluded_from_what_is_hidden(known, mask):

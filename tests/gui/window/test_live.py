@@ -10,7 +10,6 @@ from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox
 
 from core import Settings, iterate
-from core.foundation import PhaseKind
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters import parameter_form, parameters_panel
@@ -126,24 +125,6 @@ def follows(qtbot, window):
 
 def moved(before, now):
     return relative_movement(before.geometry.points, now.geometry.points)
-
-
-@pytest.mark.slow
-def test_the_refined_shape_follows_a_slider_from_where_it_is_and_comes_back(qtbot, refined):
-    session = refined.session
-    done, before = session.shown, session.shown.last
-    drag(refined, "isometry", 12)
-    now = follows(qtbot, refined)
-    run = session.shown
-    assert session.runs == [done, run] and done.last is before
-    assert moved(before, now) > 1e-5
-    first = next(each for each in run.history.records if each.energy is not None)
-    assert first is run.history.records[0]  # the shape does not go back to a start
-    assert {each.phase.kind for each in run.history.records} <= {PhaseKind.FINEST, PhaseKind.UNCERTAINTY}
-    while session.settings != before.settings:
-        session.undo()
-    assert moved(before, follows(qtbot, refined)) < 1e-3
-    assert session.shown is run
 
 
 @pytest.mark.slow

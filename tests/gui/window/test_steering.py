@@ -1,17 +1,10 @@
 """Undoing parameters, going back to a change, and looking at a run as it was."""
 
-from dataclasses import replace
-
 import pytest
 from PyQt6.QtCore import Qt
 
 from core import Settings, TruncatedNuclearNorm
-from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.scene.summaries import measure
-from nrsfm_gui.text.run_numbers import numbers
-from nrsfm_gui.text.run_rows import run_row
-from nrsfm_gui.text.status_text import headline_text
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1e-3, free=4), eta=1e-4)
@@ -103,31 +96,6 @@ def test_a_text_field_keeps_its_own_undo(qtbot, window):
     qtbot.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert field.text() != "25"
     assert window.session.settings.eta == before.eta == 0.3
-
-
-@pytest.mark.slow
-def test_observations_are_held_out_of_a_run_from_scratch(qtbot, make_window, known):
-    """A run that has seen them, and one that continues it, cannot be judged by them."""
-    bare = replace(known.sequence, truth=None)
-    window = make_window(bare, settings=QUICK.with_changes(rotations="tracks"))
-    window.parameters_controller.run()
-    wait(qtbot, window)
-    seen = window.session.shown
-    window.loss_controller.hold_out()
-    assert reported(window).startswith(f"Run {sentence_name(window.session.shown)} starts from nothing: ")
-    wait(qtbot, window)
-    run = window.session.shown
-    assert run is not seen and run.warm_from is None and run.settings.hide
-    assert len(window.session.runs) == 2
-    errors = window.display.errors  # in a thread
-    qtbot.waitUntil(lambda: errors.incumbent is not None and errors.incumbent.iterate is run.last)
-    found = errors.incumbent
-    error = measure(found.errors.held_out, bare.units)
-    assert run_row(run, found).error == f"{error} held out"
-    quality = replace(found.errors, held_out=None, uncertainty=0.079, size=1.0)
-    assert run_row(run, replace(found, errors=quality)).error == "± 7.9 %"
-    assert {row.label: row.value for row in numbers(run, found, bare)}["held-out RMS"] == error
-    assert f"{error} at held-out" in headline_text(found, bare).large[0]
 
 
 @pytest.mark.slow

@@ -14,8 +14,7 @@ from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
-from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.widgets.color_bar import INSET, ColorBar, number
+from nrsfm_gui.widgets.color_bar import INSET, number
 from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.style import apply_theme
 
@@ -56,21 +55,11 @@ def parts(session, display, scene_view, tracks_view, messages, press_action, kno
 
 
 @pytest.fixture
-def bar(qtbot, known, shapes):
-    """A color bar of errors, and what it asked for."""
-    shown = qtbot.addWidget(ColorBar())
-    shown.asked = []
-
-    def draw(limits):
-        appearance = Appearance(color_by="error", limits=limits)
-        scene = build_scene(known.sequence, shapes, frame=2, appearance=appearance)
-        shown.set_scale(scene.appearance, scene.color_limits, scene.color_title)
-
-    shown.limits_requested.connect(lambda limits: (shown.asked.append(limits), draw(limits)))
-    draw(None)
-    shown.resize(shown.sizeHint())
-    shown.show()
-    return shown
+def bar(parts):
+    """The color bar of the 3-D view, of depths."""
+    parts.session.change_appearance(color_by="depth")
+    parts.display.refresh()
+    return parts.scene_view.color_bar
 
 
 def mouse(bar, kind, x):
@@ -84,24 +73,32 @@ popups = pytest.mark.qt_log_ignore("does not support grabbing the keyboard", ext
 # The color bar
 
 
-def test_dragging_an_end_moves_that_limit_and_a_double_click_resets_it_to_the_data(bar):
+def test_dragging_an_end_moves_that_limit_and_a_double_click_resets_it_to_the_data(parts, bar):
+    def limits_after(kind, x):
+        mouse(bar, kind, x)
+        parts.display.refresh()
+        return parts.session.appearance.limits
+
+    press, release, double = (QEvent.Type[f"MouseButton{name}"] for name in ("Press", "Release", "DblClick"))
+    move = QEvent.Type.MouseMove
     low, high = bar.limits
     right, length = bar.width() - INSET, bar.width() - 2 * INSET
-    mouse(bar, QEvent.Type.MouseButtonPress, right)
-    mouse(bar, QEvent.Type.MouseMove, right - length / 2)
-    assert bar.asked[-1] == pytest.approx((low, low + (high - low) / 2))
-    mouse(bar, QEvent.Type.MouseMove, right + length)  # beyond the bar
-    assert bar.asked[-1] == pytest.approx((low, low + 2 * (high - low)))
-    mouse(bar, QEvent.Type.MouseMove, right - 3 * length)  # not past the other end
-    assert bar.asked[-1][0] < bar.asked[-1][1]
-    mouse(bar, QEvent.Type.MouseMove, right - length / 2)
-    mouse(bar, QEvent.Type.MouseButtonRelease, right - length / 2)
-    mouse(bar, QEvent.Type.MouseButtonPress, INSET)
-    mouse(bar, QEvent.Type.MouseMove, INSET + length / 2)  # of the new scale
-    assert bar.asked[-1] == pytest.approx((low + (high - low) / 4, low + (high - low) / 2))
-    mouse(bar, QEvent.Type.MouseButtonRelease, INSET)
-    mouse(bar, QEvent.Type.MouseButtonDblClick, bar.width() / 2)
-    assert bar.asked[-1] is None
+    mouse(bar, press, right)
+    assert limits_after(move, right - length / 2) == pytest.approx((low, low + (high - low) / 2))
+    assert limits_after(move, right + length) == pytest.approx(
+        (low, low + 2 * (high - low))
+    )  # beyond the bar
+    lower, upper = limits_after(move, right - 3 * length)
+    assert lower < upper  # not past the other end
+    limits_after(move, right - length / 2)
+    mouse(bar, release, right - length / 2)
+    mouse(bar, press, INSET)
+    limits = limits_after(move, INSET + length / 2)  # of the new scale
+    assert limits == bar.limits == pytest.approx((low + (high - low) / 4, low + (high - low) / 2))
+    mouse(bar, release, INSET)
+    panel = parts.appearance_panel
+    assert panel.low.value() == pytest.approx(bar.limits[0], rel=1e-3) and not panel.automatic.isChecked()
+    assert limits_after(double, bar.width() / 2) is None
     assert bar.limits == (low, high)
 
 
@@ -114,7 +111,7 @@ def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
     actions = {action.text(): action for action in menu.actions()}
     for title, signal, key in (
         ("Magma", bar.color_map_requested, "magma"),
-        ("Depth from the camera", bar.coloring_requested, "depth"),
+        ("Point number", bar.coloring_requested, "index"),
     ):
         with qtbot.waitSignal(signal) as caught:
             actions[title].trigger()
@@ -146,20 +143,6 @@ def test_every_coloring_reaches_both_views_and_is_named(parts):
     action = parts.press("color_by_error")
     assert action.isChecked() is True  # it was not before
     assert parts.session.appearance.color_by == "error"
-
-
-def test_the_color_bar_of_the_view_changes_the_limits(parts):
-    parts.session.change_appearance(color_by="depth")
-    parts.display.refresh()
-    bar = parts.scene_view.color_bar
-    low, high = bar.limits
-    mouse(bar, QEvent.Type.MouseButtonPress, INSET)
-    mouse(bar, QEvent.Type.MouseMove, bar.width() / 2)
-    mouse(bar, QEvent.Type.MouseButtonRelease, bar.width() / 2)
-    parts.display.refresh()
-    assert bar.limits == pytest.approx(((low + high) / 2, high), rel=1e-2)
-    assert parts.appearance_panel.low.value() == pytest.approx(bar.limits[0], rel=1e-3)
-    assert not parts.appearance_panel.automatic.isChecked()
 
 
 def test_the_panel_changes_everything(parts):

@@ -166,6 +166,7 @@ def test_observations_are_held_out_reproducibly_and_undone(parts, known):
     session, settings = parts.session, parts.session.settings
     assert not parts.loss_plot._hold_out.isVisible()  # there is a truth
     parts.loss_plot._hold_out.linkActivated.emit("hold out")
+    assert len(session.runs) == 2 and session.shown.warm_from is None  # which has not seen them
     held = session.excluded
     count = int(known.sequence.visible.sum())
     assert held.sum() == round(0.05 * count) and known.sequence.visible[held].all()
