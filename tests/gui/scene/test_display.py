@@ -13,6 +13,21 @@ def runs(session, display, add_three_runs):
     display.refresh()
 
 
+@pytest.fixture
+def compute(session, display, make_iterate, known):
+    """Begin to make the picture of an iterate that a newer one follows at once; return the former."""
+
+    def begin():
+        iterate = session.shown.last = make_iterate(known, noise=0.2)
+        display._moved_at = display._next_picture_at = 0.0  # nothing rests
+        display._tick()
+        assert display._jobs
+        session.shown.last = make_iterate(known, noise=0.1)
+        return iterate
+
+    return begin
+
+
 def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chosen_meanwhile(
     session, display
 ):
@@ -25,16 +40,10 @@ def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chos
 
 
 def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
-    qtbot, session, display, make_iterate, known
+    qtbot, session, display, compute
 ):
-    run = session.shown
-    run.last = make_iterate(known, noise=0.2)
-    display._moved_at = display._next_picture_at = 0.0  # nothing rests
-    display._tick()
-    assert display._jobs  # its picture is being made
-    noted = []
+    noted, run, iterate = [], session.shown, compute()
     display.errors.publish = lambda run, wanted, *_, newest: noted.append((run, wanted.iterate))
-    iterate, run.last = run.last, make_iterate(known, noise=0.1)
     started = session.add_run(Settings())
     started.state = RunState.RUNNING
     qtbot.waitUntil(lambda: (run, iterate) in noted)
@@ -50,17 +59,10 @@ def test_runs_that_were_stopped_before_their_first_record_show_the_run_that_they
     assert display.errors.incumbent.run == run.number and display.drawn is run.last
 
 
-def test_a_picture_that_was_made_meanwhile_does_not_replace_a_newer_one(
-    qtbot, session, display, make_iterate, known
-):
-    run = session.shown
-    run.last = make_iterate(known, noise=0.2)
-    display._moved_at = display._next_picture_at = 0.0  # nothing has to rest
-    display._tick()
-    assert display._jobs  # the picture of this point is being made
-    newest = run.last = make_iterate(known, noise=0.1)
+def test_a_picture_that_was_made_meanwhile_does_not_replace_a_newer_one(qtbot, session, display, compute):
+    compute()
+    newest, drawn = session.shown.last, []
     display.refresh()
-    drawn = []
     display.scene_shown.connect(lambda _scene: drawn.append(display._picture.of.iterate))
     qtbot.waitUntil(lambda: not display._jobs)
     qtbot.wait(60)

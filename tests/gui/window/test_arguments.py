@@ -189,18 +189,6 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_scr
     assert result.rank == result.meta["settings"]["rank"] == 3
 
 
-@pytest.mark.slow
-def test_all_is_as_large_as_preferred(tmp_path):
-    kept = tmp_path / "config" / ORGANIZATION / f"{APPLICATION}.json"
-    kept.parent.mkdir(parents=True)
-    kept.write_text('{"size": 150}')
-    picture = tmp_path / "window.png"
-    words = ("--screenshot", str(picture), "--exit", "--window-size", "1000x700")
-    done = run_application("sample:stretch/circle", *words, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert QImage(str(picture)).width() == 1500
-
-
 def test_the_environment_goes_before_the_preferred_size_and_later_programs_keep_theirs():
     environment = {}
     with enlarged(environment, 125):
@@ -212,7 +200,10 @@ def test_the_environment_goes_before_the_preferred_size_and_later_programs_keep_
 
 
 @pytest.mark.slow
-def test_the_sample_is_painted_by_opengl(tmp_path):
+def test_the_sample_is_painted_by_opengl_as_large_as_preferred(tmp_path):
+    kept = tmp_path / "config" / ORGANIZATION / f"{APPLICATION}.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text('{"size": 150}')
     picture = tmp_path / "window.png"
     done = run_application(
         "sample:stretch/circle", "--screenshot", str(picture), "--exit", "--renderer", "opengl",
@@ -220,6 +211,7 @@ def test_the_sample_is_painted_by_opengl(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     image = QImage(str(picture))
-    middle = [image.pixelColor(x, y) for x in range(300, 900, 3) for y in range(100, 380, 3)]
+    assert image.width() == 1800
+    middle = [image.pixelColor(x, y) for x in range(450, 1350, 4) for y in range(150, 570, 4)]
     gray = [color for color in middle if color.lightness() > 110 and color.saturation() < 60]
     assert len(gray) > 500  # the ground truth, which is lit

@@ -50,6 +50,13 @@ def test_estimate_truth_and_residuals_have_their_colors(drawn, scene_of, near):
     assert near(picture, DARK.truth, tolerance=60)[60:430].any()
 
 
+def test_hidden_layers_are_not_drawn(view, scene_of, near):
+    picture = picture_of(view, scene_of(layers={"estimate"}))
+    assert not near(picture, DARK.truth, tolerance=25).any()  # of the residuals
+    assert not near(picture, DARK.truth_shape, tolerance=25)[60:].any()
+    assert near(picture, DARK.estimate, tolerance=12).any()
+
+
 def test_mesh_tints_what_it_covers(drawn, scene_of, known):
     plain, meshed = (scene_of(layers={"estimate", *more}) for more in ((), ("faces",)))
     before, after = (picture_of(drawn, scene) for scene in (plain, meshed))
