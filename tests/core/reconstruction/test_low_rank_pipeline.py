@@ -178,6 +178,14 @@ def test_every_start_is_followed_by_the_method_that_was_chosen_and_to_its_limit(
     assert all(np.isfinite(each.geometry.points).all() for each in (limited[0], limited[-1]))
 
 
+def test_a_run_that_is_changed_to_another_problem_is_of_that_one(scene):
+    before = next(core.iterate(scene, settings(starts=1)))
+    other = core.Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1, objective="wnn")
+    *_, end = core.iterate(scene, other, start=before)
+    assert end.status.finished and end.settings == other
+    assert end.best.loss == pytest.approx(core.reconstruct(scene, other).loss)
+
+
 def test_large_problems_are_searched_on_some_of_their_points(monkeypatch):
     scene = rigid_scene(points=1200, noise=0.3, missing=0.2)
     result = core.reconstruct(scene, settings(starts=1))

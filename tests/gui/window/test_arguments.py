@@ -9,8 +9,6 @@ from PyQt6.QtGui import QImage
 from core import (
     PRESETS,
     ExplicitWeights,
-    RampWeights,
-    SchattenNorm,
     Settings,
     finish,
     iterate,
@@ -19,7 +17,6 @@ from core import (
     simulate,
     write_challenge,
 )
-from core.reconstruction import options_for
 from nrsfm_gui.app import enlarged, prepare_platform
 from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION
 from nrsfm_gui.model.arguments import Arguments, parse
@@ -48,19 +45,6 @@ def test_every_option_is_understood():
     assert given.scripted
     assert not parse([]).scripted
     assert parse([]).settings is None  # those of the last time
-
-
-def test_the_options_of_the_application_are_those_of_the_command_line():
-    for settings in (
-        PRESETS["paper"],
-        Settings(
-            problem="lowrank", method="agd", options=(("restart", "loss"),), rank=4, penalty=RampWeights()
-        ),
-        Settings(
-            intrinsics=(900.0, 900.0, 320.0, 240.0), starts=3, penalty=SchattenNorm(p=0.25), objective="wnn"
-        ),
-    ):
-        assert parse(["a.npz", *options_for(settings)]).settings == settings
     assert parse(["--preset", "recommended"]).settings == Settings()
 
 

@@ -58,34 +58,30 @@ def test_panels_sequences_exports_and_runs_are_found(qtbot, window, add_run, mak
 
 
 def test_a_parameter_is_found_by_its_name_and_symbol_and_its_field_focused(qtbot, window):
-    dock = window.parameters_panel.parentWidget()
-    for text, key in (("xi", "xi"), ("ξ", "xi"), ("η", "eta"), ("K", "rank"), ("gamma", "gamma")):
-        dock.hide()
-        palette = open_palette(qtbot, window)
-        palette.field.setText(text)
-        assert (entries_of(palette)[0].kind, entries_of(palette)[0].symbols[0]) == ("parameter", key)
-        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
-        focused = QApplication.focusWidget()
-        assert dock.isVisible() and window.parameters_panel.isAncestorOf(focused)
-        assert focused.objectName() == key
-
-
-def test_the_weights_of_each_objective_are_found_and_get_the_focus(qtbot, window):
-    panel = window.parameters_panel
-    for objective, key in (("depths", "mode_weights"), ("wnn", "weights")):
+    panel, dock = window.parameters_panel, window.parameters_panel.parentWidget()
+    symbols = {"xi": "xi", "ξ": "xi", "η": "eta", "K": "rank", "gamma": "gamma"}
+    for objective, weights, sigmas in (
+        ("depths", "mode_weights", {"mode_weights", "noise"}),
+        ("wnn", "weights", {"weights"}),
+    ):
         settings = Settings(objective=objective)
         window.session.set_settings(settings)
         panel.set_settings(settings)
         palette = open_palette(qtbot, window)
         palette.field.setText("sigma")
-        wanted = {key, "noise"} if objective == "depths" else {key}
-        assert {row.symbols[0] for row in entries_of(palette)[: len(wanted)]} == wanted
-        palette.field.setText("weights")
-        assert entries_of(palette)[0].symbols[0] == key
-        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
-        focused = QApplication.focusWidget()
-        assert focused is (panel.spectrum_plot.canvas if key == "weights" else focused)
-        assert panel.isAncestorOf(focused) and focused.objectName() in (key, "")
+        assert {row.symbols[0] for row in entries_of(palette)[: len(sigmas)]} == sigmas
+        for text, key in (symbols | {"weights": weights}).items():
+            dock.hide()
+            palette = open_palette(qtbot, window)
+            palette.field.setText(text)
+            assert (entries_of(palette)[0].kind, entries_of(palette)[0].symbols[0]) == ("parameter", key)
+            qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+            focused = QApplication.focusWidget()
+            assert dock.isVisible() and panel.isAncestorOf(focused)
+            if key == "weights":
+                assert focused is panel.spectrum_plot.canvas
+            else:
+                assert focused.objectName() in (key, "")
 
 
 def test_every_parameter_of_every_problem_is_found_by_its_label(qtbot, window):

@@ -3,11 +3,9 @@
 import pytest
 from PyQt6.QtCore import Qt
 
-from core import Settings, TruncatedNuclearNorm
-from nrsfm_gui.model.run import RunState
+from core import Settings
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
-LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1e-3, free=4), eta=1e-4)
 
 
 @pytest.fixture
@@ -96,21 +94,3 @@ def test_a_text_field_keeps_its_own_undo(qtbot, window):
     qtbot.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert field.text() != "25"
     assert window.session.settings.eta == before.eta == 0.3
-
-
-@pytest.mark.slow
-def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_window, rigid_scene):
-    window = make_window(rigid_scene, settings=LOW_RANK)
-    window.run_control.start(warm=False, paused=True)
-    window.run_control.step()
-    qtbot.waitUntil(lambda: len(window.session.shown.history) > 0)
-    other = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1, objective="wnn")
-    window.parameters_panel.set_settings(other)
-    window.session.set_settings(other)
-    window.run_control.set_paused(False)
-    qtbot.waitUntil(lambda: window.run_control.current is None)
-    shown = window.session.shown
-    assert shown.state is RunState.FINISHED
-    assert shown.settings == other
-    assert shown.last.settings.problem == "nonrigid"
-    assert "problem lowrank → nonrigid" in shown.history.ticks[0].text
