@@ -67,9 +67,9 @@ def test_a_movement_is_of_one_parameter_and_without_a_rest():
     assert one_gesture(first, moved, 0.1)
 
 
-def test_live_mode_applies_only_weights_eta_and_rank_of_the_norm():
+def test_live_mode_applies_only_weights_eta_and_rank_of_the_norm_and_what_is_hidden():
     run = BILINEAR.with_changes(starts=1)
-    live = {"eta": 0.2, "rank": 3, "penalty": NuclearNorm()}
+    live = {"eta": 0.2, "rank": 3, "penalty": NuclearNorm(), "hide": "3:5"}
     wanted = run.with_changes(starts=8, rotations="truth", **live)
     assert live_settings(run, wanted) == run.with_changes(**live)
     assert waiting_sentence(run, wanted) == "Press Run (Ctrl+R) to apply: rotations, starts"

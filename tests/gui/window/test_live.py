@@ -31,14 +31,9 @@ def window(qtbot, make_window, add_solved_run, known):
     return window
 
 
-def slider(window, name):
-    sliders = window.parameters_panel.findChildren(DragSlider)
-    return next(each for each in sliders if f"drag {name}" == each.objectName())
-
-
 def drag(window, name, pixels):
     """Drag a slider with the mouse, a pixel at a time."""
-    moved = slider(window, name)
+    moved = window.parameters_panel.findChild(DragSlider, f"drag {name}")
     window.parameters_panel.ensureWidgetVisible(moved)
     start = moved.rect().center()
     QTest.mousePress(moved, Qt.MouseButton.LeftButton, pos=start)
@@ -123,10 +118,6 @@ def follows(qtbot, window):
     return session.shown.last
 
 
-def moved(before, now):
-    return relative_movement(before.geometry.points, now.geometry.points)
-
-
 @pytest.mark.slow
 def test_weights_of_modes_are_followed_and_stay_and_the_window_says_how_far_the_shape_moved(qtbot, refined):
     session, plot = refined.session, refined.parameters_panel.spectrum_plot
@@ -136,7 +127,7 @@ def test_weights_of_modes_are_followed_and_stay_and_the_window_says_how_far_the_
     plot.rank_requested.emit(1)
     now = follows(qtbot, refined)
     assert now.settings.mode_weights == (1.0, 20.0)
-    share = moved(before, now)
+    share = relative_movement(before.geometry.points, now.geometry.points)
     assert share > 1e-4
     size = refined.display.errors.of_run(session.shown).errors.size
     qtbot.waitUntil(lambda: plot.hint == f"Moved {measure(share * size, 'mm')} by this change.")

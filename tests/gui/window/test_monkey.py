@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hands import turn_wheel
 from PyQt6 import sip
-from PyQt6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QTimer
+from PyQt6.QtCore import QObject, QPoint, QPointF, Qt, QTimer
 from PyQt6.QtGui import QDesktopServices, QDrag, QKeySequence
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
@@ -38,20 +38,6 @@ MODIFIERS = (
     Qt.KeyboardModifier.ControlModifier,
     Qt.KeyboardModifier.AltModifier,
 )
-
-
-class Doorkeeper(QObject):
-    """Keeps a window open: there is always a way to Quit, and the game would be over."""
-
-    def __init__(self, window):
-        super().__init__(window)
-        window.installEventFilter(self)
-
-    def eventFilter(self, _window, event):
-        closes = event is not None and event.type() == QEvent.Type.Close
-        if closes:
-            event.ignore()
-        return closes
 
 
 class Watch(QObject):
@@ -253,7 +239,7 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     reported: list[str] = []
     window.session.notifier.failed.connect(reported.append)
     window.parameters_controller.run()
-    keeper = Doorkeeper(window)
+    monkeypatch.setattr(window, "closeEvent", lambda event: event.ignore())  # there is always a way to Quit
     monkey = Monkey(window, seed, tmp_path)
     monkeypatch.setattr(sys, "excepthook", monkey.catch)
     watch, memory = Watch(window, lambda: monkey.deeds), resident_megabytes()
@@ -270,7 +256,6 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
             break
         front.close()
         qtbot.wait(1)
-    window.removeEventFilter(keeper)
     assert not window.isHidden()
     assert not [sentence for sentence in reported if "Error:" in sentence], reported
     assert window.defect_reporter.dialog is None or not window.defect_reporter.dialog.isVisible()

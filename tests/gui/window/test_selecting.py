@@ -129,30 +129,18 @@ def test_the_menu_of_a_point_is_opened_from_the_views_and_the_table(qtbot, windo
     assert "observations" in found or "exceed" in found
 
 
-@pytest.mark.slow
-def test_a_run_follows_what_is_hidden_by_a_key_and_what_is_undone(qtbot, make_window, sequence, solve):
-    solved = make_window(sequence, settings=QUICK.with_changes(rotations="truth", starts=1))
-    solve(solved)
-    session = solved.session
-
-    def wait():
-        qtbot.waitUntil(lambda: not session.shown.state.alive and solved.run_control.current is None)
-        solved.display.refresh()
-
-    wait()
+def test_what_is_hidden_by_a_key_is_drawn_so_until_that_is_undone(qtbot, window):
+    session = window.session
     session.set_frame(4)
     session.set_selection((7,))
-    qtbot.keyClick(solved.scene_view, Qt.Key.Key_X)
+    qtbot.keyClick(window.scene_view, Qt.Key.Key_X)
     assert session.settings.hide == "8:5"
-    wait()
-    assert session.shown.number == 2 and session.shown.settings.hide == "8:5"
-    assert np.isnan(solved.display.scene.shapes.residuals[4, 7])
-    assert solved.display.scene.excluded.tolist() == [point == 7 for point in range(30)]
-    assert solved.tracks_view._dots.excluded.positions.shape == (1, 2)
-    qtbot.keyClick(solved.scene_view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert session.settings.hide is None
-    wait()
-    assert np.isfinite(solved.display.scene.shapes.residuals[4, 7])
+    window.display.refresh()
+    assert np.flatnonzero(window.display.scene.excluded).tolist() == [7]
+    assert window.tracks_view._dots.excluded.positions.shape == (1, 2)
+    qtbot.keyClick(window.scene_view, Qt.Key.Key_Z, CONTROL)
+    window.display.refresh()
+    assert session.settings.hide is None and not window.display.scene.excluded.any()
 
 
 def test_the_arrows_stay_with_a_table_and_keys_act_after_a_dialog_and_once_a_field_is_left(qtbot, window):

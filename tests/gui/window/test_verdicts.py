@@ -7,7 +7,6 @@ import pytest
 from hands import button_of
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QTabBar, QToolButton
-from sharing import called_by_tests
 
 from core import Settings, Status, iterate, simulate
 from core.depth import DepthEnd, mirror_in_depth
@@ -54,7 +53,6 @@ def show_run(make_window, sequence, end):
     return make
 
 
-@called_by_tests
 def tab_of(window):
     """Return whether the tab of the panel Numbers is marked, and its tip."""
     window.numbers_controller.flush()
@@ -79,7 +77,7 @@ def test_a_report_says_what_the_answer_is_worth_once_the_run_has_ended(qtbot, sh
         assert "Answer:" not in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
-def test_remarks_are_gone_once_dismissed_or_without_their_run(qtbot, show_run, tab_of):
+def test_remarks_are_gone_once_dismissed_or_without_their_run(qtbot, show_run):
     window = show_run(JUMP, RIGID)
     panel, session = window.numbers_panel, window.session
     assert tab_of(window) == (True, "2 remarks")

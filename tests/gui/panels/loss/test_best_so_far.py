@@ -201,14 +201,18 @@ def test_starts_and_candidates_are_listed_with_how_they_ended(searched, last):
 
 
 def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(best_plot, searched, last):
-    best_plot.set_state(LossState({1: searched}, 1, attempts=attempts_of(searched, last)))
+    attempts = Attempt("lost", None, "no"), *attempts_of(searched, last)
+    best_plot.set_state(LossState({1: searched}, 1, attempts=attempts))
     table = best_plot.findChild(AttemptsTable)
     model = table.model()
     names = lambda: [model.index(row, 0).data() for row in range(model.rowCount())]  # noqa: E731
-    assert table.isVisible() and names()[:2] == ["rigid, grown", "closed form, cut"]
+    assert table.isVisible() and names()[:3] == ["lost", "rigid, grown", "closed form, cut"]
+    table.sortByColumn(LOSS, Qt.SortOrder.DescendingOrder)
+    assert names()[0] == "tracks" and names()[-1] == "lost"
     table.sortByColumn(LOSS, Qt.SortOrder.AscendingOrder)
+    assert names()[-1] == "lost"  # in both orders
     assert names()[0] == "closed form, cut" and model.index(0, LOSS).data() == "−1.3010"
-    losses = [float(model.index(row, LOSS).data().replace("−", "-")) for row in range(model.rowCount())]
+    losses = [float(model.index(row, LOSS).data().replace("−", "-")) for row in range(model.rowCount() - 1)]
     assert losses == sorted(losses)
     assert model.index(0, 0).data(Qt.ItemDataRole.FontRole).bold()
     table.entered.emit(model.index(0, 0))
@@ -216,16 +220,6 @@ def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(best_plo
     assert shown.isVisible() and shown.getOriginalDataset()[0].tolist() == pytest.approx([1.0, 1.1, 1.2])
     table.hovered.emit(None)
     assert not shown.isVisible()
-
-
-def test_missing_losses_come_last_in_both_orders(qtbot):
-    table = qtbot.addWidget(AttemptsTable())
-    losses = (("a", None), ("b", -1.0), ("c", None), ("d", 2.0))
-    table.set_attempts(tuple(Attempt(name, loss, "no") for name, loss in losses))
-    for order, first in ((Qt.SortOrder.AscendingOrder, "bd"), (Qt.SortOrder.DescendingOrder, "db")):
-        table.sortByColumn(LOSS, order)
-        names = "".join(table.model().index(row, 0).data() for row in range(4))
-        assert names[:2] == first and sorted(names[2:]) == ["a", "c"]
 
 
 def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(best_plot, searched, last):
