@@ -78,10 +78,8 @@ def test_a_parameter_is_found_by_its_name_and_symbol_and_its_field_focused(qtbot
             qtbot.keyClick(palette.field, Qt.Key.Key_Return)
             focused = QApplication.focusWidget()
             assert dock.isVisible() and panel.isAncestorOf(focused)
-            if key == "weights":
-                assert focused is panel.spectrum_plot.canvas
-            else:
-                assert focused.objectName() in (key, "")
+            named = focused.objectName() == key
+            assert focused is panel.spectrum_plot.canvas if key == "weights" else named
 
 
 def test_every_parameter_of_every_problem_is_found_by_its_label(qtbot, window):
