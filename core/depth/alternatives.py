@@ -28,7 +28,7 @@ import numpy as np
 from ..foundation.representation import OneLine
 from ..foundation.types import Ints
 from ..solvers.solver import iterate
-from .edges import has_parts, log_lengths, neighbor_edges
+from .edges import log_lengths, may_vary, neighbor_edges
 from .energy import DepthLevel
 from .lbfgs import LBFGS
 from .problem import DepthPoint, DepthProblem
@@ -174,9 +174,9 @@ def find_mirrored(
 
 
 def may_stretch(problem: DepthProblem, point: DepthPoint, options: DepthOptions) -> bool:
-    """Return whether lengths may not stay: within parts they do, and some are relative to the size anyway."""
-    parts = has_parts(problem.shapes(point), options.neighbors)
-    return not (parts or problem.inflates) and options.isometry > 0
+    """Return whether lengths may not stay; where they are relative to the size they do."""
+    asked = options.isometry > 0 and not problem.inflates
+    return asked and may_vary(problem.shapes(point), options.neighbors)
 
 
 def is_stretching(

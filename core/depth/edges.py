@@ -11,6 +11,7 @@ CANDIDATES = 1.75  # neighbors over these, that the most rigid edges are chosen 
 # Standard deviations of lengths over their means: the highest tenth over the median above which an object has
 # parts. Of surfaces it is at most 2.7, of a sheet that stretches 3.4, of bodies at least 3.7.
 APART = 3.5
+VARYING = 0.008  # median of these: of paper it is at most .005, of what stretches or tears at least .012
 SHORTEST_EDGE = 1e-6  # in units of s: keeps the direction of an edge of length 0 finite
 MOST_AT_ONCE = 20_000  # distances
 STILL = 0.03  # standard deviation of a log length below which it counts as constant
@@ -70,9 +71,24 @@ def has_parts(shapes: Floats, neighbors: int) -> bool:
 
     `shapes`: (F, 3, P) the shapes; `neighbors`: of each point, that it has edges to.
     """
+    median, high = _length_variation(shapes, neighbors)
+    return high > APART * median
+
+
+def may_vary(shapes: Floats, neighbors: int) -> bool:
+    """Return whether most lengths vary, and about alike: else they nearly stay, or there are parts.
+
+    `shapes` and `neighbors` as in `has_parts`.
+    """
+    median, high = _length_variation(shapes, neighbors)
+    return VARYING < median and high <= APART * median
+
+
+def _length_variation(shapes: Floats, neighbors: int) -> tuple[float, float]:
+    """Return the median and the highest tenth of the standard deviations of lengths over their means."""
     mean, deviation = _length_statistics(shapes, neighbor_edges(shapes, neighbors))
     median, high = np.quantile(deviation / mean, (0.5, 0.9))
-    return bool(high > APART * median)
+    return float(median), float(high)
 
 
 def frame_sizes(shapes: Floats, edges: Ints) -> Floats:

@@ -21,7 +21,7 @@
 
 Where lengths do not stay (`alternatives.is_stretching`), or may not and starts lead to many ends, all of
 these but for poses and closing levels pass once more with lengths that count less.  What then has fewer
-modes, of shapes and of lengths in sum, is kept.  Where starts lead to many ends, the coarse levels pass with
+modes, of shapes and of lengths in sum, is kept.  Where frames and ends are many, the coarse levels pass with
 lengths that count a third, too: an end that these held where it was comes down to the others.
 
 Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins
@@ -314,7 +314,7 @@ class _Search(OneLine):
             kept = yield from self._mirror(kept)
         differ = thorough and self._agreeing(kept[0], ends) < min(AGREED, len(starts) - 1)
         self.undecided = differ and len(kept) == REFLECTED
-        if self.undecided and full.length_share == 1.0:
+        if self.undecided and full.length_share == 1.0 and not self._posed_anew:
             kept = yield from self._add_lighter(kept, starts)
         ranked = yield from self._rank(kept, TIE if thorough and not differ else np.inf)
         limit = ranked[0][0] + (TIE_RANKED if differ else 0.0) * abs(ranked[0][0])
