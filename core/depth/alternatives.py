@@ -15,6 +15,12 @@ exclude them, and they do not come back to the solution, they are judged on all 
 nothing at a coarse level may be excluded by far, or be lower by far.
 
 What may only be lower at the finest level passes the levels before on all points (`find_near`).
+
+An object may also stretch (`is_stretching`).  With L the log lengths of the edges less their means, P / E of
+them independent, half of log det(L L' P / (E F e^2) + I) is how many nats describe them, as that of D D' is
+of the deviations: what inflates varies all lengths by one mode.  Where lengths count less, the deviations
+always take fewer nats.  The lengths of paper, mats, backs and bodies then take more, those of balloons and of
+sheets that stretch fewer, or hardly more.
 """
 
 from __future__ import annotations
@@ -182,12 +188,7 @@ def may_stretch(problem: DepthProblem, point: DepthPoint, options: DepthOptions)
 def is_stretching(
     problem: DepthProblem, point: DepthPoint, options: DepthOptions, solution: OwnEnd | None = None
 ) -> bool:
-    """Return whether the lengths of a solution do not stay.
-
-    The shapes have fewer modes wherever lengths count less. The lengths of paper, mats, backs and bodies then
-    have more, those of balloons and of sheets that stretch have fewer, or hardly more. `solution`: its own
-    end, where that is known.
-    """
+    """Return whether the lengths of a solution do not stay. `solution`: its own end, where that is known."""
     own = solution or OwnEnd.of_solution(problem, point, options)
     edges = neighbor_edges(own.problem.shapes(own.point), options.neighbors)
     kept, lighter = (
@@ -198,14 +199,10 @@ def is_stretching(
 
 
 def modes(problem: DepthProblem, point: DepthPoint, edges: Ints, eps: float) -> tuple[float, float]:
-    """Return how much shapes deform and how much the lengths of edges (2, E) vary, in nats per frame.
-
-    Both are half of a log det, of deviations in units of s, and of those of log lengths: an object that
-    inflates varies all its lengths by one mode.
-    """
+    """Return how much shapes deform and how much the lengths of edges (2, E) vary, in nats per frame."""
     X = problem.shapes(point)
     lengths = np.sqrt(X.shape[2] / edges.shape[1]) * log_lengths(X, edges)
-    return mode_nats((X - X.mean(axis=0)).reshape(len(X), -1), eps), mode_nats(lengths, OF_LENGTHS * eps)
+    return mode_nats(X - X.mean(axis=0), eps), mode_nats(lengths, OF_LENGTHS * eps)
 
 
 def mirrored_together(problem: DepthProblem, lower: Sequence[Alternative]) -> Iterator[DepthPoint]:

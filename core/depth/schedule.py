@@ -144,13 +144,11 @@ def is_loose(problem: DepthProblem, point: DepthPoint, count: int | None = None)
     `count`: of the points that those of the problem stand for, where they are a part.
     """
     X = problem.shapes(point)
-    D = (X - X.mean(axis=0)).reshape(len(X), -1)
-    if count is not None:
-        D *= np.sqrt(count / X.shape[2])
-    return problem.inflates or mode_nats(D, RANKED.eps) < FEW_MODES
+    stand_for = 1.0 if count is None else count / X.shape[2]
+    return problem.inflates or mode_nats(np.sqrt(stand_for) * (X - X.mean(axis=0)), RANKED.eps) < FEW_MODES
 
 
 def mode_nats(D: Floats, eps: float) -> float:
-    """Return half of log det(D D' / (F eps^2) + I) of deviations (F, n), in nats per frame."""
-    sigma = np.linalg.svd(D, compute_uv=False)
+    """Return half of log det(D D' / (F eps^2) + I) of deviations (F, ...), in nats per frame."""
+    sigma = np.linalg.svd(D.reshape(len(D), -1), compute_uv=False)
     return float(0.5 * np.log1p(np.square(sigma / eps) / len(D)).sum())

@@ -44,6 +44,7 @@ from ..solvers.solver import iterate
 from .alternatives import (
     OwnEnd,
     Pausing,
+    Value,
     differs,
     find_mirrored,
     find_near,
@@ -222,14 +223,11 @@ class _FineEnd(OneLine):
     energy: float  # per point and frame
     coarser: DepthPoint  # see `DepthStep`
     objective: LevelEnergy  # whose value the energy is
-    passed: tuple[
-        tuple[DepthPoint, float], ...
-    ]  # where each of the finest levels ended, and the energy there
+    passed: tuple[tuple[DepthPoint, float], ...]  # where the finest levels ended, and the energies there
     own: OwnEnd | None = None  # with what is mirrored and not lower; None before
 
 
 End = TypeVar("End", _CoarseEnd, _FineEnd)
-Value = TypeVar("Value")
 
 
 def _distinct(problem: DepthProblem, ends: Sequence[End]) -> list[End]:
@@ -367,8 +365,7 @@ class _Search(OneLine):
         """Return the same; what competes is of the searched points, and the lowest ends pass on to all."""
         subset, part = self.subset, self.subset.part
         own = DepthSubset(part, part, np.arange(part.shape[1]))
-        shown, count = subset.restrict(self.best), subset.problem.shape[1]
-        search = _Search(own, self.options, shown, count=count)
+        search = _Search(own, self.options, subset.restrict(self.best), count=subset.problem.shape[1])
         steps = Pausing(search._compete({name: subset.restrict(start) for name, start in starts.items()}))
         work, phase, shown = _fine_work(subset.problem.shape, FINE[-1:]), None, search.best
         smoothing = self._smoothing_work

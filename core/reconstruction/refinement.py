@@ -312,8 +312,8 @@ def _iterates(
         if found is None:
             return
         of_part, step = found
-        if step.finished and of_part.objective is not None:
-            subset = subset.with_length_share(of_part.objective.problem.length_share)
+        if step.followed is not None:
+            subset = step.followed.subset
         problem = subset.part if of_part.objective is None else of_part.objective.problem
         record = record.following(began, loss=end.best.loss, phase=step.phase, energy=step.energy)
         iterate = replace(
