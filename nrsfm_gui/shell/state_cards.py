@@ -200,11 +200,11 @@ class StateCards(QObject):
             actions.insert(0, ("Find outliers", self._show_outliers))
         errors = known.errors
         better = [] if errors is None else self._better(run, errors, others)
-        if errors is not None and better:  # alone, so that no number is elided
+        if errors is not None and better:
             now, truth = summaries.measure(errors.error, errors.unit), truth_phrase(run.sequence.truth_name)
             words = ", ".join(f"{length} {where}" for length, where, _show in better)
-            parts = [f"{result_sentence(run, known)}, {now} from {truth}; nearer: {words}"]
-            actions = [(f"Show {better[0][0]}", better[0][2])]
+            parts[0] += f", {now} from {truth}; nearer: {words}"
+            actions.insert(0, (f"Show {better[0][0]}", better[0][2]))
         self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
 
     def _better(
