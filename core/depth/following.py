@@ -62,6 +62,7 @@ class DepthStep(OneLine):
     # Of the last step: where a coarser level ended, see `uncertainty`; None where only some points passed it.
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
+    length_share: float = 1.0  # of the problem of the end, see `DepthProblem`
     own: OwnEnd | None = None  # of the last step of the part, before the closing levels; None if not known
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
     known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
@@ -108,7 +109,8 @@ def follow_depths(
             if done or iteration >= ANSWER_ITERATIONS:
                 yield DepthStep(best, lowest, energy, phase, share, objective=objective, known=known)
         done = True
-    yield DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
+    last = DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
+    yield replace(last, length_share=objective.problem.length_share)
 
 
 def _converged_share(decrease: float, largest: float) -> float:
@@ -189,8 +191,8 @@ def _way_back(followed: Followed, objective: LevelEnergy) -> DepthStep | None:
     )
     if here < known - EQUAL * abs(known):
         return None
-    phase = Phase(PhaseKind.FINEST)
-    return DepthStep(end, known, known, phase, 1.0, finished=True, coarser=followed.coarser, objective=found)
+    step = DepthStep(end, known, known, Phase(PhaseKind.FINEST), 1.0, finished=True, coarser=followed.coarser)
+    return replace(step, objective=found, length_share=found.problem.length_share)
 
 
 def followed_points(shape: tuple[int, int]) -> int:

@@ -174,8 +174,8 @@ def refine_part(
     """
     shown, carried = anchor, False
     for step in refine_depths(subset.part, starts, options):
-        if step.finished and step.objective is not None:
-            subset = subset.with_length_share(step.objective.problem.length_share)
+        if step.finished:
+            subset = subset.with_length_share(step.length_share)
         if subset.complete:
             yield step, replace(step, followed=_followed(subset, step, step.best), own=None)
             continue
@@ -298,6 +298,7 @@ class _Search(OneLine):
             ends=(*ends, *others),
             coarser=best.coarser,
             objective=best.objective,
+            length_share=self.subset.problem.length_share,
             own=best.own,
         )
 

@@ -131,7 +131,7 @@ def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, no
     refinement = {
         "noise_px": noise,
         "isometry": settings.isometry,
-        "length_share": 1.0 if step.objective is None else step.objective.problem.length_share,
+        "length_share": step.length_share,
         "neighbors": settings.neighbors,
         "smallest_movement": settings.smallest_movement,
         "mode_weights": list(settings.mode_weights),

@@ -343,9 +343,8 @@ def _run_self_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Ite
         yield _of_estimate(last, settings, assumed.origin)
     last = _of_estimate(last, settings, assumed.origin)
     if last.depth is not None:
-        problem, objective = depth_problem(last.best, settings.noise, assumed.K), last.depth.objective
-        if objective is not None:
-            problem = replace(problem, length_share=objective.problem.length_share)
+        problem = depth_problem(last.best, settings.noise, assumed.K)
+        problem = replace(problem, length_share=last.depth.length_share)
         options = depth_options(settings, thorough=True)
         focals = profile_focal(problem, last.depth.best, float(assumed.K[0, 0]), options)
         while True:

@@ -250,8 +250,9 @@ class Iterate:
 
         Where its bilinear solution is another one, that is shown first, then the coarse levels of its start.
         """
-        own = self.view is None and self.phase.kind is PhaseKind.DEPTH_START
-        return self.earlier is not None and self.record.energy is not None and not own
+        if self.earlier is None or self.record.energy is None:
+            return False
+        return self.view is not None or (self.depth is not None and self.depth.best is self.earlier.best)
 
     def result(self) -> Result:
         """Return the lowest point so far as a result, whether the run is done or not.

@@ -125,12 +125,13 @@ def with_refinement(
     starts = {name: subset.restrict(first)} | usable_starts(subset, candidates)
     if earlier is not None:
         starts["refined shape"] = subset.restrict(earlier.best)
-    view = None if shown is None else shown.geometry
+    view, own_start = (None, True) if shown is None else (shown.geometry, False)
     steps = refine_part(subset, first, starts, options)
     for step in _iterates(each, steps, subset, options, share=share):
         depth = step.depth
+        own_start = own_start and step.phase.kind is PhaseKind.DEPTH_START  # lighter starts may follow
         if earlier is not None and depth is not None and not step.status.finished:
-            if shown is not None or step.phase.kind is not PhaseKind.DEPTH_START:
+            if not own_start:
                 depth = replace(depth, best=earlier.best, best_energy=earlier.best_energy)
             step = replace(step, depth=depth, view=view, earlier=earlier)
         yield step

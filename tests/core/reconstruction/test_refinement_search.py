@@ -2,12 +2,14 @@
 
 import json
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from core import Settings, SolveStep, iterate, load_start, simulate
+from core import PRESETS, Settings, SolveStep, iterate, load_start, simulate
 from core.cli import parser, steps_from
+from core.depth.search import LIGHT
 from core.evaluation import procrustes_mm
 from core.foundation import WNN, PhaseKind
 from core.reconstruction import BILINEAR_START, RECORDS, refinement
@@ -74,6 +76,16 @@ def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_e
     for start in bilinear[0], search:
         *_, last = iterate(sequence, REFINED.with_changes(rank=1, eta=0.1), start=start)
         assert last.depth.best_energy == pytest.approx(end.depth.best_energy, abs=0.01)
+
+
+def test_the_earlier_shape_stays_while_lighter_lengths_are_searched():
+    scene = replace(simulate("stretch", frames=24, points=40, path="zigzag", noise=0.3), companion=None)
+    settings = PRESETS["recommended"].with_changes(starts=1)
+    *_, refined = iterate(scene, settings)
+    steps = list(iterate(scene, settings.with_changes(rank=2, eta=0.2), start=refined))
+    lighter = [each for each in steps if each.phase.name.endswith(LIGHT)]
+    assert lighter and all(each.shows_earlier for each in lighter)
+    assert len({id(each.depth.best) for each in lighter}) == 1
 
 
 def test_a_continued_run_of_the_same_objective_shows_the_refined_shape_throughout(

@@ -23,6 +23,7 @@ from core import (
     write_challenge,
     write_npz,
 )
+from core.depth import DepthEnd
 from core.io.readers import Allowance
 from core.reconstruction import RECORDS
 from nrsfm_gui.model.history import Tick
@@ -165,6 +166,16 @@ def test_a_refined_shape_that_is_restored_is_followed_from_where_it_is(sequence,
     assert all(state.record.energy is not None for state in theirs)  # nothing is searched
     apart = relative_movement(ours[-1].geometry.points, theirs[-1].geometry.points)
     assert apart < 0.1 * relative_movement(run.last.geometry.points, ours[-1].geometry.points)
+
+
+def test_further_ends_keep_the_weight_of_the_lengths_that_they_were_found_with(sequence, tmp_path):
+    run = made(sequence, CASES["refined, stopped"])
+    shown = run.last.depth
+    ends = tuple(DepthEnd(name, shown.best, 1.0, 1.0) for name in ("first", "second"))
+    run.last = replace(run.last, depth=replace(shown, ends=ends, length_share=0.2))
+    path = write_session(saved(sequence, run), tmp_path / "a.nrsfm")
+    *_, end = read_session(path).sequences[0].runs[0].last.alternatives.values()
+    assert end.geometry.refinement["length_share"] == 0.2
 
 
 def test_the_sequence_is_restored_completely_with_its_origin(sequence, tmp_path, known):
