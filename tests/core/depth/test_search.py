@@ -25,8 +25,9 @@ from core.depth import (
     search,
     suspicions,
 )
+from core.depth.alternatives import Pausing
 from core.depth.reflections import ATTACHED, mirrored_parts
-from core.depth.schedule import FIRST
+from core.depth.schedule import FIRST, NOISY
 from core.depth.subset import EDGE_EPS, _PathSystem
 from core.foundation import PhaseKind
 
@@ -185,6 +186,26 @@ def test_frames_in_no_order_are_mirrored_one_after_the_other(
     *_, last = refine_depths(problem, {"mirrored": start}, DepthOptions())
     found = error(problem, last.best, truth)
     assert found < 0.02 if sweeps or rounds or few else found > 0.05
+
+
+def test_starts_that_come_back_or_end_far_above_leave_out_the_finest_levels_that_follow(simulated):
+    problem, truth = simulated(points=30)
+    state = search._Search(followed_part(problem, truth), DepthOptions(), truth, planned=1.0, loose=False)
+
+    def end_of(start, other=None):
+        steps = Pausing(state._finest("a", start, other))
+        assert [*steps]
+        return steps.value
+
+    shown = end_of(truth)
+    assert np.isfinite(shown.energy) and len(shown.passed) == len(NOISY)
+    jumped = mirrored_singly(problem, truth, range(3, 20, 2))
+    for start, far in ((shown.point, False), (jumped, True)):
+        end = end_of(start, shown)
+        assert np.isinf(end.energy) and len(end.passed) == 1
+        excess = problem.shape[1] * (end.passed[0][1] - shown.passed[0][1])
+        assert (excess > search.FAR_ABOVE) == far
+        assert len(end_of(start).passed) == len(NOISY)
 
 
 @pytest.fixture
