@@ -157,7 +157,7 @@ class MainWindow(PanelWindow):
         self.scene_view.camera.locked_changed.connect(actions["camera_lock"].setChecked)
         self.scene_view.camera.turning_changed.connect(actions["turntable"].setChecked)
         self.selection_controller.point_hovered.connect(self.status_controller.show_hover)
-        for view in (self.scene_view, self.tracks_view, self.timeline, self.points_panel):
+        for view in (self.scene_view, self.tracks_view, self.timeline.strip, self.points_panel):
             view.menu_requested.connect(partial(self.toolbars.open_menu, POINT_MENU))
         self.scene_view.view_menu_requested.connect(partial(self.toolbars.open_menu, VIEW_MENU))
 

@@ -180,7 +180,7 @@ class PanelWindow(QMainWindow):
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)
         self.selection_controller.newest_requested.connect(self.loss_controller.show_newest)
-        for view in (self.scene_view, self.tracks_view, self.timeline):
+        for view in (self.scene_view, self.tracks_view, self.timeline.strip):
             self.selection_controller.add_view(view)
         for shown in (self.scene_view.set_hovered, self.tracks_view.set_hovered):
             self.selection_controller.point_hovered.connect(shown)

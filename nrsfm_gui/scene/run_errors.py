@@ -198,7 +198,7 @@ class RunErrors(QObject):
 
     # The value that all numbers are of; the views have its picture when the event is over.
     incumbent_changed = pyqtSignal(object)
-    series_changed = pyqtSignal(object)  # its kinds of errors of all frames, for the timeline
+    series_changed = pyqtSignal(object)
     found = pyqtSignal()  # errors of runs that are not shown are known now
 
     def __init__(self, session: Session, parent: QObject) -> None:
@@ -206,7 +206,7 @@ class RunErrors(QObject):
         self._session = session
         self.incumbent: Incumbent | None = None
         self._run: Run | None = None  # that it is of
-        self._series: tuple[ErrorSeries, ...] = ()
+        self.series: tuple[ErrorSeries, ...] = ()  # kinds of errors of all frames, for the timeline
         # Numbers only: the pictures of all runs would be large.
         self._known: WeakKeyDictionary[Run, tuple[SceneRequest, Quality]] = WeakKeyDictionary()
         self._asked: dict[Run, SceneRequest] = {}  # in their order
@@ -298,8 +298,8 @@ class RunErrors(QObject):
         self.found.emit()
 
     def _emit(self, incumbent: Incumbent | None, series: tuple[ErrorSeries, ...]) -> None:
-        if series is not self._series:
-            self._series = series
+        if series is not self.series:
+            self.series = series
             self.series_changed.emit(series)
         if incumbent != self.incumbent:
             self.incumbent = incumbent

@@ -75,7 +75,7 @@ class FirstSteps(Themed, QFrame):
         session.settings_changed.connect(self._on_settings_changed)
         session.run_changed.connect(self._on_run_changed)
         control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
-        for requested in (timeline.strip.frame_requested, timeline.worst_requested):
+        for requested in (timeline.strip.frame_requested, timeline.transport.worst_requested):
             requested.connect(self._on_worst_requested)
 
     def sizeHint(self) -> QSize:

@@ -35,11 +35,12 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
+from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.shell.layout import docks, enclosing, is_in_front
 from nrsfm_gui.widgets.dock_title import DockTitle
 from nrsfm_gui.widgets.point_view import PointSignals
 
-VIEWS = (PointSignals, QGraphicsView, FrameSlider, QMainWindow, QDockWidget)
+VIEWS = (PointSignals, QGraphicsView, Timeline, FrameSlider, QMainWindow, QDockWidget)
 TAKES_LETTERS = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QMenuBar)
 SPACE_ACTS_ON = (QAbstractButton, QAbstractItemView, QComboBox)  # by pressing, choosing or opening it
 PRINTED = range(Qt.Key.Key_Exclam, Qt.Key.Key_AsciiTilde + 1)  # letters, digits, brackets

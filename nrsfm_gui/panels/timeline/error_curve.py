@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from PyQt6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
 from PyQt6.QtWidgets import QToolTip, QWidget
 from pyqtgraph import arrayToQPath
 
 from core.foundation import Floats
 from nrsfm_gui.model.numbers import format_number, nice_step
+from nrsfm_gui.panels.timeline.frame_picture import FramePicture, TimelineState
 from nrsfm_gui.panels.timeline.heat_strip import small_font
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.labels import plain_tip
-from nrsfm_gui.widgets.plots.frame_axis import FramePicture
 
 
 class ErrorCurve(FramePicture, QWidget):
     """The mean error of every frame; a click or a drag requests frames."""
-
-    frame_requested = pyqtSignal(int)
 
     GESTURES = (("Click or drag over the curve", "go to the frame"),)
 
@@ -37,10 +35,13 @@ class ErrorCurve(FramePicture, QWidget):
         """Return the preferred size."""
         return QSize(640, 44)
 
-    def set_series(self, series: ErrorSeries | None) -> None:
+    def set_state(self, state: TimelineState) -> None:
         """Show the mean errors of frames."""
-        self._series = series if series is not None and np.isfinite(series.per_frame).any() else None
-        self.redraw()
+        before, series = self._state, state.series
+        super().set_state(state)
+        if (state.count, series) != (before.count, before.series):
+            self._series = series if series is not None and np.isfinite(series.per_frame).any() else None
+            self.redraw()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Draw the curve anew."""
@@ -90,11 +91,12 @@ class ErrorCurve(FramePicture, QWidget):
 
     def _paint_frame(self, painter: QPainter, area: QRectF, values: Floats) -> None:
         self._paint_line(painter, area)
-        if self._frame < len(values) and np.isfinite(values[self._frame]):
-            y = area.bottom() - values[self._frame] / curve_top(values) * area.height()
+        frame = self._state.frame
+        if frame < len(values) and np.isfinite(values[frame]):
+            y = area.bottom() - values[frame] / curve_top(values) * area.height()
             painter.setPen(QPen(qcolor(self._theme.accent), 1.0))
             painter.setBrush(qcolor(self._theme.accent))
-            painter.drawEllipse(QPointF(self._axis.center(self._frame), y), 3.0, 3.0)
+            painter.drawEllipse(QPointF(self._axis.center(frame), y), 3.0, 3.0)
 
     def _paint_worst(self, painter: QPainter, area: QRectF, series: ErrorSeries) -> None:
         values = series.per_frame
@@ -156,7 +158,7 @@ class ErrorCurve(FramePicture, QWidget):
 
     def _point_to(self, event: QMouseEvent, *, asking: bool) -> None:
         axis, series = self._axis, self._series
-        if not self._count or not axis.left <= event.position().x() <= axis.right:
+        if not self._state.count or not axis.left <= event.position().x() <= axis.right:
             return
         frame = axis.frame_at(event.position().x())
         if asking:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QEvent, QPointF, QRectF, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QPointF, QRectF, Qt
 from PyQt6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PyQt6.QtWidgets import QAbstractSlider, QToolTip, QWidget
 
+from nrsfm_gui.panels.timeline.frame_picture import FramePicture, TimelineState
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.frame_axis import FramePicture
 
 HANDLE_RADIUS = 6.5
 BADGE = 13.0  # pixels, of the mark of the frame that intrinsics are estimated from
@@ -21,8 +21,6 @@ class FrameSlider(FramePicture, QAbstractSlider):
         ("Drag an end of the range", "play these frames only"),
         ("Double click", "play all frames"),
     )
-    frame_requested = pyqtSignal(int)
-    range_requested = pyqtSignal(object)  # (first, last) or None
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,31 +28,21 @@ class FrameSlider(FramePicture, QAbstractSlider):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFixedHeight(20)
         self.setAccessibleName("frame")
-        self._truth: tuple[int, ...] = ()
-        self._reference = -1
         self.actionTriggered.connect(lambda _: self.frame_requested.emit(self.sliderPosition()))
 
-    def set_frame_count(self, count: int) -> None:
-        """Set the number of frames."""
-        super().set_frame_count(count)
-        self.setRange(0, max(count - 1, 0))
-        self.setPageStep(max(count // 10, 1))
-        self.setEnabled(count > 1)
-
-    def set_frame(self, frame: int) -> None:
-        """Move the handle to a frame; that requests nothing."""
-        self.setValue(frame)
-
-    def set_truth_frames(self, frames: tuple[int, ...], reference: int) -> None:
-        """Mark the frames that have ground truth (0-based), and the one that intrinsics come from (or -1)."""
-        self._truth, self._reference = frames, reference
-        self.update()
+    def set_state(self, state: TimelineState) -> None:
+        """Move the handle to the frame, which requests nothing, and mark the frames with ground truth."""
+        super().set_state(state)
+        self.setRange(0, max(state.count - 1, 0))
+        self.setPageStep(max(state.count // 10, 1))
+        self.setEnabled(state.count > 1)
+        self.setValue(state.frame)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint groove, marks and handle."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        axis, theme, y = self._axis, self._theme, self.height() / 2
+        axis, theme, state, y = self._axis, self._theme, self._state, self.height() / 2
         x = axis.center(self.sliderPosition())
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(qcolor(theme.border))
@@ -66,11 +54,11 @@ class FrameSlider(FramePicture, QAbstractSlider):
         self._paint_range(painter, QRectF(axis.left, 1, axis.span, self.height() - 2), shades=False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(qcolor(theme.truth))
-        if len(self._truth) <= self.maximum():  # marking every frame would mark none
-            for frame in self._truth:
+        if len(state.truth) <= self.maximum():  # marking every frame would mark none
+            for frame in state.truth:
                 painter.drawRect(QRectF(axis.center(frame) - 0.75, y + 3, 1.5, 5))
-        if self._reference >= 0:
-            self._paint_reference(painter, axis.center(self._reference), y)
+        if state.reference >= 0:
+            self._paint_reference(painter, axis.center(state.reference), y)
         if self.isEnabled():
             painter.setPen(QPen(qcolor(theme.text if self.hasFocus() else theme.accent), 1.5))
             painter.setBrush(qcolor(theme.raised))
@@ -103,10 +91,9 @@ class FrameSlider(FramePicture, QAbstractSlider):
         """Drag the edge of the range, or request the frame under the mouse."""
         assert event is not None
         x = event.position().x()
-        dragged = self._dragged_range(x)
-        if dragged is not None:
-            self.range_requested.emit(dragged)
-        elif event.buttons() & Qt.MouseButton.LeftButton:
+        if self._drag_edge(x):
+            return
+        if event.buttons() & Qt.MouseButton.LeftButton:
             self._request(x)
         else:
             self._show_edge(x)
@@ -127,17 +114,17 @@ class FrameSlider(FramePicture, QAbstractSlider):
     def event(self, event: QEvent | None) -> bool:
         """Explain the marks in the tooltip."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            x, axis = event.pos().x(), self._axis
+            x, axis, state = event.pos().x(), self._axis, self._state
             frame = axis.frame_at(x)
-            if self._reference >= 0 and abs(x - axis.center(self._reference)) <= BADGE / 2:
-                frame = self._reference  # the badge is wider than a frame
+            if state.reference >= 0 and abs(x - axis.center(state.reference)) <= BADGE / 2:
+                frame = state.reference  # the badge is wider than a frame
             text = f"frame {frame + 1}"
-            if frame == self._reference:
+            if frame == state.reference:
                 text += ": K, the intrinsics, can be estimated from its ground truth"
-            elif frame in self._truth:
+            elif frame in state.truth:
                 text += ": has ground truth"
-            if self._range is not None:
-                first, last = self._range
+            if state.played is not None:
+                first, last = state.played
                 text += f"\nframes {first + 1} to {last + 1} are played; drag the ends, double click: all"
             QToolTip.showText(event.globalPos(), text, self)
             return True

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
-from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -21,13 +19,13 @@ from PyQt6.QtWidgets import QToolTip, QWidget
 
 from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
+from nrsfm_gui.panels.timeline.frame_picture import FramePicture, TimelineState
 from nrsfm_gui.scene.ranking import known_means, worst_first
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import error_table, qcolor, value_levels
 from nrsfm_gui.widgets.labels import known, plain_tip
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
-from nrsfm_gui.widgets.plots.frame_axis import FramePicture
 from nrsfm_gui.widgets.point_view import PointSignals
 
 TOP_PERCENTILE = 98.0
@@ -124,18 +122,12 @@ class HeatStrip(FramePicture, PointSignals):
         ("Double click", "play all frames"),
         ("Right click", "menu of the point"),
     )
-    frame_requested = pyqtSignal(int)
-    range_requested = pyqtSignal(object)  # (first, last) or None
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMinimumHeight(40)
         self.setAccessibleName("error by frame and point")
-        self._selected, self._last = np.zeros(0, dtype=int), -1
-        self._hidden: frozenset[int] = frozenset()
         self._series: ErrorSeries | None = None  # of which some error is known, and not all are 0
-        self._excluded: Bools | None = None
-        self._by_error = False
         self._order = self._row_of = np.zeros(0, dtype=int)  # the point of every row, the row of every point
         self._top = 1.0
         self._rest = Debounce(self._on_mouse_rested, IDLE_MILLISECONDS, self)
@@ -152,23 +144,21 @@ class HeatStrip(FramePicture, PointSignals):
 
     # What is shown
 
-    def set_selection(self, points: Iterable[int], last: int) -> None:
-        """Mark points; `last` of them was selected last, or -1."""
-        self._selected, self._last = np.array(sorted(points), dtype=int), last
-        self.update()
+    def set_state(self, state: TimelineState) -> None:
+        """Show the errors of points, mark the selected ones, and gray those that are not drawn elsewhere."""
+        before = self._state
+        super().set_state(state)
+        if state.series is not before.series:
+            self._set_series(state.series)
+        if (state.series, state.by_error) != (before.series, before.by_error):
+            self._arrange()
+        if (state.count, state.hidden) != (
+            before.count,
+            before.hidden,
+        ) or state.excluded is not before.excluded:
+            self.redraw()
 
-    def set_hidden(self, hidden: frozenset[int]) -> None:
-        """Gray the points that are not drawn elsewhere."""
-        self._hidden = hidden
-        self.redraw()
-
-    def set_excluded(self, excluded: Bools | None) -> None:
-        """Mark the observations (F, P) that are hidden from the solver, None for none."""
-        self._excluded = excluded
-        self.redraw()
-
-    def set_series(self, series: ErrorSeries | None) -> None:
-        """Show the errors of points."""
+    def _set_series(self, series: ErrorSeries | None) -> None:
         self._series, self._why_empty = series, WITHOUT_RUN
         if series is None or not np.isfinite(series.per_point).any():
             self._series = None
@@ -176,12 +166,6 @@ class HeatStrip(FramePicture, PointSignals):
             self._series, self._why_empty = None, f"The {series.name} is 0 in all frames"
         else:
             self._top = top_of(series.per_point)
-        self._arrange()
-
-    def set_sorted(self, by_error: bool) -> None:
-        """Put the points in the order of their mean errors, worst on top, or of their numbers."""
-        self._by_error = by_error
-        self._arrange()
 
     def redraw(self) -> None:
         """Color the cells anew."""
@@ -191,7 +175,7 @@ class HeatStrip(FramePicture, PointSignals):
     def _arrange(self) -> None:
         if self._series is not None:
             means = known_means(self._series.per_point, 0)
-            self._order = worst_first(means) if self._by_error else np.arange(len(means))
+            self._order = worst_first(means) if self._state.by_error else np.arange(len(means))
             self._row_of = np.argsort(self._order)
         self.redraw()
 
@@ -220,8 +204,8 @@ class HeatStrip(FramePicture, PointSignals):
 
     def _paint_selection(self, painter: QPainter, area: QRectF) -> None:
         """Mark the rows of the selected points: lines across the picture where they are few, and ticks."""
-        chosen = self._selected[self._selected < len(self._row_of)]
-        if not len(chosen):
+        chosen = [point for point in self._state.selection if point < len(self._row_of)]
+        if not chosen:
             return
         heights = area.top() + (self._row_of[chosen] + 0.5) * area.height() / len(self._row_of)
         color = self._theme.selection
@@ -229,7 +213,7 @@ class HeatStrip(FramePicture, PointSignals):
         for y in np.unique(np.round(heights)):
             painter.drawLine(QLineF(area.left() - TICK, y, area.left() - 1, y))
         for point, y in zip(chosen, heights, strict=True):
-            if point == self._last:
+            if point == self._state.point:
                 painter.setPen(QPen(qcolor(color), 1.0))
             elif len(chosen) <= MOST_LINES:
                 painter.setPen(QPen(qcolor(color, 0.55), 1.0))
@@ -242,7 +226,7 @@ class HeatStrip(FramePicture, PointSignals):
         painter.setFont(small_font(painter.font()))
         painter.setPen(qcolor(self._theme.muted))
         ascent, right = painter.fontMetrics().ascent(), Qt.AlignmentFlag.AlignRight
-        ends = ("worst", "best") if self._by_error else ("point 1", f"{len(self._order)}")
+        ends = ("worst", "best") if self._state.by_error else ("point 1", f"{len(self._order)}")
         beside = QRectF(0, area.top(), area.left() - LEFT_GAP, area.height())
         painter.drawText(beside, right | Qt.AlignmentFlag.AlignTop, ends[0])
         painter.drawText(beside, right | Qt.AlignmentFlag.AlignBottom, ends[1])
@@ -259,10 +243,10 @@ class HeatStrip(FramePicture, PointSignals):
 
     def _picture(self, errors: Floats, size: tuple[int, int]) -> QImage:
         if self._image is None or self._image[0] != size:
-            hidden = np.isin(self._order, list(self._hidden))
+            hidden, excluded = np.isin(self._order, list(self._state.hidden)), self._state.excluded
             picture = heat_image(errors.T[self._order], size, self._top, hidden=hidden)
-            if self._excluded is not None and self._excluded.shape == errors.shape:
-                crossed = self._excluded.T[self._order]
+            if excluded is not None and excluded.shape == errors.shape:
+                crossed = excluded.T[self._order]
                 picture = crossed_image(picture, crossed, size, qcolor(self._theme.warning))
             self._image = size, picture
         return self._image[1]
@@ -294,10 +278,9 @@ class HeatStrip(FramePicture, PointSignals):
         """Drag the edge or the rectangle; else show the value under the mouse."""
         assert event is not None
         x = event.position().x()
-        dragged = self._dragged_range(x)
-        if dragged is not None:
-            self.range_requested.emit(dragged)
-        elif self._pressed is not None:
+        if self._drag_edge(x):
+            return
+        if self._pressed is not None:
             self._drag(event, self._pressed)
         else:
             self._show_edge(x)
@@ -342,7 +325,7 @@ class HeatStrip(FramePicture, PointSignals):
             self._update_tip(position, rests=True)
 
     def _update_tip(self, position: QPointF, *, rests: bool = False) -> None:
-        cell, series = self.cell_at(position), self._series
+        cell, series, excluded = self.cell_at(position), self._series, self._state.excluded
         self.point_hovered.emit(-1 if cell is None else cell[1])
         if cell is None or series is None:
             QToolTip.hideText()
@@ -350,8 +333,8 @@ class HeatStrip(FramePicture, PointSignals):
         frame, point = cell
         value = series.per_point[frame, point]
         value_text = f"{value:.3g} {series.unit}" if np.isfinite(value) else "no value"
-        hidden = " (not drawn in the views)" if point in self._hidden else ""
-        if self._excluded is not None and self._excluded[frame, point]:
+        hidden = " (not drawn in the views)" if point in self._state.hidden else ""
+        if excluded is not None and excluded[frame, point]:
             hidden += " (hidden from the solver)"
         text = f"frame {frame + 1} · point {point + 1}{hidden} · {series.name} {value_text}"
         text += f" · {series.alignment}" if series.alignment else ""
@@ -365,7 +348,7 @@ class HeatStrip(FramePicture, PointSignals):
         if cell is None:
             return
         self.frame_requested.emit(cell[0])
-        if cell[1] not in self._selected:
+        if cell[1] not in self._state.selection:
             self.point_selected.emit(cell[1])
         self.menu_requested.emit(event.globalPos())
 

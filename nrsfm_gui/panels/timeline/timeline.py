@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import wrap
 
 from PyQt6.QtCore import QObject, QPoint, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetrics
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
-from core import Sequence
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
+from nrsfm_gui.panels.timeline.frame_picture import FrameAxis, TimelineState
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.playback import Playback
 from nrsfm_gui.panels.timeline.transport import Transport
 from nrsfm_gui.scene.display import Display
-from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.fields import filled
 from nrsfm_gui.widgets.labels import plain_tip
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
-from nrsfm_gui.widgets.point_view import PointSignals
 
 MESSAGE_MILLISECONDS = 10_000  # that a sentence about a frame stays
 MESSAGE_COLUMNS, LEAST_COLUMNS = 76, 30  # characters in a line
@@ -29,8 +27,8 @@ MESSAGE_GAP = 10  # pixels to the line of the frame
 MESSAGE_PADDING = 16  # pixels that a tip is wider than its text, and is placed below its point
 
 
-class Timeline(PointSignals):
-    """Buttons on the left; curve, slider and heat-strip on one axis to their right. Setters emit nothing."""
+class Timeline(QWidget):
+    """Buttons on the left; curve, slider and heat-strip on one axis to their right."""
 
     frame_requested = pyqtSignal(int)  # the frame to show, and those that playing loops over
     range_requested = pyqtSignal(object)
@@ -39,9 +37,8 @@ class Timeline(PointSignals):
         super().__init__(parent)
         self.setAccessibleName("Timeline")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # of its charts, too: the keys of the views act then
-        self._kinds: tuple[ErrorSeries, ...] = ()
+        self.state = TimelineState()
         self._message_frame = -1  # the frame that a sentence is about
-        self._chosen = ""  # the name of the requested kind, if any
         self.transport = Transport()
         self.curve = ErrorCurve()
         self.slider = FrameSlider()
@@ -49,21 +46,18 @@ class Timeline(PointSignals):
             "Frame that is shown; drag, or click anywhere. K: the frame that intrinsics can be estimated from"
         )
         self.strip = HeatStrip()
-        self.worst_requested = self.transport.worst_requested
         self.transport.kind_requested.connect(self._on_kind_requested)
-        self.transport.sort_requested.connect(self.strip.set_sorted)
+        self.transport.sort_requested.connect(lambda on: self._show(replace(self.state, by_error=on)))
         for part in (self.transport, self.curve, self.slider, self.strip):
             part.frame_requested.connect(self.frame_requested)
         for part in (self.slider, self.strip):
             part.range_requested.connect(self.range_requested)
-        for name in ("point_selected", "point_toggled", "points_selected", "point_hovered", "menu_requested"):
-            getattr(self.strip, name).connect(getattr(self, name))
         charts = filled(QVBoxLayout(), self.curve, self.slider, self.strip, spacing=0)
         charts.setStretch(0, 4)
         charts.setStretch(2, 5)
         filled(QHBoxLayout(self), self.transport, charts, grows=charts, spacing=4, margins=(10, 4, 4, 6))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.set_frame_count(0)
+        self._show(self.state)
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""
@@ -73,36 +67,17 @@ class Timeline(PointSignals):
         """Return the size below which the parts no longer fit."""
         return QSize(560, 128)
 
-    @property
-    def series(self) -> ErrorSeries | None:
-        """The errors that are shown: of the kind that was chosen, if there are some."""
-        chosen = (kind for kind in self._kinds if kind.name == self._chosen)
-        return next(chosen, self._kinds[0] if self._kinds else None)
+    def set_state(self, state: TimelineState) -> None:
+        """Show a state; kind of errors and order of points stay as they were chosen here. Emits nothing."""
+        self._show(replace(state, chosen=self.state.chosen, by_error=self.state.by_error))
 
-    def set_frame_count(self, count: int) -> None:
-        """Set the number of frames."""
-        for part in (self.transport, self.curve, self.slider, self.strip):
-            part.set_frame_count(count)
-        self.set_range(None)
-        self.set_frame(min(self.slider.value(), max(count - 1, 0)))
-
-    def set_frame(self, frame: int) -> None:
-        """Show which frame is the current one, 0-based."""
-        if self._message_frame not in (-1, frame):
+    def _show(self, state: TimelineState) -> None:
+        self.state = state
+        if self._message_frame not in (-1, state.frame):
             self._message_frame = -1
             QToolTip.hideText()
         for part in (self.transport, self.curve, self.slider, self.strip):
-            part.set_frame(frame)
-
-    def set_range(self, frames: tuple[int, int] | None) -> None:
-        """Show which frames playing loops over, None for all."""
-        for part in (self.curve, self.slider, self.strip):
-            part.set_range(frames)
-
-    def set_series(self, kinds: tuple[ErrorSeries, ...]) -> None:
-        """Show one of several kinds of errors, of frames above the slider, of points below it."""
-        self._kinds = kinds
-        self._show_kind()
+            part.set_state(state)
 
     def show_message(self, frame: int, sentence: str) -> None:
         """Show a message beside a frame of the heat-strip, for some seconds or until the mouse moves."""
@@ -110,7 +85,7 @@ class Timeline(PointSignals):
             return
         self._message_frame = frame
         metrics, strip = QFontMetrics(QToolTip.font()), self.strip
-        center = round(FrameAxis(self.slider.maximum() + 1, strip.width()).center(frame))
+        center = round(FrameAxis(self.state.count, strip.width()).center(frame))
         right = center < strip.width() / 2  # it is on the side with more room
         room = (strip.width() - center if right else center) - MESSAGE_GAP - MESSAGE_PADDING
         columns = room // metrics.averageCharWidth()
@@ -125,16 +100,10 @@ class Timeline(PointSignals):
         )
 
     def _on_kind_requested(self) -> None:
-        names = [kind.name for kind in self._kinds]
-        if self.series is not None:
-            self._chosen = names[(names.index(self.series.name) + 1) % len(names)]
-        self._show_kind()
-
-    def _show_kind(self) -> None:
-        series = self.series
-        self.curve.set_series(series)
-        self.strip.set_series(series)
-        self.transport.set_kind("" if series is None else series.name, others=len(self._kinds) > 1)
+        shown, names = self.state.series, [kind.name for kind in self.state.kinds]
+        if shown is not None:
+            following = names[(names.index(shown.name) + 1) % len(names)]
+            self._show(replace(self.state, chosen=following))
 
 
 class TimelineController(QObject):
@@ -143,28 +112,18 @@ class TimelineController(QObject):
     def __init__(self, session: Session, display: Display, timeline: Timeline) -> None:
         super().__init__(timeline)
         self._session, self._display = session, display
-        self._errors: tuple[ErrorSeries, ...] = ()
         self.playback = playback = Playback(self)
-        transport, slider, strip = timeline.transport, timeline.slider, timeline.strip
-        updater = self._updater = PanelUpdater(
-            self._frame_count, timeline.set_frame_count, self, milliseconds=FRAME_MILLISECONDS
-        )
-        updater.add(self._truth_frames, lambda frames: slider.set_truth_frames(*frames))
-        updater.add(lambda: session.frame, timeline.set_frame)
-        updater.add(lambda: session.frame_range, timeline.set_range)
-        updater.add(lambda: session.hidden, strip.set_hidden)
-        updater.add(lambda: session.settings.hide, lambda _text: strip.set_excluded(session.excluded))
-        updater.add(lambda: (session.selection, session.point), lambda found: strip.set_selection(*found))
-        updater.add(self._series, timeline.set_series)
-        session.sequence_changed.connect(self._on_sequence_changed)
+        transport = timeline.transport
+        updater = PanelUpdater(self._resolve, timeline.set_state, self, milliseconds=FRAME_MILLISECONDS)
+        session.sequence_changed.connect(lambda sequence: playback.set_frame_count(sequence.frame_count))
         session.frame_changed.connect(playback.set_frame)
         session.frame_range_changed.connect(playback.set_range)
         updater.follow(
-            session.frame_changed, session.frame_range_changed, session.hidden_changed,
-            session.selection_changed, session.point_changed, session.compare_mode_changed,
-            session.compared_changed, session.settings_changed,
+            session.sequence_changed, session.frame_changed, session.frame_range_changed,
+            session.hidden_changed, session.selection_changed, session.point_changed,
+            session.compare_mode_changed, session.compared_changed, session.settings_changed,
         )  # fmt: skip
-        display.errors.series_changed.connect(self._on_series_changed)
+        display.errors.series_changed.connect(updater.run)
         display.scene_shown.connect(updater.run)  # its frame is marked when it is drawn
         display.refreshed.connect(updater.flush)
         timeline.frame_requested.connect(session.set_frame)
@@ -212,26 +171,20 @@ class TimelineController(QObject):
         ends = (frame, max(last, frame)) if which == 0 else (min(first, frame), frame)
         self._session.set_frame_range(None if ends == (0, sequence.frame_count - 1) else ends)
 
-    def _on_sequence_changed(self, sequence: Sequence) -> None:
-        self._errors = ()
-        self.playback.set_frame_count(sequence.frame_count)
-        self._updater.forget()  # another number of frames resets the view
-        self._updater.request()
-
-    def _on_series_changed(self, kinds: tuple[ErrorSeries, ...]) -> None:
-        self._errors = kinds
-        self._updater.run()
-
-    def _frame_count(self) -> int:
-        return 0 if self._session.sequence is None else self._session.sequence.frame_count
-
-    def _truth_frames(self) -> tuple[tuple[int, ...], int]:
-        """Return the frames that have ground truth, and the one that intrinsics come from, or -1."""
-        truth = None if self._session.sequence is None else self._session.sequence.truth
-        return ((), -1) if truth is None else (tuple(truth.frames.tolist()), truth.reference)
-
-    def _series(self) -> tuple[ErrorSeries, ...]:
-        """Return the errors of the shown run, or the distance between the two that are compared."""
-        session, together = self._session, self._display.together
+    def _resolve(self) -> TimelineState:
+        """Return the state, with the errors of the shown run, or the distance of two that are compared."""
+        session, sequence, together = self._session, self._session.sequence, self._display.together
+        truth = None if sequence is None else sequence.truth
         differ = session.compared is not None and session.compare_mode == "difference"
-        return together.series if differ and together is not None else self._errors
+        return TimelineState(
+            count=0 if sequence is None else sequence.frame_count,
+            frame=session.frame,
+            played=session.frame_range,
+            truth=() if truth is None else tuple(truth.frames.tolist()),
+            reference=-1 if truth is None else truth.reference,
+            kinds=together.series if differ and together is not None else self._display.errors.series,
+            hidden=session.hidden,
+            excluded=session.excluded,
+            selection=session.selection,
+            point=session.point,
+        )

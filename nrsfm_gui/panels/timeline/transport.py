@@ -10,6 +10,7 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPalette
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from nrsfm_gui.panels.timeline.frame_picture import TimelineState
 from nrsfm_gui.panels.timeline.playback import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.fields import ComboBox, NumberField, filled, tool_button, with_tip
@@ -51,7 +52,7 @@ class Transport(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._count = self._frame = 0
+        self._state = TimelineState()
         self._playing, self._loop = False, Loop.AGAIN
         tip = "Frame: type a number, or step with the arrow keys"
         self._field = with_tip(NumberField(integer=True), "frame", tip)
@@ -59,7 +60,7 @@ class Transport(QWidget):
         self._field.setFixedWidth(FIELD_WIDTH)
         self._field.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._field.edited.connect(self._on_frame_typed)
-        self._field.editingFinished.connect(lambda: self.set_frame(self._frame))
+        self._field.editingFinished.connect(lambda: self.set_state(self._state))
         self._label, self._rate = PlainLabel(), PlainLabel(role="muted")
         self._label.setIndent(4)
         self._rate.setToolTip("Frames per second that are drawn")
@@ -97,21 +98,18 @@ class Transport(QWidget):
         layouts = [filled(QHBoxLayout(), *row, grows=self._rate, spacing=ROW_SPACING) for row in rows]
         filled(QVBoxLayout(self), None, *layouts, None, spacing=3)
         self.set_loop(Loop.AGAIN)
-        self.set_kind("", others=False)
+        self._show_kind()
         self.set_playing(False)
 
-    def set_frame_count(self, count: int) -> None:
-        """Set the number of frames."""
-        self._count = count
-        for button in (*self._buttons.values(), self._worst):
-            button.setEnabled(count > 1)
-        self._field.setEnabled(count > 1)
-        self._label.setText(f"of {count}" if count else "no frames")
-
-    def set_frame(self, frame: int) -> None:
-        """Show which frame is the current one, 0-based."""
-        self._frame = frame
-        self._field.set_value(frame + 1 if self._count else None)
+    def set_state(self, state: TimelineState) -> None:
+        """Show the frame, which errors are shown, and whether there are others to choose."""
+        before, self._state = self._state, state
+        for part in (*self._buttons.values(), self._worst, self._field):
+            part.setEnabled(state.count > 1)
+        self._label.setText(f"of {state.count}" if state.count else "no frames")
+        self._field.set_value(state.frame + 1 if state.count else None)
+        if (state.kinds, state.chosen) != (before.kinds, before.chosen):
+            self._show_kind()
 
     def set_playing(self, playing: bool) -> None:
         """Show whether frames are playing."""
@@ -132,8 +130,9 @@ class Transport(QWidget):
         self._again.setToolTip(tip)
         self._again.setAccessibleName(f"after the last frame: {loop.value}")
 
-    def set_kind(self, name: str, *, others: bool) -> None:
-        """Show which errors are shown, and whether there are others to choose."""
+    def _show_kind(self) -> None:
+        shown, others = self._state.series, len(self._state.kinds) > 1
+        name = "" if shown is None else shown.name
         short = name.removesuffix(" error")
         self._kind.setText(f"{short} {SWITCH}" if others else short or "error")
         self._kind.setEnabled(others)
@@ -151,8 +150,8 @@ class Transport(QWidget):
         return button
 
     def _press(self, name: str) -> None:
-        last = max(self._count - 1, 0)
-        targets = {"first": 0, "previous": self._frame - 1, "next": self._frame + 1, "last": last}
+        last, frame = max(self._state.count - 1, 0), self._state.frame
+        targets = {"first": 0, "previous": frame - 1, "next": frame + 1, "last": last}
         if name == "play":
             self.playing_requested.emit(not self._playing)
         else:
@@ -170,5 +169,5 @@ class Transport(QWidget):
     def _on_frame_typed(self) -> None:
         with suppress(ValueError):  # it is being typed
             number = self._field.value()
-            if number is not None and 1 <= number <= self._count:
+            if number is not None and 1 <= number <= self._state.count:
                 self.frame_requested.emit(int(number) - 1)

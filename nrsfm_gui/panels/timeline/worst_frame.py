@@ -35,11 +35,11 @@ class WorstFrame(QObject):
         self._point: int | None = None
         self._where: tuple[object, ...] = ()  # the frame and the errors that the point was found in
         session.selection_changed.connect(self._on_selection_changed)
-        timeline.worst_requested.connect(self.go_to_frame)
+        timeline.transport.worst_requested.connect(self.go_to_frame)
 
     def go_to_frame(self) -> None:
         """Show the frame with the largest mean error; from a frame that was found, the next one."""
-        series, session = self._timeline.series, self._session
+        series, session = self._timeline.state.series, self._session
         if series is None:
             self._notifier.show_status("There are errors after a run: press Run (Ctrl+R)")
             return
@@ -63,7 +63,7 @@ class WorstFrame(QObject):
 
     def go_to_point(self) -> None:
         """Select the point with the largest error in this frame; at once again, the next one."""
-        series, session = self._timeline.series, self._session
+        series, session = self._timeline.state.series, self._session
         if series is None:
             return
         errors = self._errors(series, session.frame)

@@ -1,6 +1,7 @@
 """Timeline, 2-D view and panel of points with next to nothing to show: one point, two frames, no number."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from PyQt6.QtCore import QEvent, QPointF, Qt
 from core import CameraModel, Sequence
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.timeline.frame_picture import TimelineState
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.worst_frame import frame_sentence
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
@@ -44,15 +46,14 @@ def wiggle(widget, seed):
 def test_the_timeline_survives_whatever_errors_it_is_given(qapp, show, series):
     timeline = show(Timeline(), 640, 140)
     frames, points = series.per_point.shape
-    timeline.set_frame_count(frames)
+    selected, hidden = tuple(range(points)), frozenset(range(0, points, 2))
+    state = TimelineState(count=frames, kinds=(series,), selection=selected, point=0, hidden=hidden)
+    timeline.set_state(state)
     asked = []
     timeline.frame_requested.connect(asked.append)
-    timeline.range_requested.connect(timeline.set_range)
+    timeline.range_requested.connect(lambda played: timeline.set_state(replace(state, played=played)))
     for by_error in (False, True):
-        timeline.strip.set_sorted(by_error)
-        timeline.set_series((series,))
-        timeline.strip.set_selection(range(points), 0)
-        timeline.strip.set_hidden(frozenset(range(0, points, 2)))
+        timeline.transport.sort_requested.emit(by_error)
         for seed, part in enumerate((timeline.strip, timeline.slider, timeline.curve)):
             wiggle(part, seed)
         apply_theme(LIGHT)

@@ -139,7 +139,7 @@ def disagreement_with_shape(window, energies):
         wrong.append(f"numbers {numbers(window)}")
     if found.newest and not expected.fits(row(window, found.run)):
         wrong.append(f"row {row(window, found.run)}")
-    scene, series = window.scene_view._scene, window.timeline.series
+    scene, series = window.scene_view._scene, window.timeline.state.series
     if measure(series.per_point.mean(), series.unit) != expected.error:
         wrong.append(f"timeline {series.per_point.mean()}")
     if not scene.ahead and not np.isnan(scene.errors).any():

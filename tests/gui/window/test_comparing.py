@@ -46,18 +46,18 @@ def test_the_table_has_the_numbers_of_the_second_run_as_soon_as_it_is_drawn(qtbo
 def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wait_for_comparison):
     window.compare_controller.toggle()
     wait_for_comparison(window.session, window.display)
-    errors = window.timeline_controller._errors[0]
+    errors = window.display.errors.series[0]
     window.session.set_compare_mode("difference")
     window.display.refresh()
     scene, together = window.display.scene, window.compare_controller.together
     np.testing.assert_allclose(scene.color_values, together.distances[scene.frame])
     assert "truth" not in scene.layers and "truth" in window.session.appearance.layers
-    assert window.timeline.series.name == "run distance"
+    assert window.timeline.state.series.name == "run distance"
     np.testing.assert_array_equal(window.timeline.strip._series.per_point, together.distances)
     window.compare_controller.stop()
     assert window.session.appearance.color_by == "role"
     window.display.refresh()
-    assert window.timeline.series is errors
+    assert window.timeline.state.series is errors
     assert window.timeline.strip._series is errors
 
 

@@ -59,14 +59,14 @@ def test_what_is_selected_anywhere_is_selected_everywhere(qtbot, window, near):
     window.tracks_view.points_selected.emit(np.array([3, 4, 7]), False)
     assert session.selection == (3, 4, 7)
     qtbot.waitUntil(lambda: rows(window) == [3, 4, 7])
-    assert window.timeline.strip._selected.tolist() == [3, 4, 7]
+    assert window.timeline.state.selection == (3, 4, 7)
     qtbot.waitUntil(lambda: window.tracks_view._scene.selection == (3, 4, 7))
     window.display.refresh()
     for view in (window.tracks_view, window.scene_view):
         assert near(view.grab_image(), DARK.selection, tolerance=60).sum() > 30
     window.scene_view.point_toggled.emit(4)
     assert session.selection == (3, 7)
-    window.timeline.point_toggled.emit(9)
+    window.timeline.strip.point_toggled.emit(9)
     assert session.selection == (3, 7, 9)
     assert session.point == 9
     window.scene_view.points_selected.emit(np.array([0, 1]), True)
@@ -77,7 +77,7 @@ def test_what_is_selected_anywhere_is_selected_everywhere(qtbot, window, near):
 
 
 def test_the_point_under_the_mouse_is_circled_in_the_other_views(window):
-    window.timeline.point_hovered.emit(7)
+    window.timeline.strip.point_hovered.emit(7)
     assert window.scene_view._hovered == window.tracks_view._hovered == 7
     assert window.status_controller.line.hover.startswith("point 8 · ")
     window.tracks_view.point_hovered.emit(-1)
@@ -113,12 +113,12 @@ def test_brackets_set_the_range_that_is_played_and_escape_clears_it(qtbot, windo
     assert session.frame_range == (10, 10)
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert session.frame_range is None
-    qtbot.waitUntil(lambda: window.timeline.slider._range is None)
+    qtbot.waitUntil(lambda: window.timeline.state.played is None)
 
 
 def test_the_menu_of_a_point_is_opened_from_the_views_and_the_table(qtbot, window):
     window.session.set_selection((7,))
-    for view in (window.tracks_view, window.timeline, window.points_panel):
+    for view in (window.tracks_view, window.timeline.strip, window.points_panel):
         view.menu_requested.emit(window.mapToGlobal(QPoint(50, 50)))
         menu = QApplication.activePopupWidget()
         assert menu.actions()[0] is window.toolbars.actions["hide_observation"]

@@ -1,5 +1,7 @@
 """The timeline: alignment to the pixel, requests, the range, the selection, the worst."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hands import ask_for_menu, drag, type_into
@@ -9,6 +11,7 @@ from PyQt6.QtWidgets import QApplication, QComboBox, QToolButton, QToolTip
 
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.error_curve import curve_top
+from nrsfm_gui.panels.timeline.frame_picture import LEFT, RIGHT, FrameAxis, TimelineState
 from nrsfm_gui.panels.timeline.heat_strip import heat_image
 from nrsfm_gui.panels.timeline.playback import Loop
 from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
@@ -16,7 +19,6 @@ from nrsfm_gui.scene.ranking import known_means, next_worst, worst_first
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import error_table
 from nrsfm_gui.widgets.fields import NumberField
-from nrsfm_gui.widgets.plots.frame_axis import LEFT, RIGHT, FrameAxis
 from nrsfm_gui.widgets.style import apply_theme
 
 FRAMES, POINTS = 37, 12
@@ -37,9 +39,13 @@ def series(values, unit="mm", name="3-D error"):
 @pytest.fixture
 def timeline(show, errors):
     shown = Timeline()
-    shown.set_frame_count(FRAMES)
-    shown.set_series((series(errors),))
+    shown.set_state(TimelineState(count=FRAMES, kinds=(series(errors),)))
     return show(shown, 1000, 140)
+
+
+def change(timeline, **changes):
+    """Show another state."""
+    timeline.set_state(replace(timeline.state, **changes))
 
 
 def axis_of(widget):
@@ -54,7 +60,7 @@ def test_curve_slider_and_strip_mark_the_same_column(timeline, near):
     axis, frame = axis_of(timeline.curve), 11
     assert [axis.frame_at(axis.center(k)) for k in range(FRAMES)] == list(range(FRAMES))
     assert (axis.frame_at(0), axis.frame_at(axis.width)) == (0, FRAMES - 1)
-    timeline.set_frame(frame)
+    change(timeline, frame=frame)
     expected = axis.center(frame)
     curve = timeline.curve.grab().toImage()
     for picture in (curve, timeline.strip.grab().toImage()):
@@ -73,9 +79,9 @@ def test_clicks_keys_and_buttons_request_frames(timeline, qtbot):
     timeline.frame_requested.connect(asked.append)
     for part in (timeline.curve, timeline.slider, timeline.strip):
         qtbot.mouseClick(part, Qt.MouseButton.LeftButton, pos=at(part, 23))
-    timeline.set_frame(10)  # which requests nothing
+    change(timeline, frame=10)  # which requests nothing
     qtbot.keyClick(timeline.slider, Qt.Key.Key_Right)
-    timeline.set_frame(10)
+    change(timeline, frame=10)
     for button in ("first", "previous", "next", "last"):
         qtbot.mouseClick(timeline.findChild(QToolButton, button), Qt.MouseButton.LeftButton)
     assert asked == [23, 23, 23, 11, 0, 9, 11, FRAMES - 1]
@@ -96,14 +102,14 @@ def test_playing_speed_and_loop_are_requested(timeline, qtbot):
 
 def test_the_strip_shows_the_error_of_each_cell_and_names_it(timeline, errors, qtbot):
     strip, table = timeline.strip, error_table()[:, :3].astype(int)
-    timeline.set_frame(0)
+    change(timeline, frame=0)
     picture = strip.grab().toImage()
     for frame, point in ((5, 2), (30, 9), (35, 0)):
         where = cell(strip, frame, point)
         assert strip.cell_at(QPointF(where)) == (frame, point)
         share = min(errors[frame, point] / np.nanpercentile(errors, 98), 1.0)
         assert np.abs(table[int(share * 255)] - picture.pixelColor(where).getRgb()[:3]).max() <= 6
-        with qtbot.waitSignals([timeline.frame_requested, timeline.point_selected]) as caught:
+        with qtbot.waitSignals([timeline.frame_requested, timeline.strip.point_selected]) as caught:
             qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=where)
         assert [signal.args for signal in caught.all_signals_and_args] == [(frame,), (point,)]
     blank = strip.grab().toImage().pixelColor(cell(strip, 20, 11))
@@ -125,7 +131,7 @@ def test_of_very_many_points_in_a_pixel_the_mean_shows():
 
 
 def test_the_curve_follows_the_errors_below_a_round_top_with_the_worst_frame_marked(timeline, errors, near):
-    timeline.set_frame(0)
+    change(timeline, frame=0)
     picture = timeline.curve.grab().toImage()
     line = near(picture, DARK.accent, tolerance=125)
     means = np.nanmean(errors, axis=1)
@@ -147,11 +153,11 @@ def test_frames_with_ground_truth_are_marked_and_that_of_the_intrinsics_otherwis
     apply_theme(theme)
     before = slider.grab().toImage()
     assert not near(before, theme.truth).any()
-    slider.set_truth_frames((4, 20), 20)
+    change(timeline, truth=(4, 20), reference=20)
     columns = np.unique(np.nonzero(near(slider.grab().toImage(), theme.truth, tolerance=60))[1])
     for frame in (4, 20):
         assert np.abs(columns + 0.5 - axis_of(slider).center(frame)).min() <= 1.5
-    slider.set_truth_frames(tuple(range(FRAMES)), 20)
+    change(timeline, truth=tuple(range(FRAMES)))
     picture = slider.grab().toImage()
     assert not near(picture, theme.truth).any()  # marking all would mark none
     assert not near(picture, theme.warning).any()  # that of the worst frame
@@ -159,8 +165,7 @@ def test_frames_with_ground_truth_are_marked_and_that_of_the_intrinsics_otherwis
     badge = QRect(place - 7, 3, 14, 14)
     assert picture.copy(badge) != before.copy(badge)
     assert near(picture.copy(badge), theme.text, tolerance=60).sum() > 4
-    slider.set_frame_count(10 * FRAMES)  # the badge is wider than a frame
-    slider.set_truth_frames((150,), 150)
+    change(timeline, count=10 * FRAMES, truth=(150,), reference=150)  # the badge is wider than a frame
     place = round(FrameAxis(10 * FRAMES, slider.width()).center(150))
     for aside, explained in ((-5, True), (0, True), (5, True), (15, False)):
         where = QPoint(place + aside, 10)
@@ -179,22 +184,22 @@ def test_a_sentence_on_a_frame_covers_neither_its_mark_nor_what_is_above_the_tim
     center = corner.x() + axis_of(timeline.slider).center(frame)
     assert area.left() > center or area.right() < center
     assert corner.x() <= area.left() and area.right() <= corner.x() + strip.width()
-    timeline.set_frame(frame)
+    change(timeline, frame=frame)
     assert timeline._message_frame == frame
-    timeline.set_frame((frame + 1) % FRAMES)  # it goes with its frame
+    change(timeline, frame=(frame + 1) % FRAMES)  # it goes with its frame
     assert timeline._message_frame == -1
 
 
 def test_only_the_frames_with_truth_have_an_error_and_show_as_dots(timeline, near):
     values = np.full((FRAMES, POINTS), np.nan)
     values[18] = 2.0
-    timeline.set_series((series(values),))
+    change(timeline, kinds=(series(values),))
     found = np.nonzero(near(timeline.curve.grab().toImage(), DARK.accent, tolerance=60))[1]
     assert found.mean() + 0.5 == pytest.approx(axis_of(timeline.curve).center(18), abs=1.5)
-    timeline.set_series((series(np.zeros((FRAMES, POINTS)), unit="px", name="reprojection error"),))
+    change(timeline, kinds=(series(np.zeros((FRAMES, POINTS)), unit="px", name="reprojection error"),))
     assert series(np.zeros((6, 4))).zero and not series(np.eye(6, 4)).zero
     assert timeline.strip._why_empty == "The reprojection error is 0 in all frames"
-    timeline.set_series(())
+    change(timeline, kinds=())
     assert near(timeline.strip.grab().toImage(), DARK.muted, tolerance=60).any()  # how to get errors
     assert timeline.strip.cell_at(QPointF(500, 20)) is None
 
@@ -210,13 +215,13 @@ def cell(strip, frame, row):
 def test_a_drag_on_the_strip_sets_the_range_not_the_frame_and_with_shift_selects_the_points(timeline, qtbot):
     strip, asked, chosen = timeline.strip, [], []
     timeline.range_requested.connect(asked.append)
-    timeline.points_selected.connect(lambda points, _adding: chosen.append(points.tolist()))
+    timeline.strip.points_selected.connect(lambda points, _adding: chosen.append(points.tolist()))
     with qtbot.assertNotEmitted(timeline.frame_requested):
         drag(strip, cell(strip, 20, 3), cell(strip, 8, 3))
     assert asked[-1] == (8, 20) and chosen == []
     drag(strip, cell(strip, 5, 2), cell(strip, 9, 6), keys=Qt.KeyboardModifier.ShiftModifier)
     assert asked[-1] == (5, 9) and chosen[-1] == [2, 3, 4, 5, 6]
-    timeline.set_range((8, 20))
+    change(timeline, played=(8, 20))
     qtbot.mouseDClick(strip, Qt.MouseButton.LeftButton, pos=cell(strip, 12, 5))
     assert asked[-1] is None
 
@@ -224,9 +229,9 @@ def test_a_drag_on_the_strip_sets_the_range_not_the_frame_and_with_shift_selects
 @pytest.mark.parametrize("name", ["slider", "strip"])
 def test_the_ends_of_the_range_can_be_dragged_even_past_each_other(timeline, name):
     part, asked = getattr(timeline, name), []
-    timeline.set_range((10, 20))
+    change(timeline, played=(10, 20))
     part.range_requested.connect(asked.append)
-    part.range_requested.connect(timeline.set_range)
+    part.range_requested.connect(lambda played: change(timeline, played=played))
     half = axis_of(part).span / FRAMES / 2
     y = part.height() // 2
     for end, beside, target, expected in ((20, half + 2, 30, (10, 30)), (10, -half - 2, 34, (30, 34))):
@@ -235,9 +240,9 @@ def test_the_ends_of_the_range_can_be_dragged_even_past_each_other(timeline, nam
 
 
 def test_the_frames_that_are_not_played_are_shaded_on_strip_and_curve(timeline):
-    timeline.set_frame(0)
+    change(timeline, frame=0)
     before, curve = timeline.strip.grab().toImage(), timeline.curve.grab().toImage()
-    timeline.set_range((12, 24))
+    change(timeline, played=(12, 24))
     after = timeline.strip.grab().toImage()
     inside, outside = cell(timeline.strip, 18, 4), cell(timeline.strip, 30, 4)
     assert after.pixelColor(inside) == before.pixelColor(inside)
@@ -253,7 +258,7 @@ def test_sorting_puts_the_worst_point_on_top_and_clicks_still_find_it(timeline, 
     strip = timeline.strip
     for row in (0, 4, POINTS - 1):
         assert strip.cell_at(QPointF(cell(strip, 9, row))) == (9, order[row])
-    strip.set_selection(order[[2, 5, 10]].tolist(), int(order[5]))
+    change(timeline, selection=tuple(order[[2, 5, 10]].tolist()), point=int(order[5]))
     marked = np.flatnonzero(near(strip.grab().toImage(), DARK.selection, tolerance=40)[:, LEFT - 4])
     for row in (2, 5, 10):
         assert np.abs(marked - cell(strip, 0, row).y()).min() <= 1.5
@@ -264,7 +269,7 @@ def test_sorting_puts_the_worst_point_on_top_and_clicks_still_find_it(timeline, 
 def test_hidden_points_are_gray_and_do_not_color_the_pixels_of_the_others(timeline):
     strip = timeline.strip
     colored = strip.grab().toImage().pixelColor(cell(strip, 33, 10))
-    strip.set_hidden(frozenset({10}))
+    change(timeline, hidden=frozenset({10}))
     gray, other = (strip.grab().toImage().pixelColor(cell(strip, 33, row)) for row in (10, 8))
     assert gray.saturation() < 60 < 100 < min(colored.saturation(), other.saturation())
     values = np.ones((40, 3))
@@ -279,16 +284,16 @@ def test_either_kind_of_error_can_be_shown_and_is_kept(timeline, errors, qtbot):
     kind = timeline.findChild(QToolButton, "kind")
     assert not kind.isEnabled()
     both = series(errors), series(3 * errors, "px", "reprojection error")
-    timeline.set_series(both)
+    change(timeline, kinds=both)
     assert kind.isEnabled()
     assert kind.text().startswith("3-D")
     qtbot.mouseClick(kind, Qt.MouseButton.LeftButton)
-    assert timeline.series is both[1]
+    assert timeline.state.series is both[1]
     assert kind.text().startswith("reprojection")
-    timeline.set_series(both)  # the next update of a run
-    assert timeline.series is both[1]
-    timeline.set_series((series(errors),))
-    assert timeline.series.name == "3-D error"
+    change(timeline, kinds=both)  # the next update of a run
+    assert timeline.state.series is both[1]
+    change(timeline, kinds=(series(errors),))
+    assert timeline.state.series.name == "3-D error"
 
 
 def test_the_worst_come_one_after_the_other():
@@ -307,7 +312,7 @@ def test_the_worst_come_one_after_the_other():
 def test_a_frame_can_be_typed(timeline, qtbot):
     field, asked = timeline.findChild(NumberField, "frame"), []
     timeline.frame_requested.connect(asked.append)
-    timeline.frame_requested.connect(timeline.set_frame)
+    timeline.frame_requested.connect(lambda frame: change(timeline, frame=frame))
     type_into(field, "24")
     assert asked[-1] == 23
     qtbot.keyClick(field, Qt.Key.Key_Up)
@@ -322,7 +327,7 @@ def test_the_axes_do_not_move_with_the_text_of_the_buttons(timeline, errors, qtb
     places = []
     both = series(errors), series(errors, "px", "reprojection error")
     for given in (both[:1], both, ()):
-        timeline.set_series(given)
+        change(timeline, kinds=given)
         for _ in range(2):
             qtbot.mouseClick(timeline.findChild(QToolButton, "kind"), Qt.MouseButton.LeftButton)
             qtbot.mouseClick(timeline.findChild(QToolButton, "sort"), Qt.MouseButton.LeftButton)
@@ -342,31 +347,24 @@ def test_more_frames_than_pixels_show_the_largest_error():
 
 
 def test_the_timeline_follows_the_session_and_shows_all_of_another_sequence_anew(
-    qtbot, show, session, display, known, monkeypatch
+    qtbot, show, session, display, known
 ):
-    timeline, called = Timeline(), []
-    for name in ("set_frame_count", "set_frame", "set_series"):
-        method = getattr(timeline, name)
-        monkeypatch.setattr(
-            timeline, name, lambda *given, name=name, method=method: called.append(name) or method(*given)
-        )
-    show(timeline, 1000, 140)
+    timeline = show(Timeline(), 1000, 140)
     controller = TimelineController(session, display, timeline)
     session.set_sequence(known.sequence)
     session.set_frame_range((2, 9))
     display.refresh()
     assert timeline.slider.maximum() == known.sequence.frame_count - 1
-    called.clear()
+    timeline.grab()
+    kept = timeline.curve._background
     for frame in (3, 5, 7):
         session.set_frame(frame)
     qtbot.waitUntil(lambda: timeline.slider.value() == 7)
-    assert called == ["set_frame"]
-    called.clear()
+    assert timeline.curve._background is kept is not None
     session.set_sequence(known.sequence)  # the range is that of the session, not of the view
     session.set_frame_range((1, 4))
     display.refresh()
-    assert called.count("set_frame_count") == called.count("set_series") == 1
-    assert timeline.slider._range == (1, 4) and timeline.slider.value() == 0
+    assert timeline.state.played == (1, 4) and timeline.slider.value() == 0
     controller.shut_down()
 
 
@@ -375,7 +373,7 @@ def test_excluded_observations_are_crossed_out_in_the_strip(timeline, near, size
     """Filled where a cell is small, crossed where it is large."""
 
     def marks(excluded):
-        timeline.strip.set_excluded(excluded)
+        change(timeline, excluded=excluded)
         return near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60)
 
     timeline.resize(*size)
@@ -392,12 +390,12 @@ def test_excluded_observations_are_crossed_out_in_the_strip(timeline, near, size
 def test_control_toggles_a_point_and_the_right_button_selects_it_and_asks_for_its_menu(timeline, qtbot):
     place, asked = cell(timeline.strip, 9, 4), []
     for name in ("menu_requested", "point_selected", "point_toggled", "frame_requested"):
-        getattr(timeline, name).connect(lambda value, name=name: asked.append((name, value)))
+        getattr(timeline.strip, name).connect(lambda value, name=name: asked.append((name, value)))
     qtbot.mouseClick(timeline.strip, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place)
     assert asked == [("point_toggled", 4)]
     ask_for_menu(timeline.strip, place)
     menu = ("menu_requested", timeline.strip.mapToGlobal(place))
     assert asked[1:] == [("frame_requested", 9), ("point_selected", 4), menu]
-    timeline.strip.set_selection((4, 5), 5)
+    change(timeline, selection=(4, 5), point=5)
     ask_for_menu(timeline.strip, place)
     assert asked[4:] == [("frame_requested", 9), menu]  # several stay selected

@@ -22,7 +22,7 @@ def timeline(qtbot, show, session, display, add_solved_run, sequence):
     TimelineController(session, display, timeline)
     add_solved_run(session, sequence, QUICK)
     display.refresh()
-    qtbot.waitUntil(lambda: timeline.series is not None)
+    qtbot.waitUntil(lambda: timeline.state.series is not None)
     return timeline
 
 
@@ -32,7 +32,7 @@ def worst_frame(session, timeline):
 
 
 def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timeline, worst_frame, statuses):
-    order = np.argsort(-timeline.series.per_frame)
+    order = np.argsort(-timeline.state.series.per_frame)
     session.set_frame(int(order[-1]))
     for place in range(3):
         worst_frame.go_to_frame()
@@ -41,8 +41,8 @@ def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timel
     session.set_frame(int(order[5]))
     worst_frame.go_to_frame()
     assert session.frame == order[0]  # begins again where the person went elsewhere
-    reverse = replace(timeline.series, per_frame=-timeline.series.per_frame)
-    timeline.set_series((reverse,))  # as a run that goes on has other errors
+    reverse = replace(timeline.state.series, per_frame=-timeline.state.series.per_frame)
+    timeline.set_state(replace(timeline.state, kinds=(reverse,)))  # as a run that goes on has other errors
     worst_frame.go_to_frame()
     assert session.frame == order[-1] and "Worst frame" in statuses[-1]
 
@@ -51,7 +51,7 @@ def test_shift_w_selects_the_worst_points_of_the_frame_one_by_one_and_begins_aga
     session, timeline, worst_frame, statuses
 ):
     session.set_frame(6)
-    order = np.argsort(-timeline.series.per_point[6])
+    order = np.argsort(-timeline.state.series.per_point[6])
     worst_frame.go_to_point()
     assert session.selection == (order[0],)
     session.set_hidden((int(order[1]),))
@@ -60,7 +60,7 @@ def test_shift_w_selects_the_worst_points_of_the_frame_one_by_one_and_begins_aga
     for frame in (9, 10):  # the point that was found stays selected
         session.set_frame(frame)
         worst_frame.go_to_point()
-        errors = timeline.series.per_point[frame].copy()
+        errors = timeline.state.series.per_point[frame].copy()
         errors[order[1]] = -1.0  # it is hidden
         assert session.selection == (int(errors.argmax()),)
         assert statuses[-1].startswith(f"Worst point of frame {frame + 1}")
@@ -85,7 +85,7 @@ def test_the_sentence_on_a_frame_shows_what_its_error_comes_from():
 def test_the_worst_frame_is_reported_with_its_worst_point_of_those_that_are_drawn(
     session, timeline, worst_frame, statuses
 ):
-    errors = timeline.series.per_point[int(np.argmax(timeline.series.per_frame))]
+    errors = timeline.state.series.per_point[int(np.argmax(timeline.state.series.per_frame))]
     first, second = np.argsort(-errors)[:2]
     worst_frame.go_to_frame()
     assert f"largest at point {first + 1}, " in statuses[-1]

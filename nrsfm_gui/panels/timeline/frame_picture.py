@@ -1,14 +1,16 @@
-"""The frame axis of the timeline, and what slider, curve and heat-strip share: a frame and a range on it."""
+"""What the parts of the timeline share: what they show, the axis of the frames, a picture over it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PyQt6.QtCore import QLineF, QPointF, QRectF, Qt
+from PyQt6.QtCore import QLineF, QPointF, QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
+from core.foundation import Bools
 from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.style import Themed
 
@@ -16,6 +18,34 @@ LEFT, RIGHT = 58, 74  # pixels left and right of the frames: axis labels, color 
 GRASP = (7.0, 2.0)  # pixels outside and inside of an edge within which the mouse drags it
 BRACKET = 4.0  # width of the brackets that mark the edges
 SHADE = 0.62  # opacity over the frames that are not played
+
+
+@dataclass(frozen=True, eq=False)
+class TimelineState:
+    """What the timeline shows; frames and points are counted from 0."""
+
+    count: int = 0  # of frames
+    frame: int = 0  # the current one
+    played: tuple[int, int] | None = (
+        None  # first and last of the frames that playing loops over, None for all
+    )
+    truth: tuple[int, ...] = ()  # frames that have ground truth
+    reference: int = -1  # that of them which intrinsics come from
+    kinds: tuple[
+        ErrorSeries, ...
+    ] = ()  # of errors: one is shown, of frames above the slider, of points below
+    chosen: str = ""  # the name of the requested kind, if any
+    by_error: bool = False  # whether points are in the order of their mean errors, the worst on top
+    hidden: frozenset[int] = frozenset()  # points that are not drawn elsewhere
+    excluded: Bools | None = None  # (F, P) the observations that are hidden from the solver
+    selection: tuple[int, ...] = ()  # points, ascending
+    point: int = -1  # that of them which was selected last
+
+    @property
+    def series(self) -> ErrorSeries | None:
+        """The errors that are shown: of the kind that was chosen, if there are some."""
+        chosen = (kind for kind in self.kinds if kind.name == self.chosen)
+        return next(chosen, self.kinds[0] if self.kinds else None)
 
 
 @dataclass(frozen=True)
@@ -56,32 +86,24 @@ class FramePicture(Themed):
     What stays the same from frame to frame is drawn once and kept.
     """
 
+    frame_requested = pyqtSignal(int)
+    range_requested = pyqtSignal(object)  # (first, last) or None
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._count = self._frame = 0
-        self._range: tuple[int, int] | None = None  # first and last of the played frames, None for all
+        self._state = TimelineState()
         self._held: int | None = None  # the edge that the mouse drags: 0 is the first frame, 1 the last
 
-    def set_frame_count(self, count: int) -> None:
-        """Set the number of frames."""
-        self._count = count
-        self.redraw()
-
-    def set_frame(self, frame: int) -> None:
-        """Mark a frame."""
-        self._frame = frame
-        self.update()
-
-    def set_range(self, frames: tuple[int, int] | None) -> None:
-        """Show which frames are played, or None for all."""
-        self._range = frames
+    def set_state(self, state: TimelineState) -> None:
+        """Show a state. Emits nothing."""
+        self._state = state
         self.update()
 
     @property
     def _axis(self) -> FrameAxis:
-        return FrameAxis(self._count, self.width())
+        return FrameAxis(self._state.count, self.width())
 
     def _apply_theme(self, _theme: Theme) -> None:
         self.redraw()
@@ -91,7 +113,7 @@ class FramePicture(Themed):
         self.update()
 
     def _paint_line(self, painter: QPainter, area: QRectF) -> None:
-        x = self._axis.center(self._frame)
+        x = self._axis.center(self._state.frame)
         painter.setPen(QPen(qcolor(self._theme.text), 1.0))
         painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
 
@@ -104,9 +126,9 @@ class FramePicture(Themed):
 
     def _edge_at(self, x: float) -> int | None:
         """Return 0 or 1 where the left or the right edge can be dragged, else None."""
-        if self._range is None:
+        if self._state.played is None:
             return None
-        left, right = self._edges(self._range)
+        left, right = self._edges(self._state.played)
         outside, inside = GRASP
         if -outside <= x - left <= inside:
             return 0
@@ -117,22 +139,23 @@ class FramePicture(Themed):
         cursor = Qt.CursorShape.ArrowCursor if self._edge_at(x) is None else Qt.CursorShape.SizeHorCursor
         self.setCursor(cursor)
 
-    def _dragged_range(self, x: float) -> tuple[int, int] | None:
-        """Return the range with the held edge at an x, None where none is held; they may change places."""
-        if self._range is None or self._held is None:
-            return None
-        ends = list(self._range)
+    def _drag_edge(self, x: float) -> bool:
+        """Request the range with the held edge at an x; False where none is held. Edges may change places."""
+        if self._state.played is None or self._held is None:
+            return False
+        ends = list(self._state.played)
         ends[self._held] = self._axis.frame_at(x)
         if ends[0] > ends[1]:
             ends.reverse()
             self._held = 1 - self._held
-        return ends[0], ends[1]
+        self.range_requested.emit((ends[0], ends[1]))
+        return True
 
     def _paint_range(self, painter: QPainter, area: QRectF, *, shades: bool = True) -> None:
         """Draw both edges, and shade the frames that are not played, or else fill those that are."""
-        if self._range is None:
+        if self._state.played is None:
             return
-        theme, (left, right) = self._theme, self._edges(self._range)
+        theme, (left, right) = self._theme, self._edges(self._state.played)
         filled = [(area.left(), left), (right, area.right())] if shades else [(left, right)]
         color = qcolor(theme.panel, SHADE) if shades else qcolor(theme.accent, 0.22)
         for start, end in filled:
