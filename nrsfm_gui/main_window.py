@@ -55,7 +55,7 @@ class MainWindow(PanelWindow):
     def begin(self, arguments: Arguments) -> None:
         """Show the theme, parameters and sequence that the arguments or the last session ask for."""
         self._remembers = not arguments.exit  # a script must not change what a person set up
-        self.session.set_theme(theme_named(arguments.theme or self.store.theme() or DARK.name))
+        self.session.set_theme(theme_named(arguments.theme or self.store.theme or DARK.name))
         self.sequences_controller.remembers = self._remembers
         if arguments.settings is not None:
             self.sequences_controller.give_settings(arguments.settings)

@@ -80,14 +80,14 @@ class ExportController(QObject):
         if self._dialog is None:
             self._dialog = ExportDialog(self._window)
             self._dialog.requested.connect(self.export)
-        self._dialog.set_context(context_of(self._session, self._store.writing_folder()))
+        self._dialog.set_context(context_of(self._session, self._store.writing_folder))
         if kind:
             self._dialog.choose(kind, figure)
         show_on_screen(self._dialog)
 
     def export(self, kind: str, path: Path, options: dict[str, Any]) -> None:
         """Export what the user chose in the dialog: a key of `KINDS`, and options of what writes it."""
-        self._store.set_writing_folder(path.parent)
+        self._store.writing_folder = path.parent
         writers: dict[str, Any] = {
             "movie": self.save_movie,
             "picture": self.save_sized_picture,
@@ -251,10 +251,10 @@ class ExportController(QObject):
         """Ask for a path to write, proposed with that end, and remember its folder."""
 
         def use_path(path: Path) -> None:
-            self._store.set_writing_folder(path.parent)
+            self._store.writing_folder = path.parent
             then(path)
 
-        name = str(self._store.writing_folder() / f"{file_stem(self._session.sequence, STEM)}{end}")
+        name = str(self._store.writing_folder / f"{file_stem(self._session.sequence, STEM)}{end}")
         ask_for_path(self._window, title, use_path, kind=PathKind.NEW_FILE, start=name, filters=filters)
 
 

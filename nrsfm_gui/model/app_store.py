@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from PyQt6.QtCore import QByteArray, QLockFile, QStandardPaths
 
@@ -35,7 +35,8 @@ RECENT, REPORTS = "recent", "reports"  # what was opened last
 KINDS = {"imports": dict, "sequences": dict, "presets": dict, RECENT: list, REPORTS: list}
 MOST_BYTES = 16_000_000
 LOCK_MILLISECONDS = 1000  # for which another window may write
-Value = TypeVar("Value", str, dict[str, Any], list[Any])
+Value = TypeVar("Value")
+Given = TypeVar("Given")
 
 
 @dataclass(frozen=True)
@@ -47,50 +48,103 @@ class StoredImport:
     camera_model: str | None = None
 
 
+def _settings_of(values: object) -> Settings | None:
+    try:
+        return settings_from_dict(values) if isinstance(values, dict) else None
+    except InputError:
+        return None
+
+
+def _base64(state: QByteArray) -> str:
+    return bytes(state.toBase64().data()).decode("ascii")
+
+
+def _from_base64(text: str) -> QByteArray:
+    return QByteArray.fromBase64(text.encode("ascii", "replace"))
+
+
+def _presets(values: Mapping[str, Any]) -> dict[str, Settings]:
+    found = {name: _settings_of(each) for name, each in values.items()}
+    return {name: settings for name, settings in found.items() if settings is not None}
+
+
+def _texts(values: Iterable[object]) -> list[str]:
+    return [text for text in values if isinstance(text, str)]
+
+
+def _existing_folder(name: str) -> Path:
+    """Return a folder, in place of one that is gone that of the user's documents."""
+    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    known = [Path(each) for each in (name, documents) if each]
+    return next((folder for folder in known if os.path.isdir(folder)), Path.home())
+
+
+class _Stored(Generic[Value, Given]):
+    """An attribute that is stored by its name: as which kind, and how it is read and written."""
+
+    def __init__(
+        self, kind: type[Value], read: Callable[[Value], Given], write: Callable[[Given], Value]
+    ) -> None:
+        self._kind, self._read, self._write = kind, read, write
+
+    def __set_name__(self, owner: type[AppStore], name: str) -> None:
+        self._name = name
+
+    def __get__(self, store: AppStore, owner: type[AppStore]) -> Given:
+        return self._read(store.file.value(self._name, self._kind))
+
+    def __set__(self, store: AppStore, given: Given) -> None:
+        store.file.change({self._name: self._write(given)})
+
+
 class AppStore:
     """Typed access to the stored settings."""
 
+    theme = _Stored(str, str, str)  # its name, "" where none was chosen
+    presets = _Stored(
+        dict, _presets, lambda own: {name: settings_to_dict(each) for name, each in own.items()}
+    )
+    open_sections = _Stored(list, lambda names: tuple(_texts(names)), list)  # of the parameters
+    sweep_geometry = _Stored(str, _from_base64, _base64)  # of the window of a sweep, empty where it is new
+    offered_session = _Stored(str, str, str)  # the name of the unsaved one that was offered last, or ""
+    steps_done = _Stored(
+        list, lambda names: frozenset(_texts(names)), sorted
+    )  # all where they were dismissed
+    writing_folder = _Stored(str, _existing_folder, lambda folder: str(folder.absolute()))  # the last one
+
     def __init__(self, file: Path | None = None) -> None:
         self._elsewhere = file is not None
-        self._file = SettingsFile(usual_file() if file is None else file)
+        self.file = SettingsFile(usual_file() if file is None else file)
 
     def layout(self) -> tuple[QByteArray, QByteArray, dict[str, int]] | None:
         """Return geometry, dock state and the sizes that a person gave to docks, as they were last."""
-        geometry, docks = (self._file.value(name, str) for name in LAYOUT[:2])
+        geometry, docks = (self.file.value(name, str) for name in LAYOUT[:2])
         if not (geometry and docks):
             return None
-        sizes = self._file.value(LAYOUT[2], dict)
+        sizes = self.file.value(LAYOUT[2], dict)
         known = {name: size for name, size in sizes.items() if type(size) is int and 0 <= size <= MOST_PIXELS}
         return _from_base64(geometry), _from_base64(docks), known
 
     def set_layout(self, geometry: QByteArray, docks: QByteArray, sizes: Mapping[str, int]) -> None:
         """Remember geometry, dock state, and the sizes that a person gave to docks."""
-        self._file.change(dict(zip(LAYOUT, (_base64(geometry), _base64(docks), dict(sizes)), strict=True)))
-
-    def sweep_geometry(self) -> QByteArray:
-        """Return place and size of the window of a sweep, empty where it is new."""
-        return _from_base64(self._file.value("sweep_geometry", str))
-
-    def set_sweep_geometry(self, geometry: QByteArray) -> None:
-        """Remember place and size of the window of a sweep."""
-        self._set("sweep_geometry", _base64(geometry))
+        self.file.change(dict(zip(LAYOUT, (_base64(geometry), _base64(docks), dict(sizes)), strict=True)))
 
     def recent(self, key: str = RECENT) -> list[Path]:
         """Return the files (or reports) opened last, newest first, without those that are gone."""
-        found = self._names(key)
+        found = _texts(self.file.value(key, list))
         # Another computer is asked for a file when that is opened: it may not answer for a minute.
-        elsewhere = [name for name in found if named_path(name, self._file.path) is None]
+        elsewhere = [name for name in found if named_path(name, self.file.path) is None]
         return [Path(name) for name in found if name in elsewhere or os.path.exists(name)]
 
     def add_recent(self, path: Path, key: str = RECENT) -> None:
         """Add a file or folder, or a report, as the first of the recent ones."""
         path = path.absolute()
         others = [other for other in self.recent(key) if other != path]
-        self._set(key, [str(other) for other in [path, *others][:RECENT_FILES]])
+        self.file.change({key: [str(other) for other in [path, *others][:RECENT_FILES]]})
 
     def imported(self, path: Path) -> StoredImport | None:
         """Return how a file was imported the last time, None where it was not."""
-        entry = self._file.value("imports", dict).get(str(path.absolute()))
+        entry = self.file.value("imports", dict).get(str(path.absolute()))
         if not isinstance(entry, dict):
             return None
         reading: dict[str, Any] = entry.get("reading", {})
@@ -110,119 +164,47 @@ class AppStore:
 
     def parameters(self, content: str) -> Settings | None:
         """Return the parameters that a sequence had last, None where they were those of the preset."""
-        return _settings_of(self._file.value("sequences", dict).get(content))
+        return _settings_of(self.file.value("sequences", dict).get(content))
 
     def set_parameters(self, content: str, settings: Settings) -> None:
         """Remember the parameters of a sequence, unless they are those that every sequence begins with."""
         self._set_newest("sequences", content, settings_to_dict(settings) if settings != Settings() else None)
 
-    def presets(self) -> dict[str, Settings]:
-        """Return the parameters that a person named, by their names."""
-        found = {name: _settings_of(values) for name, values in self._file.value("presets", dict).items()}
-        return {name: settings for name, settings in found.items() if settings is not None}
-
-    def set_presets(self, presets: Mapping[str, Settings]) -> None:
-        """Remember the parameters that a person named."""
-        self._set("presets", {name: settings_to_dict(each) for name, each in presets.items()})
-
-    def open_sections(self) -> tuple[str, ...]:
-        """Return the sections of the parameters that were open last."""
-        return tuple(self._names("open_sections"))
-
-    def set_open_sections(self, names: Iterable[str]) -> None:
-        """Remember which sections of the parameters are open."""
-        self._set("open_sections", list(names))
-
-    def theme(self) -> str:
-        """Return the name of the theme, "" where none was chosen."""
-        return self._file.value("theme", str)
-
-    def set_theme(self, name: str) -> None:
-        """Remember the theme."""
-        self._set("theme", name)
-
     def preferences(self) -> Preferences:
         """Return the preferences."""
-        return from_values(self._file.values())[0]
+        return from_values(self.file.values())[0]
 
     def refused(self) -> tuple[str, ...]:
         """Return the names of what is stored but cannot be read, and counts as absent."""
-        values = self._file.values()
-        file = [self._file.path.name] if self._file.damaged else []
+        values = self.file.values()
+        file = [self.file.path.name] if self.file.damaged else []
         others = (key for key, kind in KINDS.items() if not isinstance(values.get(key, kind()), kind))
         return (*file, *from_values(values)[1], *others)
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove entries, as what `refused` has named."""
-        self._file.change(dict.fromkeys(names))
+        self.file.change(dict.fromkeys(names))
 
     def set_preferences(self, preferences: Preferences) -> None:
         """Store the preferences."""
-        self._file.change(vars(preferences))
-
-    def offered_session(self) -> str:
-        """Return the name of the unsaved session that was offered last, "" where there was none."""
-        return self._file.value("offered_session", str)
-
-    def set_offered_session(self, name: str) -> None:
-        """Store the name of the unsaved session that was offered."""
-        self._set("offered_session", name)
-
-    def steps_done(self) -> frozenset[str]:
-        """Return which of the first steps were done; all where they were dismissed."""
-        return frozenset(self._names("steps_done"))
-
-    def set_steps_done(self, steps: frozenset[str]) -> None:
-        """Remember which of the first steps were done."""
-        self._set("steps_done", sorted(steps))
-
-    def writing_folder(self) -> Path:
-        """Return the folder that was written to last, by default that of the user's documents."""
-        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-        known = [Path(name) for name in (self._file.value("writing_folder", str), documents) if name]
-        return next((folder for folder in known if os.path.isdir(folder)), Path.home())
-
-    def set_writing_folder(self, folder: Path) -> None:
-        """Remember the folder that was written to last."""
-        self._set("writing_folder", str(folder.absolute()))
+        self.file.change(vars(preferences))
 
     def data_folder(self) -> Path:
         """Return the folder that sessions are saved to by themselves; it need not be there yet."""
         if self._elsewhere:
-            return self._file.path.parent / "data"
+            return self.file.path.parent / "data"
         return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation))
 
     def sync(self) -> None:
         """Write to the disk what could not be written before."""
-        self._file.write()
-
-    def _names(self, key: str) -> list[str]:
-        return [name for name in self._file.value(key, list) if isinstance(name, str)]
+        self.file.write()
 
     def _set_newest(self, key: str, name: str, entry: dict[str, Any] | None) -> None:
         """Store an entry as the newest of a dictionary, which forgets the oldest ones; None removes it."""
-        entries = {other: each for other, each in self._file.value(key, dict).items() if other != name}
+        entries = {other: each for other, each in self.file.value(key, dict).items() if other != name}
         if entry is not None:
             entries[name] = entry
-        self._set(key, dict(list(entries.items())[-MOST_REMEMBERED:]))
-
-    def _set(self, name: str, value: object) -> None:
-        self._file.change({name: value})
-
-
-def _settings_of(values: object) -> Settings | None:
-    try:
-        return settings_from_dict(values) if isinstance(values, dict) else None
-    except InputError:
-        return None
-
-
-def _base64(state: QByteArray) -> str:
-    return bytes(state.toBase64().data()).decode("ascii")
-
-
-def _from_base64(text: str) -> QByteArray:
-    return QByteArray.fromBase64(text.encode("ascii", "replace"))
+        self.file.change({key: dict(list(entries.items())[-MOST_REMEMBERED:])})
 
 
 def usual_file() -> Path:

@@ -145,7 +145,7 @@ class SessionSaver(QObject):
                 if not self.modified:
                     self.autosave.forget()
             self._store.add_recent(path)
-            self._store.set_writing_folder(path.parent)
+            self._store.writing_folder = path.parent
             self._notifier.inform(f"Saved {path}")
             self.show_title()
             then()
@@ -166,7 +166,7 @@ class SessionSaver(QObject):
 
     def _ask(self, then: Callable[[Path], object]) -> None:
         stem = summaries.file_stem(self._session.sequence, "session")
-        start = self.file or self._store.writing_folder() / f"{stem}{SUFFIX}"
+        start = self.file or self._store.writing_folder / f"{stem}{SUFFIX}"
         ask_for_path(
             self._window, "Save the session", then, kind=PathKind.NEW_FILE, start=start, filters=FILTER
         )
@@ -274,10 +274,10 @@ class SessionSaver(QObject):
     def _offer_last(self) -> None:
         """Offer a session that was closed without being saved: once, when the first sequence is shown."""
         closed = self.closed_sessions()
-        if not closed or closed[0][0].name == self._store.offered_session():
+        if not closed or closed[0][0].name == self._store.offered_session:
             return
         path, _time, holds = closed[0]
-        self._store.set_offered_session(path.name)
+        self._store.offered_session = path.name
         more = " Earlier ones are listed under File > Recent." if len(closed) > 1 else ""
         self._notifier.warn(
             f"The session before was closed without having been saved: {holds}.{more}",

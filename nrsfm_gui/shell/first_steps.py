@@ -49,7 +49,7 @@ class FirstSteps(Themed, QFrame):
     ) -> None:
         super().__init__()
         self._session, self._store, self._places = session, store, places
-        self._done: frozenset[str] = store.steps_done()
+        self._done: frozenset[str] = store.steps_done
         self._begun = False
         self._changed = False  # whether parameters were changed with Live on, and no run has followed yet
         self.setObjectName("first steps")
@@ -140,7 +140,7 @@ class FirstSteps(Themed, QFrame):
 
     def _set_done(self, done: frozenset[str]) -> None:
         self._done = done
-        self._store.set_steps_done(done)
+        self._store.steps_done = done
 
     def _update_bar(self) -> None:
         step, sequence, shown = self._next(), self._session.sequence, self._session.shown

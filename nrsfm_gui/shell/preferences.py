@@ -164,7 +164,7 @@ class PreferencesController(QObject):
     def set_light(self, light: bool) -> None:
         """Choose the light theme or the dark one, and store it."""
         self._session.set_theme(LIGHT if light else DARK)
-        self._store.set_theme(self._session.theme.name)
+        self._store.theme = self._session.theme.name
 
     def report_refused(self) -> None:
         """Name stored settings that cannot be read, once: their defaults are in force."""
@@ -194,7 +194,7 @@ class PreferencesController(QObject):
 
     def _on_color_scheme_changed(self, _scheme: object) -> None:
         """Use the light or dark scheme of the desktop where the preferences say so."""
-        if self._store.theme() == SYSTEM:
+        if self._store.theme == SYSTEM:
             self._apply("theme", self._store.preferences())
 
     def _apply(self, name: str, preferences: Preferences) -> None:

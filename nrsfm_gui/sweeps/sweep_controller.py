@@ -100,7 +100,7 @@ class SweepController(QObject):
     def _place(self, window: SweepWindow) -> None:
         """Put the window where it was, else beside the main one, or over its lower part without room."""
         screen, frame = self._main.screen(), self._main.frameGeometry()
-        if window.restoreGeometry(self._store.sweep_geometry()) or screen is None:
+        if window.restoreGeometry(self._store.sweep_geometry) or screen is None:
             return
         area = screen.availableGeometry()
         if area.right() - frame.right() >= window.width():
@@ -202,7 +202,7 @@ class SweepController(QObject):
 
     def _ask(self, title: str, suffix: str, filters: str, save: Callable[[Path], object]) -> None:
         if self.window is not None and self._reader is not None:
-            start = self._store.writing_folder() / f"{self._reader.folder.name}_sweep{suffix}"
+            start = self._store.writing_folder / f"{self._reader.folder.name}_sweep{suffix}"
             ask_for_path(self.window, title, save, kind=PathKind.NEW_FILE, start=start, filters=filters)
 
     def shut_down(self) -> None:
@@ -233,7 +233,7 @@ class SweepController(QObject):
             window.refresh_requested.connect(self.refresh)
             window.shortcuts_requested.connect(lambda: self._show_shortcuts(window))
             window.palette_requested.connect(self._on_palette_requested)
-            window.closed.connect(lambda: self._store.set_sweep_geometry(window.saveGeometry()))
+            window.closed.connect(lambda: setattr(self._store, "sweep_geometry", window.saveGeometry()))
         return self.window
 
     def _on_read(self, reader: SweepReader, rows: SweepRows | None, seconds: float) -> None:
@@ -412,5 +412,5 @@ class SweepController(QObject):
         except OSError as refusal:
             self.notifier.warn(str(InputError.of(refusal)))
         else:
-            self._store.set_writing_folder(path.parent)
+            self._store.writing_folder = path.parent
             self.notifier.inform(f"Saved {path}")

@@ -142,8 +142,8 @@ def _settings(path: Path, options: tuple[str, ...]) -> str:
     store = AppStore(path)
     read = (
         store.layout(), store.recent(), store.recent(REPORTS), store.imported(Path("/tmp/a.npz")),
-        store.parameters("abc"), store.preferences(), store.refused(), store.open_sections(), store.theme(),
-        store.offered_session(), store.steps_done(), store.writing_folder(),
+        store.parameters("abc"), store.preferences(), store.refused(), store.open_sections, store.theme,
+        store.offered_session, store.steps_done, store.writing_folder,
     )  # fmt: skip
     return repr(read)
 

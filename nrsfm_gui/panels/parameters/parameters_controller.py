@@ -7,7 +7,6 @@ other one; that which it comes from shows it already.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from functools import partial
 
 from PyQt6.QtCore import QObject
@@ -88,14 +87,14 @@ class ParametersController(QObject):
         panel.preset_chosen.connect(self._on_preset_chosen)
         panel.preset_named.connect(self._on_preset_named)
         panel.preset_removed.connect(self._on_preset_removed)
-        panel.set_own_presets(store.presets())
+        panel.set_own_presets(store.presets)
         plot.weights_edited.connect(self._on_weights_edited)
         plot.rank_requested.connect(self._on_rank_requested)
         plot.rule_requested.connect(self._on_rule_requested)
         plot.reset_requested.connect(self._on_reset_requested)
         plot.penalty_requested.connect(self._on_penalty_requested)
-        panel.sections.set_open(store.open_sections())
-        panel.sections.toggled.connect(lambda: store.set_open_sections(panel.sections.open))
+        panel.sections.set_open(store.open_sections)
+        panel.sections.toggled.connect(lambda: setattr(store, "open_sections", panel.sections.open))
         session.sequence_changed.connect(self._on_sequence_changed)
         session.settings_changed.connect(self._on_settings_changed)
         session.shown_changed.connect(self._on_shown_changed)
@@ -173,15 +172,15 @@ class ParametersController(QObject):
         if not name or name in (*PRESET_TIPS, SAVE, REMOVE):
             notifier.warn(f"{name} is in the list already." if name else "A preset needs a name.")
             return
-        self._set_own_presets(self._store.presets() | {name: self._session.settings})
+        self._set_own_presets(self._store.presets | {name: self._session.settings})
         notifier.show_status(f"Preset {name} has these parameters.")
 
     def _on_preset_removed(self, name: str) -> None:
-        self._set_own_presets({own: each for own, each in self._store.presets().items() if own != name})
+        self._set_own_presets({own: each for own, each in self._store.presets.items() if own != name})
         self._session.notifier.show_status(f"Preset {name} is removed. Its parameters stay.")
 
-    def _set_own_presets(self, presets: Mapping[str, Settings]) -> None:
-        self._store.set_presets(presets)
+    def _set_own_presets(self, presets: dict[str, Settings]) -> None:
+        self._store.presets = presets
         self._panel.set_own_presets(presets)
 
     def _start_preset(self, name: str, source: Run) -> None:

@@ -31,26 +31,26 @@ def file(tmp_path):
 
 def test_what_was_set_comes_back(file, tmp_path):
     store = AppStore(file)
-    assert store.layout() is None and store.theme() == ""
-    assert store.writing_folder().is_absolute()
+    assert store.layout() is None and store.theme == ""
+    assert store.writing_folder.is_absolute()
     rotations = Path("rotations.npz").absolute()
     settings = Settings(penalty=ExplicitWeights((0.0, 0.125, 3.0)), rank=3, rotations=rotations)
     store.set_parameters("a", settings)
     store.set_parameters("b", Settings())  # those are what a sequence begins with
     store.set_layout(QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})
-    store.set_theme("light")
-    store.set_writing_folder(tmp_path)
+    store.theme = "light"
+    store.writing_folder = tmp_path
     how = StoredImport({"visible": "none", "threshold": 0.5}, (900.0, 900.0, 640.0, 480.0), "auto")
     store.set_imported(tmp_path / "a.npz", how)
     again = AppStore(file)
     assert again.imported(tmp_path / "a.npz") == how and again.imported(tmp_path / "b.npz") is None
     assert (again.parameters("a"), again.parameters("b")) == (settings, None)
     assert again.layout() == (QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})
-    assert (again.theme(), again.writing_folder()) == ("light", tmp_path)
-    again.set_writing_folder(tmp_path / "gone")
+    assert (again.theme, again.writing_folder) == ("light", tmp_path)
+    again.writing_folder = tmp_path / "gone"
     again.forget(LAYOUT)
     assert AppStore(file).layout() is None
-    assert AppStore(file).writing_folder().is_dir()
+    assert AppStore(file).writing_folder.is_dir()
 
 
 def test_parameters_are_of_the_sequences_that_were_open_last(file):
@@ -72,8 +72,8 @@ def test_nobody_else_can_read_the_settings(tmp_path, before):
         file.write_text('{"theme": "light"}')
         file.chmod(0o644)
     store = AppStore(file)
-    assert store.theme() == ("light" if before else "")
-    store.set_theme("dark")
+    assert store.theme == ("light" if before else "")
+    store.theme = "dark"
     assert file.stat().st_mode & 0o777 == 0o600
     store.sync()
     assert json.loads(file.read_text()) == {"theme": "dark"}
@@ -157,7 +157,7 @@ def test_no_object_is_restored_from_settings(tmp_path):
     made.unlink(missing_ok=True)
     assert b"PyQt_PyObject" in file.read_bytes()
     store = AppStore(file)
-    assert (store.theme(), store.recent(), store.layout()) == ("", [], None)
+    assert (store.theme, store.recent(), store.layout()) == ("", [], None)
     assert store.refused() == ("evil.ini",)
     store.forget(store.refused())
     assert store.refused() == () and not made.exists()
@@ -170,26 +170,26 @@ def test_a_file_that_holds_no_settings_is_named_kept_and_replaced(file, content)
     file.write_text(content)
     store = AppStore(file)
     assert store.refused() == (file.name,)
-    store.set_theme("dark")
-    assert store.refused() == () and AppStore(file).theme() == "dark"
+    store.theme = "dark"
+    assert store.refused() == () and AppStore(file).theme == "dark"
     assert Path(f"{file}.damaged").read_text() == content  # what somebody has written by hand is not lost
 
 
 def test_two_windows_keep_the_settings_of_each_other(file):
     one, two = AppStore(file), AppStore(file)
-    one.set_theme("dark")
-    two.set_steps_done(frozenset({"open"}))
-    assert (two.theme(), one.steps_done()) == ("dark", {"open"})
+    one.theme = "dark"
+    two.steps_done = frozenset({"open"})
+    assert (two.theme, one.steps_done) == ("dark", {"open"})
 
 
 def test_settings_that_cannot_be_written_are_those_of_this_window_until_they_can(file):
     file.mkdir()
     store = AppStore(file)
-    store.set_theme("dark")
-    assert store.theme() == "dark"
+    store.theme = "dark"
+    assert store.theme == "dark"
     file.rmdir()
     store.sync()
-    assert AppStore(file).theme() == "dark"
+    assert AppStore(file).theme == "dark"
 
 
 def test_the_usual_file_is_among_those_of_the_user(settings_folder):

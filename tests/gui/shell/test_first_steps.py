@@ -70,7 +70,7 @@ def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, ti
     qtbot.waitUntil(lambda: "the answer is worst" in text_of(steps))
     timeline.findChild(HeatStrip).frame_requested.emit(3)
     assert "Ctrl+K" in text_of(steps)
-    assert store.steps_done() == KEYS
+    assert store.steps_done == KEYS
 
 
 def test_steps_count_in_any_order(qtbot, session, control, steps, timeline):

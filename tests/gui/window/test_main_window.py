@@ -288,7 +288,7 @@ def test_opening_a_session_is_no_change_of_it(
     assert len(window.session.runs) > 1 and window.session.live
     assert not window.isWindowModified()
     assert not any("Started" in line.text for line in window.logbook.lines)
-    assert store.steps_done() == frozenset()
+    assert store.steps_done == frozenset()
     assert not changes  # nothing is saved that would be offered at the next start
 
 
@@ -298,7 +298,7 @@ def test_a_theme_is_remembered_and_that_of_the_command_line_goes_before_that_of_
     window.session.set_theme(DARK)
     path = saved_to(window, tmp_path / "dark.nrsfm")
     other = make_window()
-    other.store.set_theme(LIGHT.name)
+    other.store.theme = LIGHT.name
     for words, shown in (([], DARK), (["--theme", "light"], LIGHT)):
         with qtbot.waitSignal(other.session_saver.session_shown):
             other.begin(parse([str(path), *words]))

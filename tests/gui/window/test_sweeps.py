@@ -410,7 +410,7 @@ def test_the_window_leaves_the_view_free_and_remembers_its_place(qtbot, main, op
     qtbot.wait(50)
     place = window.geometry().getRect()
     window.close()
-    assert not store.sweep_geometry().isEmpty()
+    assert not store.sweep_geometry.isEmpty()
     window.setGeometry(0, 0, 900, 600)
     main.sweep_controller.show()
     qtbot.wait(50)

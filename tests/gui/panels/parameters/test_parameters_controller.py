@@ -181,7 +181,7 @@ def test_parameters_that_are_named_are_a_preset_until_it_is_removed(
     dialog = panel.findChild(QInputDialog)
     dialog.setTextValue(" loose  paper ")
     dialog.accept()
-    assert presets.key == "loose paper" and store.presets() == {"loose paper": own}
+    assert presets.key == "loose paper" and store.presets == {"loose paper": own}
     presets.choose("paper")
     assert session.settings == PRESETS["paper"]
     panel.set_own_presets({})
@@ -190,6 +190,6 @@ def test_parameters_that_are_named_are_a_preset_until_it_is_removed(
     assert session.settings == own and presets.key == "loose paper"
     with qtbot.waitSignal(session.notifier.warned):
         panel.preset_named.emit("paper")  # is one of the program
-    assert store.presets() == {"loose paper": own}
+    assert store.presets == {"loose paper": own}
     presets.choose("remove...")
-    assert presets.key == "custom" and session.settings == own and not store.presets()
+    assert presets.key == "custom" and session.settings == own and not store.presets

@@ -178,7 +178,7 @@ def test_which_sections_are_open_is_remembered(qtbot, session, control, closed, 
     ParametersController(session, control, closed, store)
     for name in ("Cameras", "Data"):
         qtbot.mouseClick(closed.sections.button(name), Qt.MouseButton.LeftButton)
-    assert closed.sections.open == store.open_sections() == ("Cameras", "Data")
+    assert closed.sections.open == store.open_sections == ("Cameras", "Data")
     again = ParametersPanel()
     ParametersController(session, control, again, store)
     assert again.sections.open == ("Cameras", "Data")
