@@ -178,7 +178,7 @@ def _entries(scene: Scene) -> list[LegendEntry]:
     if scene.estimate is not None and "estimate" in scene.layers and not scene.colored:
         entries.append(LegendEntry("estimate", PAPER.estimate))
     if scene.truth is not None and "truth" in scene.layers:
-        entries.append(LegendEntry(scene.truth_name, PAPER.truth_shape, hollow=hollow_truth(scene)))
+        entries.append(LegendEntry(scene.sequence.truth_name, PAPER.truth_shape, hollow=hollow_truth(scene)))
     return entries
 
 

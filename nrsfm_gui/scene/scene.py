@@ -45,22 +45,21 @@ NO_OTHER = "No run to compare with: choose one in Sequences (Ctrl+D)"
 class Scene:
     """One frame as it is drawn. Arrays are read-only; None means that there is none."""
 
+    sequence: Sequence
     shapes: Shapes  # of all frames
     subject: tuple[str, str]  # which sequence, in which coordinates: views fit themselves when it changes
     frame: int  # 0-based
-    estimate: Floats | None  # (P, 3) in `unit`
-    truth: Floats | None  # (P, 3) in `unit`, NaN rows where missing
+    estimate: Floats | None  # (P, 3) in the unit of the shapes, as `truth`, `errors`, `other` and `std`
+    truth: Floats | None  # (P, 3) NaN rows where missing
     edges: Ints  # (E, 2) point indices, of the mesh that was chosen
     faces: Ints  # (T, 3) point indices
-    measured: Floats  # (P, 2) in `track_unit`, NaN where the file gives none
+    measured: Floats  # (P, 2) in the units of the tracks, NaN where the file gives none
     visible: Bools  # (P,) which points the solver sees, or will see after the next run
     excluded: Bools  # (P,) which points are tracked, but hidden from the solver
     weights: Floats | None  # (P,) of the observations under a robust loss, None with least squares
-    reprojected: Floats | None  # (P, 2) in `track_unit`
-    errors: Floats | None  # (P,) distance of estimate and truth, in `unit`, NaN where there is no truth
-    residuals_px: Floats | None  # (P,) distance of reprojection and track, in `track_unit`, NaN where hidden
-    unit: str  # of the 3-D points
-    track_unit: str  # of the tracks: px, or mm of an orthogonal camera
+    reprojected: Floats | None  # (P, 2) in the units of the tracks
+    errors: Floats | None  # (P,) distance of estimate and truth, NaN where there is no truth
+    residuals_px: Floats | None  # (P,) distance of reprojection and track, in their units, NaN where hidden
     selected: int | None  # point index
     camera: Cameras | None
     appearance: Appearance
@@ -72,20 +71,16 @@ class Scene:
     extent: Floats | None  # (2, 3) lowest and highest corner of the object, where it is in this frame
     floor: Floor | None  # below the object; None where there is no point
     displacement: Floats  # (3,) of the object from its usual place, which the view follows
-    image_extent: Floats  # (2, 2) the same of all tracks
-    image_size: tuple[int, int] | None  # width and height of the picture that the tracks are of, pixels
-    truth_name: str  # what `truth` is: "ground truth", or the program whose reconstruction it is
-    point_names: tuple[str, ...] | None  # of the P points
     caption: str  # "frame 51: 3.2 mm · per-frame similarity"
     message: str  # what to do next, where there is nothing to show; else ""
     other_cameras: tuple[Cameras, ...] = ()  # of other frames: of a path, or of a still object
     path: Floats | None = None  # (F, 3) centers of all cameras, where the layer is on
     selection: tuple[int, ...] = ()  # point indices, ascending; holds `selected`
     hidden: frozenset[int] = frozenset()  # point indices that are not drawn
-    other: Floats | None = None  # (P, 3) in `unit`, the shape of a second run
+    other: Floats | None = None  # (P, 3) the shape of a second run
     other_name: str = ""
     outliers: Bools | None = None  # (P,) points whose truth is far from its neighbors; None without any
-    std: Floats | None = None  # (P, 3) standard deviations along the axes of `camera`, in `unit`
+    std: Floats | None = None  # (P, 3) standard deviations along the axes of `camera`
     ahead: bool = False  # whether this frame is of a newer point than all others, whose errors are not known
 
     @cached_property
@@ -104,12 +99,15 @@ class Scene:
     def truth_label(self) -> str:
         """What `truth` is, and how many of its points nothing is fitted to."""
         count = 0 if self.outliers is None else int(self.outliers.sum())
-        return self.truth_name + (f" ({count} outlier{'s' * (count > 1)} not fitted)" if count else "")
+        return self.sequence.truth_name + (
+            f" ({count} outlier{'s' * (count > 1)} not fitted)" if count else ""
+        )
 
     @property
     def color_title(self) -> str:
         """What the color scale shows: the colored points, the quantity, its unit."""
-        return f"{self.truth_name if self.estimate is None else 'estimate'}: {self.color_label}"
+        colored = self.sequence.truth_name if self.estimate is None else "estimate"
+        return f"{colored}: {self.color_label}"
 
     @property
     def colored(self) -> bool:
@@ -164,6 +162,7 @@ def build_scene(
     # Coordinates may be others though their unit has the same name.
     coordinates = f"{shapes.unit}|{shapes.alignment.compares}|{shapes.figures.get('metric', True)}"
     return Scene(
+        sequence=sequence,
         shapes=shapes,
         subject=(f"{sequence.name}|{sequence.camera.value}|{sequence.digest}", coordinates),
         frame=f,
@@ -178,8 +177,6 @@ def build_scene(
         reprojected=at.values("reprojected"),
         errors=at.values("errors"),
         residuals_px=at.values("residuals"),
-        unit=shapes.unit,
-        track_unit=sequence.units,
         selected=selected if selected is not None and 0 <= selected < sequence.point_count else None,
         camera=camera,
         appearance=appearance,
@@ -191,10 +188,6 @@ def build_scene(
         extent=None if framing is None else read_only(framing.box + framing.displacements[f]),
         floor=None if framing is None else Floor.below(framing, f if framing.moves else 0),
         displacement=NOWHERE if framing is None or not appearance.follow else framing.displacements[f],
-        image_extent=shapes.image_extent,
-        image_size=sequence.image_size,
-        truth_name=sequence.truth_name,
-        point_names=sequence.point_names,
         caption=_caption(sequence, at, other if appearance.color_by == "difference" else None),
         message=_message(sequence, shapes, f),
         other_cameras=_other_cameras(shapes, f, appearance),

@@ -285,29 +285,29 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
     if scene is None or point < 0 or point >= len(scene.measured):
         return []
     size = scene.shapes.size
-    place = pair(scene.measured[point], scene.track_unit)
+    place = pair(scene.measured[point], scene.sequence.units)
     rows = [LabeledValue("measured", place if scene.visible[point] else "hidden in this frame")]
     if scene.reprojected is not None:
-        rows.append(LabeledValue("reprojected", pair(scene.reprojected[point], scene.track_unit)))
+        rows.append(LabeledValue("reprojected", pair(scene.reprojected[point], scene.sequence.units)))
     if scene.residuals_px is not None:
-        residual = measure(float(scene.residuals_px[point]), scene.track_unit)
+        residual = measure(float(scene.residuals_px[point]), scene.sequence.units)
         rows.append(LabeledValue("reprojection error", residual))
     if scene.estimate is not None:
-        rows.append(LabeledValue("estimate", _triple(scene.estimate[point], scene.unit)))
+        rows.append(LabeledValue("estimate", _triple(scene.estimate[point], scene.shapes.unit)))
     if scene.truth is not None:
-        rows.append(LabeledValue(scene.truth_name, _triple(scene.truth[point], scene.unit)))
+        rows.append(LabeledValue(scene.sequence.truth_name, _triple(scene.truth[point], scene.shapes.unit)))
     if scene.errors is not None:
-        tip = f"Distance to {truth_phrase(scene.truth_name)}: {scene.shapes.alignment_name}."
-        error = length(float(scene.errors[point]), scene.unit, size)
-        rows.append(LabeledValue(error_name(scene.truth_name), error, tip))
+        tip = f"Distance to {truth_phrase(scene.sequence.truth_name)}: {scene.shapes.alignment_name}."
+        error = length(float(scene.errors[point]), scene.shapes.unit, size)
+        rows.append(LabeledValue(error_name(scene.sequence.truth_name), error, tip))
         along = along_view_in(scene.shapes, scene.frame)
         if along is not None and np.isfinite(along[point]):
             way = "too far" if along[point] > 0 else "too near"
-            of_depth = length(abs(float(along[point])), scene.unit, size)
+            of_depth = length(abs(float(along[point])), scene.shapes.unit, size)
             rows.append(LabeledValue("error along the ray", f"{of_depth} {way}", DEPTH_TIP))
     if scene.std is not None:
-        x, y, z = (measure(float(value), scene.unit) for value in scene.std[point])
-        spread = length(float(np.linalg.norm(scene.std[point])), scene.unit, size)
+        x, y, z = (measure(float(value), scene.shapes.unit) for value in scene.std[point])
+        spread = length(float(np.linalg.norm(scene.std[point])), scene.shapes.unit, size)
         rows.append(LabeledValue("uncertainty", f"± {spread}", UNCERTAINTY_TIP))
         rows.append(LabeledValue("uncertainty in depth", f"± {z}", f"Across: ± {x} along x, ± {y} along y."))
     return rows
@@ -325,7 +325,7 @@ def selection_title(scene: Scene | None) -> str:
         return "Selected point"
     what = f"{len(scene.selection)} points"
     if len(scene.selection) == 1:
-        what = point_label(scene.selection[0], scene.point_names)
+        what = point_label(scene.selection[0], scene.sequence.point_names)
     return f"{what[0].upper()}{what[1:]}, frame {scene.frame + 1}"
 
 
@@ -341,9 +341,9 @@ def selection_numbers(scene: Scene | None) -> list[LabeledValue]:
     of_object, laid = scene.shapes.size, f" {scene.shapes.alignment_name.capitalize()}."
     spread = None if scene.std is None else np.linalg.norm(scene.std, axis=1)
     for name, values, unit, size, how in (
-        ("reprojection error", scene.residuals_px, scene.track_unit, None, ""),
-        (error_name(scene.truth_name), scene.errors, scene.unit, of_object, laid),
-        ("uncertainty", spread, scene.unit, of_object, " One standard deviation."),
+        ("reprojection error", scene.residuals_px, scene.sequence.units, None, ""),
+        (error_name(scene.sequence.truth_name), scene.errors, scene.shapes.unit, of_object, laid),
+        ("uncertainty", spread, scene.shapes.unit, of_object, " One standard deviation."),
     ):
         known = chosen[:0] if values is None else chosen[np.isfinite(values[chosen])]
         if values is not None and len(known):

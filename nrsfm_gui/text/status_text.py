@@ -172,14 +172,14 @@ def hover(scene: Scene | None, point: int) -> str:
     """Return the values of a point under the mouse, "" where there is none."""
     if scene is None or not 0 <= point < len(scene.measured):
         return ""
-    parts = [point_label(point, scene.point_names), f"frame {scene.frame + 1}"]
+    parts = [point_label(point, scene.sequence.point_names), f"frame {scene.frame + 1}"]
     if not scene.visible[point]:
         parts.append("hidden")
     elif scene.residuals_px is not None:
-        parts.append(measure(float(scene.residuals_px[point]), scene.track_unit))
+        parts.append(measure(float(scene.residuals_px[point]), scene.sequence.units))
     else:
-        parts.append(pair(scene.measured[point], scene.track_unit))
+        parts.append(pair(scene.measured[point], scene.sequence.units))
     if scene.errors is not None and np.isfinite(scene.errors[point]):
         error = float(scene.errors[point])
-        parts.append(relative_measure(error, scene.unit, scene.shapes.size, short=True))
+        parts.append(relative_measure(error, scene.shapes.unit, scene.shapes.size, short=True))
     return " · ".join(parts)

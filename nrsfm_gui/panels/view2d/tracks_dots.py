@@ -52,7 +52,7 @@ class TracksDots:
         """Give dots the diameter that suits the units of the plot per pixel; return whether it is another."""
         if not min(per_pixel) > 0:  # the plot has no room
             return False
-        width, height = np.subtract(*scene.image_extent[::-1]) / per_pixel
+        width, height = np.subtract(*scene.shapes.image_extent[::-1]) / per_pixel
         apart = np.sqrt(max(width * height, 0.0) / max(len(scene.visible), 1))
         was, self._size = self._size, round(float(np.clip(SHARE * apart, *SIZES)))
         return self._size != was
@@ -144,20 +144,20 @@ def drawn_places(scene: Scene) -> list[Floats]:
 
 def described(scene: Scene, index: int) -> str:
     """Return number, position, error and state of a point as text."""
-    parts = [point_label(index, scene.point_names)]
+    parts = [point_label(index, scene.sequence.point_names)]
     x, y = scene.measured[index]
     if np.isfinite(x) and np.isfinite(y):
-        parts.append(f"({x:.1f}, {y:.1f}) {scene.track_unit}")
+        parts.append(f"({x:.1f}, {y:.1f}) {scene.sequence.units}")
     if scene.excluded[index]:
         parts.append("excluded: hidden from the solver")
     elif not scene.visible[index]:
         parts.append("hidden")
     elif scene.residuals_px is not None:
-        parts.append(f"residual {scene.residuals_px[index]:.3g} {scene.track_unit}")
+        parts.append(f"residual {scene.residuals_px[index]:.3g} {scene.sequence.units}")
     if scene.weights is not None and scene.visible[index]:
         parts.append(f"weight {scene.weights[index]:.2g}")
     if scene.errors is not None and np.isfinite(scene.errors[index]):
-        parts.append(f"{error_name(scene.truth_name)} {scene.errors[index]:.3g} {scene.unit}")
+        parts.append(f"{error_name(scene.sequence.truth_name)} {scene.errors[index]:.3g} {scene.shapes.unit}")
     return " · ".join(parts)
 
 

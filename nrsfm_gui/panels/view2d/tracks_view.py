@@ -136,15 +136,15 @@ class TracksView(PointView):
     def set_scene(self, scene: Scene) -> None:
         """Show a scene; the range stays as it is unless the subject is another one."""
         old, self._scene = self._scene, scene
-        self._border.setVisible(scene.image_size is not None)
-        if scene.image_size is not None:
-            self._border.setRect(-0.5, -0.5, *scene.image_size)
+        self._border.setVisible(scene.sequence.image_size is not None)
+        if scene.sequence.image_size is not None:
+            self._border.setRect(-0.5, -0.5, *scene.sequence.image_size)
         self._dots.set_scale(scene, self._box.viewPixelSize())
         self._dots.show_points(scene)
         self._dots.show_rings(scene, self._hovered)
-        if old is None or old.track_unit != scene.track_unit:
+        if old is None or old.sequence.units != scene.sequence.units:
             self._name_axes()
-        other = old is None or not np.array_equal(old.image_extent, scene.image_extent)
+        other = old is None or not np.array_equal(old.shapes.image_extent, scene.shapes.image_extent)
         self._make_room(at_least=0.0 if other else self._legend_height)
         if other:
             self._hovered = -1
@@ -199,7 +199,7 @@ class TracksView(PointView):
         """Show the range that holds all tracks of the sequence, and the picture behind them."""
         if self._scene is None:
             return
-        (x0, y0), (x1, y1) = self._scene.image_extent
+        (x0, y0), (x1, y1) = self._scene.shapes.image_extent
         self._fitting = True
         self._box.setRange(QRectF(x0, y0, x1 - x0, y1 - y0).united(self._background.place), padding=0.02)
         self._fitting = False
@@ -276,7 +276,9 @@ class TracksView(PointView):
         for side, name in (("bottom", "x"), ("left", "y")):
             self.plot_widget.showAxis(side, axes)
             if axes and self._scene is not None:
-                self.plot_widget.setLabel(side, f"{name} ({html.escape(self._scene.track_unit)})", **style)
+                self.plot_widget.setLabel(
+                    side, f"{name} ({html.escape(self._scene.sequence.units)})", **style
+                )
 
     def _to_pixels(self, where: Floats) -> Floats:
         """Return where (N, 2) places of the plot are seen in this widget."""

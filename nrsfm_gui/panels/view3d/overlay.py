@@ -62,8 +62,8 @@ def paint_overlay(
 
 def _paint_border(painter: QPainter, scene: Scene, projection: Projection, theme: Theme) -> None:
     """Paint the rectangle that holds all tracks: what the 2-D panel shows when it is fitted."""
-    corners = image_window(scene.image_extent, projection.width, projection.height)
-    (x0, y0), (x1, y1) = scene.image_extent * corners[0, 0] + corners[:2, 2]
+    corners = image_window(scene.shapes.image_extent, projection.width, projection.height)
+    (x0, y0), (x1, y1) = scene.shapes.image_extent * corners[0, 0] + corners[:2, 2]
     painter.setPen(QPen(qcolor(theme.muted, 0.8), 1.0, Qt.PenStyle.DashLine))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(QRectF(QPointF(x0, y0), QPointF(x1, y1)))
@@ -148,5 +148,5 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
     if "estimate" in scene.layers and scene.other is not None and scene.appearance.color_by != "difference":
         entries.append(LegendEntry(scene.other_name or "compared run", theme.other))
     if "grid" in scene.layers and scene.floor is not None:
-        entries.append(LegendEntry(f"grid {scene.floor.step:g} {scene.unit}", theme.muted, line=True))
+        entries.append(LegendEntry(f"grid {scene.floor.step:g} {scene.shapes.unit}", theme.muted, line=True))
     return paint_legend(painter, entries, theme, MARGIN, top, horizontal_to=width - MARGIN)

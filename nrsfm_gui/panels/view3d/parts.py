@@ -422,7 +422,7 @@ def _frustum(camera: Cameras, scene: Scene, share: float) -> Floats:
     """Return the pyramid from the camera's center through the corners of the picture."""
     assert scene.extent is not None  # checked by the caller
     depth = share * float(np.linalg.norm(scene.extent[1] - scene.extent[0]))
-    (x0, y0), (x1, y1) = scene.image_extent
+    (x0, y0), (x1, y1) = scene.shapes.image_extent
     pixels = np.array([[x0, y0, 1], [x1, y0, 1], [x1, y1, 1], [x0, y1, 1]])
     corners = depth * np.linalg.solve(camera.K, pixels.T).T
     segments = [(corners[k], corners[(k + 1) % 4]) for k in range(4)]

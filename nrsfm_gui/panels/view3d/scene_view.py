@@ -393,7 +393,7 @@ class SceneView(PointView):
         if scene is None:
             return orbit.projection(*size)
         if self.camera.locked and scene.camera is not None and scene.extent is not None:
-            return locked_projection(scene.camera, scene.image_extent, scene.extent, *size)
+            return locked_projection(scene.camera, scene.shapes.image_extent, scene.extent, *size)
         return orbit.displaced(scene.displacement).projection(*size)
 
     # The picture

@@ -85,9 +85,9 @@ def test_locked_view_is_the_picture_of_the_tracks(make_known, affine):
     known = make_known(affine=affine)
     shapes = build_shapes(known.sequence, known.result)
     scene = build_scene(known.sequence, shapes, frame=3)
-    projection = locked_projection(scene.camera, scene.image_extent, scene.extent, 700, 500)
+    projection = locked_projection(scene.camera, scene.shapes.image_extent, scene.extent, 700, 500)
     pixels, _ = projection.pixels(scene.estimate)
-    window = image_window(scene.image_extent, 700, 500)
+    window = image_window(scene.shapes.image_extent, 700, 500)
     expected = scene.reprojected @ window[:2, :2].T + window[:2, 2]
     np.testing.assert_allclose(pixels, expected, atol=1e-6)
     assert (pixels > 0).all() and (pixels < (700, 500)).all()

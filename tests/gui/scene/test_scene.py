@@ -130,7 +130,7 @@ def test_extents_are_those_of_all_frames(known):
     for frame in range(known.sequence.frame_count):
         scene = build_scene(known.sequence, shapes, frame=frame)
         np.testing.assert_array_equal(scene.extent, box)
-        seen, (low, high) = scene.measured[scene.visible], scene.image_extent
+        seen, (low, high) = scene.measured[scene.visible], scene.shapes.image_extent
         assert (low <= seen).all() and (seen <= high).all()
         assert (box[0] <= scene.truth + slack).all() and (scene.truth - slack <= box[1]).all()
 

@@ -144,7 +144,7 @@ def disagreement_with_shape(window, energies):
         wrong.append(f"timeline {series.per_point.mean()}")
     if not scene.ahead and not np.isnan(scene.errors).any():
         drawn = np.linalg.norm(scene.estimate - scene.truth, axis=1).mean()
-        if not scene.caption.startswith(f"frame {scene.frame + 1}: {measure(drawn, scene.unit)}"):
+        if not scene.caption.startswith(f"frame {scene.frame + 1}: {measure(drawn, scene.shapes.unit)}"):
             wrong.append(f"caption {scene.caption}, drawn {drawn}")
         if not np.isclose(series.per_frame[scene.frame], drawn):
             wrong.append(f"timeline {series.per_frame[scene.frame]}, drawn {drawn}")

@@ -38,8 +38,10 @@ def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, scen
     assert free[y - 4 : y + 5, x - 4 : x + 5].any()
     view.set_camera_locked(True)
     locked = near(view.grab_image(), DARK.muted, tolerance=90)
-    window = image_window(scene.image_extent, *SIZE)
-    (x0, y0), (x1, y1) = np.round(np.array(scene.image_extent) * window[0, 0] + window[:2, 2]).astype(int)
+    window = image_window(scene.shapes.image_extent, *SIZE)
+    (x0, y0), (x1, y1) = np.round(np.array(scene.shapes.image_extent) * window[0, 0] + window[:2, 2]).astype(
+        int
+    )
     assert locked[y0 - 1 : y0 + 2, x0:x1].any(axis=0).mean() > 0.4  # dashes
     assert locked[y0:y1, x1 - 1 : x1 + 2].any(axis=1).mean() > 0.4
 
