@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from PyQt6.QtCore import QObject, QTimer, pyqtBoundSignal
+from PyQt6.QtCore import QEvent, QObject, QTimer, pyqtBoundSignal
 
 State = TypeVar("State")
 
@@ -115,6 +115,7 @@ class PanelUpdater(Throttle):
     """
 
     _delay = FRAME_MILLISECONDS
+    _panel: QObject | None = None  # while it is hidden, nothing is updated
 
     def __init__(
         self,
@@ -132,6 +133,22 @@ class PanelUpdater(Throttle):
         """Update one more part of the panel, after those before, where the state of that part differs."""
         self._parts.append((resolve, apply))
         self._shown = []
+
+    def rest_while_hidden(self, panel: QObject) -> None:
+        """Follow requests only while a panel is visible, and update it whenever it becomes so."""
+        self._panel = panel
+        panel.installEventFilter(self)
+
+    def request(self, *_: object) -> None:
+        """Update the panel soon, unless it is hidden."""
+        if self._panel is None or self._panel.property("visible"):
+            super().request()
+
+    def eventFilter(self, _watched: QObject | None, event: QEvent | None) -> bool:
+        """Update the panel before it is seen."""
+        if event is not None and event.type() is QEvent.Type.Show:
+            self.run()
+        return False
 
     def forget(self) -> None:
         """Drop the request, and show any state at the next update: the view was changed by other means."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QObject, QSignalBlocker, Qt, pyqtSignal
-from PyQt6.QtGui import QShowEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -219,7 +218,6 @@ class OutliersPanel(QWidget):
     solve_requested = pyqtSignal()
     show_requested = pyqtSignal()
     observation_chosen = pyqtSignal(int, int)  # a frame and a point of the list
-    became_visible = pyqtSignal()  # what is shown may be out of date
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -280,10 +278,6 @@ class OutliersPanel(QWidget):
             self.list.addTopLevelItem(item)
         blocker.unblock()
 
-    def showEvent(self, event: QShowEvent | None) -> None:
-        """Emit `became_visible`."""
-        self.became_visible.emit()
-
     def _on_chosen(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:
             frame, point = item.data(0, Qt.ItemDataRole.UserRole)
@@ -306,13 +300,12 @@ class OutliersController(QObject):
         panel.threshold_requested.connect(self._on_threshold_requested)
         panel.hide_requested.connect(self.hide_all)
         panel.observation_chosen.connect(self._on_observation_chosen)
-        panel.became_visible.connect(self._updater.run)
         session.sequence_changed.connect(self._on_sequence_changed)
-        for signal in (
+        self._updater.rest_while_hidden(panel)
+        self._updater.follow(
             session.settings_changed, session.shown_changed, session.run_changed, session.moment_changed,
             session.sequence_changed,
-        ):  # fmt: skip
-            signal.connect(self._request)
+        )  # fmt: skip
 
     def show(self) -> None:
         """Bring the panel to the front."""
@@ -342,10 +335,6 @@ class OutliersController(QObject):
         if hide is None:
             return 1
         return 2 + (self._rounds.index(hide) if hide in self._rounds else len(self._rounds) - 1)
-
-    def _request(self, *_: object) -> None:
-        if self._panel.isVisible():
-            self._updater.request()
 
     def _on_sequence_changed(self, _sequence: Sequence) -> None:
         self._residuals, self._found, self._threshold, self._rounds = None, None, None, []

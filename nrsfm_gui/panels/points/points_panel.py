@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 
 from PyQt6.QtCore import QObject, QPoint, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QResizeEvent, QShowEvent
+from PyQt6.QtGui import QColor, QResizeEvent
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from core import Sequence
@@ -40,6 +41,25 @@ PAGES = {
         "one and of two standard deviations is around the estimate",
     ),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class PointsState:
+    """What the panel shows; frames and points are counted from 0."""
+
+    sequence: Sequence | None = None
+    shapes: Shapes | None = None  # of all its points, None where their errors are not known
+    hidden: frozenset[int] = frozenset()  # points that are not drawn elsewhere
+    selection: tuple[int, ...] = ()  # points, ascending
+    point: int = -1  # that of them which was selected last
+    frame: int = 0
+    played: tuple[int, int] | None = None  # first and last of the frames that are played, None for all
+
+    @property
+    def drawn(self) -> list[int]:
+        """The points that have curves: that which was selected last, and the others by number."""
+        others = [point for point in self.selection if point != self.point]
+        return ([self.point, *others] if self.point >= 0 else others)[:MOST_POINTS]
 
 
 class PointsCurves(Themed, QWidget):
@@ -157,15 +177,12 @@ class PointsPanel(QWidget):
     frame_requested = pyqtSignal(int)
     # A click with the right button on a row of the table, at a place of the screen.
     menu_requested = pyqtSignal(object)
-    became_visible = pyqtSignal()  # what is shown may be out of date
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMinimumSize(240, 150)
         self._page = "table"
-        # What is drawn: shapes, which points of them, and the unit of their tracks.
-        self._drawn: tuple[Shapes | None, list[int], str] = (None, [], "px")
-        self._selected = 0
+        self._state = PointsState()
         self.table = PointsTable()
         self.table.setToolTip("All points with their errors; click a heading to sort, a row to select")
         self.curves = PointsCurves()
@@ -178,33 +195,27 @@ class PointsPanel(QWidget):
         filled(QHBoxLayout(self.header), self._count, *buttons, grows=self._count, margins=(8, 2, 4, 2))
         filled(QHBoxLayout(self), self.table, self.curves, grows=self.curves, spacing=1)
         self.points_selected = self.table.points_selected
-        self.set_hidden = self.table.set_hidden
-        self.set_frame, self.set_range = self.curves.set_frame, self.curves.set_range
         self.table.frame_requested.connect(self.frame_requested)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._on_menu_requested)
         self.curves.frame_requested.connect(self.frame_requested)
         self._show_page()
 
-    def set_shapes(self, sequence: Sequence | None, shapes: Shapes | None) -> None:
-        """Show the values of all points of a sequence."""
-        self.table.set_shapes(sequence, shapes)
-        self._count_points()
-
-    def set_selection(self, points: Collection[int], last: int) -> None:
-        """Select rows of the table; `last` was selected last, or is -1."""
-        self._selected = len(points)
-        self.table.set_selection(points, last)
-        self._count_points()
-
-    def set_courses(self, shapes: Shapes, points: Iterable[int], track_unit: str) -> None:
-        """Show up to MOST_POINTS points over the frames."""
-        self._drawn = shapes, list(points), track_unit
-        self._show_curves()
-
-    def showEvent(self, event: QShowEvent | None) -> None:
-        """Emit `became_visible`."""
-        self.became_visible.emit()
+    def set_state(self, state: PointsState) -> None:
+        """Show the values of all points, select rows of the table, and draw the curves of a few."""
+        before, self._state = self._state, state
+        other = state.shapes is not before.shapes
+        if other:
+            self.table.set_shapes(state.sequence, state.shapes)
+        if state.hidden != before.hidden:
+            self.table.set_hidden(state.hidden)
+        if other or (state.selection, state.point) != (before.selection, before.point):
+            self.table.set_selection(state.selection, state.point)
+            self._show_curves()
+        count = known(self.table.model()).rowCount()
+        self._count.set_full_text(f"{len(state.selection)} of {count} points selected")
+        self.curves.set_frame(state.frame)
+        self.curves.set_range(state.played)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Show table, curves or both, as there is space."""
@@ -237,19 +248,16 @@ class PointsPanel(QWidget):
         self.table.setMinimumWidth(TABLE_WIDTH if wide else 0)
         self.table.setMaximumWidth(TABLE_WIDTH if wide else 16_777_215)
 
-    def _count_points(self) -> None:
-        model = known(self.table.model())
-        self._count.set_full_text(f"{self._selected} of {model.rowCount()} points selected")
-
     def _show_curves(self) -> None:
-        (shapes, points, track_unit), note = self._drawn, ""
+        state, points, note = self._state, self._state.drawn, ""
         plots: list[Plot] = []
-        if shapes is not None and points:
-            plots = _paths(shapes, points) if self._page == "paths" else _errors(shapes, points, track_unit)
+        if state.sequence is not None and state.shapes is not None and points:
+            paths, units = self._page == "paths", state.sequence.units
+            plots = _paths(state.shapes, points) if paths else _errors(state.shapes, points, units)
         if points and not plots:
             note = "There are errors and paths after a run: press Run (Ctrl+R)."
-        elif self._selected > len(points):
-            note = f"({len(points)} of {self._selected})"
+        elif len(state.selection) > len(points):
+            note = f"({len(points)} of {len(state.selection)})"
         self.curves.show_plots(plots, points, note=note)
 
 
@@ -279,52 +287,33 @@ class PointsController(QObject):
 
     def __init__(self, session: Session, display: Display, panel: PointsPanel) -> None:
         super().__init__(panel)
-        self._session, self._display, self._panel = session, display, panel
+        self._session = session
         self._shapes: Shapes | None = None  # whose errors are known
-        updater = self._updater = PanelUpdater(
-            lambda: self._shapes,
-            lambda shapes: panel.set_shapes(session.sequence, shapes),
-            self,
-            milliseconds=FRAME_MILLISECONDS,
-        )
-        updater.add(lambda: session.hidden, panel.set_hidden)
-        updater.add(
-            lambda: (self._shapes, session.selection, session.point),
-            lambda chosen: self._show_selection(*chosen),
-        )
-        updater.add(lambda: session.frame_range, panel.set_range)
-        updater.add(lambda: session.frame, panel.set_frame)
+        updater = PanelUpdater(self._resolve, panel.set_state, self, milliseconds=FRAME_MILLISECONDS)
+        self._updater = updater
         session.sequence_changed.connect(self._on_sequence_changed)
         display.scene_shown.connect(self._on_scene_shown)
-        for signal in (
+        updater.rest_while_hidden(panel)
+        updater.follow(
             session.selection_changed, session.point_changed, session.hidden_changed, session.frame_changed,
             session.frame_range_changed,
-        ):  # fmt: skip
-            signal.connect(self._request)
+        )  # fmt: skip
         display.refreshed.connect(updater.flush)
         panel.curves.export_began.connect(updater.run)  # the panel may be hidden
-        panel.became_visible.connect(updater.run)
         panel.frame_requested.connect(session.set_frame)
 
     def _on_sequence_changed(self, _sequence: Sequence) -> None:
         self._shapes = None
-        self._request()
+        self._updater.request()
 
     def _on_scene_shown(self, scene: Scene) -> None:
         if scene.shapes is not self._shapes and not scene.ahead:
             self._shapes = scene.shapes
-            self._request()
-
-    def _request(self, *_: object) -> None:
-        if self._panel.isVisible():
             self._updater.request()
 
-    def _show_selection(self, shapes: Shapes | None, selection: tuple[int, ...], last: int) -> None:
-        """Show the selected points; of very many those that were selected last, and first by number."""
-        sequence = self._session.sequence
-        if shapes is None or sequence is None:
-            return
-        self._panel.set_selection(selection, last)
-        others = [point for point in selection if point != last]
-        chosen = ([last] if last >= 0 else []) + others
-        self._panel.set_courses(shapes, chosen[:MOST_POINTS], sequence.units)
+    def _resolve(self) -> PointsState:
+        session = self._session
+        return PointsState(
+            session.sequence, self._shapes, session.hidden, session.selection, session.point, session.frame,
+            session.frame_range,
+        )  # fmt: skip

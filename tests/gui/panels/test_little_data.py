@@ -10,7 +10,7 @@ from PyQt6.QtCore import QEvent, QPointF, Qt
 
 from core import CameraModel, Sequence
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.points.points_panel import PointsPanel, PointsState
 from nrsfm_gui.panels.timeline.frame_picture import TimelineState
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.worst_frame import frame_sentence
@@ -78,9 +78,7 @@ def test_panels_survive_sequences_with_almost_no_points(qapp, show, frames, poin
         view.set_scene(build_scene(sequence, shapes, frame=frame, selected=0, selection=tuple(range(points))))
         wiggle(view.plot_widget.viewport(), frame)
         view.grab_image()
-    panel.set_shapes(sequence, shapes)
-    panel.set_selection(range(points), 0)
-    panel.set_courses(shapes, range(points), "px")
+    panel.set_state(PointsState(sequence, shapes, selection=tuple(range(points)), point=0))
     apply_theme(DARK)
     panel.grab()
     assert "press Run" in panel.curves._empty.text()

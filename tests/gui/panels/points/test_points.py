@@ -9,7 +9,7 @@ from PyQt6.QtGui import QColor
 from reconstructions import build_shapes
 
 from core import Alignment, CameraModel, Sequence, Settings
-from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel
+from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel, PointsState
 from nrsfm_gui.panels.points.points_table import UNCERTAINTY, PointsTable
 from nrsfm_gui.panels.points.selection_controller import SelectionController
 from nrsfm_gui.scene.ranking import known_means
@@ -76,16 +76,15 @@ def test_bands_of_one_and_two_standard_deviations_are_around_the_curves(show, ne
 
 
 def test_the_uncertainty_has_a_column_and_bands_where_it_is_known(panel, known):
-    panel.set_shapes(known.sequence, build_shapes(known.sequence, known.result))
+    panel.set_state(PointsState(known.sequence, build_shapes(known.sequence, known.result)))
     assert panel.table.isColumnHidden(UNCERTAINTY)
     std = 1e-3 * np.random.default_rng(5).uniform(0.2, 2.0, (12, 3, 20))
     shapes = build_shapes(known.sequence, replace(known.result, std=std))
-    panel.set_shapes(known.sequence, shapes)
+    panel.set_state(PointsState(known.sequence, shapes, selection=(6,), point=6))
     model = panel.table.model()
     assert not panel.table.isColumnHidden(UNCERTAINTY)
     assert model.headerData(UNCERTAINTY, Qt.Orientation.Horizontal) == "± (mm)"
     assert f"{model.data(model.index(2, UNCERTAINTY))} mm" == measure(shapes.uncertainty[:, 2].mean(), "mm")
-    panel.set_courses(shapes, [6], "px")
     panel._buttons["paths"].click()
     stds = np.stack([plot.stds[0] for plot in panel.curves.plots], axis=1)
     np.testing.assert_allclose(stds, shapes.std_of_coordinates()[:, :, 6])
@@ -164,9 +163,9 @@ def test_a_click_into_the_curves_goes_to_the_frame_and_a_double_click_on_a_row_t
 def test_what_is_not_seen_is_not_computed_until_it_is(qtbot, show, session, display, hidden):
     session.set_selection((2, 4))
     display.refresh()
-    assert hidden.table.model().rowCount() == 0 and hidden._selected == 0
+    assert hidden.table.model().rowCount() == 0 and len(hidden._state.selection) == 0
     show(hidden)
-    qtbot.waitUntil(lambda: hidden._selected == 2)
+    qtbot.waitUntil(lambda: len(hidden._state.selection) == 2)
     assert hidden.table.model().rowCount() == 30
 
 
