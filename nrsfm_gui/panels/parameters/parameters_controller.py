@@ -32,7 +32,7 @@ from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.parameters.kind_editors import FIRST, derive_weights
-from nrsfm_gui.panels.parameters.parameter_form import PRESET_TIPS, REMOVE, SAVE
+from nrsfm_gui.panels.parameters.parameter_texts import PRESET_TIPS, REMOVE, SAVE
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.parameters.spectrum_state import MOST_MODES, SpectrumState, mode_count, modes_state
 from nrsfm_gui.panels.parameters.weights_list import enforce_order, suppress_behind
@@ -74,7 +74,7 @@ class ParametersController(QObject):
         self._diamonds = PanelUpdater(
             self._resolve_plot, plot.set_state, self, milliseconds=FRAME_MILLISECONDS
         )
-        self._notes = PanelUpdater(self._movement, plot.set_note, self)
+        self._notes = PanelUpdater(self._movement, plot.canvas.set_note, self)
         self._notes.add(self._noise, lambda noise: panel.set_noise_estimate(*noise))
         self._notes.add(self._camera, panel.set_calibration)
         self._difference = PanelUpdater(
@@ -88,10 +88,10 @@ class ParametersController(QObject):
         panel.preset_named.connect(self._on_preset_named)
         panel.preset_removed.connect(self._on_preset_removed)
         panel.set_own_presets(store.presets)
-        plot.weights_edited.connect(self._on_weights_edited)
-        plot.rank_requested.connect(self._on_rank_requested)
+        plot.canvas.weights_edited.connect(self._on_weights_edited)
+        plot.canvas.rank_requested.connect(self._on_rank_requested)
         plot.rule_requested.connect(self._on_rule_requested)
-        plot.reset_requested.connect(self._on_reset_requested)
+        plot.canvas.reset_requested.connect(self._on_reset_requested)
         plot.penalty_requested.connect(self._on_penalty_requested)
         panel.sections.set_open(store.open_sections)
         panel.sections.toggled.connect(lambda: setattr(store, "open_sections", panel.sections.open))
@@ -240,14 +240,14 @@ class ParametersController(QObject):
     def _on_rank_requested(self, rank: int) -> None:
         self.commit()
         if self._session.settings.objective == DEPTHS:
-            self._set_modes(suppress_behind(self._panel.spectrum_plot.weights, rank))
+            self._set_modes(suppress_behind(self._panel.spectrum_plot.canvas.weights, rank))
         else:
             self._panel.set_value("rank", rank)
 
     def _on_reset_requested(self, k: int) -> None:
         self.commit()
         if self._session.settings.objective == DEPTHS:
-            weights = self._panel.spectrum_plot.weights
+            weights = self._panel.spectrum_plot.canvas.weights
             self._set_modes(enforce_order((*weights[:k], 1.0, *weights[k + 1 :]), k))
         else:
             self._panel.penalty.reset_weight(k)

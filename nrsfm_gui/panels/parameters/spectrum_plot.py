@@ -594,8 +594,6 @@ class SpectrumPlot(QWidget):
         super().__init__(parent)
         self.canvas = canvas = SpectrumCanvas()
         self.figure = PlotFigure(canvas)
-        self.weights_edited, self.set_note = canvas.weights_edited, canvas.set_note
-        self.rank_requested, self.reset_requested = canvas.rank_requested, canvas.reset_requested
         self._by = tool_button("∑", "Let a penalty choose the weights once, from the bars", "By a penalty")
         self._by.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._by.setMenu(self._penalties())
@@ -605,16 +603,6 @@ class SpectrumPlot(QWidget):
         self.setMaximumHeight(MOST_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.set_state(SpectrumState())
-
-    @property
-    def hint(self) -> str:
-        """The sentence below the plot."""
-        return self.canvas.hint.full_text
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weights at the handles, (K,)."""
-        return self.canvas.weights
 
     def set_state(self, state: SpectrumState) -> None:
         """Show singular values and weights, and how to get back to the rule."""

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QComboBox
 from core import Settings, iterate
 from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.panels.parameters import parameter_form, parameters_panel
+from nrsfm_gui.panels.parameters import parameter_texts, parameters_panel
 from nrsfm_gui.panels.parameters.spectrum_state import WORDS
 from nrsfm_gui.scene import display
 from nrsfm_gui.scene.comparison import relative_movement
@@ -64,7 +64,7 @@ def test_a_dragged_slider_solves_on_in_one_further_run_with_one_tick(qtbot, wind
 
 def test_a_preset_makes_a_run_of_its_own_and_undoing_it_solves_nothing(qtbot, window, monkeypatch):
     quick = {name: QUICK.with_changes(eta=eta) for name, eta in (("recommended", 0.1), ("bilinear", 0.2))}
-    for module in (parameters_panel, parameter_form):
+    for module in (parameters_panel, parameter_texts):
         monkeypatch.setattr(module, "PRESETS", quick)
     done = window.session.shown
     kept = done.settings, len(done.history), done.last
@@ -122,15 +122,17 @@ def follows(qtbot, window):
 def test_weights_of_modes_are_followed_and_stay_and_the_window_says_how_far_the_shape_moved(qtbot, refined):
     session, plot = refined.session, refined.parameters_panel.spectrum_plot
     before = session.shown.last
-    assert refined.parameters_panel.settings.objective == "depths" and set(plot.weights) == {1.0}
-    assert plot.hint == WORDS["depths"].hint
-    plot.rank_requested.emit(1)
+    assert refined.parameters_panel.settings.objective == "depths" and set(plot.canvas.weights) == {1.0}
+    assert plot.canvas.hint.full_text == WORDS["depths"].hint
+    plot.canvas.rank_requested.emit(1)
     now = follows(qtbot, refined)
     assert now.settings.mode_weights == (1.0, 20.0)
     share = relative_movement(before.geometry.points, now.geometry.points)
     assert share > 1e-4
     size = refined.display.errors.of_run(session.shown).errors.size
-    qtbot.waitUntil(lambda: plot.hint == f"Moved {measure(share * size, 'mm')} by this change.")
+    qtbot.waitUntil(
+        lambda: plot.canvas.hint.full_text == f"Moved {measure(share * size, 'mm')} by this change."
+    )
     assert now.spectrum.values[1] < before.spectrum.values[1]
     qtbot.waitUntil(
         lambda: plot.canvas.state.singular_values[1] == pytest.approx(100 * now.spectrum.values[1])

@@ -87,7 +87,7 @@ def reported(window):
 @pytest.mark.slow
 def test_a_text_field_keeps_its_own_undo(qtbot, window):
     dragged(window, eta=0.3)
-    field = window.parameters_panel._form.rows.editors["rank"]
+    field = window.parameters_panel._rows.editors["rank"]
     field.setFocus()
     qtbot.keyClicks(field, "5")
     before = window.session.settings

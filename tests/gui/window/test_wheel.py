@@ -17,7 +17,7 @@ from PyQt6.QtWidgets import (
 )
 
 from core import Settings
-from nrsfm_gui.panels.parameters.parameter_form import FOLDED
+from nrsfm_gui.panels.parameters.parameter_texts import FOLDED
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.shell.layout import docks

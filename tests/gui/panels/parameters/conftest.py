@@ -6,7 +6,7 @@ from hands import choose, type_into
 from PyQt6.QtWidgets import QLabel, QWidget
 
 from core import Settings, WeightedNuclearNorm
-from nrsfm_gui.panels.parameters.parameter_form import FOLDED
+from nrsfm_gui.panels.parameters.parameter_texts import FOLDED
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import Choice, NumberField
 

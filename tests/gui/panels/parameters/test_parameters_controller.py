@@ -27,17 +27,17 @@ def test_the_panel_and_the_parameters_show_one_penalty(qtbot, session, controlle
     session.set_sequence(known.sequence)
     session.set_settings(Settings(rank=3, penalty=NuclearNorm(mu=0.01), objective="wnn"))
     controller.flush()
-    assert plot.weights == (0.01,) * 3
-    plot.weights_edited.emit((0.01, 0.01, 0.2))
+    assert plot.canvas.weights == (0.01,) * 3
+    plot.canvas.weights_edited.emit((0.01, 0.01, 0.2))
     qtbot.waitUntil(lambda: session.settings.penalty == ExplicitWeights((0.01, 0.01, 0.2)))
     controller.flush()
     assert panel.settings == session.settings
     assert plot.back.isVisibleTo(plot) and plot.back.accessibleName() == "To the rule"
-    plot.rank_requested.emit(2)
+    plot.canvas.rank_requested.emit(2)
     qtbot.waitUntil(lambda: session.settings.rank == 2)
     assert session.settings.penalty == ExplicitWeights((0.01, 0.01))
     controller.flush()
-    assert plot.weights == (0.01, 0.01)
+    assert plot.canvas.weights == (0.01, 0.01)
     plot.back.click()
     assert session.settings.penalty == NuclearNorm(mu=0.01)
     controller.flush()
@@ -120,16 +120,16 @@ def test_what_a_run_under_way_does_not_follow_yet_is_named(
 
 def test_the_bars_are_the_modes_of_the_refined_shape(session, controller, plot, refined):
     values = 100 * refined.last.spectrum.values
-    count = len(plot.weights)
-    assert 3 <= count <= 10 and set(plot.weights) == {1.0}
+    count = len(plot.canvas.weights)
+    assert 3 <= count <= 10 and set(plot.canvas.weights) == {1.0}
     np.testing.assert_allclose(plot.canvas.state.singular_values, values[:count])
     session.set_settings(session.settings.with_changes(mode_weights=(1.0,) * 11 + (2.0,)))
     controller.flush()
-    assert len(plot.weights) == 12  # all that are given
+    assert len(plot.canvas.weights) == 12  # all that are given
     session.set_settings(session.settings.with_changes(objective="wnn"))
     controller.flush()
     assert (
-        len(plot.weights) == 2 and plot.canvas.state.singular_values is None
+        len(plot.canvas.weights) == 2 and plot.canvas.state.singular_values is None
     )  # bars of another objective say nothing here
 
 
@@ -141,26 +141,26 @@ def test_weights_of_modes_are_dragged_suppressed_given_back_and_chosen_by_a_pena
         assert panel.settings == session.settings
         return session.settings.mode_weights
 
-    count = len(plot.weights)
-    plot.weights_edited.emit((1.0,) * (count - 1) + (5.0,))
+    count = len(plot.canvas.weights)
+    plot.canvas.weights_edited.emit((1.0,) * (count - 1) + (5.0,))
     qtbot.waitUntil(lambda: session.settings.mode_weights != (1.0,))
     assert modes() == (1.0,) * (count - 1) + (5.0,)
     assert plot.back.isVisibleTo(plot)
     plot.back.click()
     assert modes() == (1.0,) and not plot.back.isVisibleTo(plot)
-    plot.rank_requested.emit(1)
+    plot.canvas.rank_requested.emit(1)
     assert modes() == (1.0, 20.0)  # the last one is of all that follow
-    plot.rank_requested.emit(1)
+    plot.canvas.rank_requested.emit(1)
     assert modes() == (1.0,)
     session.set_settings(session.settings.with_changes(smallest_movement=1e-5))  # more modes are above it
     plot.penalty_requested.emit("wnn")
     chosen = modes()
     assert chosen[0] == 1.0 and len(chosen) > 1 and all(np.diff(chosen) >= 0)
-    plot.reset_requested.emit(len(plot.weights) - 1)
+    plot.canvas.reset_requested.emit(len(plot.canvas.weights) - 1)
     assert modes() == (1.0,)  # the order brings the others along
     plot.penalty_requested.emit("nn")
     assert modes() == (1.0,)
-    plot.rank_requested.emit(1)
+    plot.canvas.rank_requested.emit(1)
     session.undo()
     assert modes() == (1.0,)
 

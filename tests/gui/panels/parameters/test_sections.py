@@ -10,7 +10,7 @@ from core import METHODS, PENALTIES, PRESETS, ExplicitWeights, LogPenalty, Nucle
 from core.foundation import DEPTHS, WNN, parameters_of
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.parameters.parameter_form import FOLDED
+from nrsfm_gui.panels.parameters.parameter_texts import FOLDED
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.parameters.spectrum_plot import KEYS_HINT

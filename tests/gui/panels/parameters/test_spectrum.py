@@ -65,7 +65,7 @@ def click(qtbot, plot, position):
 def edits(plot):
     """Return the weights that were emitted."""
     received = []
-    plot.weights_edited.connect(received.append)
+    plot.canvas.weights_edited.connect(received.append)
     return received
 
 
@@ -86,12 +86,12 @@ def test_a_handle_follows_the_mouse_and_shows_its_number(qtbot, plot, edits):
     assert plot.canvas.number == f"a3 = {edits[-1][2]:.3g}"
     assert at(plot, 2).y() == pytest.approx(start.y() - up, abs=0.6)  # the handle is under the mouse
     release(qtbot, plot, start - QPointF(0, up))
-    assert plot.weights == edits[-1]
+    assert plot.canvas.weights == edits[-1]
 
 
 def test_no_edge_cuts_the_number_of_the_first_or_the_last_weight(qtbot, modes):
     box = modes.canvas.getPlotItem().getViewBox()
-    for handle in range(len(modes.weights)):
+    for handle in range(len(modes.canvas.weights)):
         click(qtbot, modes, at(modes, handle))
         number = modes.canvas._number.mapRectToScene(modes.canvas._number.boundingRect())
         edges = box.sceneBoundingRect()
@@ -103,7 +103,7 @@ def test_an_empty_panel_has_no_handles(qtbot, bare):
     qtbot.mouseClick(bare.canvas.viewport(), LEFT, pos=QPoint(200, 150))
     qtbot.keyClick(bare.canvas, Qt.Key.Key_Right)
     qtbot.keyClick(bare.canvas, Qt.Key.Key_Up)
-    assert bare.weights == ()
+    assert bare.canvas.weights == ()
 
 
 @pytest.mark.parametrize(("handle", "pixels", "end", "barrier"), [(2, -90, 0.5, 3), (2, 90, 0.05, 1)])
@@ -118,7 +118,9 @@ def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
     assert all(np.all(np.diff(weights) >= 0) for weights in edits)
     assert plot.canvas.barrier == barrier
     sign = "≤" if pixels < 0 else "≥"
-    assert plot.hint.startswith(f"a{handle + 1} {sign} a{barrier + 1} = {end:g}. Shift moves both")
+    assert plot.canvas.hint.full_text.startswith(
+        f"a{handle + 1} {sign} a{barrier + 1} = {end:g}. Shift moves both"
+    )
     assert plot.canvas.hint.property("role") == "warning"
     # As far as the hand went beyond, it has to come back before the weight moves again.
     move(plot, start + QPointF(0, 0.9 * pixels))
@@ -127,9 +129,9 @@ def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
     assert edits[-1] == pytest.approx(WEIGHTS, rel=1e-3)
     assert plot.canvas.barrier is None
     move(plot, start + QPointF(0, pixels))
-    reason = plot.hint
+    reason = plot.canvas.hint.full_text
     release(qtbot, plot, start + QPointF(0, pixels))
-    assert plot.hint == reason and "Shift moves both" in reason  # for a while
+    assert plot.canvas.hint.full_text == reason and "Shift moves both" in reason  # for a while
 
 
 @pytest.mark.parametrize("by_change", [True, False])
@@ -138,12 +140,12 @@ def test_the_reason_for_a_stop_goes_with_the_next_change_or_after_a_while(qtbot,
     plot.canvas.setFocus()
     plot.canvas.mark(2)
     plot.canvas.step_weight(-900.0)
-    plot.set_state(replace(SHOWN, weights=plot.weights))  # what the parameters answer
+    plot.set_state(replace(SHOWN, weights=plot.canvas.weights))  # what the parameters answer
     assert plot.canvas.hint.property("role") == "warning"
     if by_change:
         plot.set_state(SHOWN)
     qtbot.waitUntil(lambda: plot.canvas.hint.property("role") == "muted")
-    assert plot.hint in (HINT, KEYS_HINT)
+    assert plot.canvas.hint.full_text in (HINT, KEYS_HINT)
     assert plot.canvas.barrier is None
 
 
@@ -174,18 +176,18 @@ def test_with_shift_the_others_move_with_the_handle_and_back(qtbot, plot, edits)
     move(plot, start - QPointF(0, 1.4 * decade))
     assert edits[-1][1] < edits[-1][2] == edits[-1][3] == pytest.approx(pivot, rel=1e-3)
     move(plot, start - QPointF(0, 400), SHIFT)
-    assert plot.hint == ALONG
+    assert plot.canvas.hint.full_text == ALONG
     release(qtbot, plot, start - QPointF(0, 400))
-    assert plot.hint in (HINT, KEYS_HINT)
+    assert plot.canvas.hint.full_text in (HINT, KEYS_HINT)
 
 
 def test_control_is_fine_and_the_bottom_is_zero(qtbot, plot):
     start = at(plot, 0)
     press(qtbot, plot, start)
     move(plot, start + QPointF(0, 20), CONTROL)
-    assert plot.weights[0] == pytest.approx(0.01 * 10 ** (-2 / pixels_per_decade(plot)), rel=5e-3)
+    assert plot.canvas.weights[0] == pytest.approx(0.01 * 10 ** (-2 / pixels_per_decade(plot)), rel=5e-3)
     move(plot, start + QPointF(0, 400))
-    assert plot.weights[0] == 0.0
+    assert plot.canvas.weights[0] == 0.0
     release(qtbot, plot, start + QPointF(0, 400))
     assert at(plot, 0).y() < plot.canvas.height()
 
@@ -203,17 +205,17 @@ def test_the_place_for_one_more_can_be_pressed_at_every_rank(plot):
 
 def test_a_click_low_in_a_bar_keeps_so_many_and_the_ghost_adds_one(qtbot, plot):
     wanted = []
-    plot.rank_requested.connect(wanted.append)
+    plot.canvas.rank_requested.connect(wanted.append)
     for column, words in ((2, "keep these 2: rank 2"), (5, "add one: rank 5")):
         place = plot.canvas.pixel(column, 0.1)
         move(plot, place, pressed=False)
-        assert words in plot.hint
+        assert words in plot.canvas.hint.full_text
         assert plot.canvas.viewport().cursor().shape() is Qt.CursorShape.PointingHandCursor
         click(qtbot, plot, place)
     assert wanted == [2, 5]
     click(qtbot, plot, plot.canvas.pixel(2, 0.95))
     assert wanted == [2, 5]
-    assert plot.hint == HINT or "choose a weight" in plot.hint
+    assert plot.canvas.hint.full_text == HINT or "choose a weight" in plot.canvas.hint.full_text
 
 
 def test_keys_choose_a_handle_and_move_it(qtbot, plot):
@@ -224,15 +226,15 @@ def test_keys_choose_a_handle_and_move_it(qtbot, plot):
     qtbot.keyClick(canvas, Qt.Key.Key_Right)
     assert canvas.number == "a2 = 0.05"
     qtbot.keyClick(canvas, Qt.Key.Key_Up)
-    assert plot.weights[1] == pytest.approx(0.0505)
+    assert plot.canvas.weights[1] == pytest.approx(0.0505)
     qtbot.keyClick(canvas, Qt.Key.Key_Down, SHIFT)
-    assert plot.weights[1] == pytest.approx(0.0505 / 1.1, rel=1e-3)
+    assert plot.canvas.weights[1] == pytest.approx(0.0505 / 1.1, rel=1e-3)
     for _ in range(9):
         qtbot.keyClick(canvas, Qt.Key.Key_Up, SHIFT)
-    assert plot.weights == (0.01, 0.1, 0.1, 0.5)
-    assert plot.hint == "a2 ≤ a3 = 0.1. Ctrl moves both."
+    assert plot.canvas.weights == (0.01, 0.1, 0.1, 0.5)
+    assert plot.canvas.hint.full_text == "a2 ≤ a3 = 0.1. Ctrl moves both."
     qtbot.keyClick(canvas, Qt.Key.Key_Up, SHIFT | CONTROL)
-    assert plot.weights == pytest.approx((0.01, 0.11, 0.11, 0.5))
+    assert plot.canvas.weights == pytest.approx((0.01, 0.11, 0.11, 0.5))
     qtbot.keyClick(canvas, Qt.Key.Key_Escape)
     assert not canvas.hasFocus() and canvas.number == ""
 
@@ -343,7 +345,7 @@ def test_modes_that_are_not_known_yet_are_announced_unless_their_weights_are_ask
         modes.set_state(modes_state(None, settings, 3))
         assert modes.canvas._empty.isVisibleTo(modes) is not known
         assert "when its depths are refined" in modes.canvas._empty.text()
-        assert len(modes.weights) == (3 if known else 0)
+        assert len(modes.canvas.weights) == (3 if known else 0)
 
 
 def test_a_weight_of_a_mode_follows_the_mouse_and_the_last_one_is_of_all_smaller(qtbot, modes, edits):
@@ -361,12 +363,12 @@ def test_a_weight_of_a_mode_follows_the_mouse_and_the_last_one_is_of_all_smaller
     release(qtbot, modes, second - QPointF(0, 30))
     assert 0.1 < edits[-1][1] == edits[-1][3] and modes.canvas.barrier is None
     move(modes, at(modes, 3), pressed=False)
-    assert modes.hint == "Of mode 4 and all smaller ones."
+    assert modes.canvas.hint.full_text == "Of mode 4 and all smaller ones."
 
 
 def test_a_click_low_in_the_bar_of_a_mode_is_emitted_and_there_is_no_place_for_one_more(qtbot, modes):
     wanted = []
-    modes.rank_requested.connect(wanted.append)
+    modes.canvas.rank_requested.connect(wanted.append)
     suppressed = replace(MODES, weights=(1.0, 1.0, SUPPRESSED, SUPPRESSED))
     for state, column, words in (
         (MODES, 2, "Click to suppress the modes behind 2."),
@@ -377,7 +379,7 @@ def test_a_click_low_in_the_bar_of_a_mode_is_emitted_and_there_is_no_place_for_o
         place = modes.canvas.pixel(column, 0.05)
         move(modes, modes.canvas.pixel(column, 0.95), pressed=False)
         move(modes, place, pressed=False)
-        assert modes.hint == words
+        assert modes.canvas.hint.full_text == words
         click(qtbot, modes, place)
     assert wanted == [2, 2, 4]
     right = [modes.canvas.target_at(QPointF(x, place.y())) for x in range(modes.canvas.width())]
@@ -397,12 +399,12 @@ def test_modes_behind_a_bar_are_suppressed_and_given_back():
 
 
 def test_what_a_drag_has_moved_is_said_until_something_is_pointed_at(modes):
-    modes.set_note("Moved 0.3 mm by this change.")
-    assert modes.hint == "Moved 0.3 mm by this change."
+    modes.canvas.set_note("Moved 0.3 mm by this change.")
+    assert modes.canvas.hint.full_text == "Moved 0.3 mm by this change."
     move(modes, modes.canvas.pixel(1, 0.05), pressed=False)
-    assert "Click" in modes.hint
+    assert "Click" in modes.canvas.hint.full_text
     move(modes, modes.canvas.pixel(1, 0.99), pressed=False)
     move(modes, QPointF(1, 1), pressed=False)
-    assert modes.hint == "Moved 0.3 mm by this change."
-    modes.set_note("")
-    assert modes.hint == WORDS[DEPTHS].hint
+    assert modes.canvas.hint.full_text == "Moved 0.3 mm by this change."
+    modes.canvas.set_note("")
+    assert modes.canvas.hint.full_text == WORDS[DEPTHS].hint
