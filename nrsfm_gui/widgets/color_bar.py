@@ -165,7 +165,6 @@ class ColorBar(Themed, QWidget):
             painter, QRectF(self.rect()), self._theme, color_map=appearance.color_map,
             limits=limits, label=self._label, handles=(handles[0], handles[1]),
         )  # fmt: skip
-        painter.end()
 
     def _end_at(self, x: float) -> int:
         distances = abs(x - INSET), abs(x - (self.width() - INSET))

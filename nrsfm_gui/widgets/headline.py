@@ -110,7 +110,6 @@ class Headline(Themed, QWidget):
             painter.setPen(QColor(color))
             painter.drawText(right - metrics.horizontalAdvance(text), top + metrics.ascent(), text)
             top += metrics.height()
-        painter.end()
 
     def _paint_arrow(self, painter: QPainter, right: int, bottom: int) -> None:
         middle = bottom - self._metrics[1].height() / 2

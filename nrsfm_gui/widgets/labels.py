@@ -100,7 +100,6 @@ class ElidedLabel(PlainLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self._text_area(), int(self.alignment()), self._shown_text())
-        painter.end()
 
     def _text_area(self) -> QRect:
         return self.rect().adjusted(PADDING, 0, -PADDING, 0)

@@ -46,8 +46,8 @@ class PointSignals(QWidget):
 class PointView(Themed, PointSignals, metaclass=AbstractQt):
     """A view whose points can be selected. A subclass draws the points and returns where they are drawn."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setMinimumSize(200, 160)
         self._hovered = -1
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QIcon, QImage, QPixmap
-from PyQt6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QFrame, QGridLayout, QPushButton, QWidget
+from PyQt6.QtWidgets import QCheckBox, QFormLayout, QFrame, QGridLayout, QPushButton, QWidget
 
 from core import InputError, Sequence
 from nrsfm_gui.model.appearance import (
@@ -28,8 +28,9 @@ from nrsfm_gui.panels.appearance.mesh_files import READERS, read_triangulation
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.widgets.colors import color_table
+from nrsfm_gui.widgets.dialogs import ask_for_path
 from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, row, with_tip
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 
 SWATCH = QSize(56, 12)
 MODE_TITLES = {"off": "Off", "wire": "Wire", "shaded": "Shaded", "both": "Shaded and wire"}
@@ -190,11 +191,9 @@ class AppearancePanel(QFrame):
         """Ask for a file of triangles."""
         self.hide()
         filters = f"Triangulations ({' '.join(f'*{suffix}' for suffix in READERS)})"
-        dialog = QFileDialog(self._button.window(), "Load triangulation", "", filters)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda path: self.load_triangulation(Path(path)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_for_path(
+            known(self._button.window()), "Load triangulation", self.load_triangulation, filters=filters
+        )
 
     def load_triangulation(self, path: Path) -> None:
         """Draw the triangles of a file, for this sequence and others of as many points."""

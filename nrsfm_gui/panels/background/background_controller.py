@@ -37,8 +37,8 @@ MOST_OUTSIDE = 0.5  # share of the tracks outside the picture above which there 
 class BackgroundBar(QFrame):
     """Opacity and frame offset of a background; hidden where there is none."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "bar")
         self._name = ElidedLabel()
         slider, tip = Slider(Qt.Orientation.Horizontal), "Opacity of the background, 0 to 100 %"

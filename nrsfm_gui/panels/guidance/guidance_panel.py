@@ -102,8 +102,8 @@ class GuidanceState:
 class GuidancePlot(Themed, PlainPlot):
     """A plot of `GuidanceCurves`, or a text where there are none."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._curves: GuidanceCurves | None = None
         self._present: float | None = None
         self._with_truth = False
@@ -257,8 +257,8 @@ class GuidancePanel(QWidget):
     use_requested = pyqtSignal()  # the recommended value is to be used
     parameter_chosen = pyqtSignal(str)  # another parameter was chosen
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._state = GuidanceState()
         self._touched = False  # whether a range was typed
         self.plot = GuidancePlot()

@@ -107,8 +107,8 @@ class OutliersPlot(Themed, PlainPlot):
     GESTURES = (("Drag the line of the histogram", "choose the largest residual that is kept"),)
     threshold_requested = pyqtSignal(object)  # that the line was dragged to; None for the suggested one
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._shown: tuple[int, float] | None = None  # the residuals that the bins are of, by identity
         self._edges: Floats = np.zeros(0)
         self.counts: Floats = np.zeros(0)  # (N,) observations in the bins
@@ -219,8 +219,8 @@ class OutliersPanel(QWidget):
     show_requested = pyqtSignal()
     observation_chosen = pyqtSignal(int, int)  # a frame and a point of the list
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setMinimumSize(240, 150)
         self.plot = OutliersPlot()
         self.threshold_requested = self.plot.threshold_requested

@@ -99,8 +99,8 @@ class ParametersPanel(QScrollArea):
     preset_named = pyqtSignal(str)  # the name that the parameters are to have as a preset
     preset_removed = pyqtSignal(str)  # the name of one of a person's own
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # the tab key leads to the first field
         self.settings = Settings()  # the last accepted parameters
         self.refusal = ""  # the first sentence below a field, "" where all is accepted

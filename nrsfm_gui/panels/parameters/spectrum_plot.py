@@ -96,8 +96,8 @@ class SpectrumCanvas(Themed, PlainPlot):
     rank_requested = pyqtSignal(int)  # a bar, or the place for one more, was clicked: so many are to be kept
     reset_requested = pyqtSignal(int)  # a handle (0-based) was clicked twice: it is to follow the rule again
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.hint = ElidedLabel(role="muted")
         self._plot.setMouseEnabled(x=False, y=False)
         self._plot.setContentsMargins(0, 0, 0, 0)  # it is low, and without a title below
@@ -590,8 +590,8 @@ class SpectrumPlot(QWidget):
     rule_requested = pyqtSignal(str)  # a key of `core.PENALTIES`: all weights are to follow it again
     penalty_requested = pyqtSignal(str)  # such a key: it is to choose the weights of the modes once
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.canvas = canvas = SpectrumCanvas()
         self.figure = PlotFigure(canvas)
         self._by = tool_button("∑", "Let a penalty choose the weights once, from the bars", "By a penalty")

@@ -73,8 +73,8 @@ class GivenIntrinsics(QWidget):
 
     edited = pyqtSignal()  # something was typed, whether or not it is accepted
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._focals: tuple[float, float] | None = None  # until the focal length is edited
         self._ratio = 1.0  # of fy to fx
         self.known = False  # whether some numbers were set or typed

@@ -60,8 +60,8 @@ class WeightsList(QWidget):
     weights_edited = pyqtSignal(object)
     rebuilt = pyqtSignal()  # there are other fields
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.weights: tuple[float, ...] = ()  # the weights shown, (K,)
         self._rows: list[tuple[PlainLabel, PlainLabel, NumberField]] = []
         self._note = PlainLabel(role="muted", wraps=True)

@@ -68,8 +68,8 @@ class PointsCurves(Themed, QWidget):
     frame_requested = pyqtSignal(int)  # 0-based
     export_began = pyqtSignal()  # what is shown is about to be read, in a hidden panel, too
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._charts: list[FrameChart] = []
         self._frame = 0
         self._range: tuple[int, int] | None = None
@@ -178,8 +178,8 @@ class PointsPanel(QWidget):
     # A click with the right button on a row of the table, at a place of the screen.
     menu_requested = pyqtSignal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setMinimumSize(240, 150)
         self._page = "table"
         self._state = PointsState()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from PyQt6.QtCore import QAbstractTableModel, QItemSelection, QItemSelectionModel, QModelIndex, Qt, pyqtSignal
 from PyQt6.QtGui import QBrush, QColor
-from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from core import Sequence
 from core.data import GROUND_TRUTH
@@ -229,8 +229,8 @@ class PointsTable(Themed, QTableView):
     points_selected = pyqtSignal(object, bool)  # (N,) indices; always False: they replace the others
     frame_requested = pyqtSignal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._rows = PointsModel()
         self._hidden: frozenset[int] = frozenset()
         self._chosen: Ints = np.zeros(0, dtype=int)  # while the rows are put in another order

@@ -20,7 +20,6 @@ from PyQt6.QtWidgets import (
     QStyleOptionViewItem,
     QTreeWidget,
     QTreeWidgetItem,
-    QWidget,
 )
 
 from core import CameraModel, Sequence, SequenceEntry
@@ -67,8 +66,8 @@ class SequenceTree(Themed, QTreeWidget):
     # Tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
     remove_requested = pyqtSignal(object, object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.rows: tuple[SequenceRow, ...] = ()
         self.shown: int | None = None  # the run of the open sequence that is shown
         self._entries: tuple[SequenceEntry, ...] = ()

@@ -37,8 +37,8 @@ class SequencesPanel(QWidget):
     forget_requested = pyqtSignal(object)  # the runs of a sequence are to be forgotten
     note_changed = pyqtSignal(int, str)  # the new text, of a run of the open sequence; "" removes it
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._listed = False  # whether there is something that can be opened
         tip = "Show what contains these words: object, path, camera, run or note"
         self._filter = with_tip(QLineEdit(), "Filter the sequences and runs", tip)

@@ -23,8 +23,8 @@ class ErrorCurve(FramePicture, QWidget):
 
     GESTURES = (("Click or drag over the curve", "go to the frame"),)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setMinimumHeight(36)
         self._series: ErrorSeries | None = None  # with an error that is known
         self._background: QPixmap | None = None  # all but the current frame and the range
@@ -64,7 +64,6 @@ class ErrorCurve(FramePicture, QWidget):
             self._paint_range(painter, area)
             self._paint_frame(painter, area, self._series.per_frame)
             self._paint_worst(painter, area, self._series)  # last, or the line of the frame would cross it
-        painter.end()
 
     def _area(self) -> QRectF:
         return QRectF(self._axis.left, 3, self._axis.span, self.height() - 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyQt6.QtCore import QEvent, QPointF, QRectF, Qt
 from PyQt6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PyQt6.QtWidgets import QAbstractSlider, QToolTip, QWidget
+from PyQt6.QtWidgets import QAbstractSlider, QToolTip
 
 from nrsfm_gui.panels.timeline.frame_picture import FramePicture, TimelineState
 from nrsfm_gui.widgets.colors import qcolor
@@ -22,8 +22,8 @@ class FrameSlider(FramePicture, QAbstractSlider):
         ("Double click", "play all frames"),
     )
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFixedHeight(20)
@@ -63,7 +63,6 @@ class FrameSlider(FramePicture, QAbstractSlider):
             painter.setPen(QPen(qcolor(theme.text if self.hasFocus() else theme.accent), 1.5))
             painter.setBrush(qcolor(theme.raised))
             painter.drawEllipse(QPointF(x, y), HANDLE_RADIUS, HANDLE_RADIUS)
-        painter.end()
 
     def _paint_reference(self, painter: QPainter, x: float, y: float) -> None:
         """Paint a badge with the letter of the intrinsics: a triangle marks the worst frame."""

@@ -15,7 +15,7 @@ from PyQt6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PyQt6.QtWidgets import QToolTip, QWidget
+from PyQt6.QtWidgets import QToolTip
 
 from core.foundation import Bools, Floats, Ints
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
@@ -123,8 +123,8 @@ class HeatStrip(FramePicture, PointSignals):
         ("Right click", "menu of the point"),
     )
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setMinimumHeight(40)
         self.setAccessibleName("error by frame and point")
         self._series: ErrorSeries | None = None  # of which some error is known, and not all are 0
@@ -200,7 +200,6 @@ class HeatStrip(FramePicture, PointSignals):
                 painter.setBrush(qcolor(theme.selection, 0.15))
                 painter.drawRect(self._rectangle & area)
             self._paint_scales(painter, area, self._series.unit)
-        painter.end()
 
     def _paint_selection(self, painter: QPainter, area: QRectF) -> None:
         """Mark the rows of the selected points: lines across the picture where they are few, and ticks."""

@@ -33,8 +33,8 @@ class Timeline(QWidget):
     frame_requested = pyqtSignal(int)  # the frame to show, and those that playing loops over
     range_requested = pyqtSignal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName("Timeline")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # of its charts, too: the keys of the views act then
         self.state = TimelineState()

@@ -50,8 +50,8 @@ class Transport(QWidget):
     kind_requested = pyqtSignal()  # the next kind of errors
     sort_requested = pyqtSignal(bool)  # by error
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._state = TimelineState()
         self._playing, self._loop = False, Loop.AGAIN
         tip = "Frame: type a number, or step with the arrow keys"

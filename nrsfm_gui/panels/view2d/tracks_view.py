@@ -69,7 +69,6 @@ class _Overlay(QWidget):
     def paintEvent(self, event: QPaintEvent | None) -> None:
         painter = QPainter(self)
         self._view.paint_labels(painter)
-        painter.end()
 
 
 class TracksView(PointView):
@@ -85,8 +84,8 @@ class TracksView(PointView):
         ("Right click", "menu of the point"),
     )
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._scene: Scene | None = None
         self.setAccessibleName("2-D view")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # the keys of the views act then

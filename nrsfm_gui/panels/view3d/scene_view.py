@@ -124,8 +124,8 @@ class SceneView(PointView):
     # A click with the right button where no point is, at a place of the screen.
     view_menu_requested = pyqtSignal(object)
 
-    def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
-        super().__init__(parent)
+    def __init__(self, *, software: bool = False) -> None:
+        super().__init__()
         self._scene: Scene | None = None
         self._fitted_to: Framing | None = None  # not that of the scene where the two are nearly the same
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -424,7 +424,6 @@ class SceneView(PointView):
         covered = [QRectF(each.geometry()) for each in (self.buttons, self.color_bar) if each.isVisible()]
         self._paint_labels(painter, request.projection, covered)
         self._lasso.paint(painter, self._theme)
-        painter.end()
 
     @property
     def _uncovered(self) -> QRegion:

@@ -7,7 +7,6 @@ from collections.abc import Collection
 
 import pyqtgraph as pg
 from PyQt6.QtGui import QFontMetricsF
-from PyQt6.QtWidgets import QWidget
 
 from nrsfm_gui.model.numbers import MINUS, format_number
 from nrsfm_gui.model.theme import Theme
@@ -43,8 +42,8 @@ class PlainPlot(pg.PlotWidget):
     pyqtgraph seeks that scale, and lays the label of an axis out again, whenever a range changes.
     """
 
-    def __init__(self, parent: QWidget | None = None, sides: Collection[str] = ("left", "bottom")) -> None:
-        super().__init__(parent, axisItems={side: PlotAxis(side) for side in sides}, enableMenu=False)
+    def __init__(self, sides: Collection[str] = ("left", "bottom")) -> None:
+        super().__init__(axisItems={side: PlotAxis(side) for side in sides}, enableMenu=False)
         self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.hideButtons()
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
