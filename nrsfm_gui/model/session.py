@@ -117,7 +117,9 @@ class Session(QObject):
         self._kept |= {_key(left.sequence): left for left in self._present}
         held, kept = key in self._kept, self._kept.pop(key, OpenSequence(sequence))
         self.sequence, self.runs, self.shown, self._made = sequence, kept.runs, None, kept.made
-        first = preset_for(sequence) if before is not None or self.settings == Settings() else self.settings
+        first = self.settings
+        if before is not None or first == Settings():  # the recommended preset, with a rank that it allows
+            first = Settings(rank=min(Settings().rank, sequence.frame_count, 3 * sequence.point_count))
         self.set_settings(kept.settings or settings or first)  # while no run is shown that could follow them
         self.rule = kept.rule or self.rule
         for run in kept.runs:
@@ -516,12 +518,6 @@ def suited_mirror(sequence: Sequence, settings: Settings) -> Mirror:
     """Return whether errors allow a mirror image: orthogonal tracks are those of both."""
     orthogonal = settings.camera_of(sequence.camera) is CameraModel.ORTHOGONAL
     return Mirror.AUTOMATIC if orthogonal else Mirror.OFF
-
-
-def preset_for(sequence: Sequence) -> Settings:
-    """Return the recommended preset, with a lower rank where a sequence does not allow that of the preset."""
-    most = min(sequence.frame_count, 3 * sequence.point_count)
-    return Settings(rank=min(Settings().rank, most))
 
 
 def _numbered(runs: list[Run], number: int | None) -> Run | None:

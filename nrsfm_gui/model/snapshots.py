@@ -58,7 +58,9 @@ class Snapshots:
             raise ValueError(f"record {self._kept[-1].index} has a snapshot; {index} does not follow it")
         if self._kept and self._kept[-1].iterate.phase != iterate.phase:
             self._kept[-1].priority = max(self._kept[-1].priority, _Priority.PHASE)
-        kept = _as_seen(iterate)
+        # Without the data term, which forms it anew, and of the point that was shown.
+        best = replace(iterate.best, problem=iterate.best.problem.without_data())
+        kept = replace(iterate, current=best, best=best)
         self._kept.append(_KeptIterate(index, kept))
         self.size += _size(kept)
         self._thin(self._most, self._largest)
@@ -88,12 +90,6 @@ class Snapshots:
                 key=lambda place: (kept[place].priority, kept[place + 1].index - kept[place - 1].index),
             )
             self.size -= _size(kept.pop(least).iterate)
-
-
-def _as_seen(iterate: Iterate) -> Iterate:
-    """Return an iterate as it is kept: without the data term, and of the point that was shown."""
-    best = replace(iterate.best, problem=iterate.best.problem.without_data())  # which forms it anew
-    return replace(iterate, current=best, best=best)
 
 
 def _size(iterate: Iterate) -> int:

@@ -93,14 +93,13 @@ def make_picture(request: SceneRequest, before: Picture | None = None) -> Pictur
     if request.compared is not None:
         other = replace(request, iterate=request.compared, compared=None)
         compared = make_picture(other, None if before is None else before.compared)
-    alone = before if before is not None and before.of.shapes_as(request) else _picture_of(request)
-    together = None if compared is None else compare_shapes(alone.shapes, compared.shapes)
-    return Picture(request, alone.shapes, alone.series, alone.quality, compared, together)
-
-
-def _picture_of(request: SceneRequest) -> Picture:
-    shapes = _shapes_of(request)
-    return Picture(request, shapes, error_series(request.sequence, shapes), quality(shapes))
+    if before is not None and before.of.shapes_as(request):
+        shapes, series, found = before.shapes, before.series, before.quality
+    else:
+        shapes = _shapes_of(request)
+        series, found = error_series(request.sequence, shapes), quality(shapes)
+    together = None if compared is None else compare_shapes(shapes, compared.shapes)
+    return Picture(request, shapes, series, found, compared, together)
 
 
 def find_quality(request: SceneRequest) -> Quality:

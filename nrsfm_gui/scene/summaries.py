@@ -6,7 +6,6 @@ import numpy as np
 
 from core import HistoryEntry, Sequence
 from core.foundation import DEPTHS, WNN
-from nrsfm_gui.model.names import sentence_name
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.scene.incumbent import Incumbent
@@ -101,20 +100,6 @@ def time_left(run: Run) -> str:
         return ""
     unit = next(unit for limit, unit in COARSER if left < limit)
     return f"{duration(unit * max(round(left / unit), 1))} left"
-
-
-def switch_summary(stopped: Run | None) -> str:
-    """Return a sentence about the run that opening another sequence stopped, "" for None."""
-    if stopped is None:
-        return ""
-    return (
-        f"Run {sentence_name(stopped)} was stopped; opening {stopped.sequence.name} again shows what it has."
-    )
-
-
-def preset_summary(sequence: Sequence, left: Sequence) -> str:
-    """Return a sentence about the parameters of a new sequence, which are not those of the one before."""
-    return f"{sequence.name} begins with the recommended parameters, not with those of {left.name}."
 
 
 def iterations(found: HistoryEntry | Incumbent | None) -> str:

@@ -23,7 +23,6 @@ from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.sequences.sequence_tree import describe
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
-from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.text import status_text
@@ -148,15 +147,18 @@ class SequencesController(QObject):
 
     def _report_switch(self, stopped: Run | None, left: Sequence | None, others: Settings) -> None:
         """Report a run that was stopped, and offer a new sequence the parameters of the one that was left."""
-        session, sentences = self._session, [summaries.switch_summary(stopped)]
+        session, sentences = self._session, list[str]()
         buttons: list[Action] = []
         if stopped is not None:
+            again = f"opening {stopped.sequence.name} again shows what it has"
+            sentences.append(f"Run {sentence_name(stopped)} was stopped; {again}.")
             buttons.append((f"Go on with run {sentence_name(stopped)}", lambda: self._go_on(stopped)))
         if left is not None and session.sequence is not None and not self._known and others != Settings():
-            sentences.append(summaries.preset_summary(session.sequence, left))
+            name = session.sequence.name
+            sentences.append(f"{name} begins with the recommended parameters, not with those of {left.name}.")
             buttons.append(("Use those here, too", lambda: session.set_settings(others)))
-        if any(sentences):
-            self._notifier.inform(" ".join(filter(None, sentences)), action=tuple(buttons))
+        if sentences:
+            self._notifier.inform(" ".join(sentences), action=tuple(buttons))
 
     def _go_on(self, run: Run) -> None:
         """Open the sequence of a run again, and go on from where the run was stopped."""
