@@ -152,10 +152,6 @@ class Form(QWidget):
         set_property(row.note, "role", "warning" if refused else "muted")
         set_property(row.editor, "invalid", bool(sentence) and refused)
 
-    def note(self, name: str) -> str:
-        """Return the sentence below an editor, "" where its value is accepted."""
-        return self.rows[name].note.text()
-
     def is_row_visible(self, name: str) -> bool:
         """Return whether a row is among those that are shown."""
         return not self.rows[name].editor.isHidden()
@@ -253,10 +249,6 @@ class FoldedSections(QWidget):
         """Open these, and close the others."""
         for name, button in self._buttons.items():
             button.setChecked(name in names)
-
-    def button(self, name: str) -> QToolButton:
-        """Return the heading of a section."""
-        return self._buttons[name]
 
     def section_of(self, part: QWidget | None) -> str:
         """Return the name of the section that a widget is in, "" where it is in none."""

@@ -326,11 +326,6 @@ class GuidancePanel(QWidget):
         """Whether the 3-D error is to be shown."""
         return self._truth.isChecked() and not self._truth.isHidden()
 
-    @property
-    def sentence(self) -> str:
-        """The recommendation."""
-        return self._line.label.text()
-
     def set_state(self, state: GuidanceState) -> None:
         """Show a state; a range that was typed stays until another parameter is chosen."""
         self._state, names, choice = state, state.parameters, self._parameter

@@ -164,11 +164,6 @@ class SpectrumCanvas(Themed, PlainPlot):
         return max(len(self.heights), len(self.shares))
 
     @property
-    def number(self) -> str:
-        """The number next to a handle, "" where there is none."""
-        return self._number.toPlainText() if self._number.isVisible() else ""
-
-    @property
     def is_empty(self) -> bool:
         """Whether neither values nor weights are known."""
         return self.state.singular_values is None and not self.weights

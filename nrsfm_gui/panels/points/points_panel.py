@@ -86,11 +86,6 @@ class PointsCurves(Themed, QWidget):
         self._follow_theme()
 
     @property
-    def plots(self) -> tuple[Plot, ...]:
-        """What is shown, from the top."""
-        return self._content[0]
-
-    @property
     def figure(self) -> StackedFigure:
         """The plots with the names of their points, for export."""
         return StackedFigure("selected points over the frames", self, self._shown_charts, self._named_colors)

@@ -60,7 +60,7 @@ def test_rows_are_options_that_the_formats_heed_and_a_file_is_proposed(dialog, c
             path = dialog.form.path.path
             assert path.parent == Path(context.folder) and path.name.startswith("paper-circle")
             assert path.name.endswith(suffix)
-            assert dialog._export.isEnabled() or dialog.form.note("format")
+            assert dialog._export.isEnabled() or dialog.form.rows["format"].note.text()
             if suffix in WRITERS:
                 heeded, shown = WRITERS[suffix].options, rows(dialog) - ALWAYS
                 assert set(dialog.options()) <= heeded, suffix
@@ -115,9 +115,9 @@ def test_what_is_refused_is_reported_below_its_field(dialog, kind, field, value,
     pick(dialog, "format", ".png")
     before = dialog.form.value(field)
     dialog.form.rows[field].editor.setText(value) if field == "fps" else dialog.form.set_value(field, value)
-    assert sentence in dialog.form.note(field) and not dialog._export.isEnabled()
+    assert sentence in dialog.form.rows[field].note.text() and not dialog._export.isEnabled()
     dialog.form.set_value(field, before)
-    assert not dialog.form.note(field) and dialog._export.isEnabled()
+    assert not dialog.form.rows[field].note.text() and dialog._export.isEnabled()
 
 
 @pytest.mark.parametrize("chosen", ["figure", "movie"])  # when the dialog is opened again
@@ -144,11 +144,11 @@ def test_what_was_refused_when_the_dialog_was_closed_does_not_stop_the_next_expo
 def test_a_file_is_checked_before_it_is_written(dialog, tmp_path):
     dialog.choose("result")
     type_path(dialog, "")
-    assert dialog.form.note("path") == "Give a file."
+    assert dialog.form.rows["path"].note.text() == "Give a file."
     type_path(dialog, str(tmp_path / "gone" / "a.npz"))
-    assert "There is no folder" in dialog.form.note("path") and not dialog._export.isEnabled()
+    assert "There is no folder" in dialog.form.rows["path"].note.text() and not dialog._export.isEnabled()
     type_path(dialog, str(tmp_path / ("long" * 100) / "a.npz"))  # the system refuses to look for it
-    assert "There is no folder" in dialog.form.note("path")
+    assert "There is no folder" in dialog.form.rows["path"].note.text()
     (tmp_path / "b.npz").write_text("x")
     type_path(dialog, str(tmp_path / "b.npz"))
     assert "is replaced" in dialog._note.text() and dialog._export.isEnabled()
@@ -172,7 +172,7 @@ def test_what_is_not_there_is_grayed_out(dialog, context):
     dialog.set_context(replace(context, truth=False, reconstruction=False, missing=missing))
     assert dialog.form.value("what") == "movie" and dialog.form.value("align") == "none"
     assert possible(dialog, "what") == {"movie", "picture", "figure"}
-    assert dialog.form.note("format") == missing[".mp4"] and not dialog._export.isEnabled()
+    assert dialog.form.rows["format"].note.text() == missing[".mp4"] and not dialog._export.isEnabled()
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_every_kind_has_a_line_in_the_menu_and_is_written(qtbot, solved, press_a
             dialog.form.set_value("paper", (4, 3))
             dialog.form.rows["shapes"].editor.setText("1")
             type_path(dialog, str(tmp_path / f"{kind}{suffix}"))
-            assert dialog._export.isEnabled(), dialog.form.note("path")
+            assert dialog._export.isEnabled(), dialog.form.rows["path"].note.text()
             with qtbot.waitSignal(exporting.saved):
                 dialog._export.click()
             name = f"{kind}_0001.png" if (kind, suffix) == ("movie", ".png") else f"{kind}{suffix}"

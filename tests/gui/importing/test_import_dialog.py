@@ -182,20 +182,20 @@ def test_scores_count_from_one_half_or_from_what_is_typed_after_a_rest(qtbot, ma
     settled(qtbot, dialog)
     assert "100 % seen" in summary(dialog)
     type_into(threshold, "half")
-    qtbot.waitUntil(lambda: "not a number" in dialog._form.note("threshold"))
+    qtbot.waitUntil(lambda: "not a number" in dialog._form.rows["threshold"].note.text())
 
 
 def test_the_size_of_the_picture_is_drawn_and_the_camera_follows_it(qtbot, make_dialog, plain):
     dialog = make_dialog(plain)
-    assert "(guessed)" in dialog._camera.note("camera")
+    assert "(guessed)" in dialog._camera.rows["camera"].note.text()
     width, height = dialog._form.size_field.first, dialog._form.size_field.second
     qtbot.keyClicks(width, "1920")
     qtbot.keyClicks(height, "1080")
     qtbot.waitUntil(lambda: dialog.reading.get("size") == "1920x1080")
     settled(qtbot, dialog)
     assert dialog._inspected.contents.sequence.image_size == (1920, 1080)
-    assert "1.2 × 1920 = 2304 px is assumed" in dialog._camera.note("camera")
-    assert "(guessed)" not in dialog._camera.note("camera")
+    assert "1.2 × 1920 = 2304 px is assumed" in dialog._camera.rows["camera"].note.text()
+    assert "(guessed)" not in dialog._camera.rows["camera"].note.text()
     shown = dialog._picture.view.range_shown
     assert shown.left() < 0 and shown.right() > 1919 and shown.bottom() > 1079
 
@@ -219,7 +219,7 @@ def test_the_answer_about_the_camera_is_for_the_runs_and_is_shown_again(
         assert dialog._camera.focal.focal_length() == pytest.approx(1536)
         dialog._camera.focal.set_focal_length(900)
         dialog._camera.focal.edited.emit()
-    assert note in dialog._camera.note("camera")
+    assert note in dialog._camera.rows["camera"].note.text()
     found = imported(qtbot, dialog)
     assert found.how == StoredImport({"size": "1280x960"}, *answer)
     assert found.sequence.camera is CameraModel.PERSPECTIVE and found.sequence.intrinsics is None
@@ -236,7 +236,7 @@ def test_a_focal_length_that_is_refused_cannot_be_imported(make_dialog, plain):
     choose(dialog._camera.kind, KNOWN)
     field = dialog._camera.focal.findChild(QLineEdit, "focal length")
     type_into(field, "-3")
-    assert "above 0" in dialog._camera.note("focal")
+    assert "above 0" in dialog._camera.rows["focal"].note.text()
     assert not button_of(dialog, "Import").isEnabled()
     type_into(field, "700")
     assert button_of(dialog, "Import").isEnabled()
@@ -248,7 +248,9 @@ def test_what_a_file_states_is_not_asked_for(make_dialog, plain, tmp_path, track
     dialog = make_dialog(path)
     assert not dialog._arrays.choices["tracks"].isEnabled()
     assert not any(dialog.findChild(object, name).isVisible() for name in dialog._form.rows)
-    assert dialog._camera.isVisible() and "Picture 1280 × 960 px:" in dialog._camera.note("camera")
+    assert (
+        dialog._camera.isVisible() and "Picture 1280 × 960 px:" in dialog._camera.rows["camera"].note.text()
+    )
     dialog = make_dialog(plain, camera="orthogonal")
     assert dialog._camera.isHidden() and "Orthogonal" in dialog._known_camera.text()
 

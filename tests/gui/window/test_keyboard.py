@@ -449,7 +449,7 @@ def test_arrow_keys_on_the_plot_of_the_weights_do_not_step_through_the_frames(qt
     window.session.set_frame(0)
     canvas.setFocus()
     qtbot.keyClick(canvas, Qt.Key.Key_Right)
-    assert window.session.frame == 0 and canvas.number
+    assert window.session.frame == 0 and canvas._number.isVisible()
     qtbot.keyClick(canvas, Qt.Key.Key_Escape)
     qtbot.keyClick(window, Qt.Key.Key_Right)
     assert window.session.frame == 1

@@ -223,20 +223,22 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
     assert len(direct.folds) == FOLDS and part.folds == (fold,)
     expected = [series.truth[fold, value] for value in part.values]
     assert series.truth_of(part) == pytest.approx(expected) != pytest.approx(series.truth_of(direct))
-    assert f"strength ξ {direct.values[direct.best]:g} predicts best" in panel.sentence
-    assert "px" in panel.sentence and "widened" in panel.sentence
+    assert f"strength ξ {direct.values[direct.best]:g} predicts best" in panel._line.label.text()
+    assert "px" in panel._line.label.text() and "widened" in panel._line.label.text()
     panel._truth.click()
-    assert "By the truth, not used here: " in panel.sentence
+    assert "By the truth, not used here: " in panel._line.label.text()
     panel._use.click()
     used = float(direct.values[advised(direct, "xi")])
     assert session.settings.penalty == WeightedNuclearNorm(xi=used)
-    assert panel.sentence.startswith(f"strength ξ {used:g} is in Parameters now")
+    assert panel._line.label.text().startswith(f"strength ξ {used:g} is in Parameters now")
     qtbot.waitUntil(lambda: panel.plot._present == used)
-    assert "have changed" not in panel.sentence
+    assert "have changed" not in panel._line.label.text()
     session.set_settings(session.settings.with_changes(rank=3))
-    qtbot.waitUntil(lambda: "Other parameters have changed since" in panel.sentence)
+    qtbot.waitUntil(lambda: "Other parameters have changed since" in panel._line.label.text())
     session.set_settings(session.settings.with_changes(penalty=NuclearNorm()))
-    qtbot.waitUntil(lambda: not panel._use.isEnabled() and "is another number now" in panel.sentence)
+    qtbot.waitUntil(
+        lambda: not panel._use.isEnabled() and "is another number now" in panel._line.label.text()
+    )
 
 
 @pytest.mark.slow
@@ -251,10 +253,13 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     assert np.isfinite(shown.truth).all()
     word = value_label("objective", shown.line.values[shown.line.best])
     assert marked(panel) == [f"objective {word}"]
-    assert f"objective {word} predicts best" in panel.sentence and "range" not in panel.sentence
+    assert (
+        f"objective {word} predicts best" in panel._line.label.text()
+        and "range" not in panel._line.label.text()
+    )
     panel._use.click()
     assert session.settings.objective == word == "depths"  # of a deforming balloon
-    assert "press Run" in panel.sentence
+    assert "press Run" in panel._line.label.text()
     qtbot.waitUntil(lambda: panel._parameter.model().item(panel._parameter.findData("isometry")).isEnabled())
     panel._parameter.set_key("isometry")
     panel.compute_requested.emit("isometry", (0.1, 0.3), "blocks")
@@ -265,7 +270,9 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     panel._use.click()
     assert session.settings.isometry == used
     session.set_settings(session.settings.with_changes(objective="wnn"))
-    qtbot.waitUntil(lambda: "are not the objective now" in panel.sentence and not panel._use.isEnabled())
+    qtbot.waitUntil(
+        lambda: "are not the objective now" in panel._line.label.text() and not panel._use.isEnabled()
+    )
 
 
 def test_the_noise_of_the_tracks_is_the_present_one_where_it_is_not_given(qtbot, session, solved, panel):
@@ -350,11 +357,11 @@ def test_what_cannot_be_hidden_is_reported_and_another_sequence_ends_a_series_an
     qtbot.waitUntil(panel._compute.isEnabled)  # rotations are chosen
     panel.compute_requested.emit("rank", (2.0, 40.0), "tracks")
     qtbot.waitUntil(lambda: not solved.computing)
-    assert panel.sentence.startswith("No observation can be hidden at rank 40")
+    assert panel._line.label.text().startswith("No observation can be hidden at rank 40")
     assert panel._line.label.property("role") == "warning"
     panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "tracks")
     session.set_sequence(known.sequence)
-    assert panel.plot._curves is None and panel.sentence == ""
+    assert panel.plot._curves is None and panel._line.label.text() == ""
     qtbot.waitUntil(lambda: not solved._jobs)
     assert panel.plot._curves is None
     assert not panel._compute.isEnabled()

@@ -119,7 +119,7 @@ def test_labels_are_shown_in_full_in_the_least_width(qtbot, show, known, percent
 
 def changes(panel):
     """Return what the headings name as changed."""
-    tips = {name: panel.sections.button(name).toolTip() for name in FOLDED}
+    tips = {name: panel.sections._buttons[name].toolTip() for name in FOLDED}
     return {name: tip[9:-1] for name, tip in tips.items() if tip.startswith("Changed: ")}
 
 
@@ -171,13 +171,13 @@ def test_the_norm_is_the_objective_or_in_the_section_of_the_start(closed):
     for preset, folded in (("recommended", True), ("bilinear", False), ("recommended", True)):
         closed.set_settings(PRESETS[preset])
         assert found.section_of(rank) == ("Start" if folded else "")
-        assert found.button("Start").text() == ("Start" if folded else "Options")
+        assert found._buttons["Start"].text() == ("Start" if folded else "Options")
 
 
 def test_which_sections_are_open_is_remembered(qtbot, session, control, closed, store):
     ParametersController(session, control, closed, store)
     for name in ("Cameras", "Data"):
-        qtbot.mouseClick(closed.sections.button(name), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(closed.sections._buttons[name], Qt.MouseButton.LeftButton)
     assert closed.sections.open == store.open_sections == ("Cameras", "Data")
     again = ParametersPanel()
     ParametersController(session, control, again, store)

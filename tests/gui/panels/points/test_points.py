@@ -86,7 +86,7 @@ def test_the_uncertainty_has_a_column_and_bands_where_it_is_known(panel, known):
     assert model.headerData(UNCERTAINTY, Qt.Orientation.Horizontal) == "± (mm)"
     assert f"{model.data(model.index(2, UNCERTAINTY))} mm" == measure(shapes.uncertainty[:, 2].mean(), "mm")
     panel._buttons["paths"].click()
-    stds = np.stack([plot.stds[0] for plot in panel.curves.plots], axis=1)
+    stds = np.stack([plot.stds[0] for plot in panel.curves._content[0]], axis=1)
     np.testing.assert_allclose(stds, shapes.std_of_coordinates()[:, :, 6])
 
 
@@ -112,12 +112,12 @@ def test_the_curves_are_the_errors_and_paths_of_the_selected_points(session, dis
     session.set_selection((4, 11))
     display.refresh()
     solved.header.findChild(type(solved._buttons["errors"]), "errors").click()
-    plots = solved.curves.plots
+    plots = solved.curves._content[0]
     assert [plot.unit for plot in plots] == ["px", shapes.unit]
     np.testing.assert_array_equal(plots[0].curves[0], shapes.residuals[:, 4])
     np.testing.assert_array_equal(plots[1].curves[1], shapes.errors[:, 11])
     solved._buttons["paths"].click()
-    plots = solved.curves.plots
+    plots = solved.curves._content[0]
     assert [plot.title for plot in plots] == ["x", "y", "z"]
     np.testing.assert_array_equal(plots[2].curves[1], shapes.points[:, 2, 11])
     np.testing.assert_array_equal(plots[2].dashed[0], shapes.truth[:, 2, 4])
@@ -127,7 +127,7 @@ def test_the_curves_are_the_errors_and_paths_of_the_selected_points(session, dis
     assert {chart._cursor.value() for chart in solved.curves._charts} == {9}
     session.set_selection(range(20))
     display.refresh()
-    assert len(solved.curves.plots[0].curves) == 8
+    assert len(solved.curves._content[0][0].curves) == 8
     assert "(8 of 20)" in solved.curves._names.text()
     session.set_selection(())
     display.refresh()
