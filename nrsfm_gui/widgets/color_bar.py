@@ -123,10 +123,7 @@ class ColorBar(Themed, QWidget):
         ("Right click on the color bar", "other colors, and what they show"),
     )
 
-    limits_requested = pyqtSignal(object)  # other limits, or None for those of the data
-    # What was chosen in the menu: of `appearance.COLOR_MAPS`, a key of `appearance.COLORINGS`.
-    color_map_requested = pyqtSignal(str)
-    coloring_requested = pyqtSignal(str)
+    change_requested = pyqtSignal(dict)  # of fields of the appearance
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -188,9 +185,9 @@ class ColorBar(Themed, QWidget):
         value = low + (x - INSET) / max(self.width() - 2 * INSET, 1.0) * (high - low)
         least = LEAST_SPAN * (high - low)
         if self._dragged_end == 0:
-            self.limits_requested.emit((min(value, high - least), high))
+            self.change_requested.emit({"limits": (min(value, high - least), high)})
         else:
-            self.limits_requested.emit((low, max(value, low + least)))
+            self.change_requested.emit({"limits": (low, max(value, low + least))})
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
         """Stop dragging: the bar spans the limits again."""
@@ -200,7 +197,7 @@ class ColorBar(Themed, QWidget):
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
         """Request the limits of the data."""
         self._dragged_end = -1
-        self.limits_requested.emit(None)
+        self.change_requested.emit({"limits": None})
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
         """Offer other colors and other values."""
@@ -215,16 +212,13 @@ class ColorBar(Themed, QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         automatic = known(menu.addAction("Limits from the data"))
         automatic.setEnabled(appearance.limits is not None)
-        automatic.triggered.connect(lambda: self.limits_requested.emit(None))
+        automatic.triggered.connect(lambda: self.change_requested.emit({"limits": None}))
         maps = {name: name.capitalize() for name in COLOR_MAPS}
-        for titles, chosen, requested in (
-            (maps, appearance.color_map, self.color_map_requested),
-            (COLORINGS, appearance.color_by, self.coloring_requested),
-        ):
+        for field, titles in (("color_map", maps), ("color_by", COLORINGS)):
             menu.addSeparator()
             for key, title in titles.items():
                 action = known(menu.addAction(title))
                 action.setCheckable(True)
-                action.setChecked(key == chosen)
-                action.triggered.connect(lambda _on, key=key, requested=requested: requested.emit(key))
+                action.setChecked(key == getattr(appearance, field))
+                action.triggered.connect(lambda _on, change={field: key}: self.change_requested.emit(change))
         return menu

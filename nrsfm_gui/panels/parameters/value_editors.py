@@ -166,7 +166,11 @@ class SourceChoice(QWidget):
             self.choice.set_key(NUMBERS)
             self._numbers.set_value(value)
         elif isinstance(value, Path):
-            self._show_file(value)
+            self._file = value
+            index = self.choice.findData(FILE)
+            self.choice.setItemText(index, f"file: {printable(value.name)}")
+            self.choice.setItemData(index, plain_tip(printable(str(value))), Qt.ItemDataRole.ToolTipRole)
+            self.choice.setCurrentIndex(index)
         else:
             self.choice.set_key(value)
         self._before = self.choice.key
@@ -175,37 +179,27 @@ class SourceChoice(QWidget):
     def value(self) -> str | Path | Intrinsics:
         """Return the key, the file or the four numbers. Raises ValueError where these are refused."""
         if self.choice.key == FILE:
-            assert self._file is not None  # only `_show_file` leaves this entry chosen
+            assert self._file is not None  # only `set_value` leaves this entry chosen
             return self._file
         if self.choice.key != NUMBERS:
             return self.choice.key
         assert self._numbers is not None  # else there is no such entry
         return self._numbers.value()
 
-    def _show_file(self, path: Path) -> None:
-        self._file = path
-        index = self.choice.findData(FILE)
-        self.choice.setItemText(index, f"file: {printable(path.name)}")
-        self.choice.setItemData(index, plain_tip(printable(str(path))), Qt.ItemDataRole.ToolTipRole)
-        self.choice.setCurrentIndex(index)
-
     def _on_source_chosen(self, key: str) -> None:
         if key == FILE:
             # The dialog stops nothing: until a file is chosen, the source is the one before.
             self.choice.set_key(self._before)
             ask_for_path(self, "Open", self._choose_file, filters="NumPy arrays (*.npz);;All files (*)")
-        else:
-            self._finish_choice(key)
-
-    def _choose_file(self, path: Path) -> None:
-        self._show_file(path)
-        self._finish_choice(FILE)
-
-    def _finish_choice(self, key: str) -> None:
+            return
         self._before = key
         self._show_numbers()
         if key == NUMBERS and self._numbers is not None:
             self._numbers.setFocus()
+        self.edited.emit()
+
+    def _choose_file(self, path: Path) -> None:
+        self.set_value(path)
         self.edited.emit()
 
     def _show_numbers(self) -> None:

@@ -49,10 +49,7 @@ class SceneViewController(QObject):
 
     def add_view(self, view: SceneView) -> None:
         """Let the color bar of a view change the appearance."""
-        change = self._session.change_appearance
-        view.color_bar.limits_requested.connect(lambda limits: change(limits=limits))
-        view.color_bar.color_map_requested.connect(lambda name: change(color_map=name))
-        view.color_bar.coloring_requested.connect(lambda key: change(color_by=key))
+        view.color_bar.change_requested.connect(lambda changes: self._session.change_appearance(**changes))
         view.buttons.acts["follow"].triggered.connect(self.set_follow)
         view.camera.viewpoint_changed.connect(self._on_viewpoint_changed)
         self._session.undo_requested.connect(view.camera.end_gesture)

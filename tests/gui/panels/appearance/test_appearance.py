@@ -108,13 +108,10 @@ def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
     assert np.abs(color_table("viridis")[127, :3] - np.array(rows)).max(axis=1).min() < 8
     menu = bar.menu()
     actions = {action.text(): action for action in menu.actions()}
-    for title, signal, key in (
-        ("Magma", bar.color_map_requested, "magma"),
-        ("Point number", bar.coloring_requested, "index"),
-    ):
-        with qtbot.waitSignal(signal) as caught:
+    for title, change in (("Magma", {"color_map": "magma"}), ("Point number", {"color_by": "index"})):
+        with qtbot.waitSignal(bar.change_requested) as caught:
             actions[title].trigger()
-        assert caught.args == [key]
+        assert caught.args == [change]
     ask_for_menu(bar, bar.rect().center())
     opened = QApplication.activePopupWidget()
     assert opened is not None
