@@ -26,8 +26,8 @@ LIGHT_INK, DARK_INK, HALF = "#ffffff", "#101215", 0.5  # of a badge, by the ligh
 class RowDelegate(QStyledItemDelegate):
     """Paints the first column, and edits the name of a run without its numbers."""
 
-    # The sequence and the number of the run that was renamed, and what was written.
-    title_edited = pyqtSignal(object, int, str)
+    # The sequence and the number of a run, None for the open one, and what of it is to be changed.
+    change_requested = pyqtSignal(object, int, dict)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -118,7 +118,7 @@ class RowDelegate(QStyledItemDelegate):
         if isinstance(editor, QLineEdit) and self._edited is not None:
             sequence, row = self._edited
             if editor.text().strip() != row.name:
-                self.title_edited.emit(sequence, row.number, editor.text().strip())
+                self.change_requested.emit(sequence, row.number, {"title": editor.text().strip()})
 
     def destroyEditor(self, editor: QWidget | None, index: QModelIndex) -> None:
         """Allow the next name to be edited."""

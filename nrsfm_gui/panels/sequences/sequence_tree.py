@@ -95,7 +95,7 @@ class SequenceTree(Themed, QTreeWidget):
         self.itemClicked.connect(self._on_item_clicked)
         self.itemDoubleClicked.connect(self._on_item_double_clicked)
         self.currentItemChanged.connect(self._on_current_item_changed)
-        self.title_changed = row.title_edited
+        self.change_requested = row.change_requested
         self._follow_theme()
 
     def set_entries(self, entries: Collection[SequenceEntry]) -> None:

@@ -18,7 +18,7 @@ from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.model.app_store import AppStore, StoredImport
 from nrsfm_gui.model.names import run_name, sentence_name
 from nrsfm_gui.model.notifier import Action
-from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.run import Run, RunAdditions, RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.sequences.sequence_tree import describe
@@ -179,10 +179,6 @@ class RunsController(QObject):
         super().__init__(panel)
         self._session, self._control, self._errors = session, control, display.errors
         self._notifier = session.notifier
-
-        def act(sequence: Sequence | None, number: int, function: Callable[[Run], object]) -> None:
-            session.with_run(number, function, sequence=sequence)
-
         self.updater = PanelUpdater(self._resolve, lambda state: panel.set_rows(*state), self)
         self.updater.follow(
             session.sequence_changed,
@@ -198,16 +194,8 @@ class RunsController(QObject):
         session.changed.connect(self._on_changed)
         self._settings = session.settings  # that were seen last
         panel.run_requested.connect(self.show)
-        panel.pin_requested.connect(
-            lambda of, number, on: act(of, number, lambda run: session.change_run(run, pinned=on))
-        )
-        panel.title_changed.connect(
-            lambda of, number, name: act(of, number, lambda run: self._rename(run, name))
-        )
-        panel.note_changed.connect(
-            lambda number, note: act(None, number, lambda run: session.change_run(run, note=note))
-        )
-        panel.delete_requested.connect(lambda of, number: act(of, number, self.forget))
+        panel.change_requested.connect(self._on_change_requested)
+        panel.delete_requested.connect(lambda of, number: session.with_run(number, self.forget, sequence=of))
         panel.forget_requested.connect(lambda sequence: self._forget_all(session.runs_of(sequence)))
         self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
         self._rest = Debounce(self._announce_branch, IDLE_MILLISECONDS, self)
@@ -247,9 +235,14 @@ class RunsController(QObject):
                 f"Run {sentence_name(run)} follows your changes; run {sentence_name(source)} stays as it was."
             )
 
-    def _rename(self, run: Run, text: str) -> None:
-        # The name that its parameters give is no title: it would stay when they change.
-        self._session.change_run(run, title="" if text == run_name(run.settings) else text)
+    def _on_change_requested(self, sequence: Sequence | None, number: int, changes: RunAdditions) -> None:
+        def change(run: Run) -> None:
+            # The name that its parameters give is no title: it would stay when they change.
+            if changes.get("title") == run_name(run.settings):
+                changes["title"] = ""
+            self._session.change_run(run, **changes)
+
+        self._session.with_run(number, change, sequence=sequence)
 
     def _forget_all(self, runs: list[Run]) -> None:
         pinned = [run for run in runs if run.pinned]

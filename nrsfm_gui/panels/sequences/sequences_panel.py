@@ -33,9 +33,7 @@ MORE = "What can be done with the run that is shown"
 class SequencesPanel(QWidget):
     """The filter, the tree with its signals, and the note on the shown run with a button for its menu."""
 
-    pin_requested = pyqtSignal(object, int, bool)  # a run of a sequence, which need not be open
     forget_requested = pyqtSignal(object)  # the runs of a sequence are to be forgotten
-    note_changed = pyqtSignal(int, str)  # the new text, of a run of the open sequence; "" removes it
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +51,7 @@ class SequencesPanel(QWidget):
         self.sequence_requested, self.left_requested = tree.sequence_requested, tree.left_requested
         self.run_requested, self.compare_requested = tree.run_requested, tree.compare_requested
         self.delete_requested, self.remove_requested = tree.delete_requested, tree.remove_requested
-        self.title_changed = tree.title_changed
+        self.change_requested = tree.change_requested
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         tree.customContextMenuRequested.connect(self._on_context_menu_requested)
         tip = "Write something down about the run that is shown; its row gets a mark"
@@ -124,7 +122,9 @@ class SequencesPanel(QWidget):
         if here:
             menu.addAction("&Note…", lambda: self._write_note(number))
         words = "Un&pin" if row.pinned else "Kee&p (pin), so that Forget runs leaves it"
-        menu.addAction(words, lambda: self.pin_requested.emit(sequence, number, not row.pinned))
+        menu.addAction(
+            words, lambda: self.change_requested.emit(sequence, number, {"pinned": not row.pinned})
+        )
         menu.addSeparator()
         menu.addAction("&Delete\tDel", lambda: self.delete_requested.emit(sequence, number))
         menu.addAction("&Forget the runs of this sequence", lambda: self.forget_requested.emit(sequence))
@@ -158,7 +158,7 @@ class SequencesPanel(QWidget):
         row, typed = self.tree.row(self._noted), self._note.isModified()
         if row is not None and typed:
             self._note.setModified(False)
-            self.note_changed.emit(row.number, self._note.text().strip())
+            self.change_requested.emit(None, row.number, {"note": self._note.text().strip()})
 
     def _write_note(self, number: int) -> None:
         self.run_requested.emit(number)

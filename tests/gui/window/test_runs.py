@@ -30,9 +30,9 @@ def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
     before = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
     for signal, words in (
         (panel.run_requested, (gone,)),
-        (panel.pin_requested, (window.session.sequence, gone, True)),
-        (panel.title_changed, (window.session.sequence, gone, "a name")),
-        (panel.note_changed, (gone, "a note")),
+        (panel.change_requested, (window.session.sequence, gone, {"pinned": True})),
+        (panel.change_requested, (window.session.sequence, gone, {"title": "a name"})),
+        (panel.change_requested, (None, gone, {"note": "a note"})),
         (panel.delete_requested, (window.session.sequence, gone)),
         (panel.compare_requested, (gone,)),
         (window.parameters_panel.run_parameters_requested, (gone,)),
@@ -65,9 +65,9 @@ def test_the_name_in_legend_and_list_follows_a_new_title_and_a_change_under_way(
         return legend_of(window.loss_plot)[0], line.text(0)
 
     default = names()
-    panel.title_changed.emit(window.session.sequence, 3, "soft corners")
+    panel.change_requested.emit(window.session.sequence, 3, {"title": "soft corners"})
     assert run.title == "soft corners" and names() == ("3 soft corners", "soft corners")
-    panel.title_changed.emit(window.session.sequence, 3, "")
+    panel.change_requested.emit(window.session.sequence, 3, {"title": ""})
     assert run.title == "" and names() == default
     before = run.settings
     run.settings = before.with_changes(method="admm")

@@ -84,7 +84,7 @@ def held(*runs, sequence=None):
 def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, panel):
     panel.set_rows(held(*(row(number) for number in range(20, 0, -1))), 20)
     written = []
-    panel.title_changed.connect(lambda *given: written.append(given))
+    panel.change_requested.connect(lambda *given: written.append(given))
     panel.tree.rename(panel.tree.item(20))
     editor = panel.tree.findChild(QLineEdit)
     qtbot.keyClicks(editor, "half a ")
@@ -92,7 +92,7 @@ def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, panel):
     qtbot.keyClicks(editor, "name")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(written))
-    assert written == [(sheet(), 20, "half a name")]
+    assert written == [(sheet(), 20, {"title": "half a name"})]
 
 
 def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, parts):
@@ -110,7 +110,7 @@ def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, parts):
 
 def test_a_note_that_is_shown_is_not_written_on_a_run_of_another_sequence(panel):
     noted = []
-    panel.note_changed.connect(lambda number, note: noted.append((number, note)))
+    panel.change_requested.connect(lambda _of, number, changes: noted.append((number, changes["note"])))
     panel.set_rows(held(row(1, note="of the first sequence")), 1)
     for shown in (2, 1):
         panel.set_rows(held(row(1), row(2), sequence=sheet(5)), shown)
@@ -267,13 +267,13 @@ def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(panel, near):
 def test_the_context_menu_requests_what_its_entries_name(panel):
     panel.set_rows(held(row(2), row(1, pinned=True)), 2)
     asked = []
-    for name in ("pin", "compare", "delete"):
+    for name in ("change", "compare", "delete"):
         signal = getattr(panel, f"{name}_requested")
         signal.connect(lambda *given, name=name: asked.append((name, *given)))
     for action in panel.menu_at(panel.tree.item(1)).actions():
         if action.text().replace("&", "").split("\t")[0] in ("Unpin", "Compare with the shown run", "Delete"):
             action.trigger()
-    assert asked == [("compare", 1), ("pin", sheet(), 1, False), ("delete", sheet(), 1)]
+    assert asked == [("compare", 1), ("change", sheet(), 1, {"pinned": False}), ("delete", sheet(), 1)]
     shown = [action.text() for action in panel.menu_at(panel.tree.item(2)).actions()]
     assert not any("shown run" in text or "Show" in text for text in shown)
 
@@ -322,7 +322,7 @@ def test_the_name_of_a_run_is_the_same_whatever_other_runs_there_are_and_follows
     assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07, starts 5"
     session.change_run(run, title="mine")
     assert numbered_title(run) == f"{run.number} mine"
-    parts.sequences_panel.title_changed.emit(run.sequence, run.number, run_name(run.settings))
+    parts.sequences_panel.change_requested.emit(run.sequence, run.number, {"title": run_name(run.settings)})
     assert run.title == ""  # what the parameters call a run is no title
 
 
