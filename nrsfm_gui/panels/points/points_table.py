@@ -100,9 +100,8 @@ class PointsModel(QAbstractTableModel):
         self._row_of: Ints = self.order
         self._by, self._descending = 0, False
         self._hidden: frozenset[int] = frozenset()
-        self._muted = QBrush(QColor("gray"))
+        self._muted = self._mark = QBrush()
         self._marked: Bools = np.zeros(0, dtype=bool)  # (P,), or empty where none is
-        self._mark = QBrush()
 
     def rows_of(self, points: Ints) -> Ints:
         """Return the rows of points."""
@@ -124,19 +123,23 @@ class PointsModel(QAbstractTableModel):
             self._emit_data_changed()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(COLUMNS) - 1)
 
-    def set_hidden(self, hidden: frozenset[int], color: str) -> None:
-        """Gray the points that are not drawn."""
-        self._hidden, self._muted = hidden, QBrush(QColor(color))
+    def set_colors(self, theme: Theme) -> None:
+        """Use the colors of a theme."""
+        self._muted, self._mark = QBrush(QColor(theme.muted)), QBrush(QColor(theme.accent))
         self._emit_data_changed()
 
-    def set_marked(self, points: Ints | None, color: str) -> None:
+    def set_hidden(self, hidden: frozenset[int]) -> None:
+        """Gray the points that are not drawn."""
+        self._hidden = hidden
+        self._emit_data_changed()
+
+    def set_marked(self, points: Ints | None) -> None:
         """Highlight the rows of points, or none."""
         if points is None and not len(self._marked):
             return
         self._marked = np.zeros(0 if points is None else len(self.order), dtype=bool)
         if points is not None:
             self._marked[points[points < len(self._marked)]] = True
-            self._mark = QBrush(QColor(color))
         self._emit_data_changed()
 
     # The interface of the model
@@ -232,7 +235,7 @@ class PointsTable(Themed, QTableView):
     def __init__(self) -> None:
         super().__init__()
         self._rows = PointsModel()
-        self._hidden: frozenset[int] = frozenset()
+        self.set_hidden = self._rows.set_hidden
         self._chosen: Ints = np.zeros(0, dtype=int)  # while the rows are put in another order
         self._marked: Ints | None = None  # the selected points, where they are too many to be selected rows
         self._place = 0  # of the scroll bar, in the meantime
@@ -250,6 +253,7 @@ class PointsTable(Themed, QTableView):
         self._rows.modelReset.connect(self._on_model_reset)  # after the view's own
         self.doubleClicked.connect(self._on_double_clicked)
         self.set_shapes(None, None)
+        self._follow_theme()
 
     def set_shapes(self, sequence: Sequence | None, shapes: Shapes | None) -> None:
         """Show the points of other shapes; the selected points stay selected."""
@@ -265,7 +269,7 @@ class PointsTable(Themed, QTableView):
         self._emitting = False
         ranges = self._ranges(wanted)
         self._marked = wanted if ranges is None else None
-        self._rows.set_marked(self._marked, self._theme.accent)
+        self._rows.set_marked(self._marked)
         self._selection_model.select(ranges or QItemSelection(), flags.ClearAndSelect)
         if 0 <= last < self._rows.rowCount():
             index = self._rows.index(int(self._rows.rows_of(np.array([last]))[0]), 0)
@@ -273,13 +277,8 @@ class PointsTable(Themed, QTableView):
             self.scrollTo(index)
         self._emitting = True
 
-    def set_hidden(self, hidden: frozenset[int]) -> None:
-        """Gray the points that are not drawn."""
-        self._hidden = hidden
-        self._rows.set_hidden(hidden, self._theme.muted)
-
     def _apply_theme(self, theme: Theme) -> None:
-        self._rows.set_hidden(self._hidden, theme.muted)
+        self._rows.set_colors(theme)
 
     def _ranges(self, points: Ints) -> QItemSelection | None:
         """Return the selection of all rows of points, in few ranges; None where they are too many."""
@@ -314,7 +313,7 @@ class PointsTable(Themed, QTableView):
     def _on_selection_changed(self) -> None:
         if self._emitting:
             self._marked = None
-            self._rows.set_marked(None, "")
+            self._rows.set_marked(None)
             self.points_selected.emit(self._selected(), False)
 
     def _on_double_clicked(self, index: QModelIndex) -> None:

@@ -9,6 +9,7 @@ from PyQt6.QtGui import QColor
 from reconstructions import build_shapes
 
 from core import Alignment, CameraModel, Sequence, Settings
+from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.points.points_panel import PointsController, PointsPanel, PointsState
 from nrsfm_gui.panels.points.points_table import UNCERTAINTY, PointsTable
 from nrsfm_gui.panels.points.selection_controller import SelectionController
@@ -16,6 +17,7 @@ from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.shapes import Shapes
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart, Plot
+from nrsfm_gui.widgets.style import palette
 
 LEFT = Qt.MouseButton.LeftButton
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
@@ -206,6 +208,16 @@ def test_the_table_selects_and_sorts_very_many_points(qtbot, show):
     assert table._selected().tolist() == list(range(0, count, 2))
     table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
     assert f"{table.model().data(table.model().index(0, 2))} mm" == measure(values[1].max(), "mm")
+
+
+def test_hidden_points_have_the_muted_color_of_either_theme(session, display, solved):
+    session.set_hidden((3,))
+    display.refresh()
+    model = solved.table.model()
+    for theme in (DARK, LIGHT):
+        solved.setPalette(palette(theme))
+        shown = [model.data(model.index(row, 0), Qt.ItemDataRole.ForegroundRole) for row in (3, 4)]
+        assert shown[0].color().name() == theme.muted and shown[1] is None
 
 
 def test_lengths_in_the_table_have_as_many_digits_as_elsewhere(show):
