@@ -46,8 +46,7 @@ class Timeline(QWidget):
             "Frame that is shown; drag, or click anywhere. K: the frame that intrinsics can be estimated from"
         )
         self.strip = HeatStrip()
-        self.transport.kind_requested.connect(self._on_kind_requested)
-        self.transport.sort_requested.connect(lambda on: self._show(replace(self.state, by_error=on)))
+        self.transport.change_requested.connect(lambda changes: self._show(replace(self.state, **changes)))
         for part in (self.transport, self.curve, self.slider, self.strip):
             part.frame_requested.connect(self.frame_requested)
         for part in (self.slider, self.strip):
@@ -98,12 +97,6 @@ class Timeline(QWidget):
         QToolTip.showText(
             strip.mapToGlobal(place), plain_tip("\n".join(lines)), strip, strip.rect(), MESSAGE_MILLISECONDS
         )
-
-    def _on_kind_requested(self) -> None:
-        shown, names = self.state.series, [kind.name for kind in self.state.kinds]
-        if shown is not None:
-            following = names[(names.index(shown.name) + 1) % len(names)]
-            self._show(replace(self.state, chosen=following))
 
 
 class TimelineController(QObject):

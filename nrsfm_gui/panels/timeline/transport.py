@@ -15,7 +15,7 @@ from nrsfm_gui.panels.timeline.playback import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.fields import ComboBox, NumberField, filled, tool_button, with_tip
 from nrsfm_gui.widgets.icons import icon
-from nrsfm_gui.widgets.labels import PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel, known
 
 TIPS = {
     "first": "First frame (Home)",
@@ -47,8 +47,7 @@ class Transport(QWidget):
     speed_requested = pyqtSignal(float)  # times the usual rate
     loop_requested = pyqtSignal(object)  # Loop
     worst_requested = pyqtSignal()
-    kind_requested = pyqtSignal()  # the next kind of errors
-    sort_requested = pyqtSignal(bool)  # by error
+    change_requested = pyqtSignal(dict)  # of fields of the state: another kind of errors, another order
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +77,7 @@ class Transport(QWidget):
         self._worst = self._button("worst", WORST_TIP, self.worst_requested.emit)
         self._worst.setText("Worst")
         self._worst.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._kind = self._button("kind", "", self.kind_requested.emit)
+        self._kind = self._button("kind", "", self._on_kind_clicked)
         self._sort = self._button("sort", SORT_TIP, self._on_sort_clicked)
         self._sort.setCheckable(True)
         self._sort.setText(f"by point {ORDER}")
@@ -162,9 +161,14 @@ class Transport(QWidget):
         self.set_loop(kinds[(kinds.index(self._loop) + 1) % len(kinds)])
         self.loop_requested.emit(self._loop)
 
+    def _on_kind_clicked(self) -> None:
+        names = [kind.name for kind in self._state.kinds]
+        shown = names.index(known(self._state.series).name)  # the button is disabled where there is none
+        self.change_requested.emit({"chosen": names[(shown + 1) % len(names)]})
+
     def _on_sort_clicked(self) -> None:
         self._sort.setText(f"by error {ORDER}" if self._sort.isChecked() else f"by point {ORDER}")
-        self.sort_requested.emit(self._sort.isChecked())
+        self.change_requested.emit({"by_error": self._sort.isChecked()})
 
     def _on_frame_typed(self) -> None:
         with suppress(ValueError):  # it is being typed

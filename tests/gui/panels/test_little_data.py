@@ -53,7 +53,7 @@ def test_the_timeline_survives_whatever_errors_it_is_given(qapp, show, series):
     timeline.frame_requested.connect(asked.append)
     timeline.range_requested.connect(lambda played: timeline.set_state(replace(state, played=played)))
     for by_error in (False, True):
-        timeline.transport.sort_requested.emit(by_error)
+        timeline.transport.change_requested.emit({"by_error": by_error})
         for seed, part in enumerate((timeline.strip, timeline.slider, timeline.curve)):
             wiggle(part, seed)
         apply_theme(LIGHT)
