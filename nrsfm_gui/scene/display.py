@@ -52,14 +52,11 @@ DRAWN_SETTINGS = ("hide", "scale", "upright")  # which a picture follows before 
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
 
 
-class SceneTarget(Protocol):
+class _SceneTarget(Protocol):
     """A view of the scene."""
 
-    def set_scene(self, scene: Scene) -> None:
-        """Show a scene."""
-
-    def repaint(self) -> None:
-        """Paint it before returning."""
+    def set_scene(self, scene: Scene) -> None: ...
+    def repaint(self) -> None: ...
 
 
 class Display(QObject):
@@ -69,7 +66,7 @@ class Display(QObject):
     refreshed = pyqtSignal()  # the present state of the session was drawn, because it is needed at once
 
     def __init__(
-        self, session: Session, targets: tuple[SceneTarget, ...], parent: QObject | None = None
+        self, session: Session, targets: tuple[_SceneTarget, ...], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._session = session
